@@ -13,43 +13,43 @@ import { traceback, type Path } from "./path.ts";
 import type { ScanLimits, WordTable } from "./words.ts";
 import { bestEnd, type Scoring, traceScalar } from "./scalar.ts";
 
-/** The functions of assembly/index.ts, whose comments say what they take. */
+/** Exports of assembly/index.ts. */
 interface Exports {
   memory: WebAssembly.Memory;
-  score8(...places: number[]): void;
-  score16(...places: number[]): void;
-  trace16(...places: number[]): void;
-  band32(...places: number[]): void;
-  prepareScan(...places: number[]): void;
-  scan(...places: number[]): number;
+  score8(...addresses: number[]): void;
+  score16(...addresses: number[]): void;
+  trace16(...addresses: number[]): void;
+  band32(...addresses: number[]): void;
+  prepareScan(...addresses: number[]): void;
+  scan(...addresses: number[]): number;
   scannedRows(): number;
   scannedSequences(): number;
 }
 
 const PAGE = 65_536;
 const CODES = 32;
-/** Words of four standard residues. */
+/** Number of words of four standard residues. */
 const PREFIXES = 20 ** 4;
-/** Pads shorter subjects: scores below zero against everything, so it never adds to a score. */
+/** Padding of shorter subjects; scores below zero against everything. */
 const PADDING = 31;
-/** The lowest score that there is, as an unsigned byte. */
-const NEVER = 0x80;
+/** Lowest score, as an unsigned byte. */
+const MIN_SCORE = 0x80;
 const MAX_INT = 0x7fff_ffff;
-/** Step bits that one call of trace16 may hold, 4 bytes per cell for eight subjects. */
+/** Maximum size of the step bits of trace16, 4 bytes per cell for eight subjects. */
 const MAX_STEP_BYTES = 1 << 25;
-/** Largest product of the highest matrix score and the shorter length that surely stays within 16 bits. */
+/** Maximum product of the highest matrix score and the shorter length that fits 16 bits. */
 const MAX_SCORE_16 = 30_000;
-/** Rows of sequence, query and score that a scan hands over at a time, unless there are more queries than that. */
+/** Rows of (sequence, query, score) per call of the scan, unless there are more queries. */
 const SCAN_ROWS = 4096;
 const MAX_COLUMNS_16 = 16_000;
-/** Cells of a pair that is compared in 32 bits at once where no other keeps it company. */
+/** A pair with this many cells that would be alone in its batch is scored in 32 bits. */
 const LARGE_PAIR = 100_000_000;
-/** Residues copied into the kernel's memory at a time by a scan: they stay in the processor's second-level cache. */
+/** Residues copied into the kernel's memory at a time; they fit the second-level cache. */
 export const SCAN_BLOCK = 1 << 19;
 
 let compiled: WebAssembly.Module | undefined;
 
-/** One instance of the SIMD kernels with its memory, which grows as needed and is not given back while it lives. */
+/** An instance of the SIMD kernels. Its memory grows as needed and is freed with the instance. */
 export class Kernel {
   readonly #scoring: Scoring;
   readonly #exports: Exports;
@@ -59,10 +59,10 @@ export class Kernel {
   readonly #free: number;
   readonly #maxScore: number;
 
-  /** Throws RangeError where the matrix is not 32 x 32 or has no negative score for the padding code. */
+  /** @throws RangeError if the matrix is not 32 x 32 or the padding code has no negative scores */
   constructor(scoring: Scoring) {
     const { matrix } = scoring;
-    if (matrix.length !== CODES * CODES) throw new RangeError("the matrix must be 32 x 32 signed bytes");
+    if (matrix.length !== CODES * CODES) throw new RangeError("the matrix must have 32 x 32 signed bytes");
     for (let code = 0; code < CODES; code++) {
       if (matrix[code * CODES + PADDING] >= 0) throw new RangeError("code 31 must score below zero");
     }
@@ -71,20 +71,20 @@ export class Kernel {
     compiled ??= new WebAssembly.Module(Uint8Array.fromBase64(MODULE));
     this.#exports = new WebAssembly.Instance(compiled).exports as unknown as Exports;
     this.#bytes = new Uint8Array(this.#exports.memory.buffer);
-    // The module has no data of its own; the first bytes are left alone so that no address is zero.
+    // Address 0 is not used.
     this.#matrixAt = 1024;
     this.#profileAt = this.#matrixAt + CODES * CODES;
     this.#free = this.#profileAt + CODES * 64;
     this.#reserve(this.#free);
     this.#bytes.set(new Uint8Array(matrix.buffer, matrix.byteOffset, matrix.length), this.#matrixAt);
-    // Padding ends every stretch, so that no extension passes from one query into the next.
+    // Ends every extension at padding, so that none crosses from one query into the next.
     for (let code = 0; code < CODES; code++) {
-      this.#bytes[this.#matrixAt + code * CODES + PADDING] = NEVER;
-      this.#bytes[this.#matrixAt + PADDING * CODES + code] = NEVER;
+      this.#bytes[this.#matrixAt + code * CODES + PADDING] = MIN_SCORE;
+      this.#bytes[this.#matrixAt + PADDING * CODES + code] = MIN_SCORE;
     }
   }
 
-  /** Bytes of memory that this kernel holds. */
+  /** Size of the kernel's memory. */
   get memoryBytes(): number {
     return this.#bytes.length;
   }
@@ -95,27 +95,27 @@ export class Kernel {
     this.#bytes = new Uint8Array(this.#exports.memory.buffer);
   }
 
-  /** Places for parts of the given sizes behind what is fixed, 16-byte aligned; the memory is made large enough. */
+  /** Addresses of 16-byte aligned buffers of these sizes after the fixed part; grows the memory. */
   #layOut(sizes: number[]): number[] {
     let at = this.#free;
-    const places = sizes.map((size) => {
-      const place = at;
+    const addresses = sizes.map((size) => {
+      const address = at;
       at += (size + 15) & ~15;
-      return place;
+      return address;
     });
     this.#reserve(at + 16);
-    return places;
+    return addresses;
   }
 
-  /** Subjects as rows of equal length. Rows beyond the subjects are padding alone. */
+  /** Writes subjects as padded rows of equal length. */
   #setRows(at: number, rows: number, stride: number, subjects: readonly Uint8Array[]): void {
     this.#bytes.fill(PADDING, at, at + rows * stride);
     for (const [row, subject] of subjects.entries()) this.#bytes.set(subject, at + row * stride);
   }
 
   /**
-   * Best local scores of up to 16 subjects, exact; -1 where a score is 255 or more and 8 bits do not hold it.
-   * Subjects of nearly equal length cost least: all take as long as the longest.
+   * Exact best local scores of up to 16 subjects; -1 from 255 on, beyond 8 bits. All take as long as the
+   * longest.
    */
   scores8(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
     const at = this.#score(query, subjects, 16, this.#exports.score8);
@@ -125,7 +125,7 @@ export class Kernel {
     });
   }
 
-  /** The same of up to 8 subjects, -1 where a score is 65,535 or more. */
+  /** The same for up to 8 subjects; -1 from 65,535 on. */
   scores16(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
     const at = this.#score(query, subjects, 8, this.#exports.score16);
     return Int32Array.from(new Int16Array(this.#bytes.buffer, at, subjects.length), (score) =>
@@ -137,9 +137,9 @@ export class Kernel {
     query: Uint8Array,
     subjects: readonly Uint8Array[],
     lanes: number,
-    kernel: (...places: number[]) => void,
+    kernel: (...addresses: number[]) => void,
   ): number {
-    if (subjects.length > lanes) throw new RangeError(`at most ${lanes} subjects at once`);
+    if (subjects.length > lanes) throw new RangeError(`at most ${lanes} subjects per call`);
     const stride = (longest(subjects) + 3) & ~3;
     const [queryAt, rowsAt, stateAt, bestAt] = this.#layOut([
       query.length,
@@ -166,9 +166,10 @@ export class Kernel {
   }
 
   /**
-   * Best local scores of any number of subjects, exact whatever their size: 8 bits first, 16 where these do not
-   * hold the score, 32 where those do not either. Give subjects in order of length.
-   * `high(k)`: whether subject k is known to need 16 bits, which spares it the first attempt.
+   * Exact best local scores of any number of subjects: in 8 bits, if they overflow in 16, then in 32. Fastest
+   * in order of length.
+   *
+   * @param high whether subject k is likely to need 16 bits, which skips the first attempt
    */
   scores(
     query: Uint8Array,
@@ -179,7 +180,7 @@ export class Kernel {
     const wide: number[] = [];
     const narrow: number[] = [];
     for (let k = 0; k < subjects.length; k++) (high(k) ? wide : narrow).push(k);
-    /** One large pair takes as long in 32 bits as in lanes that stand empty, and need not be begun again there. */
+    /** Scores a large pair that would be alone in a batch in 32 bits at once. */
     const alone = ([k, ...others]: readonly number[]): boolean => {
       if (others.length > 0 || query.length * subjects[k].length < LARGE_PAIR) return false;
       scores[k] = scoreLong(query, subjects[k], this.computeBand);
@@ -188,33 +189,34 @@ export class Kernel {
     for (let from = 0; from < narrow.length; from += 16) {
       const batch = narrow.slice(from, from + 16);
       if (alone(batch)) continue;
-      const got = this.scores8(
+      const batchScores = this.scores8(
         query,
         batch.map((k) => subjects[k]),
       );
       for (const [lane, k] of batch.entries()) {
-        scores[k] = got[lane];
-        if (got[lane] < 0) wide.push(k);
+        scores[k] = batchScores[lane];
+        if (batchScores[lane] < 0) wide.push(k);
       }
     }
     wide.sort((a, b) => subjects[a].length - subjects[b].length || a - b);
     for (let from = 0; from < wide.length; from += 8) {
       const batch = wide.slice(from, from + 8);
       if (alone(batch)) continue;
-      const got = this.scores16(
+      const batchScores = this.scores16(
         query,
         batch.map((k) => subjects[k]),
       );
       for (const [lane, k] of batch.entries()) {
-        scores[k] = got[lane] < 0 ? scoreLong(query, subjects[k], this.computeBand) : got[lane];
+        scores[k] =
+          batchScores[lane] < 0 ? scoreLong(query, subjects[k], this.computeBand) : batchScores[lane];
       }
     }
     return scores;
   }
 
   /**
-   * Alignments with their paths, equal to `tracePlain` of every subject: local, or from end to end with free ends.
-   * Eight at a time; pairs too long or too high-scoring for 16 bits or for the memory of steps one by one.
+   * Alignments with tracebacks, equal to `traceScalar`: local, or global with free end gaps. In batches of
+   * eight; pairs too long or too high-scoring for 16 bits one by one.
    */
   traces(query: Uint8Array, subjects: readonly Uint8Array[], local: boolean): Path[] {
     const paths: Path[] = [];
@@ -239,12 +241,12 @@ export class Kernel {
     }
     for (let from = 0; from < fitting.length; from += 8) {
       const batch = fitting.slice(from, from + 8);
-      const got = this.#trace(
+      const batchScores = this.#trace(
         query,
         batch.map((k) => subjects[k]),
         local,
       );
-      for (const [lane, k] of batch.entries()) paths[k] = got[lane];
+      for (const [lane, k] of batch.entries()) paths[k] = batchScores[lane];
     }
     return paths;
   }
@@ -309,7 +311,7 @@ export class Kernel {
     });
   }
 
-  /** The rows of a band, four at a time; what is left of them the plain way. */
+  /** Rows of a band, four at a time in SIMD, the remainder in scalar code. */
   readonly computeBand = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean): Band => {
     const columns = subject.length;
     const whole = rows.length & ~3;
@@ -359,14 +361,12 @@ export class Kernel {
   };
 
   /**
-   * Looks for words in the sequences of `ranges`, each from a first up to an end (exclusive),
-   * sequence k being `residues.subarray(offsets[k], offsets[k + 1])`. `hit(k, score, q)` is called, in the order of the ranges, for every sequence
-   * in which an extension of one without gaps scores `threshold` (at least 1) or more. Returns the number of places where a
-   * word matched. `progress(k)` is called with the next sequence after every block.
+   * Finds seeds in the sequences of `ranges` ([first, end); sequence k is `residues.subarray(offsets[k],
+   * offsets[k + 1])`). Calls `hit(k, score, q)` for every sequence with an ungapped extension of `threshold`
+   * (at least 1) or more. Returns the number of seeds.
    *
-   * `query` may be several, one behind the other, each followed by the code 31. `owners` then has for each place the
-   * number of its query, ascending from 0, and `q` is that number: all are served by one pass, with the same results
-   * as alone.
+   * `query` may be several, concatenated, each followed by the code 31. `owners` then has for each position
+   * the number q of its query, ascending from 0. One pass serves all with the same results as alone.
    */
   scan(
     query: Uint8Array,
@@ -386,7 +386,7 @@ export class Kernel {
     }
     const block = Math.max(SCAN_BLOCK, longestSequence);
     const maxCount = Math.min(offsets.length - 1, SCAN_BLOCK >> 4);
-    // An extension may run ahead by a query length: no two diagonals in use may then share a slot.
+    // Power of two, so large that no two active diagonals share a slot.
     const slots = 2 ** Math.ceil(Math.log2(2 * query.length + 2));
     const queries = query.length === 0 ? 1 : owners[query.length - 1] + 1;
     const room = Math.max(SCAN_ROWS, queries);
@@ -432,7 +432,6 @@ export class Kernel {
     numbers.set(words.positions, positionsAt >> 2);
     numbers.fill(0, bestsAt >> 2, (bestsAt >> 2) + queries);
     new Uint16Array(bytes.buffer, ownersAt, owners.length).set(owners);
-    // A few codes to spare on either side.
     bytes.fill(PADDING, queryAt, queryAt + query.length + 32);
     bytes.set(query, queryAt + 16);
     this.#exports.prepareScan(

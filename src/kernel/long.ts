@@ -1,7 +1,7 @@
 /**
- * Pairs whose steps do not fit into memory, or whose scores do not fit into 16 bits: the recurrence is gone through once, a
- * band of rows at a time, and only the edges of square tiles are kept; the steps are computed again for those tiles
- * alone through which the path goes. Time: all cells once; memory: 16 bytes per TILE cells.
+ * Alignment of pairs whose steps do not fit into memory or whose scores do not fit into 16 bits: a band of
+ * rows at a time, keeping only the edges of square tiles; the traceback recomputes the tiles on the path.
+ * Memory: 16 bytes per TILE cells.
  */
 import { bestEnd, type Cell, NEGATIVE_INFINITY, type Scoring, stepColumn } from "./scalar.ts";
 import { type Path, START, traceback } from "./path.ts";
@@ -9,32 +9,28 @@ import { type Path, START, traceback } from "./path.ts";
 /** Rows and columns of a tile; a multiple of four. */
 export const TILE = 512;
 
-/** What enters a row from above, one per column: H of the row above, and F. */
+/** State entering a row from above, per column: H and F. */
 export interface Edge {
   h: Int32Array;
   f: Int32Array;
 }
 
-/** What is kept of a band of rows. */
 export interface Band {
-  /** For each checkpoint H of the column before it in all rows, then E that enters it. */
+  /** For each checkpoint H of the column before it, then E entering it, in all rows. */
   checkpoints: Int32Array;
-  /** The best cell above zero, first by columns, then rows; row -1 where there is none. Of local alignments only. */
+  /** Best cell above zero of a local alignment, first by columns, then rows; row -1 without one. */
   best: Cell;
 }
 
 /**
- * Computes the rows of a band. `above` is what enters it, and is replaced by what leaves it. Checkpoints are every TILE
- * columns, and behind the last column.
+ * Computes the rows of a band and replaces `above` by the state below it. Checkpoints are every TILE columns
+ * and after the last.
  */
 export type ComputeBand = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean) => Band;
 
 export const checkpointCount = (columns: number): number => Math.ceil(columns / TILE);
 
-/**
- * Goes through rows `from` on of a band in plain TypeScript: the twin of band32, and its hand for rows that are no
- * multiple of four. The band's earlier rows are in `band` already.
- */
+/** Scalar version of band32 for rows from `from` on; the earlier rows are in `band`. */
 export function bandScalar(
   rows: Uint8Array,
   subject: Uint8Array,
@@ -95,7 +91,7 @@ export function scoreLong(query: Uint8Array, subject: Uint8Array, bands: Compute
   return best;
 }
 
-/** The path that `tracePlain` finds, ties and all. */
+/** Same result as `traceScalar`. */
 export function traceLong(
   query: Uint8Array,
   subject: Uint8Array,
@@ -106,14 +102,13 @@ export function traceLong(
   const rows = query.length;
   const columns = subject.length;
   const above = topOf(columns);
-  /** What enters the bands, and what is kept of them. */
   const edges: Edge[] = [];
-  const kept: Int32Array[] = [];
+  const bandCheckpoints: Int32Array[] = [];
   let end: Cell = { score: 0, row: -1, column: -1 };
   for (let from = 0; from < rows; from += TILE) {
     edges.push({ h: above.h.slice(), f: above.f.slice() });
     const { checkpoints, best } = bands(query.subarray(from, from + TILE), subject, above, local);
-    kept.push(checkpoints);
+    bandCheckpoints.push(checkpoints);
     if (best.score > end.score || (best.score === end.score && best.column < end.column)) {
       end = { ...best, row: from + best.row };
     }
@@ -127,7 +122,7 @@ export function traceLong(
       (j) => above.h[j],
       (i) => {
         const band = Math.floor(i / TILE);
-        return kept[band][last * heightOf(band) + i - band * TILE];
+        return bandCheckpoints[band][last * heightOf(band) + i - band * TILE];
       },
     );
   }
@@ -136,29 +131,40 @@ export function traceLong(
   const steps = new Uint8Array(TILE * TILE);
   const h = new Int32Array(TILE);
   const e = new Int32Array(TILE);
-  let [heldBand, heldTile] = [-1, -1];
+  let [cachedBand, cachedTile] = [-1, -1];
   const step = (i: number, j: number): number => {
     const band = Math.floor(i / TILE);
     const tile = Math.floor(j / TILE);
     const firstRow = band * TILE;
     const firstColumn = tile * TILE;
-    if (band !== heldBand || tile !== heldTile) {
-      [heldBand, heldTile] = [band, tile];
+    if (band !== cachedBand || tile !== cachedTile) {
+      [cachedBand, cachedTile] = [band, tile];
       const height = heightOf(band);
       if (tile === 0) {
         h.fill(0);
         e.fill(NEGATIVE_INFINITY);
       } else {
         const at = (tile - 1) * 2 * height;
-        h.set(kept[band].subarray(at, at + height));
-        e.set(kept[band].subarray(at + height, at + 2 * height));
+        h.set(bandCheckpoints[band].subarray(at, at + height));
+        e.set(bandCheckpoints[band].subarray(at + height, at + 2 * height));
       }
-      // A path only goes up and to the left: neither rows below nor columns behind are needed any more.
-      const own = query.subarray(firstRow, i + 1);
+      // The path only goes up and left: rows below and columns to the right are not needed.
+      const rowsOfTile = query.subarray(firstRow, i + 1);
       for (let column = firstColumn; column <= j; column++) {
         const diagonal = column === 0 ? 0 : edges[band].h[column - 1];
         const to = (column - firstColumn) * TILE;
-        stepColumn(own, subject[column], scoring, local, h, e, diagonal, edges[band].f[column], steps, to);
+        stepColumn(
+          rowsOfTile,
+          subject[column],
+          scoring,
+          local,
+          h,
+          e,
+          diagonal,
+          edges[band].f[column],
+          steps,
+          to,
+        );
       }
     }
     return steps[(j - firstColumn) * TILE + i - firstRow];

@@ -1,10 +1,7 @@
-/**
- * The kernels in plain TypeScript: what the SIMD ones are held equal to, and what takes over where a pair is too
- * long or scores too high for 16 bits.
- */
+/** Scalar versions of the kernels: reference of the SIMD versions. */
 import { DIAGONAL, EXTEND_LEFT, EXTEND_UP, LEFT, START, UP, traceback, type Path } from "./path.ts";
 
-/** Costs in the units of the matrix: a gap of n residues costs first + (n - 1) next. */
+/** Scores and gap costs: a gap of n residues costs gapFirst + (n - 1) gapNext. */
 export interface Scoring {
   /** 32 x 32 scores, `matrix[a * 32 + b]`. */
   matrix: Int8Array;
@@ -12,10 +9,10 @@ export interface Scoring {
   gapNext: number;
 }
 
-/** Below every score that can occur; room to subtract gap costs from. */
+/** Below every possible score, with room to subtract gap costs. */
 export const NEGATIVE_INFINITY = -(2 ** 30);
 
-/** A cell of the recurrence: query residue `row`, subject residue `column`, from 0. */
+/** Cell of the matrix: query residue `row`, subject residue `column`, 0-based. */
 export interface Cell {
   score: number;
   row: number;
@@ -23,12 +20,11 @@ export interface Cell {
 }
 
 /**
- * An optimal alignment of two sequences with its path. Local: the best-scoring stretch (ties: the end that comes
- * first in order of subject, then query residues). Otherwise from end to end, gaps at either end of either
- * sequence free (ties: the end nearest to both ends, then the one at the query's end). Ties inside:
- * diagonal before gap in the query before gap in the subject; opening a gap before going on with one.
+ * Optimal alignment with traceback. Local (ties: first end by subject, then query residue), or global with
+ * free end gaps (ties: end nearest to both ends, then at the query's end). Ties inside: diagonal, gap in the
+ * query, gap in the subject; opening before extending.
  *
- * Time: cells; memory: one byte per cell. long.ts finds the same where that is too much.
+ * Memory: one byte per cell; long.ts needs less.
  */
 export function traceScalar(query: Uint8Array, subject: Uint8Array, scoring: Scoring, local: boolean): Path {
   const rows = query.length;
@@ -56,8 +52,10 @@ export function traceScalar(query: Uint8Array, subject: Uint8Array, scoring: Sco
 }
 
 /**
- * The next column of H and E, in place, and the steps by which its cells are reached, from `steps[at]` on.
- * `diagonal`: H of the cell above and left of the first one; `f`: what enters that one from above.
+ * Computes the next column of H and E in place, and its steps from `steps[at]` on.
+ *
+ * @param diagonal H above and left of the first cell
+ * @param f F entering the first cell from above
  */
 export function stepColumn(
   query: Uint8Array,
@@ -84,19 +82,19 @@ export function stepColumn(
     diagonal = h[i];
     h[i] = cell;
     const opened = (cell - gapFirst) | 0;
-    const longerLeft = (left - gapNext) | 0;
-    const longerUp = (f - gapNext) | 0;
-    if (longerLeft > opened) bits |= EXTEND_LEFT;
-    if (longerUp > opened) bits |= EXTEND_UP;
-    e[i] = Math.max(longerLeft, opened) | 0;
-    f = Math.max(longerUp, opened) | 0;
+    const extendedLeft = (left - gapNext) | 0;
+    const extendedUp = (f - gapNext) | 0;
+    if (extendedLeft > opened) bits |= EXTEND_LEFT;
+    if (extendedUp > opened) bits |= EXTEND_UP;
+    e[i] = Math.max(extendedLeft, opened) | 0;
+    f = Math.max(extendedUp, opened) | 0;
     steps[at + i] = bits;
   }
 }
 
 /**
- * Where an alignment with free ends ends: the best cell of the last row or the last column; ties go to the one
- * nearest to the corner, then to the last row. All below zero: nothing is aligned (score 0, row -1).
+ * Last cell of an alignment with free end gaps: the best of the last row and column; ties by distance to the
+ * corner, then the last row. Row -1 if all scores are below zero.
  */
 export function bestEnd(
   rows: number,

@@ -1,23 +1,23 @@
-/** The words of five residues that resemble words of a query. */
+/** Neighbourhood words of a query. */
 export interface WordTable {
-  /** Every word once, ascending: its five codes (0-19) as a number of base 20, the first residue counting most. */
+  /** Distinct words, ascending: five codes (0-19) as a base-20 number, the first residue most significant. */
   words: Uint32Array;
-  /** For each word the one place in the query with the highest bit set, or an index into `positions`. */
+  /** For each word its only position in the query with the highest bit set, or an index into `positions`. */
   heads: Uint32Array;
-  /** Places of words that resemble several, each list ended by an entry with the highest bit set. */
+  /** Positions of words with several, each list ended by an entry with the highest bit set. */
   positions: Uint32Array;
 }
 
-/** What a scan looks at, and what it lets through. */
+/** Limits of seeds, extensions and sequences of a scan. */
 export interface ScanLimits {
-  /** An extension ends where it has fallen so far below its best. */
+  /** X-drop of ungapped extensions. */
   xDrop: number;
   /**
-   * A word is extended where the best stretch from at most six residues before it to at most six behind it scores so much,
-   * or where the sequence does not have these six.
+   * Minimum score of the best segment within six residues on both sides of a word for its extension; words
+   * near an end are always extended.
    */
   minSeedScore: number;
-  /** Sequences with fewer or more residues are passed over. */
+  /** Range of sequence lengths. */
   minLength: number;
   maxLength: number;
 }

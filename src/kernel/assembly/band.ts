@@ -1,14 +1,14 @@
 /**
- * One pair of any length and score: rows of the recurrence of Gotoh (J. Mol. Biol. 1982, 162:705) in 32 bits, four at a
- * time on a slant: lane k is at column t - k, so that what it needs from the row above was computed a step before.
+ * One pair of any length: Gotoh (J. Mol. Biol. 1982, 162:705) in 32 bits, four rows at a time on an
+ * antidiagonal: lane k is at column t - k.
  */
 
-/** Below every score that can occur; room to take gap costs off. */
+/** Below every possible score, with room to subtract gap costs. */
 const NEVER: i32 = -(1 << 30);
-/** Bytes before the first and behind the last score of a row: the slant reads beyond both ends. */
+/** Padding on both sides of the scores of a row. */
 const PAD: usize = 32;
 
-/** Scores of four residues of the query against every column, as the slant needs them: four bytes a step. */
+/** Scores of four residues of the query against every column, in antidiagonal order: four bytes a step. */
 function slant(
   query: usize,
   subject: usize,
@@ -26,7 +26,7 @@ function slant(
     const to = scores + k * stride + PAD;
     for (let j = 0; j < columns + 16; j += 16) {
       const codes = v128.load(subject + <usize>j);
-      // An index of 16 or more looks up zero, so that one of the two halves answers and the other is silent.
+      // swizzle gives zero for an index of 16 or more, so one of the two halves applies.
       const found = v128.or(i8x16.swizzle(low, codes), i8x16.swizzle(high, i8x16.sub(codes, sixteen)));
       v128.store(to + <usize>j, found);
     }
@@ -50,7 +50,7 @@ function slant(
   }
 }
 
-/** H and E of one lane, that of row `lane` from `at` on. */
+/** Stores H and E of one lane at the row `lane`. */
 function keep(at: usize, markRows: i32, lane: i32, h: v128, e: v128): void {
   const eAt = at + ((<usize>markRows) << 2);
   if (lane == 0) {
@@ -69,11 +69,12 @@ function keep(at: usize, markRows: i32, lane: i32, h: v128, e: v128): void {
 }
 
 /**
- * `rows` (a multiple of 4) rows from `query` on. `aboveH`, `aboveF`: for every column H of the row above and F that
- * enters, i32, room for 8 more; replaced by those below the last row. `marks`: for every checkpoint (`interval`,
- * 2 `interval` …, at last `columns`) H of the column before it in each row, then E that enters it: 2 x `markRows` i32.
- * `best`: score, row and column (i32) of the best cell with a score above zero, in the order of columns, then rows.
- * `subject` needs 32 bytes of padding behind it, `scores` 4 x (columns + 96) bytes, `slanted` 4 x (columns + 32).
+ * Computes `rows` (a multiple of 4) rows from `query` on. `aboveH`, `aboveF`: H of the row above and F
+ * entering, i32 per column, room for 8 more; replaced by those below the last row. `marks`: for every
+ * checkpoint (each `interval` columns, and `columns`) H of the column before it, then E entering it: 2 x
+ * `markRows` i32. `best`: score, row and column (i32) of the best cell above zero, first by columns, then
+ * rows. `subject` needs 32 bytes of padding after it, `scores` 4 x (columns + 96) bytes, `slanted` 4 x
+ * (columns + 32).
  */
 export function band32(
   query: usize,
@@ -119,7 +120,7 @@ export function band32(
     let mark = interval < columns ? interval - 1 : end;
     let markAt = marks + ((<usize>row) << 2);
     const lastAt = markAt + <usize>((columns - 1) / interval) * ((<usize>markRows) << 3);
-    // Lanes that have not begun: the first column is theirs at step k.
+    // Mask of the lanes that have started: lane k starts at step k.
     let begun = i32x4(-1, 0, 0, 0);
     for (let t = 0; t < end; t++) {
       const at = (<usize>t) << 2;
@@ -149,7 +150,7 @@ export function band32(
         if (t == mark + 3) {
           mark += interval;
           markAt += (<usize>markRows) << 3;
-          // The last checkpoint is behind the last column, and may be near.
+          // The last checkpoint is after the last column.
           if (mark >= columns - 1) mark = end;
         }
       }

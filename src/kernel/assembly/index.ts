@@ -1,4 +1,4 @@
-/** The functions of the module; everything lies in its memory where the loader put it. */
+/** Exports of the module. The caller lays out its memory. */
 export { score8 } from "./score8";
 export { score16 } from "./score16";
 export { trace16 } from "./trace";

@@ -1,13 +1,13 @@
 /**
- * Scores of every residue code against four columns of subjects: what one block of columns needs, made once per
- * block instead of once per cell. Row of a code: 64 bytes, sixteen per column. A code fits five bits, so that
- * two 16-byte look-ups make a row of the matrix (32 bytes).
+ * Scores of every residue code against four columns of subjects, computed once per block of columns. 64 bytes
+ * per code, sixteen per column. A code has five bits, so two 16-byte look-ups cover a row of the matrix (32
+ * bytes).
  */
 
-/** Codes whose rows are made; 26 is the gap, which no sequence holds. */
+/** Codes in sequences; 26 is the gap. */
 const CODES: usize = 26;
 
-/** The residues of sixteen subjects at one column: `at` in the first row, rows `stride` bytes apart. */
+/** Residues of sixteen subjects at one column: `at` in the first row, rows `stride` bytes apart. */
 function gather(at: usize, stride: i32): v128 {
   let v = i8x16.splat(0);
   v = v128.load8_lane(at, v, 0);
@@ -28,7 +28,7 @@ function gather(at: usize, stride: i32): v128 {
   return v128.load8_lane(at + stride, v, 15);
 }
 
-/** The same of eight subjects, in the low eight bytes. */
+/** The same for eight subjects, in the low eight bytes. */
 function gatherHalf(at: usize, stride: i32): v128 {
   let v = i8x16.splat(0);
   v = v128.load8_lane(at, v, 0);
@@ -41,7 +41,7 @@ function gatherHalf(at: usize, stride: i32): v128 {
   return v128.load8_lane(at + stride, v, 7);
 }
 
-/** An index of 16 or more looks up zero, so that one of the two halves answers and the other is silent. */
+/** swizzle gives zero for an index of 16 or more, so one of the two halves applies. */
 function lookUp(row: usize, codes: v128, codesLess16: v128): v128 {
   return v128.or(i8x16.swizzle(v128.load(row), codes), i8x16.swizzle(v128.load(row, 16), codesLess16));
 }

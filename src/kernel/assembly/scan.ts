@@ -1,20 +1,18 @@
 /**
- * The prefilter's pass over the residues of a corpus: words of five residues that resemble words of the query (Altschul
- * et al., J. Mol. Biol. 1990, 215:403), each extended without gaps where its surroundings are worth it.
+ * Prefilter of the search: finds neighbourhood words of the query (Altschul et al., J. Mol. Biol. 1990,
+ * 215:403) in the residues of a corpus and extends them without gaps if they score well with their flanks.
  *
- * `bits`: which words are in the query's neighbourhood; for each of the 32^4 possible first four residues (5 bits
- * each, the first highest) a u32 with one bit per fifth residue. Every residue looks there, but only at the 20^4 that
- * standard residues lead to.
- * `starts`: for each of the 20^4 first four residues (a number of base 20) how many words of the neighbourhood come
- * before those that begin so. `heads`: for each of these words, in ascending order, a u32. With LAST: the one place in
- * the query where such a word begins; else where in `positions` its places begin, the last with LAST.
+ * `bits`: for each of the 32^4 possible first four residues (5 bits each, the first highest) a u32 with one
+ * bit per fifth residue of a word. `starts`: for each of the 20^4 first four residues (a base-20 number) the
+ * number of words before those with this prefix. `heads`: for each word, ascending, a u32. With LAST: its
+ * only position in the query; else the index in `positions` where its positions start, the last with LAST.
  *
- * The query may be several, one behind the other with a residue between them that scores far below zero against all:
- * words do not reach across it, nor do extensions. `owners` says which query a place belongs to. One pass over the
- * residues then serves all of them, and each gets what it would get alone, since queries share no diagonal.
+ * The query may be several, separated by a residue that scores far below zero against all, which no word or
+ * extension crosses. `owners` has the query of each position. Queries share no diagonal, so each gets the
+ * same result as alone.
  */
 const WORD: i32 = 5;
-/** Residues on either side of a word that tell whether it is worth an extension. */
+/** Flank on each side of a word that decides about its extension. */
 const NEAR: i32 = 6;
 const PREFIX: u32 = 0xfffff;
 const LAST: u32 = 0x80000000;
@@ -33,19 +31,21 @@ let drop: i32 = 0;
 let promise: i32 = 0;
 let minLength: i32 = 0;
 let maxLength: i32 = 0;
-/** For each place of the query a u16: the number of the query it is in. */
+/** Number of the query (u16) at each position. */
 let owners: usize = 0;
-/** For each query an i32: its best extension in the running sequence, 0 without one. All 0 between sequences. */
+/** Best extension of each query (i32) in the current sequence; all 0 between sequences. */
 let bests: usize = 0;
-/** The queries (u16) with a best extension in the running sequence, and how many. */
+/** Queries (u16) with an extension in the current sequence, and their number. */
 let touched: usize = 0;
 let touchedCount: i32 = 0;
-/** Extensions below this are forgotten; at least 1. */
+/** Minimum score of an extension, at least 1. */
 let threshold: i32 = 1;
-/** Position of the running sequence in the row of all sequences. */
+/** Offset of the current sequence in the concatenation of all. */
 let base: i32 = 0;
 
-/** What stays for all blocks of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength. */
+/**
+ * Sets the parameters of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength.
+ */
 export function prepareScan(
   bits_: usize,
   starts_: usize,
@@ -89,13 +89,13 @@ export function prepareScan(
   forget();
 }
 
-/** Nothing of any diagonal is known any more. */
+/** Clears all diagonals. */
 function forget(): void {
   base = 1;
   memory.fill(diagonals, 0, (<usize>diagonalMask + 1) << 2);
 }
 
-/** Sequences that the last call of `scan` has done, and the rows that it wrote. */
+/** Sequences done and rows written by the last call of `scan`. */
 let done: i32 = 0;
 let rows: i32 = 0;
 export function scannedSequences(): i32 {
@@ -106,11 +106,10 @@ export function scannedRows(): i32 {
 }
 
 /**
- * Scans up to `count` sequences: sequence k lies at residues + offsets[k] up to offsets[k + 1] (u32). For every query
- * and sequence of admissible length with an extension of `threshold` or more, a row of three i32 is written to
- * `found`: k, number of the query, score of the best. Ends early where `room` rows might not hold those of one more
- * sequence. Seven bytes behind the residues must be readable. Returns the number of places where a word of the
- * neighbourhood stood.
+ * Scans up to `count` sequences: sequence k is at residues + offsets[k] up to offsets[k + 1] (u32). For every
+ * query and sequence with an extension of `threshold` or more, writes three i32 to `found`: k, query, best
+ * score. Stops early if `room` rows may not suffice for the next sequence. Seven bytes after the residues
+ * must be readable. Returns the number of seeds.
  */
 export function scan(
   residues: usize,
@@ -150,7 +149,7 @@ export function scan(
   return seen;
 }
 
-/** Notes an extension of the query to which a place belongs. */
+/** Records an extension for the query at this position. */
 function note(inQuery: i32, score: i32): void {
   const owner = load<u16>(owners + ((<usize>inQuery) << 1));
   const best = bests + ((<usize>owner) << 2);
@@ -163,9 +162,8 @@ function note(inQuery: i32, score: i32): void {
 }
 
 /**
- * Writes to `hits` where the words of the neighbourhood begin, returns the end of what it wrote. No branch depends
- * on the residues: a place is always written, and kept or not by moving on or not, since a branch that is taken at
- * random costs more than all of this.
+ * Writes the positions of words to `hits` and returns its end. Every position is written, and kept by
+ * advancing the pointer: an unpredictable branch would cost more.
  */
 function findWords(sequence: usize, length: i32): usize {
   const bits_ = bits;
@@ -202,15 +200,15 @@ function findWords(sequence: usize, length: i32): usize {
   return to;
 }
 
-/** Writes before each place from `hits` up to `end` (8 bytes each) the head of the word that begins there. */
+/** Writes the head of the word at each position from `hits` up to `end` (8 bytes each). */
 function findHeads(sequence: usize, end: usize): void {
-  // Copies of what stays, since a global is read anew each time.
+  // Local copies, since globals are read anew each time.
   const bits_ = bits;
   const starts_ = starts;
   const heads_ = heads;
   for (let hit = hits; hit < end; hit += 8) {
     const word = sequence + <usize>load<i32>(hit);
-    // Four codes to numbers of base 20 and of base 32: first both pairs at once, then the two.
+    // Four codes as base-20 and base-32 numbers: first both pairs at once, then the two.
     const four = load<u32>(word);
     const even = four & 0x00ff00ff;
     const odd = (four >>> 8) & 0x00ff00ff;
@@ -223,7 +221,7 @@ function findHeads(sequence: usize, end: usize): void {
   }
 }
 
-/** Extends and notes the words at the places from `hits` up to `end`, but for those within an earlier extension. */
+/** Extends the words at the positions from `hits` up to `end`, except those within an earlier extension. */
 function extendWords(sequence: usize, length: i32, end: usize): void {
   const positions_ = positions;
   const diagonals_ = diagonals;
@@ -245,7 +243,7 @@ function extendWords(sequence: usize, length: i32, end: usize): void {
       if (here > load<i32>(diagonal) && (!near || scoreNear(sequence + <usize>place, inQuery) >= promise)) {
         const score = extend(sequence, length, place, inQuery);
         if (score >= threshold) note(inQuery, score);
-        // Words up to the end of the extension, as far as it reached, are part of it.
+        // Words up to the end of the extension belong to it.
         store<i32>(diagonal, max(here, here + reach - WORD));
       }
       if (entry & LAST) break;
@@ -256,8 +254,8 @@ function extendWords(sequence: usize, length: i32, end: usize): void {
 }
 
 /**
- * Score of the best stretch without gaps that begins up to NEAR residues before the word and ends up to NEAR behind it:
- * always the same steps, no branch that depends on residues. The query has more than NEAR codes on either side to spare.
+ * Score of the best ungapped segment from up to NEAR residues before the word to up to NEAR after it, without
+ * branches on residues.
  */
 function scoreNear(word: usize, inQuery: i32): i32 {
   const matrix_ = matrix;
@@ -277,13 +275,10 @@ function scoreNear(word: usize, inQuery: i32): i32 {
   return right + left;
 }
 
-/** Residues of the subject from the word's start to the end of the extension's best part. */
+/** Length of the best extension to the right, from the start of the word. */
 let reach: i32 = 0;
 
-/**
- * Score of the best stretch without gaps through the word, given up `drop` below the best on either side. No branch
- * but the end depends on the residues.
- */
+/** Score of the best ungapped segment through the word, with an X-drop on either side. */
 function extend(sequence: usize, length: i32, place: i32, inQuery: i32): i32 {
   const matrix_ = matrix;
   const drop_ = drop;

@@ -1,7 +1,6 @@
-/** As score8, with eight subjects in 16-bit lanes: score s is kept as s - 32768, and 32767 means saturated. */
+/** As score8, with eight subjects in 16-bit lanes: score s is stored as s - 32768; 32767 means saturated. */
 import { columnProfile16 } from "./profile";
 
-/** As score8, but eight rows of subjects, and `best` has eight signed 16-bit lanes. */
 export function score16(
   query: usize,
   queryLength: i32,

@@ -1,13 +1,13 @@
 /**
- * Smith-Waterman scores of sixteen subjects at once, one per 8-bit lane (Rognes, BMC Bioinformatics 2011, 12:221).
- * Score s is kept as s - 128, so that the saturating addition floors at zero by itself. A lane that reaches 127
- * (score 255) may have lost something and is to be done again with 16 bits.
+ * Smith-Waterman scores of sixteen subjects in 8-bit lanes (Rognes, BMC Bioinformatics 2011, 12:221). Score s
+ * is stored as s - 128, so that saturation is the floor at zero. A lane at 127 (score 255) may have
+ * overflowed.
  */
 import { columnProfile8 } from "./profile";
 
 /**
- * `query`: one u8 code per residue. `subjects`: sixteen rows of `stride` codes, padded with a code of negative
- * score; `stride` is a multiple of 4. `state`: 32 bytes per residue of the query. `best`: 16 bytes, signed lanes.
+ * `query`: u8 codes. `subjects`: sixteen rows of `stride` codes, a multiple of 4, padded with a code of
+ * negative score. `state`: 32 bytes per query residue. `best`: 16 signed lanes.
  */
 export function score8(
   query: usize,
@@ -30,7 +30,7 @@ export function score8(
 
   for (let j = 0; j < stride; j += 4) {
     columnProfile8(subjects + j, stride, matrix, profile);
-    // d: H of the row above, one column to the left; f: gaps that run down the query in each column.
+    // d: H above and left; f: gap in the subject, per column.
     let d0 = zero;
     let d1 = zero;
     let d2 = zero;

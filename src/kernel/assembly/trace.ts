@@ -1,21 +1,19 @@
 /**
- * Alignments of eight subjects at once in 16-bit lanes: the recurrence of Gotoh (J. Mol. Biol. 1982, 162:705)
- * with the step by which every cell was reached. Four bits a cell and lane:
- * bits 0-1 whence H (0 diagonal, 1 gap in the query, 2 gap in the subject, 3 the local alignment starts here),
- * bit 2: the gap in the query goes on to the left, bit 3: the gap in the subject goes on upwards.
- * Ties: diagonal before gap in the query before gap in the subject; opening before going on.
+ * Alignments of eight subjects in 16-bit lanes (Gotoh, J. Mol. Biol. 1982, 162:705) with step bits, four per
+ * cell and lane: bits 0-1 the source of H (0 diagonal, 1 gap in the query, 2 gap in the subject, 3 start of
+ * the local alignment), bit 2: the gap in the query is extended, bit 3: the gap in the subject is extended.
+ * Ties: diagonal, gap in the query, gap in the subject; opening before extending.
  */
 import { columnProfile16 } from "./profile";
 
-/** Below every score that can occur, far enough from the end of the range to have gap costs taken off. */
+/** Below every possible score, with room to subtract gap costs. */
 const NEVER: i16 = -30000;
 
 /**
- * As score16, besides: `steps`: 4 bytes per cell, column by column, low half-bytes lanes 0-3, high lanes 4-7.
- * `local` 1: `best` gets score, row + 1 and column + 1 of the best cell, three times eight i16 (first such cell
- * in order of columns, then rows). `local` 0: ends are free; `lastRow` gets eight i16 per column (H of the last
- * row), and `lastColumns` eight i16 per row of the query for every lane (8 x queryLength x 2 bytes: H of the
- * column at `lengths[lane] - 1`, i32 each).
+ * As score16, and `steps`: 4 bytes per cell, column by column, low half-bytes lanes 0-3, high lanes 4-7.
+ * `local` 1: `best` gets score, row + 1 and column + 1 of the best cell, three times eight i16 (first by
+ * columns, then rows). `local` 0: free end gaps; `lastRow` gets eight i16 per column, `lastColumns` for every
+ * lane queryLength i16: H of the column `lengths[lane] - 1` (i32).
  */
 export function trace16(
   query: usize,
@@ -76,7 +74,7 @@ export function trace16(
       const notF = v128.not(i16x8.eq(h, f));
       const gap = i16x8.sub(i16x8.sub(one, notE), v128.and(notE, notF));
       let bits = v128.andnot(gap, i16x8.eq(h, matched));
-      // A local alignment starts after a cell of score 0, even where one could go on to the left for nothing.
+      // A local alignment starts after a cell of score 0.
       bits = v128.or(bits, v128.and(i16x8.eq(h, floor), three));
       const opened = i16x8.sub_sat_s(h, first);
       const longerE = i16x8.sub_sat_s(e, next);
