@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { IMPORT_WORKER } from "./src/inventory/imports/import-thread.ts";
 import { buildDebianPackage } from "./packaging/debian.ts";
+import { leaveOutUnused } from "./packaging/unused-code.ts";
 import { buildVersion } from "./packaging/version.ts";
 import { WORKER_ENTRYPOINTS } from "./src/scoring/jobs/worker-entrypoints.ts";
 import { makeBundle } from "./src/web/make-bundle.ts";
@@ -36,6 +37,7 @@ async function compile(outfile: string, version: string, target?: (typeof TARGET
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.
     format: "esm",
+    plugins: [leaveOutUnused],
     define: { LABD_VERSION: JSON.stringify(version) },
     compile: {
       outfile,
