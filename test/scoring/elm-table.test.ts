@@ -18,7 +18,7 @@ function refusal(text: string): string[] {
 }
 
 describe("a table in ELM's format", () => {
-  test("comments, quotation marks, doubled ones, cells without them, look-arounds", () => {
+  test("may have comments, quoted and plain cells, and look-arounds", () => {
     const { version, published, classes } = readElmTable(TABLE);
     expect([version, published]).toEqual(["1.4", "2026-01-02 03:04:05.678901"]);
     expect(classes.map(({ name, aliases, expression }) => [name, ...aliases, expression])).toEqual([
@@ -36,11 +36,11 @@ describe("a table in ELM's format", () => {
     expect(new Set(classes.map(({ dialect }) => dialect))).toEqual(new Set(["elm"]));
   });
 
-  test("a byte order mark, CRLF and empty lines change nothing", () => {
+  test("may have a byte order mark, CRLF and empty lines", () => {
     expect(readElmTable(`\uFEFF${TABLE.replaceAll("\n", "\r\n\r\n")}`)).toEqual(readElmTable(TABLE));
   });
 
-  test("columns in any order; only name and expression are needed", () => {
+  test("may have its columns in any order; only name and expression are required", () => {
     const { version, published, classes } = readElmTable("Regex\tELMIdentifier\nK.\tA_1\n");
     expect([version, published]).toEqual([null, null]);
     expect(classes).toMatchObject([{ name: "A_1", aliases: [], expression: "K.", description: "" }]);
@@ -54,7 +54,7 @@ describe("refused", () => {
     ["another page", "<!DOCTYPE html>\n<html>"],
     ["other columns", "Name\tRegex\nA\tK"],
     ["commas", "ELMIdentifier,Regex\nA,K"],
-  ])("%s: the columns are missing", (_, text) => {
+  ])("%s: no column names", (_, text) => {
     expect(refusal(text)[0]).toContain(
       "expected tab-separated column names that include ELMIdentifier and Regex",
     );
@@ -81,13 +81,13 @@ describe("refused", () => {
     expect(bad[0]).toContain(words);
   });
 
-  test("every bad row is named with its line, and the good ones are not", () => {
+  test("names the line of each invalid row", () => {
     const rows = ["1\tA\t\tK", "2\tB\t\t[", "3\tC\t\tR", "4\t\t\tR", "5\tD\t\t*"];
     const [, ...bad] = refusal(`#comment\n${HEAD}\n${rows.join("\n")}`);
     expect(bad.map((line) => line.slice(0, 7))).toEqual(["Line 4:", "Line 6:", "Line 7:"]);
   });
 
-  test("of hundreds of bad rows twenty are named and the rest is counted", () => {
+  test("names twenty invalid rows and counts the others", () => {
     const rows = Array.from({ length: 300 }, (_, i) => `${i}\tN${i}\t\t(`);
     const [, ...bad] = refusal(`${HEAD}\n${rows.join("\n")}`);
     expect(bad.length).toBe(21);

@@ -29,7 +29,7 @@ test.each<[string, Uint8Array]>([
   ["UTF-8 with a mark, as editors of Windows save it", Buffer.concat([Buffer.from("\ufeff"), utf8])],
   ["UTF-16, little end first", little],
   ["UTF-16, big end first", big],
-])("%s is the same text, plain and compressed, in one piece and byte by byte", async (_, bytes) => {
+])("reads %s, plain and compressed, in one piece and byte by byte", async (_, bytes) => {
   const own = Uint8Array.from(bytes);
   const all = [own, Bun.gzipSync(own), Bun.zstdCompressSync(own)];
   for (const form of all) expect(await read(form)).toEqual([TEXT, TEXT]);
@@ -40,7 +40,7 @@ test.each<[string, string]>([
   ["%PDF-1.7", "a PDF document"],
   ["{\\rtf1", "an RTF document"],
   ["BZh91AY", "unpack it first"],
-])("%j is refused in words", async (first, text) => {
+])("refuses %j by the name of its format", async (first, text) => {
   for (const bytes of [Buffer.from(first), Bun.gzipSync(Buffer.from(first))]) {
     const refused = await read(bytes).catch((error: Error) => error);
     expect(refused).toMatchObject({ code: "invalid_request", message: expect.stringContaining(text) });
@@ -53,6 +53,6 @@ test("reports a truncated compressed file", async () => {
   expect((refused as Error).message).toBe("The gzip file is truncated or damaged.");
 });
 
-test("nothing is nothing", async () => {
+test("accepts an empty file", async () => {
   expect(await read(new Uint8Array(0))).toEqual(["", ""]);
 });

@@ -28,7 +28,7 @@ test("scores the jobs that waited or ran before a restart", async () => {
   await second.close();
 });
 
-test("does not count the attempt that stopping cut off", async () => {
+test("does not count an attempt that stopping interrupted", async () => {
   await open({ workers: 1 });
   const id = await submit(P53.repeat(2));
   expect(await stateOf(id)).toBe("running");
@@ -37,7 +37,7 @@ test("does not count the attempt that stopping cut off", async () => {
   expect(alone.database.query("SELECT attempts FROM job").get()).toEqual({ attempts: 0 });
 });
 
-test("scores without a corpus with a warning, and with one from the next job on", async () => {
+test("warns without a corpus, and uses an added one from the next job on", async () => {
   await open({ workers: 1 });
   const resultOf = async (id: string) => {
     await ended(alone, id);

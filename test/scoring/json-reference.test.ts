@@ -5,7 +5,7 @@ import { Problem } from "../../src/problem.ts";
 import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calibration-file.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { withNull } from "../described.ts";
-import { type Answered, ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { type ParsedResponse, ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
@@ -60,11 +60,11 @@ async function call(
   {
     id = "",
     query = "",
-    ...asked
+    ...options
   }: Parameters<ScoringAlone["ask"]>[2] & { id?: string; query?: string } = {},
-): Promise<Answered> {
+): Promise<ParsedResponse> {
   const operation = paths[`/api/scoring${template}`][method.toLowerCase()];
-  const answer = await on.ask(method, template.replace("{id}", id) + query, asked);
+  const answer = await on.ask(method, template.replace("{id}", id) + query, options);
   const described = operation.responses[answer.status];
   expect({ template, status: answer.status, described: described !== undefined }).toMatchObject({
     described: true,
@@ -174,7 +174,7 @@ describe("every operation responds as documented:", () => {
     expect(none.json.detail).toContain("has no calibration");
   });
 
-  test("with all documented statuses, except those of a stopping service", () => {
+  test("returns all documented statuses, except those of a stopping service", () => {
     const unseen = Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId, responses }) => [

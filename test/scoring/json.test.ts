@@ -175,14 +175,14 @@ test("a queued job has a place and public addresses, no result, and can be cance
   expect((await waiting.ask("GET", `/jobs/${id}/events`, { headers })).status).toBe(204);
 });
 
-test("without a corpus there is no corpus to show and no accession to find", async () => {
+test("GET /corpus is 404 without a corpus, and accessions are unknown", async () => {
   const corpus = await waiting.ask("GET", "/corpus");
   expect([corpus.status, corpus.json.code]).toEqual([404, "not_found"]);
   const { json } = await waiting.ask("POST", "/jobs", { body: { accession: "P04637" } });
   expect(json.accession).toEqual(["the corpus in use has no protein with this accession."]);
 });
 
-test("damaged submissions are accepted or refused with a message", async () => {
+test("accepts or refuses damaged submissions with a message", async () => {
   const next = random(7);
   const whole = JSON.stringify(SUBMISSION);
   const odd = `" \\ { } [ ] : , null 1e999 \\ud800 \u0000 é (( {9999} __proto__`.split(" ");
@@ -273,7 +273,7 @@ test.each<[string, string | Uint8Array, Record<string, string>, number, string]>
   expect([answer.status, answer.json.code]).toEqual([status, code]);
 });
 
-test("values of a request are not repeated", async () => {
+test("errors do not repeat values of the request", async () => {
   const hostile = "<script>alert(1)</script>";
   for (const body of [
     { querySequence: hostile },

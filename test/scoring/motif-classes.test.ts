@@ -4,11 +4,11 @@ import { parsePattern } from "../../src/motif/pattern.ts";
 
 const HEAD = "name\talias\texpression\tdescription\tcitation";
 
-describe("starter table", () => {
+describe("the built-in table", () => {
   const starter = starterClasses();
   const classes = motifClasses(starter);
 
-  test("has some twenty to thirty classes, every expression of which has a meaning", () => {
+  test("has at least twenty classes with valid expressions", () => {
     expect(starter.length).toBeGreaterThanOrEqual(20);
     for (const { name, expression, dialect, citation } of starter) {
       expect(() => parsePattern(expression, dialect), name).not.toThrow();
@@ -22,7 +22,7 @@ describe("starter table", () => {
     expect(classes.find(found.name)).toBe(found);
   });
 
-  test("an unknown name is answered with near names and not repeated", () => {
+  test("suggests near names for an unknown name, and does not repeat it", () => {
     expect(() => classes.find("DEG_MDM2_SWIB_2")).toThrow(
       expect.objectContaining({
         code: "unknown_motif_class",
@@ -38,7 +38,7 @@ describe("starter table", () => {
 });
 
 describe("reading a table", () => {
-  test("aliases, comments, empty lines and CRLF", () => {
+  test("accepts aliases, comments, empty lines and CRLF", () => {
     const text = `# ours\r\n${HEAD}\r\n\r\nA\tB, C\tK.\tone\tsomebody\r\nD\t\tR\ttwo\tsomebody\r\n`;
     expect(readClasses(text)).toEqual([
       {
@@ -61,7 +61,7 @@ describe("reading a table", () => {
     expect(() => readClasses(text)).toThrow(word);
   });
 
-  test("the later table takes the place of the earlier, name by name; a name twice in one is an error", () => {
+  test("lets later tables override names, and refuses a repeated name in one table", () => {
     const one = readClasses(`${HEAD}\nA\tX\tK\t\tc\nB\tY\tR\t\tc\n`);
     const two = readClasses(`${HEAD}\nX\t\tKK\t\tc\n`);
     const classes = motifClasses(one, two);

@@ -27,13 +27,13 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("without a table the classes are those that come with the program", () => {
+test("lists the built-in classes without an imported table", () => {
   expect(tables.classes).toEqual(starterClasses());
   expect(tables.imported()).toBeNull();
   expect(tables.remove()).toBe(false);
 });
 
-test("an imported class is found by identifier and accession, and takes the place of the starter's of that name", () => {
+test("finds an imported class by identifier and accession, before the built-in class of that name", () => {
   const before = tables.find("LIG_SH3_1");
   expect(before.name).toBe("SH3-class-I");
   tables.import("elm.tsv", TABLE);
@@ -50,7 +50,7 @@ test("an imported class is found by identifier and accession, and takes the plac
   ]);
 });
 
-test("what another process imports or removes is seen at once", () => {
+test("sees at once what another process imports or removes", () => {
   const other = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   const importer = new MotifTables(other, clock);
   expect(() => tables.find("LIG_LAB_1")).toThrow(expect.objectContaining({ code: "unknown_motif_class" }));
@@ -65,7 +65,7 @@ test("what another process imports or removes is seen at once", () => {
   other.close();
 });
 
-test("the same again changes nothing; another takes the place of the first", () => {
+test("ignores a repeated import, and replaces the table by another", () => {
   const first = tables.import("elm.tsv", TABLE);
   expect(first).toMatchObject({
     name: "elm.tsv",
@@ -86,7 +86,7 @@ test("the same again changes nothing; another takes the place of the first", () 
   expect(tables.classes).toEqual(starterClasses());
 });
 
-test("all or nothing: a table with a bad row leaves the one before in use", () => {
+test("keeps the previous table if a row is invalid", () => {
   tables.import("elm.tsv", TABLE);
   const bad = bytes("ELMIdentifier\tRegex\nA_1\tKKK\nA_2\t((\n");
   expect(() => tables.import("bad.tsv", bad)).toThrow(
@@ -97,7 +97,7 @@ test("all or nothing: a table with a bad row leaves the one before in use", () =
   expect(() => tables.find("A_1")).toThrow();
 });
 
-test("a disk that takes nothing leaves the one before in use, whole", () => {
+test("keeps the previous table if the disk is full", () => {
   tables.import("elm.tsv", TABLE);
   database.run(
     "CREATE TEMP TRIGGER full BEFORE INSERT ON motif_class BEGIN SELECT RAISE(ABORT, 'disk full'); END",

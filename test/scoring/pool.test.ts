@@ -215,12 +215,12 @@ test("keeps a result until the disk accepts it", async () => {
 });
 
 test("writes a result once an import has released the database", async () => {
-  const turn = writeLockOf(database);
-  open({ size: 1, retryInterval: 60_000, whenWritable: () => turn.free() });
+  const lock = writeLockOf(database);
+  open({ size: 1, retryInterval: 60_000, whenWritable: () => lock.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
   const writer = openWriter(database.filename);
   const over = Promise.withResolvers<void>();
-  const held = turn.hold(async () => {
+  const held = lock.hold(async () => {
     writer.run("BEGIN IMMEDIATE");
     await over.promise;
     writer.run("COMMIT");

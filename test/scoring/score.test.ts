@@ -28,7 +28,7 @@ const batch = (table: string, workers = 1) =>
   Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table), { workers, ...model }));
 
 describe("a batch", () => {
-  test("gives the numbers of single queries, query by query, each searched once", async () => {
+  test("scores each query as it would be scored alone", async () => {
     const progress: number[] = [];
     const table = `P04637\tF...W..[VIL]\n${P53.toLowerCase()}\tP..P\n# a remark\n\nP04637\tLIG_PCNA_PIPBox_1\r\nP04637\tP..P\n`;
     const report = (done: number, total: number): void => void progress.push(done, total);
@@ -99,8 +99,8 @@ test("threads score sequences as one thread does, in the same order", async () =
     .map((record) => `>${record.replace(/^>/, "")}\n`)
     .join("");
   const request = { fasta, regularExpression: ["P..P"], elmIdentifierName: ["PIP-box"], ...model };
-  const told = new Set<string>();
-  const report = (done: number, total: number): void => void told.add(`${done} of ${total}`);
+  const reports = new Set<string>();
+  const report = (done: number, total: number): void => void reports.add(`${done} of ${total}`);
   const onThreads = (fasta: string, workers: number, skip = 0) =>
     Array.fromAsync(
       scoring.scoreQuestions(scoring.readSequences({ ...request, fasta }), {
@@ -111,7 +111,7 @@ test("threads score sequences as one thread does, in the same order", async () =
       }),
     );
   const parallel = await onThreads(fasta, 3);
-  for (const words of told) expect(words).toMatch(/^\d of 9$/);
+  for (const words of reports) expect(words).toMatch(/^\d of 9$/);
   expect(parallel.length).toBe(9);
   const alone = scoreDirectly(scoring, request);
   expect(parallel).toEqual(alone);

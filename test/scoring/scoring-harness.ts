@@ -10,13 +10,13 @@ import { closeDatabase, type Database, openDatabase } from "../../src/platform/s
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 
-export interface Asked {
+export interface RequestOptions {
   /** Sent as JSON; text and bytes as they are. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-export interface Answered {
+export interface ParsedResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -32,7 +32,7 @@ export interface ScoringAlone {
   settings: ScoringOptions;
   send(request: Request): Promise<Response>;
   /** Sends a request to the JSON service; a response in JSON is parsed. */
-  ask(method: string, path: string, options?: Asked): Promise<Answered>;
+  ask(method: string, path: string, options?: RequestOptions): Promise<ParsedResponse>;
   close(): Promise<void>;
 }
 
@@ -63,29 +63,7 @@ export async function openScoringAlone({
   };
   const scoring = await openScoring(settings);
   if (corpus) await scoring.corpora.add({ name: "sample", bytes: proteins });
-  const send = openScoringHttp(scoring, settings, reach);
-  return {
-    scoring,
-    database,
-    directory,
-    settings,
-    send,
-    ask: (method, path, asked) => ask(send, method, path, asked),
-    async close() {
-      await scoring.close();
-      closeDatabase(database);
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
-}
-
-/** The program's own HTTP stack with the scoring service alone. */
-export const openScoringHttp = (
-  scoring: Scoring,
-  settings: Pick<ScoringOptions, "log" | "maxMessageBytes">,
-  reach: PublicUrlOptions = DIRECT,
-) =>
-  openHttp({
+  const send = openHttp({
     log: settings.log,
     clock: systemClock,
     maxMessageBytes: settings.maxMessageBytes,
@@ -95,13 +73,27 @@ export const openScoringHttp = (
     documentation: { version: "0", introduction: "", tags: [] },
     services: [scoring.routes],
   });
+  return {
+    scoring,
+    database,
+    directory,
+    settings,
+    send,
+    ask: (method, path, options) => ask(send, method, path, options),
+    async close() {
+      await scoring.close();
+      closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
 
 async function ask(
   send: (request: Request) => Promise<Response>,
   method: string,
   path: string,
-  { body, headers = {} }: Asked = {},
-): Promise<Answered> {
+  { body, headers = {} }: RequestOptions = {},
+): Promise<ParsedResponse> {
   const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
   const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body);
   const request = new Request(path.startsWith("http") ? path : `http://lab/api/scoring${path}`, {
@@ -116,7 +108,7 @@ async function ask(
 }
 
 /** Polls until the job has ended. */
-export async function ended({ ask }: ScoringAlone, id: string): Promise<Answered["json"]> {
+export async function ended({ ask }: ScoringAlone, id: string): Promise<ParsedResponse["json"]> {
   for (let i = 0; i < 2000; i++) {
     const { json } = await ask("GET", `/jobs/${id}`);
     if (json.ended !== null) return json;

@@ -16,7 +16,7 @@ test.each([
   [0, 4],
   [1000, 16],
   [5000, 1000],
-])("%d queries in %d shards: each in one, neighbours together, nearly equal costs", (count, of) => {
+])("divides %d queries into %d shards of neighbours with nearly equal costs", (count, of) => {
   const lengths = lengthsOf(count, 11 + of);
   const ranges = Array.from({ length: of }, (_, i) => shardRange(lengths, { shard: i + 1, of }));
   expect(ranges[0].from).toBe(0);
@@ -35,7 +35,7 @@ test.each([
   }
 });
 
-test("one giant is alone, where shares are smaller than it", () => {
+test("puts a giant query into a shard alone", () => {
   const lengths = [...Array<number>(50).fill(100), 30_000, ...Array<number>(50).fill(100)];
   const ranges = [1, 2, 3].map((shard) => shardRange(lengths, { shard, of: 3 }));
   expect(ranges).toEqual([
@@ -45,9 +45,9 @@ test("one giant is alone, where shares are smaller than it", () => {
   ]);
 });
 
-test("what a shard says of its run depends on all that is asked, and on nothing else", () => {
+test("describes a run by names, descriptions, sequences and patterns only", () => {
   const pattern = { expression: "P..P", name: null, dialect: "soap" as const };
-  const asked: NamedQuestion[] = ["MKLT", "MKLV"].map((sequence, i) => ({
+  const questions: NamedQuestion[] = ["MKLT", "MKLV"].map((sequence, i) => ({
     name: `q${i}`,
     description: "",
     sequence,
@@ -62,9 +62,9 @@ test("what a shard says of its run depends on all that is asked, and on nothing 
     calibration: "labd-2",
   };
   const of = (questions: NamedQuestion[]) => beginningOf(questions, { shard: 1, of: 2 }, run).run;
-  const same = of(asked.map((question) => ({ ...question, patterns: [{ ...pattern }] })));
-  expect(same).toEqual(of(asked));
-  const changed = (change: Partial<NamedQuestion>) => of([asked[0], { ...asked[1], ...change }]);
+  const same = of(questions.map((question) => ({ ...question, patterns: [{ ...pattern }] })));
+  expect(same).toEqual(of(questions));
+  const changed = (change: Partial<NamedQuestion>) => of([questions[0], { ...questions[1], ...change }]);
   for (const change of [{ name: "q" }, { description: "d" }, { sequence: "MKLI" }]) {
     expect(changed(change).queries).not.toBe(same.queries);
     expect(changed(change).patterns).toBe(same.patterns);
@@ -76,5 +76,5 @@ test("what a shard says of its run depends on all that is asked, and on nothing 
     expect(changed({ patterns: [other] }).patterns).not.toBe(same.patterns);
     expect(changed({ patterns: [other] }).queries).toBe(same.queries);
   }
-  expect(of([...asked].reverse()).queries).not.toBe(same.queries);
+  expect(of([...questions].reverse()).queries).not.toBe(same.queries);
 });

@@ -134,7 +134,7 @@ describe("a job", () => {
   });
 });
 
-describe("a pattern with catastrophic backtracking elsewhere", () => {
+describe("a pattern that makes backtracking engines hang", () => {
   const sequence = "A".repeat(999);
   test.each(["(A+)+W", "(A|A)*W", "(A*)*(A*)*W", ".*.*.*W", ".{0,200}.{0,200}W"])(
     "%s is scored without delaying others",
@@ -249,7 +249,7 @@ describe("refuses", () => {
   });
 
   test.each([{}, { "Content-Length": "900" }, { "Content-Length": "90000" }])(
-    "a message with %p that does not arrive with 408, and ends the connection",
+    "with %p a message that does not arrive, by 408 on a closed connection",
     async (headers) => {
       const endless = new ReadableStream({
         start: (controller) => controller.enqueue(new TextEncoder().encode("<Envelope")),

@@ -211,7 +211,7 @@ describe("names in the prediction's schema", () => {
   );
   const types = [...complexTypes(), CON_SCORE_PREDICTION];
 
-  test("are no keywords, and unique in their type", () => {
+  test("are not keywords, and unique in their type", () => {
     for (const { name, parts } of types) {
       const names = parts.map((part) => part.name);
       expect({ name, bad: names.filter((part) => RESERVED.has(part.toLowerCase())) }).toEqual({

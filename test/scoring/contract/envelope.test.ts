@@ -122,7 +122,7 @@ describe("streams", () => {
     expect(pulled).toBeLessThan(5);
   });
 
-  test("that break off are a problem", async () => {
+  test("that end early are a problem", async () => {
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.error(new Error("connection reset")),
     });

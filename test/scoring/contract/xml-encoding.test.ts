@@ -47,7 +47,7 @@ describe("detects the encoding", () => {
     ["no bytes", new Uint8Array(0), null, ""],
     ["fewer bytes than a mark", utf8("<a"), null, "<a"],
     ["a declaration without an encoding", utf8(NO_ENCODING), null, NO_ENCODING],
-  ])("%s, wherever it is cut", (_, bytes, charset, text) => {
+  ])("%s, wherever it is split", (_, bytes, charset, text) => {
     const single = Array.from(bytes, (byte) => Uint8Array.of(byte));
     expect(decode(single, charset)).toEqual({ text, fault: null });
     for (let cut = 0; cut <= bytes.length; cut++)
@@ -97,7 +97,7 @@ function validUtf8(bytes: Uint8Array): { text: string; isWhole: boolean } {
   return { text, isWhole: i === bytes.length };
 }
 
-test("decodes everything before the first invalid byte of UTF-8, wherever it is cut", () => {
+test("decodes everything before the first invalid byte of UTF-8, wherever it is split", () => {
   const next = random(3629);
   const edges = [
     0x3c, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef,
