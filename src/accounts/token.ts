@@ -164,9 +164,10 @@ export class Tokens {
     const now = this.clock.now();
     const row = this.database
       .query(
-        `SELECT t.rid, t.user_rid AS user, t.scope, t.last_used FROM api_token AS t
-         JOIN user_account AS u ON u.rid = t.user_rid
-         WHERE t.sha256 = ? AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > ?) AND u.is_active`,
+        // A subquery: a join takes several times as long.
+        `SELECT rid, user_rid AS user, scope, last_used FROM api_token
+         WHERE sha256 = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+         AND (SELECT is_active FROM user_account WHERE rid = user_rid)`,
       )
       .get(sha256(token), now) as (TokenUse & { last_used: number | null }) | null;
     if (!row) return undefined;

@@ -6,6 +6,9 @@ import { Problem } from "../problem.ts";
 /** Only this module opens SQLite; others take a Database. */
 export type { Database };
 
+/** Prepared statements per connection. With the default of 20, most statements would be compiled at every use. */
+Database.MAX_QUERY_CACHE_SIZE = 400;
+
 export interface Migration {
   /** File name, such as `0001-jobs.sql`: four digits, in order without gaps. */
   name: string;

@@ -1,6 +1,6 @@
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import type { BatchKind } from "../records/journal.ts";
+import type { BatchKind } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import { bodyOf, type Call, noContent, respondJson } from "./call.ts";
 import { Problem } from "../../problem.ts";

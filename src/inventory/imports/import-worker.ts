@@ -68,7 +68,6 @@ async function work(task: ImportTask): Promise<void> {
     report = withinOrigin(task.origin, () =>
       runImport(store, resource, table, task.options, { actor: task.actor, watcher }),
     );
-    store.statements.release();
   } finally {
     database.close();
   }

@@ -1,9 +1,29 @@
-import type { BatchKind, RecordWrite } from "./journal.ts";
 import type { Actor } from "../model/access.ts";
+import type { Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { Statements } from "./statements.ts";
 import type { AuditDetail, AuditLog } from "../../accounts/audit.ts";
 import { DECLARED } from "../resources/index.ts";
+
+/** What one write did to one record. */
+export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
+
+/** The kind of request that a batch came from. */
+export type BatchKind =
+  ChangeKind | "bulk_create" | "bulk_update" | "bulk_delete" | "undo" | "import" | "sample";
+
+/** One write of one record. */
+export interface RecordWrite {
+  resource: Resource;
+  rid: number;
+  op: ChangeKind;
+  /** The version that it made. */
+  version: number;
+  /** The whole record before; undefined for a new one. */
+  before: Readonly<StoredRecord> | undefined;
+  /** The whole record after; undefined for a purged one. */
+  after: Readonly<StoredRecord> | undefined;
+}
 
 /** Changes that an entry lists; the history of the batch has them all. */
 const MAX_CHANGES = 20;

@@ -12,7 +12,7 @@ import {
   type StoredRecord,
 } from "../model/stored-record.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
-import type { ChangeKind, RecordWrite } from "./journal.ts";
+import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
 import type { Statements } from "./statements.ts";
 
 /** One write as it was recorded. */

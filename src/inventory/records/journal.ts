@@ -1,29 +1,8 @@
 import type { Actor } from "../model/access.ts";
-import type { Resource } from "../model/resource.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { BatchAudit } from "./batch-audit.ts";
+import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
 import type { Statements } from "./statements.ts";
-
-/** What one write did to one record. */
-export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
-
-/** The kind of request that a batch came from. */
-export type BatchKind =
-  ChangeKind | "bulk_create" | "bulk_update" | "bulk_delete" | "undo" | "import" | "sample";
-
-/** One write of one record. */
-export interface RecordWrite {
-  resource: Resource;
-  rid: number;
-  op: ChangeKind;
-  /** The version that it made. */
-  version: number;
-  /** The whole record before; undefined for a new one. */
-  before: Readonly<StoredRecord> | undefined;
-  /** The whole record after; undefined for a purged one. */
-  after: Readonly<StoredRecord> | undefined;
-}
 
 /** What is recorded about a batch. */
 export interface BatchInfo {

@@ -9,8 +9,8 @@ import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
-import { forgetContent, storedDigests } from "./attachments.ts";
-import type { ChangeKind, Journal } from "./journal.ts";
+import type { ChangeKind } from "./batch-audit.ts";
+import type { Journal } from "./journal.ts";
 import { RecordValidator } from "./record-validator.ts";
 import type { Statements } from "./statements.ts";
 
@@ -283,4 +283,25 @@ function columnsOf(resource: Resource, record: StoredRecord): Map<string, Stored
     if (field.folded) columns.set(field.folded, foldCase(String(record[name])));
   }
   return columns;
+}
+
+/** SHA-256 of all content that versions of a file, or of the files of a record, refer to. */
+function storedDigests(statements: Statements, resource: Resource, rid: number): string[] {
+  const [of, also] =
+    resource.name === "attachment" ? ["object", ""] : ["host", " AND object_kind = 'attachment'"];
+  const text =
+    "SELECT DISTINCT json_extract(after, '$.sha256') AS sha256 FROM record_change" +
+    ` WHERE ${of}_kind = ? AND ${of}_rid = ? AND after IS NOT NULL${also}`;
+  return statements.all({ text, args: [resource.name, rid] }).map(({ sha256 }) => String(sha256));
+}
+
+/** Removes content that no version refers to any more. */
+function forgetContent(statements: Statements, digests: readonly string[]): void {
+  for (const digest of digests)
+    statements.run({
+      text:
+        "DELETE FROM attachment_content WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM attachment WHERE sha256 = ?1) AND NOT EXISTS" +
+        " (SELECT 1 FROM record_change WHERE object_kind = 'attachment' AND json_extract(after, '$.sha256') = ?1)",
+      args: [digest],
+    });
 }

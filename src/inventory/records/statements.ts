@@ -1,19 +1,13 @@
 import type { Sql } from "../model/operator.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
-/** Size of the cache of prepared statements; the least recently used one is dropped first. */
-const KEPT = 400;
-
 /** Thrown to roll back all of `joined`. */
 const AGAIN = new Error("again");
 
 type Row = Record<string, string | number | null>;
-type Prepared = ReturnType<Database["prepare"]>;
 
-/** One connection's statements, each prepared once per text. The driver's own cache holds twenty. */
+/** One connection's statements. */
 export class Statements {
-  private readonly prepared = new Map<string, Prepared>();
-
   /** Within `joined`: whether a write has to be rolled back. */
   private spoiled: boolean | undefined;
 
@@ -21,7 +15,7 @@ export class Statements {
 
   all(sql: Sql): Row[] {
     if (sql.text.startsWith("EXPLAIN")) return this.plan(sql);
-    return this.statement(sql.text).all(...sql.args) as Row[];
+    return this.database.query(sql.text).all(...sql.args) as Row[];
   }
 
   /** Such statements are not cached: the driver never resets them, and they would hold a read lock. */
@@ -35,21 +29,21 @@ export class Statements {
   }
 
   get(sql: Sql): Row | null {
-    return this.statement(sql.text).get(...sql.args) as Row | null;
+    return this.database.query(sql.text).get(...sql.args) as Row | null;
   }
 
   /** The column `rid` of all rows: a million row numbers take 4 MB. */
   numbers(sql: Sql, expected: number): Uint32Array {
     const found = new Uint32Array(expected);
     let n = 0;
-    for (const row of this.statement(sql.text).iterate(...sql.args) as Iterable<Row>)
+    for (const row of this.database.query(sql.text).iterate(...sql.args) as Iterable<Row>)
       found[n++] = Number(row.rid);
     return found.subarray(0, n);
   }
 
   /** Runs a write and returns the row number of what it inserted. */
   run(sql: Sql): number {
-    return Number(this.statement(sql.text).run(...sql.args).lastInsertRowid);
+    return Number(this.database.query(sql.text).run(...sql.args).lastInsertRowid);
   }
 
   /** One view of the database for several reads. */
@@ -110,24 +104,5 @@ export class Statements {
   state(): string {
     const own = this.get({ text: "SELECT total_changes() AS own", args: [] })?.own;
     return `${String(own)} ${this.foreignVersion()}`;
-  }
-
-  /** Finalizes the prepared statements, before the connection is closed. */
-  release(): void {
-    for (const statement of this.prepared.values()) statement.finalize();
-    this.prepared.clear();
-  }
-
-  private statement(text: string): Prepared {
-    let found = this.prepared.get(text);
-    if (found) this.prepared.delete(text);
-    else found = this.database.prepare(text);
-    this.prepared.set(text, found);
-    if (this.prepared.size > KEPT) {
-      const [[oldest, statement]] = this.prepared;
-      this.prepared.delete(oldest);
-      statement.finalize();
-    }
-    return found;
   }
 }

@@ -5,10 +5,10 @@ import { parameterProblem } from "../model/filter.ts";
 import type { Resource } from "../model/resource.ts";
 import { changedFields } from "../model/stored-record.ts";
 import { pastAsOf } from "./as-of.ts";
-import { BatchAudit } from "./batch-audit.ts";
+import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
 import { Bulk } from "./bulk.ts";
 import { History } from "./history.ts";
-import { type BatchInfo, Journal, type RecordWrite } from "./journal.ts";
+import { type BatchInfo, Journal } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
 import { RecordWriter } from "./record-writer.ts";
 import { Statements } from "./statements.ts";
@@ -145,10 +145,7 @@ export class Store {
     const store = new Store(database, this.clock, this.subResources);
     return {
       store,
-      close() {
-        store.statements.release();
-        closeSnapshot(database);
-      },
+      close: () => closeSnapshot(database),
     };
   }
 
