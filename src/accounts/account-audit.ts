@@ -31,10 +31,8 @@ export class AccountAudit {
   }
 
   recordGroup(rid: number, action: string, detail: AuditDetail = {}): void {
-    const { id, name } = this.database.query("SELECT id, name FROM user_group WHERE rid = ?").get(rid) as {
-      id: string;
-      name: string;
-    };
+    const row = this.database.query("SELECT id, name FROM user_group WHERE rid = ?").get(rid);
+    const { id, name } = row as { id: string; name: string };
     this.log.record({ action, subject: { kind: "group", id }, detail: { name, ...detail } });
   }
 

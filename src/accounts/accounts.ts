@@ -173,6 +173,7 @@ export class Accounts {
   insertUser(user: Omit<NewUser, "password">, hash: string | null, join = true): number {
     const { username, fullName = "", email = "", group = DEFAULT_GROUP, superuser = false } = user;
     checkUsername(username);
+    const { now, newId } = this.clock;
     const insert = this.database.transaction(() => {
       if (this.exists(username))
         throw new Problem("conflict", `username: there is already a user ${username}.`);
@@ -182,16 +183,7 @@ export class Accounts {
           `INSERT INTO user_account (id, username, full_name, email, password_hash, is_staff, is_superuser, date_joined, primary_group)
            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8) RETURNING rid`,
         )
-        .get(
-          this.clock.newId(),
-          username,
-          fullName,
-          email,
-          hash,
-          superuser ? 1 : 0,
-          this.clock.now(),
-          groupId,
-        ) as { rid: number };
+        .get(newId(), username, fullName, email, hash, superuser, now(), groupId) as { rid: number };
       if (join)
         this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, groupId);
       this.audit.recordUser(rid, "account.create", { administrator: superuser, group });

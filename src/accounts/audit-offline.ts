@@ -17,13 +17,7 @@ export function commandLineOrigin(audit: AuditLog): Origin {
     ...(uid === undefined ? [] : [`uid:${uid}`]),
     ...(starter === null ? [] : [`${ON_BEHALF}${starter}`]),
   ];
-  return {
-    actor: words.join(" ") || null,
-    via: "command line",
-    token: null,
-    address: null,
-    request: null,
-  };
+  return { actor: words.join(" ") || null, via: "command line", token: null, address: null, request: null };
 }
 
 /** Records what a command did, in the database at `path` if it has an audit log. A server may be running. */

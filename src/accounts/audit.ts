@@ -47,7 +47,7 @@ export interface AuditFilter {
   after?: number | undefined;
 }
 
-export const GENESIS_HASH = "0".repeat(64);
+const GENESIS_HASH = "0".repeat(64);
 
 type Row = Omit<AuditEntry, "time" | "subject" | "detail"> & {
   time: number;
@@ -110,33 +110,22 @@ export class AuditLog {
     const origin = { ...(currentOrigin() ?? this.defaultOrigin), ...by };
     const last = this.head();
     const now = this.now();
-    const entry = {
-      ...origin,
-      seq: (last?.seq ?? 0) + 1,
-      time: new Date(now).toISOString(),
-      token: this.#tokenId(origin.token),
-      action,
-      subject: subject ?? null,
-      outcome,
-      detail,
-    };
+    const values = { seq: (last?.seq ?? 0) + 1, action, outcome };
+    const token = this.#tokenId(origin.token);
+    const time = new Date(now).toISOString();
+    const entry = { ...values, ...origin, token, time, subject: subject ?? null, detail };
     this.database
       .query(
         `INSERT INTO audit (seq, time, actor, via, token, address, request, action, subject_kind, subject_id, outcome, detail, hash)
          VALUES ($seq, $time, $actor, $via, $token, $address, $request, $action, $kind, $id, $outcome, $detail, $hash)`,
       )
       .run({
-        seq: entry.seq,
+        ...values,
+        ...origin,
+        token,
         time: now,
-        actor: entry.actor,
-        via: entry.via,
-        token: entry.token,
-        address: entry.address,
-        request: entry.request,
-        action,
         kind: subject?.kind ?? null,
         id: subject?.id ?? null,
-        outcome,
         detail: canonical(detail),
         hash: hashOf(last?.hash ?? GENESIS_HASH, entry),
       });
@@ -185,7 +174,7 @@ export const hasAudit = (database: Database): boolean =>
   database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'").get() !== null;
 
 /** The length and end of a chain, and the first error in it. */
-export interface ChainVerification {
+interface ChainVerification {
   entries: number;
   head: AuditHead | null;
   broken: { seq: number; why: string } | null;
@@ -244,7 +233,7 @@ function entryOf(row: Row): AuditEntry {
 }
 
 /** The hash of an entry, whose own hash does not count. */
-export const hashOf = (previous: string, entry: object): string =>
+const hashOf = (previous: string, entry: object): string =>
   sha256(previous + canonical({ ...entry, hash: undefined }));
 
 /** JSON with sorted keys and no spaces: RFC 8785 for strings, integers, booleans and null. */

@@ -52,6 +52,8 @@ export interface SessionOptions extends PublicUrlOptions {
   sessionIdleMinutes: number;
 }
 
+type Row = Record<"user" | "last_used" | "expires" | "vouched" | "confirmed", number>;
+
 /** Sessions of browsers: a cookie with a random value, whose SHA-256 is stored. */
 export class Sessions {
   private readonly audit: AuditLog;
@@ -101,13 +103,7 @@ export class Sessions {
          JOIN user_account AS u ON u.rid = s.user_rid
          WHERE s.sha256 = ? AND s.expires > ? AND s.last_used > ? AND u.is_active`,
       )
-      .get(hash, now, this.idleLimit()) as {
-      user: number;
-      last_used: number;
-      expires: number;
-      vouched: number;
-      confirmed: number;
-    } | null;
+      .get(hash, now, this.idleLimit()) as Row | null;
     if (!row) return undefined;
     if (now - row.last_used >= MINUTE) this.touch(hash, now);
     const { user, expires, vouched, confirmed: confirmedAt } = row;
@@ -169,14 +165,9 @@ export class Sessions {
          WHERE user_rid = ? AND expires > ? AND last_used > ? ORDER BY last_used DESC, created DESC`,
       )
       .all(user, this.clock.now(), this.idleLimit()) as (SessionRecord & { hash: string })[];
-    return rows.map(({ hash, created, last_used, expires, agent }) => ({
-      id: publicId(hash),
-      created,
-      last_used,
-      expires,
-      agent,
-      current: hash === own,
-    }));
+    return rows.map(({ hash, ...rest }) =>
+      Object.assign({ id: publicId(hash) }, rest, { current: hash === own }),
+    );
   }
 
   end(user: number, id: string): boolean {

@@ -24,23 +24,17 @@ export interface TokenRecord {
   revoked: number | null;
 }
 
-export interface NewToken {
+interface NewToken {
   name: string;
   scope?: Scope;
   expires?: number | null;
 }
 
-export interface TokenUse {
+interface TokenUse {
   rid: number;
   user: number;
   scope: Scope;
 }
-
-/** What is wrong with the name of a token, if anything. */
-export const tokenNameRule = (name: string): string | undefined =>
-  name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)
-    ? "Expected the purpose of the token, in 1 to 255 printable characters."
-    : undefined;
 
 const PREFIX_LENGTH = 12;
 const MINUTE = 60_000;
@@ -65,9 +59,10 @@ export class Tokens {
 
   /** Creates a token. It cannot be read again: only its SHA-256 is stored. @throws Problem invalid_request */
   add(user: number, { name, scope = "write", expires = null }: NewToken): { token: string; id: string } {
-    const wrong = tokenNameRule(name);
-    if (wrong !== undefined)
-      throw new Problem("invalid_request", `name: ${wrong}`, { fields: { name: [wrong] } });
+    if (name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)) {
+      const error = "Expected the purpose of the token, in 1 to 255 printable characters.";
+      throw new Problem("invalid_request", `name: ${error}`, { fields: { name: [error] } });
+    }
     const token = newSecret("labd_");
     const id = this.clock.newId();
     const prefix = token.slice(0, PREFIX_LENGTH);

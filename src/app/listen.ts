@@ -1,6 +1,6 @@
 import { SET_UP_HOURS, setUpPath } from "../accounts/account-routes.ts";
 import { placeOf } from "../operations/backup/places.ts";
-import { openSchedule, type Schedule } from "../operations/backup/schedule.ts";
+import { openSchedule } from "../operations/backup/schedule.ts";
 import { type Config, isSecret, SETTING_NAMES, SETTINGS, socketPath } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { recordStart } from "../accounts/audit-offline.ts";
@@ -154,7 +154,7 @@ const changedSettings = (config: Config): Record<string, string | number | boole
   );
 
 /** Makes backups on schedule, each by `labd backup` in a child process. */
-function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefined {
+function scheduleBackups(config: Config, { clock, log }: App): ReturnType<typeof openSchedule> | undefined {
   if (config.backup_hours === 0) return undefined;
   const directory = backupDirectory(config);
   return openSchedule({

@@ -92,11 +92,10 @@ export class Identities {
   }
 
   private accountOf(name: string): number | undefined {
-    const rows = this.database.query("SELECT rid, username FROM user_account").all() as {
-      rid: number;
-      username: string;
-    }[];
-    return rows.find(({ username }) => accountNameOf(username) === name)?.rid;
+    const rows = this.database.query("SELECT rid, username FROM user_account").all();
+    return (rows as { rid: number; username: string }[]).find(
+      ({ username }) => accountNameOf(username) === name,
+    )?.rid;
   }
 
   /**
@@ -178,11 +177,7 @@ export class Identities {
     return found;
   }
 
-  private rejectionOf(
-    person: Person,
-    admission: Admission,
-    known: Identity | undefined,
-  ): Rejection | undefined {
+  private rejectionOf(person: Person, admission: Admission, known?: Identity): Rejection | undefined {
     // A suspended account is enabled by its provider.
     if (known?.suspended === null && !this.canSignIn(known.user, person.provider)) return "disabled";
     if (!isAllowed(admission, person.groups)) return "not_allowed";
@@ -198,14 +193,12 @@ export class Identities {
     }
   }
 
-  private recordRejection(person: Person, reason: Rejection, known: Identity | undefined): void {
-    const row = this.database.query("SELECT id FROM user_account WHERE rid = ?").get(known?.user ?? null) as {
-      id: string;
-    } | null;
+  private recordRejection(person: Person, reason: Rejection, known?: Identity): void {
+    const row = this.database.query("SELECT id FROM user_account WHERE rid = ?").get(known?.user ?? null);
     this.accounts.audit.log.record({
       action: "sign_in",
       outcome: "refused",
-      subject: { kind: "user", id: row?.id ?? null },
+      subject: { kind: "user", id: (row as { id: string } | null)?.id ?? null },
       detail: { by: person.provider, label: person.label, subject: person.subject, reason },
     });
   }

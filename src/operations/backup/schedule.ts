@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listBackups } from "./manifest.ts";
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   /** Directory of the backups. */
   directory: string;
   /** Hours between backups. */
@@ -15,13 +15,6 @@ export interface ScheduleOptions {
   interval?: number;
 }
 
-export interface Schedule {
-  /** Whether a backup is due now. */
-  isDue(): boolean;
-  /** Stops a running backup. */
-  close(): Promise<void>;
-}
-
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
@@ -29,7 +22,7 @@ const MINUTE = 60_000;
  * Makes a backup whenever the newest in the directory is older than `hours`, so that restarts and manual backups count.
  * After a failure it tries again in an hour.
  */
-export function openSchedule(options: ScheduleOptions): Schedule {
+export function openSchedule(options: ScheduleOptions) {
   const { directory, hours, clock, log } = options;
   let running: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
   let failed = Number.NEGATIVE_INFINITY;
@@ -64,7 +57,8 @@ export function openSchedule(options: ScheduleOptions): Schedule {
   timer.unref();
   return {
     isDue,
-    async close() {
+    /** Stops a running backup. */
+    async close(): Promise<void> {
       closed = true;
       clearInterval(timer);
       running?.kill("SIGKILL");
