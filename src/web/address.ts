@@ -49,7 +49,8 @@ export function setQueryValues(search: URLSearchParams, changes: Query): void {
 }
 
 /** The address of a path of this service (`/score`), with a query. */
-export function href(path: string, query: Query = {}): string {
+export function href(path: string, query?: Query): string {
+  if (!query) return context.base + path;
   const search = new URLSearchParams();
   setQueryValues(search, query);
   return `${context.base}${path}${search.size > 0 ? `?${search}` : ""}`;
@@ -75,9 +76,14 @@ export interface Address {
   search: URLSearchParams;
 }
 
+const patterns = new Map<string, URLPattern>();
+
 /** The parts of a path that a template such as `/score/:job` names; undefined if it does not match. */
 export function match(template: string, path: string): Record<string, string> | undefined {
-  const groups = new URLPattern({ pathname: template }).exec({ pathname: path })?.pathname.groups;
+  if (template === path) return {};
+  const pattern = patterns.get(template) ?? new URLPattern({ pathname: template });
+  patterns.set(template, pattern);
+  const groups = pattern.exec({ pathname: path })?.pathname.groups;
   return (
     groups && Object.fromEntries(Object.entries(groups).map(([name, part = ""]) => [name, unescaped(part)]))
   );
