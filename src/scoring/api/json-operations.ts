@@ -12,10 +12,14 @@ import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
 
 /** The operations of the JSON service in the OpenAPI document; parameters and bodies come from the schemas of the routes. */
 
-const json = (description: string, schema: TSchema) => ({
+const content = (description: string, type: string, schema: object) => ({
   description,
-  content: { "application/json": { schema: schema as object } },
+  content: { [type]: { schema } },
 });
+const json = (description: string, schema: TSchema) => content(description, "application/json", schema);
+const file = (description: string) =>
+  content(description, "application/octet-stream", { type: "string", format: "binary" });
+const string = (description: string) => ({ description, schema: { type: "string" } as const });
 
 const REFUSALS: Record<number, string> = {
   400: "A value or a parameter is invalid; the response names the field.",
@@ -32,11 +36,6 @@ const REFUSALS: Record<number, string> = {
 const refusals = (...statuses: number[]) =>
   Object.fromEntries(statuses.map((status) => [status, json(REFUSALS[status], ProblemSchema)]));
 
-const file = (description: string) => ({
-  description,
-  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } as const } },
-});
-
 export const SUBMIT = {
   operationId: "submitScoringJob",
   summary: "Start a job",
@@ -45,7 +44,7 @@ export const SUBMIT = {
   responses: {
     202: {
       ...json("The job; Location is its address.", JobSchema),
-      headers: { Location: { description: "Address of the job.", schema: { type: "string" } as const } },
+      headers: { Location: string("Address of the job.") },
     },
     ...refusals(400, 413, 415, 503),
   },
@@ -74,10 +73,8 @@ export const RESULT = {
           RESULT_FORMS[name].contentType.split(";")[0],
           {
             schema:
-              name === "json"
-                ? (ResultSchema as object)
-                : { type: "string" as const, description: RESULT_FORMS[name].sentence },
-          },
+              name === "json" ? ResultSchema : { type: "string", description: RESULT_FORMS[name].sentence },
+          } as { schema: object },
         ]),
       ),
     },
@@ -91,26 +88,16 @@ export const EVENTS = {
     "The data of each event is the whole job. The event is `state` if the state has changed, else `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
   // Instead of the ones that the route's schemas would give.
   parameters: [
-    {
-      name: "id",
-      in: "path" as const,
-      required: true,
-      description: "Identifier of the job.",
-      schema: { type: "string" as const },
-    },
+    { name: "id", in: "path" as const, required: true, ...string("Identifier of the job.") },
     {
       name: "Last-Event-ID",
       in: "header" as const,
       required: false,
-      description: "Identifier of the last event received.",
-      schema: { type: "string" as const },
+      ...string("Identifier of the last event received."),
     },
   ],
   responses: {
-    200: {
-      description: "The stream.",
-      content: { "text/event-stream": { schema: { type: "string" as const, description: "Events." } } },
-    },
+    200: content("The stream.", "text/event-stream", { type: "string", description: "Events." }),
     204: { description: "The client has received the final state; there are no more events." },
     ...refusals(400, 404, 503),
   },
@@ -157,10 +144,7 @@ export const CALIBRATION = {
   summary: "Download the calibration of a corpus",
   description: "For signed-in users only. `ETag` is its hash, which results name after the method's version.",
   responses: {
-    200: {
-      description: "The calibration.",
-      content: { "text/plain": { schema: { type: "string" as const } } },
-    },
+    200: content("The calibration.", "text/plain", { type: "string" }),
     304: { description: "If-None-Match has its hash." },
     ...refusals(400, 401),
     404: json("No corpus has this hash, or it has no calibration of its own.", ProblemSchema),

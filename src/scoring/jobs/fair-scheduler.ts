@@ -33,6 +33,8 @@ export interface Offer {
   request: string;
 }
 
+type Taken = Pick<Offer, "client" | "request">;
+
 /**
  * Round robin between clients with waiting jobs, each with its oldest job, so that a client that submits thousands delays
  * nobody. The order is that of the clients' keys; only the last client is remembered, and a restart may forget it.
@@ -44,10 +46,13 @@ export class FairScheduler {
 
   /** Leases the next job to a worker; null if none can start. */
   lease(now: number, deadline: number): Lease | null {
-    const row = this.#take("client > ?", now, deadline) ?? this.#take("client <= ?", now, deadline);
+    const row = this.#take<Omit<Lease, "request">>(
+      `${LEASE.set}, attempts = attempts + 1, started = ?, deadline = ?`,
+      "rid, id, client, request, digest, attempts, deadline",
+      [now, deadline],
+    );
     if (!row) return null;
-    const { client, request, ...lease } = row;
-    this.#last = client;
+    const { client: _, request, ...lease } = row;
     return { ...lease, request: JSON.parse(request) as JobRequest };
   }
 
@@ -60,28 +65,19 @@ export class FairScheduler {
 
   /** Reserves the next job for remote workers; null if none can start. */
   offer(): Offer | null {
-    const row = this.#offer("client > ?") ?? this.#offer("client <= ?");
-    if (row) this.#last = row.client;
-    return row;
+    return this.#take<Offer>("worker = ''", "rid, id, client, request", []);
   }
 
-  #offer(whom: ClientRange): Offer | null {
-    return this.database
-      .query(
-        `UPDATE job SET worker = '' WHERE rid = (${nextJobSql(whom)}) RETURNING rid, id, client, request`,
-      )
-      .get(this.#last) as Offer | null;
-  }
-
-  #take(whom: ClientRange, now: number, deadline: number) {
-    return this.database
-      .query(
-        `UPDATE job SET ${LEASE.set}, attempts = attempts + 1, started = ?, deadline = ?
-         WHERE rid = (${nextJobSql(whom)})
-         RETURNING rid, id, client, request, digest, attempts, deadline`,
-      )
-      .get(now, deadline, this.#last) as
-      (Omit<Lease, "request"> & { client: string; request: string }) | null;
+  /** Changes the next job: the oldest of the next client, else of the first. */
+  #take<Row>(set: string, columns: string, values: number[]): (Row & Taken) | null {
+    for (const whom of ["client > ?", "client <= ?"] as const) {
+      const sql = `UPDATE job SET ${set} WHERE rid = (${nextJobSql(whom)}) RETURNING ${columns}`;
+      const row = this.database.query(sql).get(...values, this.#last) as (Row & Taken) | null;
+      if (!row) continue;
+      this.#last = row.client;
+      return row;
+    }
+    return null;
   }
 
   /**
