@@ -272,7 +272,15 @@ describe("refuses", () => {
     expect((await post(broken)).element("code")).toBe("malformed");
   });
 
-  test("without logging a problem", () => expect(logged).toEqual([]));
+  test("all this without logging a problem", () => expect(logged).toEqual([]));
+
+  test("a job that the disk does not accept, and logs the cause", async () => {
+    service.database.run("PRAGMA query_only = 1");
+    const { element } = await post(runJobMessage({ sequence: "MDISK" }));
+    service.database.run("PRAGMA query_only = 0");
+    expect(element("code")).toBe("busy");
+    expect(logged).toEqual([["soap", { code: "busy", cause: expect.stringMatching(/readonly/) }]]);
+  });
 });
 
 describe("documents", () => {
