@@ -21,6 +21,7 @@ import { benchData, type Case, familyFromFile, mafftDirectory, readCases } from 
 import { areaUnderCurve } from "./logistic.ts";
 import { type Aligner, fastaOf, peerAligners, rowsOf, runAligner } from "./peer-aligners.ts";
 import { type SimulatedFamily, simulateFamily } from "../fixtures/simulated-family.ts";
+import { median } from "./harness.ts";
 
 const SEED = 575;
 const RUNS = 21;
@@ -62,11 +63,11 @@ function speed(): void {
     }
   }
   console.log(`101 sequences of ${Math.round(residues / 101)} residues, median of ${RUNS} runs in turn`);
-  const median = (name: string): number => times.get(name)!.toSorted((a, b) => a - b)[RUNS >> 1];
-  const ours = median("labd, all together");
+  const time = (name: string): number => median(times.get(name)!);
+  const ours = time("labd, all together");
   for (const name of times.keys()) {
     console.log(
-      `${name.padEnd(30)}${median(name).toFixed(0).padStart(6)} ms${(median(name) / ours).toFixed(1).padStart(8)} ×`,
+      `${name.padEnd(30)}${time(name).toFixed(0).padStart(6)} ms${(time(name) / ours).toFixed(1).padStart(8)} ×`,
     );
   }
 }
@@ -83,7 +84,7 @@ interface Accuracy {
 function measured(family: SimulatedFamily, rows: readonly Row[], from: number, to: number): Accuracy {
   const out = { pairs: 0, found: 0, columns: 0, whole: 0 };
   const [querySites, ...sites] = family.sites;
-  const places = sites.map((own_) => new Map([...own_].map((site, i) => [site, i])));
+  const places = sites.map((residues) => new Map([...residues].map((site, i) => [site, i])));
   for (let column = Math.max(0, from); column < Math.min(querySites.length, to); column++) {
     let isWhole = true;
     for (const [k, row] of rows.entries()) {
@@ -165,10 +166,10 @@ function discrimination(): void {
     );
     for (const one of cases) {
       const { automaton } = parsePattern(one.expression, "elm");
-      const sight = lookaroundTable(automaton, query);
-      const path = pathOfMatch(automaton, query, one, sight);
+      const lookarounds = lookaroundTable(automaton, query);
+      const path = pathOfMatch(automaton, query, one, lookarounds);
       if (path === null) continue;
-      const count = findMatches(automaton, query, sight).length;
+      const count = findMatches(automaton, query, lookarounds).length;
       const numbers = [...families, given].map((family) =>
         evidenceOf(openMotif(automaton, "discontinuous"), family, one, path, count),
       );

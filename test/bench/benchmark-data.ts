@@ -1,9 +1,9 @@
 /**
- * What the benches of the score share: the benchmarks, read from the directory that LABD_BENCH_DATA names (their
- * licences keep them out of this project), and the families of their proteins, found by this program.
+ * What the benches of the score share: the benchmarks, read from the directory that LABD_BENCH_DATA names
+ * (their licences keep them out of this project), and the families of their proteins, found by this program.
  *
- * Families are kept between runs in LABD_BENCH_CACHE (else in the temporary directory) as lists of accessions, under a hash of
- * all code that finds them; alignments are made anew.
+ * Families are kept between runs in LABD_BENCH_CACHE (else in the temporary directory) as lists of
+ * accessions, under a hash of all code that finds them; alignments are made anew.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

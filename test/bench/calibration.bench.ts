@@ -1,10 +1,12 @@
 /**
- * How far the P values of a null that `labd corpus calibrate` made hold, and the built-in ones, in proteins that it has not seen.
+ * How far the P values of a null that `labd corpus calibrate` made hold, and the built-in ones, in proteins
+ * that it has not seen.
  *
  *   LABD_BENCH_DATA=DIR bun run test/bench/calibration.bench.ts CORPUS [PROTEINS]
  *
- * CORPUS is a file of `corpora/`, calibrated; matches are drawn of published motif classes, in proteins of the same corpus that
- * come behind those of the null in the order of its seed. Behind each part its standard error, matches of a protein taken together.
+ * CORPUS is a file of `corpora/`, calibrated; matches are drawn of published motif classes, in proteins of
+ * the same corpus that come behind those of the null in the order of its seed. Behind each part its standard
+ * error, matches of a protein taken together.
  */
 import { drawMatches, drawnProteins } from "../../src/motif/calibration.ts";
 import { NULL_BINS, pValueOf } from "../../src/motif/p-value.ts";

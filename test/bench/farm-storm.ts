@@ -1,7 +1,7 @@
 /**
- * A farm in bad weather: a server, Redis and two workers on machines of their own (network namespaces), jobs submitted all the
- * time, and parts killed, unplugged and cut off at random, several at a time. At the end every job has to have ended once, with
- * the bytes that one machine gives.
+ * A farm in bad weather: a server, Redis and two workers on machines of their own (network namespaces), jobs
+ * submitted all the time, and parts killed, unplugged and cut off at random, several at a time. At the end
+ * every job has to have ended once, with the bytes that one machine gives.
  *
  *   bun run build && bun run test/bench/farm-storm.ts [JOBS] [SEED] [never|away|always] [keeps|forgets] [PROTEINS.fasta]
  */

@@ -1,15 +1,13 @@
 /**
- * What the farm costs beside the pool of the server's own process, what a second worker brings, and how many jobs a second go
- * through server and Redis where there is nothing to compute. Everything on this machine, on loopback: the network's part is
- * not in it, and server, Redis, workers and this process share its processors.
+ * Throughput and overhead of the farm compared with the server's own pool, with one and two workers, and with
+ * workers that compute nothing. All on this machine over loopback, sharing its processors.
  *
  *   bun run build && bun run test/bench/farm.bench.ts PROTEINS.fasta [ROUNDS] [REAL-JOBS] [TRIVIAL-JOBS]
  *
- * Sides are asked in turns, in each round in the other order; printed are medians. A job that fails, or is scored by the
- * wrong side, ends the run.
+ * Configurations take turns; prints medians. A job that fails or runs in the wrong place ends the run.
  */
 import { Database } from "bun:sqlite";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { decode, readFasta } from "../../src/motif/index.ts";
@@ -18,85 +16,73 @@ import { labd, serve, type Server } from "../executable/labd.ts";
 import { type WorkerProcess, startWorker } from "../executable/farm-worker.ts";
 import { RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
+import { median, processorTime, say, withRange } from "./harness.ts";
 
 const [file, ...numbers] = process.argv.slice(2);
 const [rounds = 5, realJobs = 24, trivialJobs = 2000] = numbers.map(Number);
-if (file === undefined) throw new Error("which proteins? PROTEINS.fasta");
+if (file === undefined)
+  throw new Error("usage: farm.bench.ts PROTEINS.fasta [ROUNDS] [REAL-JOBS] [TRIVIAL-JOBS]");
 
 const root = mkdtempSync(join(tmpdir(), "labd-farm-bench-"));
 const next = random(20_261_122);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-const shown = (values: number[], digits = 1): string =>
-  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
-
 const proteins = readFasta(await Bun.file(file).bytes()).filter(
   ({ residues }) => residues.length >= 100 && residues.length <= 1000,
 );
-/** Each once: what was asked before is answered without a worker. */
-const drawn = (): string => {
+/** Each protein is used once, so that no result is cached. */
+const realQuery = (): string => {
   const [protein] = proteins.splice(Math.floor(next() * proteins.length), 1);
   if (!protein) throw new Error("too few proteins");
   return decode(protein.residues);
 };
-/** A job in which nothing is found: the corpus has one other protein. */
+/** A query without homologs. */
 const trivial = (): string => decode(randomProtein(next, 24));
 
-/** Seconds of processor time of a process so far. */
-function processorTime({ pid }: { pid: number }): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-/** A server with what works for it. */
+/** A server with its workers. */
 interface Side {
   name: string;
   home: string;
   server: Server;
-  hands: WorkerProcess[];
+  workers: WorkerProcess[];
   redis: RedisServer | null;
 }
 
-async function laboratory(name: string, corpus: string): Promise<string> {
+async function createDataDirectory(name: string, corpus: string): Promise<string> {
   const home = join(root, name);
   const added = await labd(["corpus", "add", resolve(corpus)], { env: { LABD_DATA_DIR: home } });
   if (added.code !== 0) throw new Error(added.stderr);
   return home;
 }
 
-/** Those that have not ended: whatever goes wrong, none stays behind. */
+/** Configurations to stop at the end. */
 const open = new Set<Side>();
 
-async function side(name: string, template: string, places: number[]): Promise<Side> {
+async function side(name: string, template: string, slots: number[]): Promise<Side> {
   const home = join(root, name);
   cpSync(template, home, { recursive: true });
-  // So that nobody is refused, and no disk is read for a backup.
+  // No rejections, and no disk reads for a backup.
   const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "2000000"];
-  if (places.length === 0) return { name, home, server: await serve(home, words), hands: [], redis: null };
+  if (slots.length === 0) return { name, home, server: await serve(home, words), workers: [], redis: null };
   mkdirSync(`${home}-redis`);
   const redis = await RedisServer.start(`${home}-redis`);
   await redis.command("CONFIG", "SET", "appendfsync", "everysec");
   const server = await serve(home, [...words, "--queue", redis.url, "--queue-local", "never"]);
-  const hands: WorkerProcess[] = [];
-  const farm: Side = { name, home, server, hands, redis };
+  const workers: WorkerProcess[] = [];
+  const farm: Side = { name, home, server, workers, redis };
   open.add(farm);
-  for (const [i, concurrency] of places.entries()) {
+  for (const [i, concurrency] of slots.entries()) {
     const directory = `${home}-worker${i}`;
     cpSync(join(home, "corpora"), join(directory, "corpora"), { recursive: true });
-    hands.push(startWorker(directory, redis.url, ["--concurrency", String(concurrency)]));
+    workers.push(startWorker(directory, redis.url, ["--concurrency", String(concurrency)]));
   }
-  await Promise.all(hands.map((hand) => hand.logs("takes work")));
-  // The server has to have seen them.
+  await Promise.all(workers.map((worker) => worker.logs("takes work")));
   await Bun.sleep(2000);
   return farm;
 }
 
 async function end(side: Side): Promise<void> {
-  const { server, hands, redis } = side;
+  const { server, workers, redis } = side;
   open.delete(side);
-  await Promise.all(hands.map((hand) => hand.end("SIGKILL")));
+  await Promise.all(workers.map((worker) => worker.end("SIGKILL")));
   await server.end("SIGKILL");
   await redis?.end();
 }
@@ -120,8 +106,8 @@ async function submitAll(side: Side, queries: readonly string[]): Promise<void> 
   await Promise.all(Array.from({ length: 16 }, one));
 }
 
-/** Waits until no job waits or runs; those behind `after` have to be finished, each by the side's own. */
-async function untilDone({ home, hands, name }: Side, after: number): Promise<number[]> {
+/** Waits until all jobs have ended; checks that those after `after` finished in the right place. */
+async function untilDone({ home, workers, name }: Side, after: number): Promise<number[]> {
   using database = new Database(join(home, "labd.sqlite"), { readonly: true });
   const left = database.query("SELECT count(*) AS n FROM job WHERE state IN ('queued', 'running')");
   while ((left.get() as { n: number }).n > 0) await Bun.sleep(5);
@@ -129,13 +115,13 @@ async function untilDone({ home, hands, name }: Side, after: number): Promise<nu
     .query("SELECT state, worker, ended FROM job WHERE rid > ? ORDER BY ended")
     .all(after) as { state: string; worker: string | null; ended: number }[];
   const wrong = rows.filter(
-    ({ state, worker }) => state !== "finished" || (worker !== null) !== hands.length > 0,
+    ({ state, worker }) => state !== "finished" || (worker !== null) !== workers.length > 0,
   );
   if (wrong.length > 0) throw new Error(`${name}: ${JSON.stringify(wrong[0])}`);
   return rows.map(({ ended }) => ended);
 }
 
-/** The prediction of middle length among those of a side, and the longest. */
+/** The median and the longest prediction. */
 function predictionsOf({ home }: Side): string[] {
   using database = new Database(join(home, "labd.sqlite"), { readonly: true });
   const rows = database.query("SELECT packed FROM result").all() as { packed: Uint8Array<ArrayBuffer> }[];
@@ -148,7 +134,7 @@ const lastJob = ({ home }: Side): number => {
   return (database.query("SELECT coalesce(max(rid), 0) AS rid FROM job").get() as { rid: number }).rid;
 };
 
-/** Milliseconds from submission to the news of the end, of one job after the other. */
+/** Milliseconds from submission to the end event, one job after the other. */
 async function oneByOne(side: Side, queries: readonly string[]): Promise<number[]> {
   const times: number[] = [];
   for (const query of queries) {
@@ -160,7 +146,7 @@ async function oneByOne(side: Side, queries: readonly string[]): Promise<number[
   return times;
 }
 
-/** Jobs a second, all submitted at once. */
+/** Jobs per second, all submitted at once. */
 async function together(side: Side, queries: readonly string[]): Promise<number> {
   const after = lastJob(side);
   const began = performance.now();
@@ -170,20 +156,20 @@ async function together(side: Side, queries: readonly string[]): Promise<number>
   return (1000 * ends.length) / (performance.now() - began);
 }
 
-/** Seconds of processor time of its processes, commands to Redis and bytes through it, so far. */
-async function costs({ server, hands, redis }: Side): Promise<number[]> {
+/** Processor seconds of server, workers and Redis, and commands and bytes of Redis, so far. */
+async function costs({ server, workers, redis }: Side): Promise<number[]> {
   const info = redis ? String(await redis.command("INFO")) : "";
   const figure = (name: string): number => Number(new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1] ?? 0);
   return [
-    processorTime(server.process),
-    hands.reduce((sum, hand) => sum + processorTime(hand.process), 0),
+    processorTime(server.process.pid) / 1000,
+    workers.reduce((sum, worker) => sum + processorTime(worker.process.pid) / 1000, 0),
     figure("used_cpu_user") + figure("used_cpu_sys"),
     figure("total_commands_processed"),
     figure("total_net_input_bytes") + figure("total_net_output_bytes"),
   ];
 }
 
-/** What the work of each side has cost, without what it does while it has none. */
+/** Costs of each configuration while it works. */
 const spent = new Map<string, { jobs: number; sums: number[] }>();
 
 async function counted<T>(side: Side, jobs: number, work: () => Promise<T>): Promise<T> {
@@ -213,7 +199,7 @@ async function inTurns(sides: Side[], work: (side: Side) => Promise<void>): Prom
 
 try {
   writeFileSync(join(root, "one.fasta"), `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n`);
-  const tiny = await laboratory("tiny", join(root, "one.fasta"));
+  const tiny = await createDataDirectory("tiny", join(root, "one.fasta"));
   const sides = [await side("pool", tiny, []), await side("farm", tiny, [1])];
   const waits: Record<string, number[]> = { pool: [], farm: [] };
   const rates: Record<string, number[]> = { pool: [], farm: [] };
@@ -222,19 +208,19 @@ try {
     waits[side.name].push(median(await oneByOne(side, Array.from({ length: 100 }, trivial))));
   });
   say(
-    `a trivial job alone, submission to the news of its end, ms: pool ${shown(waits.pool)}, farm ${shown(waits.farm)}`,
+    `a trivial job alone, submission to end event, ms: pool ${withRange(waits.pool)}, farm ${withRange(waits.farm)}`,
   );
   await inTurns(sides, async (side) => {
     const queries = Array.from({ length: trivialJobs }, trivial);
     rates[side.name].push(await counted(side, queries.length, () => together(side, queries)));
   });
   say(
-    `trivial jobs all at once, jobs/s: pool ${shown(rates.pool, 0)}, farm with one worker ${shown(rates.farm, 0)}`,
+    `trivial jobs all at once, jobs/s: pool ${withRange(rates.pool, 0)}, farm with one worker ${withRange(rates.farm, 0)}`,
   );
   sides.forEach(sayCosts);
   for (const side of sides) await end(side);
 
-  const full = await laboratory("full", file);
+  const full = await createDataDirectory("full", file);
   const real = [
     await side("pool1", full, []),
     await side("farm1", full, [1]),
@@ -242,45 +228,45 @@ try {
   ];
   const speed: Record<string, number[]> = { pool1: [], farm1: [], farm2: [] };
   const alone: Record<string, number[]> = { pool1: [], farm1: [], farm2: [] };
-  for (const side of real) await together(side, Array.from({ length: 4 }, drawn));
+  for (const side of real) await together(side, Array.from({ length: 4 }, realQuery));
   for (let round = 0; round < rounds; round++) {
-    const queries = Array.from({ length: realJobs }, drawn);
-    const single = Array.from({ length: 5 }, drawn);
+    const queries = Array.from({ length: realJobs }, realQuery);
+    const single = Array.from({ length: 5 }, realQuery);
     for (const side of round % 2 === 0 ? real : real.toReversed()) {
       speed[side.name].push(60 * (await counted(side, queries.length, () => together(side, queries))));
       alone[side.name].push(median(await oneByOne(side, single)));
     }
   }
-  say(`one real job alone, ms: pool ${shown(alone.pool1, 0)}, farm ${shown(alone.farm1, 0)}`);
+  say(`one real job alone, ms: pool ${withRange(alone.pool1, 0)}, farm ${withRange(alone.farm1, 0)}`);
   say(
-    `real jobs a minute: pool of one ${shown(speed.pool1)}, one worker ${shown(speed.farm1)}, two workers ${shown(speed.farm2)}`,
+    `real jobs a minute: pool of one ${withRange(speed.pool1)}, one worker ${withRange(speed.farm1)}, two workers ${withRange(speed.farm2)}`,
   );
   const ratios = (a: string, b: string): number[] => speed[a].map((rate, i) => rate / speed[b][i]);
   say(
-    `  one worker to the pool ${shown(ratios("farm1", "pool1"), 2)}, two to one ${shown(ratios("farm2", "farm1"), 2)}`,
+    `  one worker to the pool ${withRange(ratios("farm1", "pool1"), 2)}, two to one ${withRange(ratios("farm2", "farm1"), 2)}`,
   );
   real.forEach(sayCosts);
   const predictions = predictionsOf(real[1]);
   for (const side of real) await end(side);
 
-  // Workers that compute nothing come to jobs that wait: no submission is in the way, and results are of real size.
+  // Workers that compute nothing meet queued jobs, so that submission does not interfere.
   const hollow = await side("hollow", tiny, [1]);
-  for (const hand of hollow.hands) await hand.end("SIGTERM");
+  for (const worker of hollow.workers) await worker.end("SIGTERM");
   const cases: [string, number[]][] = [
     [predictions[0], [32]],
     [predictions[0], [32, 32]],
     [predictions[1], [32, 32]],
   ];
-  for (const [i, [text, places]] of cases.entries()) {
+  for (const [i, [text, slots]] of cases.entries()) {
     const prediction = join(root, "prediction.json");
     writeFileSync(prediction, text);
-    const seen = { ...hollow, name: `hollow ${i}`, hands: [] };
+    const seen = { ...hollow, name: `hollow ${i}`, workers: [] };
     const through: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const after = lastJob(hollow);
       await submitAll(hollow, Array.from({ length: trivialJobs }, trivial));
       const ends = await counted(seen, trivialJobs, async () => {
-        const workers = places.map((count) =>
+        const workers = slots.map((count) =>
           Bun.spawn(
             [
               "bun",
@@ -297,12 +283,12 @@ try {
         await Promise.all(workers.map(({ exited }) => exited));
         return times;
       });
-      // The first and last tenth have starts and gaps in them.
+      // The first and last tenth are excluded.
       const [from, to] = [Math.floor(ends.length * 0.1), Math.floor(ends.length * 0.9)];
       through.push((1000 * (to - from)) / (ends[to] - ends[from]));
     }
     say(
-      `predictions of ${text.length} bytes (packed ${packPrediction(text).length}) that cost nothing, ${places.length} x ${places[0]} places, jobs/s: ${shown(through, 0)}`,
+      `predictions of ${text.length} bytes (packed ${packPrediction(text).length}) that cost nothing, ${slots.length} x ${slots[0]} slots, jobs/s: ${withRange(through, 0)}`,
     );
     sayCosts(seen);
   }

@@ -1,26 +1,21 @@
 /**
- * Imports and exports of many rows by the executable, and what others notice of them.
+ * Large imports and exports by the executable, and their effect on other clients.
  *
  *   bun run build.ts && bun run test/bench/import.bench.ts     100,000 consumables
  *   ROWS=5000 bun run test/bench/import.bench.ts               quick
  *
- * While a file is imported or exported, one client reads a list all the time and one makes a record every 50 ms; told
- * are the time that it takes, how long the others waited, and the most memory that the process had. Peaks are those of
- * a fresh process for every line.
+ * Meanwhile one client reads a list and one creates a record every 50 ms. Prints duration, latency of these
+ * clients, and peak memory of a fresh process for every line.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { median, memoryOf, say } from "./harness.ts";
 
 const ROWS = Number(process.env.ROWS ?? 100_000);
 const LABD = process.env.LABD ?? "dist/labd";
 const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
 const data = join(directory, "data");
-const say = (line: string) => process.stdout.write(`${line}\n`);
-
-/** A number of kB from what the kernel tells of a process, as MB. */
-const memory = (pid: number, what: "VmRSS" | "VmHWM"): number =>
-  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
 async function labd(...words: string[]): Promise<string> {
   const child = Bun.spawn([LABD, ...words, "--data-dir", data], { stdout: "pipe", stderr: "inherit" });
@@ -29,15 +24,12 @@ async function labd(...words: string[]): Promise<string> {
   return text.trim();
 }
 
-const quantile = (values: number[], q: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? NaN;
-
 interface Service {
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** One piece of work on a fresh process, with a reader and a writer beside it. */
-async function beside(
+/** Runs an operation on a fresh process with a reader and a writer. */
+async function underLoad(
   what: string,
   token: string,
   work: (service: Service) => Promise<string>,
@@ -78,18 +70,18 @@ async function beside(
       client(writes, 50, () => send("locations/", { method: "POST", headers, body })),
     ];
     await Bun.sleep(300);
-    const atRest = memory(child.pid, "VmRSS");
+    const atRest = memoryOf(child.pid, "VmRSS");
     for (const times of [reads, writes]) times.length = 0;
     const begin = performance.now();
-    const told = await work({ send });
+    const outcome = await work({ send });
     const seconds = (performance.now() - begin) / 1000;
     under.done = true;
     await Promise.all(others);
     const waits = [reads, writes].map(
-      (times) => `${quantile(times, 0.5).toFixed(0)}/${Math.max(...times).toFixed(0)}`,
+      (times) => `${median(times).toFixed(0)}/${Math.max(...times).toFixed(0)}`,
     );
     say(
-      `${what}: ${seconds.toFixed(1)} s, ${told}; reads waited ${waits[0]} ms, writes ${waits[1]} ms (median/longest); memory ${atRest.toFixed(0)} MB before, ${memory(child.pid, "VmHWM").toFixed(0)} MB at most, ${memory(child.pid, "VmRSS").toFixed(0)} MB after`,
+      `${what}: ${seconds.toFixed(1)} s, ${outcome}; reads took ${waits[0]} ms, writes ${waits[1]} ms (median/maximum); memory ${atRest.toFixed(0)} MB before, ${memoryOf(child.pid, "VmHWM").toFixed(0)} MB peak, ${memoryOf(child.pid, "VmRSS").toFixed(0)} MB after`,
     );
   } finally {
     child.kill();
@@ -122,12 +114,12 @@ try {
       files.set(format, bytes as Uint8Array<ArrayBuffer>);
       return `${(bytes.length / 1e6).toFixed(1)} MB`;
     };
-  await beside("dry run of CSV", token, imported(csv, "?dry_run=1"));
-  await beside("import of CSV", token, imported(csv));
-  await beside("export as CSV", token, exported("csv"));
-  await beside("export as XLSX", token, exported("xlsx"));
-  await beside("import of that XLSX, unchanged", token, imported(files.get("xlsx")!));
-  await beside(
+  await underLoad("dry run of CSV", token, imported(csv, "?dry_run=1"));
+  await underLoad("import of CSV", token, imported(csv));
+  await underLoad("export as CSV", token, exported("csv"));
+  await underLoad("export as XLSX", token, exported("xlsx"));
+  await underLoad("import of that XLSX, unchanged", token, imported(files.get("xlsx")!));
+  await underLoad(
     "import of that XLSX, as new",
     token,
     imported(files.get("xlsx")!, '?match=none&mapping={"id":null}'),

@@ -38,8 +38,8 @@ export function bootstrap<T extends { group: string }>(
 }
 
 /**
- * Weights (the intercept first) that make true and random samples, each side counting half, likeliest; by Newton's method
- * with a ridge that shrinks standardised weights. Returned for the values as they are given.
+ * Weights (the intercept first) that make true and random samples, each side counting half, likeliest; by
+ * Newton's method with a ridge that shrinks standardised weights. Returned for the values as they are given.
  */
 export function fitLogistic(samples: readonly Sample[], ridge = 3): number[] {
   const width = samples[0].values.length;

@@ -1,11 +1,12 @@
 /**
- * The empirical null of labd-2: how well random matches are kept (their persistence), by number of homologs and disorder.
+ * The empirical null of labd-2: how well random matches are kept (their persistence), by number of homologs
+ * and disorder.
  *
  *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          how far P values hold, on proteins that the null has not seen, and the built-in null's
  *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    makes src/motif/null-quantiles.ts anew
  *
- * Random matches: in every protein of the benchmarks and OTHERS more of Swiss-Prot, with at least three homologs, one match
- * each of CLASSES motif classes drawn at random, known instances left out.
+ * Random matches: in every protein of the benchmarks and OTHERS more of Swiss-Prot, with at least three
+ * homologs, one match each of CLASSES motif classes drawn at random, known instances left out.
  */
 import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
@@ -35,7 +36,7 @@ const SEED = 31;
 const OTHERS = 400;
 const CLASSES = 160;
 /** Below so many matches a bin's quantiles mean nothing. */
-const LEAST = 400;
+const MIN_DRAWS = 400;
 
 interface Drawn {
   protein: string;
@@ -82,11 +83,11 @@ function drawIn(protein: string): Drawn[] {
     const { name, pattern } = classes[Math.floor(next() * classes.length)];
     const at = next();
     if (known.has(`${protein} ${name}`)) continue;
-    const sight = lookaroundTable(pattern.automaton, family.query);
-    const matches = findMatches(pattern.automaton, family.query, sight);
+    const lookarounds = lookaroundTable(pattern.automaton, family.query);
+    const matches = findMatches(pattern.automaton, family.query, lookarounds);
     if (matches.length === 0) continue;
     const match = matches[Math.floor(at * matches.length)];
-    const path = pathOfMatch(pattern.automaton, family.query, match, sight);
+    const path = pathOfMatch(pattern.automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const [first, second] = SCORING_MODELS.map((model) =>
       evidenceOf(openMotif(pattern.automaton, model), family, match, path, matches.length),
@@ -109,7 +110,8 @@ const drawn = (
 ).flat();
 const perBin = Array.from({ length: NULL_BINS }, (_, bin) => drawn.filter((one) => one.bin === bin));
 for (const [bin, own] of perBin.entries()) {
-  if (own.length < LEAST) throw new Error(`bin ${bin} has ${own.length} random matches: too few for a null`);
+  if (own.length < MIN_DRAWS)
+    throw new Error(`bin ${bin} has ${own.length} random matches: too few for a null`);
 }
 const proteins = new Set(drawn.map(({ protein }) => protein)).size;
 console.log(`${drawn.length} random matches in ${proteins} proteins`);

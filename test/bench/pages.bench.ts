@@ -1,14 +1,15 @@
 /**
- * How long a person waits for the pages of the inventory, in a headless Chromium with the compiled executable.
+ * How long a person waits for the pages of the inventory, in a headless Chromium with the compiled
+ * executable.
  *
  *   bun run build && bun run test/bench/pages.bench.ts    100,000 locations and 100,000 consumables
  *   RECORDS=1000 ROUNDS=3 …                                quick
  *
- * From the event (a click, a key, the beginning of a navigation) to the first picture that shows its result, as the
- * page itself sees it. Of navigations the compilation and first evaluation of scripts are taken off, as the browser's
- * trace tells them. Beside it stands the processor time that service and page took together: what is waited for
- * where others compute on the same machine is more than that. Exit code 1 where the 95th percentile of any is 200 ms
- * or more. See docs/web.md.
+ * From the event (a click, a key, the beginning of a navigation) to the first picture that shows its result,
+ * as the page itself sees it. Of navigations the compilation and first evaluation of scripts are taken off,
+ * as the browser's trace tells them. Beside it stands the processor time that service and page took together:
+ * what is waited for where others compute on the same machine is more than that. Exit code 1 where the 95th
+ * percentile of any is 200 ms or more. See docs/web.md.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,14 +1,13 @@
 /**
- * The whole way from a sequence to scored matches, beside the five programs that it takes the place of.
+ * Scoring jobs from sequence to result, compared with a pipeline of five programs.
  *
  *   bun run build.ts && bun run test/bench/pipeline.bench.ts PROTEINS.fasta [QUERIES] [PEER-QUERIES]
  *
- * Queries are proteins of the file, drawn by seed, each with up to five motif classes of our own table that match in
- * it. They are asked one after the other of the executable's service with two workers (POST, events, result); every so
- * many queries the peer answers the same one. Then all queries as one batch with one worker and with two, and where
- * the time of a job goes, on one thread.
+ * Queries are random proteins of the file with up to five motif classes that match. They go one by one
+ * through the executable's service with two workers, some also through the peer; then as one batch with one
+ * and two workers; then by stage on one thread.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -28,11 +27,12 @@ import { type MotifClass, starterClasses } from "../../src/scoring/corpus/motif-
 import { LABD, serve } from "../executable/labd.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { missing, openPeer, type PeerAnswer, type PeerTimes } from "./pipeline/peer.ts";
+import { median, memoryOf, processorTime, quantile, sum } from "./harness.ts";
 
 const SEED = 2026;
 const WORKERS = 2;
 const WARM_UP = 3;
-/** What so many queries find in all of Swiss-Prot 2014_01, by its residues and their number: other numbers are other work. */
+/** Expected results in Swiss-Prot 2014_01, by residues and number of queries. */
 const PINNED: Record<string, { homologs: number; matches: number }> = {
   "186717374 16": { homologs: 1229, matches: 168 },
   "186717374 100": { homologs: 7198, matches: 1125 },
@@ -47,7 +47,7 @@ interface Query {
 const [fasta, queriesWanted = "100", peerWanted = "15"] = Bun.argv.slice(2);
 if (fasta === undefined) throw new Error("pipeline.bench.ts PROTEINS.fasta [QUERIES] [PEER-QUERIES]");
 
-/** Proteins with motifs in them, always the same of the same corpus. */
+/** Draws proteins with matching motif classes. */
 function draw(corpus: Corpus, count: number): Query[] {
   const next = random(SEED);
   const classes = starterClasses().map((one) => ({
@@ -70,21 +70,16 @@ function draw(corpus: Corpus, count: number): Query[] {
   return queries;
 }
 
-const sorted = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
-const median = (values: readonly number[]): number => sorted(values)[values.length >> 1];
-const p95 = (values: readonly number[]): number => sorted(values)[Math.ceil(values.length * 0.95) - 1];
 const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-
 interface Answer {
   ms: number;
-  /** Processor time of the service in milliseconds; of Linux only. */
+  /** Processor time of the service in milliseconds. */
   processor: number;
   homologs: number;
   matches: number;
 }
 
-/** One job over JSON, from before its submission until its result is there. */
+/** Runs one job over JSON, from submission to result. */
 async function ask(url: string, pid: number, { sequence, classes }: Query): Promise<Answer> {
   const used = processorTime(pid);
   const begin = performance.now();
@@ -111,18 +106,6 @@ async function ask(url: string, pid: number, { sequence, classes }: Query): Prom
   };
 }
 
-/** User and system time of a process so far in milliseconds; of Linux, where a tick is 10 ms. */
-function processorTime(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-/** The most memory that a process has had, in MB; of Linux only. */
-function peakMemory(pid: number): number {
-  const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Math.round(Number(found?.[1] ?? Number.NaN) / 1024);
-}
-
 async function labd(...words: string[]): Promise<{ ms: number; text: string; cpu: number }> {
   const begin = performance.now();
   const process = Bun.spawn([LABD, ...words], { stdout: "pipe", stderr: "ignore" });
@@ -131,7 +114,7 @@ async function labd(...words: string[]): Promise<{ ms: number; text: string; cpu
   return { ms: performance.now() - begin, text, cpu: Number(process.resourceUsage()!.cpuTime.total) / 1000 };
 }
 
-/** Processor time of every stage of a job on this thread, in milliseconds; what the compiler's and collector's threads do counts with it. */
+/** Processor time of every stage of a job on this thread, in milliseconds. */
 function profile(corpus: Corpus, queries: readonly Query[]): Record<string, number> {
   const spent: Record<string, number> = { search: 0, homologs: 0, tree: 0, scores: 0, printing: 0 };
   for (const { sequence, classes } of queries) {
@@ -197,7 +180,7 @@ try {
       );
       pairs.push({ ours: answer, theirs: performance.now() - begin, answer: theirs });
     }
-    console.log(`memory of the service, at most ${peakMemory(pid)} MB`);
+    console.log(`memory of the service, at most ${Math.round(memoryOf(pid, "VmHWM"))} MB`);
   }
   const found = {
     homologs: sum(answers.map((one) => one.homologs)),
@@ -206,13 +189,11 @@ try {
   const wanted = PINNED[`${corpus.residueCount} ${queries.length}`];
   console.log(`${found.homologs} homologs, ${found.matches} matches${wanted ? "" : " (not pinned)"}`);
   if (wanted && (wanted.homologs !== found.homologs || wanted.matches !== found.matches)) {
-    throw new Error(
-      `the work that is measured here is ${wanted.homologs} homologs, ${wanted.matches} matches`,
-    );
+    throw new Error(`expected ${wanted.homologs} homologs, ${wanted.matches} matches`);
   }
   const times = answers.map((one) => one.ms);
   console.log(
-    `one job, ${WORKERS} workers: median ${ms(median(times))}, p95 ${ms(p95(times))}, most ${ms(Math.max(...times))}`,
+    `one job, ${WORKERS} workers: median ${ms(median(times))}, p95 ${ms(quantile(times, 0.95))}, most ${ms(Math.max(...times))}`,
   );
 
   const busy = answers.map((one) => one.processor);

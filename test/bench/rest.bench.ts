@@ -1,31 +1,28 @@
 /**
- * Speed of lists, records and writes over HTTP, with many records.
+ * Requests per second of lists, records and writes over HTTP on a large database.
  *
- *   bun run build.ts && bun run test/bench/rest.bench.ts   100,000 annotation types and 100,000 locations, 50 users
- *   RECORDS=1000000 bun run test/bench/rest.bench.ts  ten times as many of each
- *   BIGGER=1000000 …                                  and another service with that many, asked in turns with it
- *   RECORDS=5000 SECONDS=0.2 …                        quick
+ *   bun run build.ts && bun run test/bench/rest.bench.ts   100,000 of two kinds, 50 users
+ *   RECORDS=1000000 …      more records        BIGGER=1000000 …   a second service with that many
+ *   RECORDS=5000 SECONDS=0.2 …   quick
  *
- * The server is the executable. Every answer is compared with a count that follows from the data. Each line
- * has requests per second (the median of rounds), and the ratio to a bare Bun.serve that sends the same bytes to
- * the same client: the client and the socket cost what is missing to 1. Beside it stands the peer, Django REST
- * framework with the same records (rest/peer.py), asked in turns with the others: it has to find as many records
- * and, where both sides show the same page, the very same ones. Debian has what it needs: python3-django,
- * python3-djangorestframework, python3-django-filters, gunicorn. See docs/performance.md.
+ * The server is the executable; every answer is checked. Compared in turns with a bare Bun.serve that sends
+ * the same bytes, and with Django REST framework on the same records (rest/peer.py; Debian: python3-django,
+ * python3-djangorestframework, python3-django-filters, gunicorn). See docs/performance.md.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { type Peer, startPeer } from "./rest/peer.ts";
+import { median, memoryOf, say } from "./harness.ts";
 
 const RECORDS = Number(process.env.RECORDS ?? 100_000);
 const LABD = process.env.LABD ?? "dist/labd";
 const BIGGER = Number(process.env.BIGGER ?? 0);
 const SECONDS = Number(process.env.SECONDS ?? 1);
 const ROUNDS = 3;
-/** Requests on their way at once. */
+/** Concurrent requests. */
 const CLIENTS = 8;
 const USERS = 50;
 const GROUPS = 10;
@@ -34,7 +31,7 @@ const TYPES = ["TEXT", "JSON", "OBJECT", "DMAPPANNOTATION"];
 const opened = (directory: string) =>
   open(resolveConfig({ flags: { data_dir: directory, workers: "1" }, environment: {} }).config);
 
-/** Makes the database, in a process that ends: what making takes is no memory of the service. */
+/** Creates the database in a separate process, so that its memory is not counted. */
 async function make(directory: string, records: number): Promise<void> {
   const app = await opened(directory);
   const { accounts, database } = app;
@@ -43,7 +40,7 @@ async function make(directory: string, records: number): Promise<void> {
     await accounts.addUser({ username: `user${i}`, group: `Group ${i % GROUPS}` });
   const first = accounts.userId("user0");
   const [group] = database.query("SELECT rid FROM user_group WHERE name = 'Group 0'").values() as [[number]];
-  // Every second record is public; owners and groups take turns; every record has a name of its own.
+  // Every second record is public; owners and groups rotate; names are unique.
   const rows = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${records - 1})`;
   const common = `1700000000000000 + i, 1700000000000000 + i, ${first} + i % ${USERS}, ${first} + i % ${USERS}, ${first} + i % ${USERS}, ${group[0]} + i % ${GROUPS}, i % 2`;
   const shared = "created, modified, created_by, modified_by, owner, owned_by, public";
@@ -69,7 +66,7 @@ async function make(directory: string, records: number): Promise<void> {
   process.stdout.write(JSON.stringify(tokens));
 }
 
-/** Starts a server that sends the bytes that it was given last, and prints its address. */
+/** Serves the bytes of the last PUT and prints its address. */
 function serveBare(): void {
   let bytes = new ArrayBuffer(0);
   const bare = Bun.serve({
@@ -84,11 +81,9 @@ function serveBare(): void {
   process.stderr.write(`at ${bare.url.href}\n`);
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
-
 type Send = (i: number) => Promise<Response>;
 
-/** Requests per second that some clients at once are served, for each service: medians of rounds taken in turns. */
+/** Requests per second of each service with CLIENTS concurrent clients: medians of alternating rounds. */
 async function rates(services: readonly Send[]): Promise<number[]> {
   const measured: number[][] = services.map(() => []);
   let sent = 0;
@@ -112,14 +107,9 @@ async function rates(services: readonly Send[]): Promise<number[]> {
   return measured.map(median);
 }
 
-const memory = (pid: number, what = "VmRSS"): number =>
-  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
-
-const say = (line: string) => process.stdout.write(`${line}\n`);
-
 const SELF = [process.execPath, import.meta.path];
 
-/** A process that prints its address first. */
+/** Starts a process and reads its address from stderr. */
 async function spawned(command: string[]) {
   const child = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
   const reader = child.stderr.getReader();
@@ -130,7 +120,7 @@ async function spawned(command: string[]) {
     said += new TextDecoder().decode(value);
     const address = /http:\/\/[^\s"]+/.exec(said);
     if (!address) continue;
-    // The log is written, and goes nowhere.
+    // Drain the log.
     void (async () => {
       while (!(await reader.read()).done);
     })();
@@ -138,7 +128,7 @@ async function spawned(command: string[]) {
   }
 }
 
-/** The executable on a database of so many records. */
+/** Starts the executable on a new database. */
 async function start(directory: string, records: number) {
   const begin = performance.now();
   const made = Bun.spawn([...SELF, "make", directory, String(records)], {
@@ -154,7 +144,7 @@ async function start(directory: string, records: number) {
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   say(`${records} annotation types and as many locations, made in ${seconds} s`);
   say(
-    `server: ${memory(child.pid).toFixed(0)} MB at rest, ${memory(child.pid, "RssFile").toFixed(0)} of them the program`,
+    `server: ${memoryOf(child.pid).toFixed(0)} MB at rest, ${memoryOf(child.pid, "RssFile").toFixed(0)} of them the program`,
   );
   return { child, labd };
 }
@@ -170,7 +160,7 @@ async function main(): Promise<void> {
     say(
       peer
         ? `peer: Django REST framework ${peer.version}`
-        : "PEER NOT MEASURED: /usr/bin/python3 has no rest_framework, django_filters and gunicorn",
+        : "NO PEER: install rest_framework, django_filters and gunicorn for /usr/bin/python3",
     );
     await measure(labd, bigger?.labd, bare.url, peer && { ...peer, records: RECORDS });
     for (const [service, { pid }] of [
@@ -178,7 +168,7 @@ async function main(): Promise<void> {
       ...(bigger ? [[bigger.labd, bigger.child] as const] : []),
     ] as const)
       say(
-        `server with ${service.records}: ${memory(pid).toFixed(0)} MB after it all, ${memory(pid, "VmHWM").toFixed(0)} MB at most`,
+        `server with ${service.records}: ${memoryOf(pid).toFixed(0)} MB at the end, ${memoryOf(pid, "VmHWM").toFixed(0)} MB peak`,
       );
   } finally {
     await peer?.stop();
@@ -189,11 +179,11 @@ async function main(): Promise<void> {
   }
 }
 
-/** A service that has the records, and who may ask it. */
+/** A service with the records, and tokens by user. */
 interface Service {
   readonly base: string;
   readonly tokens: Record<string, string>;
-  /** Of either kind. */
+  /** Records of each kind. */
   readonly records: number;
 }
 
@@ -214,35 +204,34 @@ async function measure(
   const headers = (service: Service, who: string) => ({
     Authorization: `Token ${service.tokens[who]}`,
     "Content-Type": "application/json",
-    // Compression is not what is measured.
+    // Compression is not measured.
     "Accept-Encoding": "identity",
   });
   const get = (service: Service, path: string, who: string) =>
     fetch(service.base + path, { headers: headers(service, who) });
-  /** A page without the address of who sent it. */
+  /** A page without the service's address. */
   const page = async (service: Service, response: Response): Promise<Page> =>
     JSON.parse((await response.text()).replaceAll(service.base, "/")) as Page;
   const total = async (service: Service, path: string, who: string, wanted: number): Promise<Response> => {
     const response = await get(service, path, who);
     const body = await page(service, response.clone());
-    if (body.total !== wanted)
-      throw new Error(`${service.base}${path}: ${body.total}, but ${wanted} is what is measured here`);
+    if (body.total !== wanted) throw new Error(`${service.base}${path}: ${body.total}, expected ${wanted}`);
     return response;
   };
   const pages = Math.min(1000, Math.floor(RECORDS / 50 / 2));
-  /** How many records a condition on their number holds for, by the way in which they are made. */
+  /** Counts the records that meet a condition on their number. */
   const count = (records: number, holds: (i: number) => boolean): number => {
     let found = 0;
     for (let i = 0; i < records; i++) if (holds(i)) found++;
     return found;
   };
-  // The public half, what user0 owns, and what its group owns.
+  // Public records, user0's own, and those of its group.
   const visible = (i: number) => i % 2 === 1 || i % USERS === 0 || i % GROUPS === 0;
   const named = (records: number) => (i: number) =>
     String((i * 7919) % records)
       .padStart(7, "0")
       .startsWith("00");
-  /** Which of so many records each list finds. */
+  /** Number of records that a list finds. */
   type Found = (records: number) => number;
   const all: Found = (records) => records;
   const seen: Found = (records) => count(records, visible);
@@ -289,7 +278,7 @@ async function measure(
         if (!Bun.deepEquals(theirs[key], ours[key]))
           throw new Error(`${path}: ${key} of the peer differ: ${JSON.stringify([ours[key], theirs[key]])}`);
     }
-    const more = `, ${wanted} records, the first time ${first.toFixed(1)} ms${later}`;
+    const more = `, ${wanted} records, first time ${first.toFixed(1)} ms${later}`;
     await compare(what, sample, (service) => get(service, path, who), more);
   }
   const detail = ({ records }: Service, i: number) =>
@@ -328,7 +317,7 @@ async function measure(
   }
   if (times.length > 0) say(`bulk update of 10,000: ${median(times).toFixed(0)} ms`);
 
-  /** One line: the rate, its ratio to a server that has the bytes ready, and to the peer. */
+  /** Prints the rate and its ratios to the bare server and the peer. */
   async function compare(
     what: string,
     sample: Response,

@@ -1,11 +1,12 @@
 /**
- * What the search loses against comparing with every protein, and how its E-values stand beside blastp's and ssearch36's
- * where these are installed (docs/search.md).
+ * What the search loses against comparing with every protein, and how its E-values stand beside blastp's and
+ * ssearch36's where these are installed (docs/search.md).
  *
  *   bun run test/bench/search-exactness.bench.ts FASTA [QUERIES [FROM]]
  *
- * QUERIES (500) proteins of 40 to 2,500 residues are drawn of all, by seed; searched is every tenth protein. From the query
- * numbered FROM on: what was done before need not be done again. The first 60 of all go through the other programs, too.
+ * QUERIES (500) proteins of 40 to 2,500 residues are drawn of all, by seed; searched is every tenth protein.
+ * From the query numbered FROM on: what was done before need not be done again. The first 60 of all go
+ * through the other programs, too.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,13 +1,11 @@
 /**
- * The homolog search beside blastp, diamond and mmseqs2, in one run: the same queries against the same proteins, two
- * threads each, E ≤ 1e-5, every program as a process of its own as a shell would start it, databases made beforehand.
+ * Homolog search compared with blastp, diamond and mmseqs2: same queries and proteins, two threads, E ≤ 1e-5,
+ * a process per search, databases prepared.
  *
  *   bun run test/bench/search-peers.bench.ts FASTA WORK_DIRECTORY [SINGLES [TENS [HUNDREDS]]]
  *
- * WORK_DIRECTORY keeps the packed corpus and the databases, which are made where they are missing. So many batches of 1,
- * 10 and 100 queries are run (5, 3 and 1 unless said), each batch by all programs in turn; mmseqs2 both without an
- * index and with one that is prepared. Their output is left at pairs and E-values, which spares them the tracing back.
- * What is common is counted of hits that, by our local alignment, have 30 % identity and cover half of the query.
+ * WORK_DIRECTORY keeps the databases. Batches of 1, 10 and 100 queries (5, 3 and 1 by default) go to all
+ * programs in turn. Good hits have, by our local alignment, 30 % identity over half of the query.
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +13,12 @@ import { alignLocal } from "../../src/motif/align.ts";
 import { CorpusBuilder, decode, encode, openCorpus, readFasta, type Corpus } from "../../src/motif/index.ts";
 import { residuesOf } from "../../src/motif/search.ts";
 import { random } from "../fixtures/random-protein.ts";
+import { median } from "./harness.ts";
 
 const SEED = 2024;
 const THREADS = "2";
 const E = "1e-5";
-/** No program is to keep back hits because there are many. */
+/** No limit on the number of hits. */
 const MANY = "100000";
 const MIN_IDENTITY = 0.3;
 const MIN_COVERAGE = 0.5;
@@ -31,7 +30,7 @@ if (fasta === undefined || directory === undefined) {
 mkdirSync(directory, { recursive: true });
 const at = (name: string): string => join(directory, name);
 
-/** Runs a command to its end and answers seconds on the clock and of the processors. Throws where it fails. */
+/** Runs a command; returns wall-clock and processor seconds. @throws if it fails */
 async function run(command: readonly string[], output?: string): Promise<{ wall: number; busy: number }> {
   const begin = performance.now();
   const stdout = output === undefined ? ("ignore" as const) : Bun.file(output);
@@ -45,10 +44,10 @@ async function run(command: readonly string[], output?: string): Promise<{ wall:
 interface Program {
   name: string;
   needs: string;
-  /** Files that say the database is there, and how it is made. */
+  /** File that exists if the database does, and the commands that create it. */
   database: string;
   prepare: readonly (readonly string[])[];
-  /** A search; its answer has the query first, the subject second. */
+  /** Searches; the output has the query first, the subject second. */
   search(queries: string, output: string): Promise<{ wall: number; busy: number }>;
 }
 
@@ -116,10 +115,10 @@ async function packed(): Promise<Corpus> {
   return openCorpus(Bun.mmap(at("corpus")));
 }
 
-/** Accession in what other programs make of a header: `sp|P04637|P53_HUMAN` is P04637. */
+/** Accession of a name in another program's output. */
 const accessionOf = (name: string): string => (name.includes("|") ? name.split("|")[1] : name);
 
-/** Numbers of the subjects found, by query. */
+/** Indexes of the subjects found, by query. */
 async function foundBy(output: string, corpus: Corpus): Promise<Map<string, Set<number>>> {
   const found = new Map<string, Set<number>>();
   for (const line of (await Bun.file(output).text()).split("\n")) {
@@ -131,17 +130,15 @@ async function foundBy(output: string, corpus: Corpus): Promise<Map<string, Set<
   return found;
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
-
 interface Outcome {
   walls: number[];
   busy: number[];
   hits: number;
-  /** query and subject of hits that count as good. */
+  /** Query and subject of good hits. */
   good: Set<string>;
 }
 
-/** One row for each program: times, hits, and how many good hits it shares with the first. */
+/** Prints times, hits and overlap with the first program. */
 function print(size: number, outcomes: Map<string, Outcome>): void {
   const [first] = outcomes.values();
   console.log(`\nbatches of ${size} (${first.walls.length} of them)`);
@@ -161,7 +158,7 @@ const corpus = await packed();
 const programs: Program[] = [];
 for (const program of PROGRAMS) {
   if (Bun.which(program.needs) === null) {
-    console.log(`ABSENT: ${program.needs} is not installed; ${program.name} IS NOT MEASURED`);
+    console.log(`SKIPPED ${program.name}: ${program.needs} is not installed`);
     continue;
   }
   if (!existsSync(program.database)) for (const command of program.prepare) await run(command);
@@ -173,7 +170,7 @@ console.log(
 
 const next = random(SEED);
 const drawn = new Set<number>();
-/** Queries of 40 to 2,500 residues, each drawn once. */
+/** Draws queries of 40 to 2,500 residues without repetition. */
 function draw(): number {
   for (;;) {
     const index = Math.floor(next() * corpus.sequenceCount);
@@ -185,7 +182,7 @@ function draw(): number {
 }
 
 const goodness = new Map<string, boolean>();
-/** Whether pairs have the identity and the coverage that count, by the local alignment. */
+/** Judges hits by the local alignment. */
 function judge(query: number, subjects: number[]): void {
   const unknown = subjects.filter((subject) => !goodness.has(`${query} ${subject}`));
   const own = encode(decode(residuesOf(corpus, query)));

@@ -3,8 +3,9 @@
  *
  *   bun run test/bench/search-process.ts CORPUS FASTA THREADS [bounded]
  *
- * prints query, accession, raw score and E-value of every hit with E ≤ 1e-5, found by the groups and the threads of
- * `labd score`. `bounded` keeps to its bounds of length too; without it sequences of every length are found.
+ * prints query, accession, raw score and E-value of every hit with E ≤ 1e-5, found by the groups and the
+ * threads of `labd score`. `bounded` keeps to its bounds of length too; without it sequences of every length
+ * are found.
  */
 import {
   DEFAULTS,

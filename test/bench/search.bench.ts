@@ -15,11 +15,12 @@ import { DEFAULTS } from "../../src/motif/options.ts";
 import { MIN_EXTENSION_SCORE, residuesOf, search } from "../../src/motif/search.ts";
 import { indexSeeds } from "../../src/motif/seed-index.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+import { median } from "./harness.ts";
 
 const SEED = 2024;
 const OPEN = { xDrop: 10, minSeedScore: 27, minLength: 0, maxLength: 1e9 };
 
-/** Least time of some runs in milliseconds, and what the last gave. */
+/** Minimum time of some runs in milliseconds, and the last result. */
 function timed<T>(runs: number, work: () => T): { ms: number; result: T } {
   let ms = Infinity;
   let result = work();
@@ -32,12 +33,10 @@ function timed<T>(runs: number, work: () => T): { ms: number; result: T } {
 }
 
 function pinned(what: string, value: number, wanted: number): void {
-  if (value !== wanted) throw new Error(`${what}: ${value}, but ${wanted} is the work that is measured here`);
+  if (value !== wanted) throw new Error(`${what}: ${value}, expected ${wanted}`);
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
-
-/** 4,000 random proteins and 20 families of 50, always the same. */
+/** 4,000 random proteins and 20 families of 50. */
 function randomCorpus(): Corpus {
   const next = random(SEED);
   const sequences = Array.from({ length: 4000 }, () => randomProtein(next, 50 + Math.floor(next() * 650)));
@@ -75,7 +74,7 @@ function kernels(): void {
 
 function searches(corpus: Corpus, count: number, exact: boolean): { hits: number; homologs: number } {
   const next = random(SEED);
-  const rows: { sketch: number; scan: number; search: number; homologs: number }[] = [];
+  const rows: { seeds: number; scan: number; search: number; homologs: number }[] = [];
   let hits = 0;
   let homologs = 0;
   let good = 0;
@@ -101,7 +100,7 @@ function searches(corpus: Corpus, count: number, exact: boolean): { hits: number
     const open = { maxEValue: 1e-5, exhaustive: false, minLength: 0, maxLength: 1e9 };
     const searched = timed(1, () => search(query, corpus, open));
     const found = timed(1, () => findHomologs(query, corpus, DEFAULTS));
-    rows.push({ sketch: made.ms, scan: scanned.ms, search: searched.ms, homologs: found.ms });
+    rows.push({ seeds: made.ms, scan: scanned.ms, search: searched.ms, homologs: found.ms });
     hits += searched.result.length;
     homologs += found.result.length;
     if (!exact) continue;
@@ -121,7 +120,7 @@ function searches(corpus: Corpus, count: number, exact: boolean): { hits: number
     `${median(rows.map((row) => row[what])).toFixed(1)} ms`;
   console.log(`corpus                  ${corpus.sequenceCount} proteins, ${corpus.residueCount} residues`);
   console.log(
-    `${count} queries, median: sketch ${of("sketch")}, scan ${of("scan")}, search ${of("search")}, homologs ${of("homologs")}`,
+    `${count} queries, median: seeds ${of("seeds")}, scan ${of("scan")}, search ${of("search")}, homologs ${of("homologs")}`,
   );
   console.log(`hits ${hits}, homologs ${homologs}; memory ${process.memoryUsage.rss() >> 20} MB`);
   if (exact) {

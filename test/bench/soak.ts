@@ -1,15 +1,16 @@
 /**
- * An hour's worth of mixed load, compressed: SOAP and JSON jobs, reads of all kinds, writes one by one and in bulk,
- * undo, imports, exports, uploads, sign-ins, webhooks, backups and changes of the corpus, from several client
- * processes; without a kill first, then with `kill -9` again and again. Every client keeps a ledger; at the end the
- * service is held against all of them. Ends with 1 where anything is not as it has to be.
+ * An hour's worth of mixed load, compressed: SOAP and JSON jobs, reads of all kinds, writes one by one and in
+ * bulk, undo, imports, exports, uploads, sign-ins, webhooks, backups and changes of the corpus, from several
+ * client processes; without a kill first, then with `kill -9` again and again. Every client keeps a ledger;
+ * at the end the service is held against all of them. Ends with 1 where anything is not as it has to be.
  *
  *   bun run build && bun run test/bench/soak.ts [MINUTES] [SEED]
  *
- * An hour's worth is what a laboratory of 50 people asks for in an hour: each opens a page of four requests every
- * minute (12,000), writes 40 times (2,000) and submits 10 jobs that are asked for ten times each (5,500); in round
- * figures 20,000 requests. Flat is what rises, by the line through the second half of the time without kills, from its
- * beginning to its end by at most 15 % (memory), 20 (open files), 4 (threads), 16 MB (log of the database).
+ * An hour's worth is what a laboratory of 50 people asks for in an hour: each opens a page of four requests
+ * every minute (12,000), writes 40 times (2,000) and submits 10 jobs that are asked for ten times each
+ * (5,500); in round figures 20,000 requests. Flat is what rises, by the line through the second half of the
+ * time without kills, from its beginning to its end by at most 15 % (memory), 20 (open files), 4 (threads),
+ * 16 MB (log of the database).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

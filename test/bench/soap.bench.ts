@@ -1,28 +1,25 @@
 /**
- * GetStatus and RunJob (1,000 residues) over SOAP, side by side with npm soap's server and gSOAP's where they are
- * installed. labd checks every facet, answers RunJob when the job is on the disk, and scores meanwhile. The others
- * neither check nor score; they keep nothing, but for one: npm soap on Bun, which has a row in SQLite for each job, on
- * the disk before it answers.
+ * GetStatus and RunJob (1,000 residues) over SOAP, compared with npm soap and gSOAP where installed. labd
+ * validates, stores the job before it answers, and scores meanwhile; the others do nothing, except npm soap
+ * on Bun, which stores a row in SQLite per job.
  *
  *   bun run build && bun run test/bench/soap.bench.ts [SECONDS] [ROUNDS]
  *
- * The load comes from another process (wrk, else fetch). Every answer is checked; a wrong one ends the run, and so do
- * too few: a benchmark that measures nothing fails. Printed are medians over the rounds: requests per second, and (on
- * Linux) processor time of the server's process and bytes that it wrote for an answer, which say more than rates where
- * the machine has other work.
+ * wrk (else fetch) sends the load from another process. Wrong or too few answers end the run. Prints medians
+ * of requests per second, processor time and bytes written per answer (Linux).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { element, ended, inEnvelope, NAMESPACE, post, runJobMessage, serve } from "../executable/labd.ts";
 import { random } from "../fixtures/random-protein.ts";
+import { median, say } from "./harness.ts";
 
 const [seconds = 3, rounds = 5] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 16;
 const PARTS = join(import.meta.dir, "soap");
 const ROOT = join(import.meta.dir, "../..");
 const directory = mkdtempSync(join(tmpdir(), "labd-bench-"));
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Peer {
   name: string;
@@ -30,7 +27,7 @@ interface Peer {
   process: Bun.Subprocess;
 }
 
-/** Starts a program and waits until it says where it serves. */
+/** Starts a server and waits for its address. */
 async function start(name: string, words: string[], cwd: string): Promise<Peer> {
   const process = Bun.spawn(words, { cwd, stdout: "pipe", stderr: "inherit" });
   let written = "";
@@ -66,13 +63,13 @@ async function startNpmSoap(): Promise<Peer | null> {
   return start("npm soap", words, ROOT);
 }
 
-/** The same, with jobs that are kept. */
+/** The same with stored jobs. */
 function startNpmSoapKept(): Promise<Peer> {
   const words = [process.execPath, join(PARTS, "npm-server.cjs"), join(directory, "service.wsdl")];
   return start("npm soap + SQLite", [...words, join(directory, "npm-soap.sqlite")], ROOT);
 }
 
-/** Microseconds of processor time, and bytes written, of a process so far; NaN where the system does not tell. */
+/** Processor time in microseconds and bytes written so far; NaN if the system does not say. */
 function spent({ process: { pid } }: Peer): { microseconds: number; bytes: number } {
   try {
     const times = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
@@ -92,7 +89,7 @@ interface Load {
 
 const WRK = Bun.which("wrk");
 
-/** One load from another process. @returns right answers per second @throws where an answer was wrong */
+/** Runs the load in another process. @throws for wrong answers */
 async function load(
   peer: Peer,
   file: string,
@@ -125,8 +122,6 @@ async function load(
   return { rate: (right / microseconds) * 1e6, right };
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
-
 const data = join(directory, "data");
 mkdirSync(data);
 const limit = "100000000";
@@ -146,7 +141,6 @@ try {
     `${peers.map(({ name }) => name).join(", ")}; ${WRK ? "wrk" : "fetch"}, ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s`,
   );
 
-  // GetStatus asks for a job that is there.
   const next = random(1);
   const sequence = Array.from({ length: 992 }, () => "ACDEFGHIKLMNPQRSTVWY"[Math.floor(next() * 20)]).join(
     "",
@@ -159,7 +153,7 @@ try {
       text: inEnvelope(`<GetStatus xmlns="${NAMESPACE}"><JobIdentifier>${job}</JobIdentifier></GetStatus>`),
       wanted: "finished",
     },
-    // The mark is where the load writes eight residues of its own.
+    // The load replaces the mark by eight residues.
     RunJob: {
       text: runJobMessage({ sequence: `${sequence}########`, patterns: ["W..L"] }),
       wanted: "JobIdentifier>",

@@ -1,19 +1,19 @@
 /**
- * How long readers wait, and how many jobs are scored, while connections rest and while many sign in wrongly.
+ * Read latency and job throughput under idle connections and failed sign-ins.
  *
  *   bun run build && bun run test/bench/starvation.bench.ts [SECONDS] [ROUNDS]
  *
- * Two readers ask for a list of 20 one after the other, three clients submit jobs and wait for each. Beside them: nobody;
- * 1,000 and 5,000 connections that were answered once and rest; 200 wrong sign-ins at once, of one address and of 200;
- * and as many wrong sign-ins as 150 clients of other addresses can make. Medians over the rounds; every answer is
- * looked at.
+ * Two readers and three job clients work alongside: nothing; 1,000 and 5,000 idle connections; 200 failed
+ * sign-ins at once from one address and from 200; 150 clients that keep failing to sign in. Prints medians
+ * over the rounds.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { E7, element, ended, labd, post, runJobMessage, serve } from "../executable/labd.ts";
 import { dial } from "../executable/raw-http.ts";
+import { median, memoryOf, quantile, say } from "./harness.ts";
 
 const [seconds = 5, rounds = 3] = process.argv.slice(2).map(Number);
 const directory = mkdtempSync(join(tmpdir(), "labd-starvation-"));
@@ -22,19 +22,11 @@ await labd(["corpus", "add", "--sample"], { env });
 await labd(["user", "add", "ada", "--admin", "--password-stdin"], { env, stdin: "a password\n" });
 const token = (await labd(["token", "add", "ada"], { env })).stdout.trim();
 const server = await serve(directory, ["--log", "problems", "--trust-proxy", "true"]);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const headers = { Authorization: `Token ${token}`, "Content-Type": "application/json" };
 for (let i = 0; i < 100; i++) {
   const body = JSON.stringify({ label: `Box ${i}` });
   await (await fetch(`${server.url}/api/v2/locations/`, { method: "POST", headers, body })).arrayBuffer();
 }
-
-const memory = (): number =>
-  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${server.process.pid}/status`, "utf8"))?.[1] ?? 0) /
-  1024;
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
-const quantile = (values: readonly number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)];
 
 interface Measured {
   p50: number;
@@ -45,7 +37,7 @@ interface Measured {
 }
 
 let sequences = 0;
-/** Reads and scores until `over` comes; `signIns` is how many were answered meanwhile. */
+/** Reads and scores until `over` resolves to the number of answered sign-ins. */
 async function measure(over: Promise<number>): Promise<Measured> {
   const state = { over: false };
   const waits: number[] = [];
@@ -57,7 +49,7 @@ async function measure(over: Promise<number>): Promise<Measured> {
       await response.arrayBuffer();
       if (response.status !== 200) throw new Error(`a read was answered by ${response.status}`);
       waits.push(performance.now() - begun);
-      most = Math.max(most, memory());
+      most = Math.max(most, memoryOf(server.process.pid));
       await Bun.sleep(3);
     }
   };
@@ -87,7 +79,7 @@ async function measure(over: Promise<number>): Promise<Measured> {
 }
 
 let addresses = 0;
-async function signInWrongly(address: string): Promise<number> {
+async function failSignIn(address: string): Promise<number> {
   const response = await fetch(`${server.url}/api/v2/token-auth/`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Forwarded-For": address },
@@ -105,7 +97,7 @@ const pause = async (): Promise<number> => {
   await Bun.sleep(seconds * 1000);
   return 0;
 };
-async function resting(count: number): Promise<Measured> {
+async function withIdleConnections(count: number): Promise<Measured> {
   const sockets: Socket[] = Array.from({ length: count }, () => dial(server.url));
   await Promise.all(
     sockets.map((socket) => {
@@ -119,37 +111,35 @@ async function resting(count: number): Promise<Measured> {
   return measured;
 }
 let rush = 0;
-const AT_ONCE: Record<string, () => Promise<Measured>> = {
-  nobody: () => measure(pause()),
-  "1,000 connections that rest": () => resting(1000),
-  "5,000 connections that rest": () => resting(5000),
-  "200 wrong sign-ins at once, of one address": () => {
+const LOADS: Record<string, () => Promise<Measured>> = {
+  nothing: () => measure(pause()),
+  "1,000 idle connections": () => withIdleConnections(1000),
+  "5,000 idle connections": () => withIdleConnections(5000),
+  "200 failed sign-ins at once from one address": () => {
     const address = `192.0.2.${rush++}`;
-    return measure(Promise.all(Array.from({ length: 200 }, () => signInWrongly(address))).then(answered));
+    return measure(Promise.all(Array.from({ length: 200 }, () => failSignIn(address))).then(answered));
   },
-  "200 wrong sign-ins at once, of 200 addresses": () =>
-    measure(Promise.all(Array.from({ length: 200 }, () => signInWrongly(newAddress()))).then(answered)),
-  "150 clients that sign in wrongly all the time": () => {
+  "200 failed sign-ins at once from 200 addresses": () =>
+    measure(Promise.all(Array.from({ length: 200 }, () => failSignIn(newAddress()))).then(answered)),
+  "150 clients that keep failing to sign in": () => {
     const end = performance.now() + seconds * 1000;
     const client = async (): Promise<number> => {
       let count = 0;
-      while (performance.now() < end) count += (await signInWrongly(newAddress())) === 401 ? 1 : 0;
+      while (performance.now() < end) count += (await failSignIn(newAddress())) === 401 ? 1 : 0;
       return count;
     };
     const all = Promise.all(Array.from({ length: 150 }, client));
     return measure(all.then((counts) => counts.reduce((a, b) => a + b, 0)));
   },
 };
-const found = new Map<string, Measured[]>(Object.keys(AT_ONCE).map((name) => [name, []]));
+const found = new Map<string, Measured[]>(Object.keys(LOADS).map((name) => [name, []]));
 await measure(pause());
 for (let round = 0; round < rounds; round++)
-  for (const [name, run] of Object.entries(AT_ONCE)) {
+  for (const [name, run] of Object.entries(LOADS)) {
     found.get(name)!.push(await run());
     await Bun.sleep(1000);
   }
-say(
-  "| Beside | A read waits (median) | 99 of 100 wait at most | Jobs | Wrong sign-ins looked at | Memory at most |",
-);
+say("| Load | Read latency (median) | 99th percentile | Jobs | Failed sign-ins checked | Peak memory |");
 say("|---|---|---|---|---|---|");
 for (const [name, all] of found) {
   const of = (what: keyof Measured, digits = 0): string =>

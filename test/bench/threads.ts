@@ -4,8 +4,8 @@
 const CHUNK = 16;
 
 /**
- * The results of `work` for all items, in their order. In a thread that this began it takes chunks and never answers, so that
- * what stands behind it in the file runs once, in the bench itself.
+ * The results of `work` for all items, in their order. In a thread that this began it takes chunks and never
+ * answers, so that what stands behind it in the file runs once, in the bench itself.
  *
  * @param file the bench's own path.
  */

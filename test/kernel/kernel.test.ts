@@ -50,7 +50,7 @@ function recomputed(query: Uint8Array, subject: Uint8Array, path: Path): number 
 const gappy: Scoring = { matrix: BLOSUM62.map((s) => (s > 0 ? 9 : -1)), gapFirst: 3, gapNext: 1 };
 
 describe("scores", () => {
-  test("plain and SIMD equal the enumeration of all alignments of tiny sequences", () => {
+  test("scalar and SIMD scores equal the enumeration of all alignments of tiny sequences", () => {
     const next = random(1);
     for (let round = 0; round < 300; round++) {
       const query = randomProtein(next, 1 + Math.floor(next() * 4));
@@ -62,7 +62,7 @@ describe("scores", () => {
     }
   });
 
-  test("all three agree on random proteins and on relatives of all distances", () => {
+  test("all kernels agree on random proteins and relatives", () => {
     const next = random(2);
     for (let round = 0; round < 60; round++) {
       const query = randomProtein(next, 1 + Math.floor(next() * 150));
@@ -79,7 +79,7 @@ describe("scores", () => {
     }
   });
 
-  test("where 8 bits end", () => {
+  test("returns -1 beyond 8 bits", () => {
     // W against W is 11, A against A is 4, V against V is 4: 253, 254, 255, 256 and beyond.
     const cases: [string, number][] = [
       ["W".repeat(22) + "AAA", 254],
@@ -96,7 +96,7 @@ describe("scores", () => {
     }
   });
 
-  test("where 16 bits end", () => {
+  test("returns -1 beyond 16 bits", () => {
     for (const length of [5957, 5958, 6100]) {
       const codes = encode("W".repeat(length));
       const score = length * 11;
@@ -105,7 +105,7 @@ describe("scores", () => {
     }
   });
 
-  test("one large pair alone has the score that it has in company", () => {
+  test("a large pair alone scores as in a batch", () => {
     const next = random(9);
     const query = randomProtein(next, 10_100);
     const relative = mutated(next, query, 0.9);
@@ -114,7 +114,7 @@ describe("scores", () => {
     expect(kernel.scores(query, [relative], () => true)).toEqual(Int32Array.of(together));
   }, 300_000);
 
-  test("empty, single and odd residues", () => {
+  test("handles empty, single and non-standard residues", () => {
     const none = new Uint8Array(0);
     const all = encode("ACDEFGHIKLMNPQRSTVWYBJOUXZ");
     expect([...kernel.scores(none, [all, none])]).toEqual([0, 0]);
@@ -127,7 +127,7 @@ describe("scores", () => {
     expect([...kernel.scores(all, [])]).toEqual([]);
   });
 
-  test("a matrix that the padding does not suit is refused", () => {
+  test("rejects an unsuitable matrix", () => {
     expect(() => new Kernel({ ...scoring, matrix: new Int8Array(1024) })).toThrow(RangeError);
     expect(() => new Kernel({ ...scoring, matrix: new Int8Array(400) })).toThrow(RangeError);
   });
@@ -137,7 +137,7 @@ describe("alignments", () => {
   for (const local of [true, false]) {
     const name = local ? "local" : "free ends";
 
-    test(`${name}: plain equals the enumeration of all alignments of tiny sequences`, () => {
+    test(`${name}: scalar alignment equals the enumeration of all alignments of tiny sequences`, () => {
       const next = random(3);
       for (let round = 0; round < 300; round++) {
         const query = randomProtein(next, 1 + Math.floor(next() * 4));
@@ -148,7 +148,7 @@ describe("alignments", () => {
       }
     });
 
-    test(`${name}: the path's score is its score, and SIMD gives the same path`, () => {
+    test(`${name}: SIMD and scalar tracebacks agree, and their scores add up`, () => {
       const next = random(4);
       for (let round = 0; round < 40; round++) {
         const query = randomProtein(next, 1 + Math.floor(next() * 120));
@@ -164,7 +164,7 @@ describe("alignments", () => {
       }
     });
 
-    test(`${name}: with cheap gaps, where ties and gaps abound, SIMD gives the same path`, () => {
+    test(`${name}: SIMD and scalar tracebacks agree with cheap gaps and many ties`, () => {
       const cheap = new Kernel(gappy);
       const next = random(5);
       for (let round = 0; round < 40; round++) {
@@ -176,7 +176,7 @@ describe("alignments", () => {
     });
   }
 
-  test("pairs that are gone through in bands have the scores and paths of plain ones, ties and all", () => {
+  test("banded pairs have the same scores and tracebacks as scalar ones", () => {
     const next = random(6);
     const lengths = [1, 2, 3, 4, 5, 31, 511, 512, 513, 514, 515, 700, 1024, 1025, 1100];
     const some = (): number => lengths[Math.floor(next() * lengths.length)];
@@ -204,7 +204,7 @@ describe("alignments", () => {
     expect(gaps).toBeGreaterThan(1000);
   });
 
-  test("pairs too large for steps of all cells are aligned in bands", () => {
+  test("aligns pairs too large for full step storage", () => {
     const next = random(8);
     const query = randomProtein(next, 3000);
     const subject = mutated(next, query, 0.3);
@@ -215,7 +215,7 @@ describe("alignments", () => {
     }
   });
 
-  test("nothing to align", () => {
+  test("returns an empty path for empty sequences", () => {
     const none = new Uint8Array(0);
     const one = encode("W");
     for (const local of [true, false]) {

@@ -24,7 +24,7 @@ async function compile(): Promise<string> {
 }
 
 /** `UPDATE_KERNEL=1 bun test test/kernel/module.test.ts` writes the module after a change of its source. */
-test("the module at hand is what its source compiles to", async () => {
+test("module.ts equals the compiled source", async () => {
   const fresh = await compile();
   if (Bun.env.UPDATE_KERNEL === "1") {
     const lines = fresh.match(/.{1,100}/g)!.map((line) => `  "${line}"`);

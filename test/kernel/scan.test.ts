@@ -46,8 +46,8 @@ function scan(
   return { scores, order };
 }
 
-describe("the word scan", () => {
-  test("equals the plain one on random proteins and relatives, with all kinds of letters", () => {
+describe("seed scan", () => {
+  test("equals the scalar scan on random proteins and relatives", () => {
     const next = random(21);
     let positive = 0;
     for (let round = 0; round < 25; round++) {
@@ -70,7 +70,7 @@ describe("the word scan", () => {
     expect(positive).toBeGreaterThan(150);
   });
 
-  test("repeats, where diagonals crowd and extensions run far", () => {
+  test("handles repeats with crowded diagonals", () => {
     const query = encode("ACDEFGHIKL".repeat(12));
     const subjects = [1, 3, 9, 30].map((times) => encode("ACDEFGHIKL".repeat(times)));
     const { table, threshold } = indexSeeds(query, 0.1);
@@ -79,7 +79,7 @@ describe("the word scan", () => {
     expect(scan(query, table, subjects).scores).toEqual(wanted);
   });
 
-  test("X-drop, lengths and threshold decide", () => {
+  test("respects X-drop, lengths and threshold", () => {
     const next = random(22);
     const query = randomProtein(next, 200);
     const subjects = Array.from({ length: 40 }, () => mutated(next, query, 0.6));
@@ -101,7 +101,7 @@ describe("the word scan", () => {
     expect(order).toEqual(subjects.flatMap((_, k) => (scores[k] >= middle ? [k] : [])));
   });
 
-  test("blocks do not show: many sequences, and one longer than a block", () => {
+  test("does not depend on blocks", () => {
     const next = random(23);
     const query = randomProtein(next, 100);
     const { table } = indexSeeds(query);
@@ -118,7 +118,7 @@ describe("the word scan", () => {
     expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, table, [all[k]]).scores[0]));
   });
 
-  test("no extension passes from one query into the next", () => {
+  test("does not extend from one query into the next", () => {
     const next = random(24);
     const [first, second] = [randomProtein(next, 30), randomProtein(next, 30)];
     const joined = Uint8Array.from([...first, 31, ...second, 31]);

@@ -12,14 +12,14 @@ function pathOf(expression: string, text: string): Int32Array {
   return pathOfMatch(automaton, residues, findMatches(automaton, residues, [])[0], [])!;
 }
 
-test("shares add up to 1 and leave out letters beyond the twenty", () => {
+test("residue frequencies sum to 1 and ignore non-standard letters", () => {
   const shares = residueFrequencies(encode("AACXB"));
   expect(shares[0]).toBeCloseTo(2 / 3, 12);
   expect(shares[1]).toBeCloseTo(1 / 3, 12);
   expect([...residueFrequencies(encode("XX"))]).toEqual(Array.from({ length: 20 }, () => 0));
 });
 
-test("chance is the product over positions, wildcards free, half own and half background", () => {
+test("a path's probability is the product over positions, without wildcards", () => {
   const shares = residueFrequencies(encode("WWWW"));
   const w = 0.5 + 0.5 * BACKGROUND[18];
   const p = 0.5 * BACKGROUND[12];
@@ -27,7 +27,7 @@ test("chance is the product over positions, wildcards free, half own and half ba
   expect(pathProbability(pathOf("W", "W"), shares)).toBe(MAX_CHANCE);
 });
 
-test("in random proteins a pattern turns up as often as chance says", () => {
+test("patterns occur in random proteins as often as their probability predicts", () => {
   const protein = randomProtein(random(81), 200_000);
   const shares = residueFrequencies(protein);
   for (const [expression, text] of [
@@ -44,7 +44,7 @@ test("in random proteins a pattern turns up as often as chance says", () => {
   }
 });
 
-test("a rare match is worth more than one of many that chance gives", () => {
+test("abundance is higher for a rare match than for one of many chance matches", () => {
   expect(abundance(1, 400, 1e-5)).toBeCloseTo(Math.LN2, 2);
   expect(abundance(1, 400, 0.01)).toBeCloseTo(Math.log(2 / 5), 12);
   expect(abundance(9, 400, 1e-5)).toBeGreaterThan(abundance(1, 400, 1e-5));

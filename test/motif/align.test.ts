@@ -7,8 +7,8 @@ import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 const anchored = (query: string, subject: string): string =>
   decode(align(encode(query), [encode(subject)])[0].row.anchored);
 
-describe("from end to end with free ends", () => {
-  test("cases that can be checked by eye", () => {
+describe("global alignment with free end gaps", () => {
+  test("aligns small cases", () => {
     expect(anchored("MKVLAWRRP", "MKVLAWRRP")).toBe("MKVLAWRRP");
     expect(anchored("MKVLAWRRP", "VLAWR")).toBe("--VLAWR--");
     expect(anchored("VLAWR", "GGMKVLAWRRPGG")).toBe("VLAWR");
@@ -16,7 +16,7 @@ describe("from end to end with free ends", () => {
     expect(anchored("WCHWCHWWKDEWWHCWHCW", "WCHWCHWWWWHCWHCW")).toBe("WCHWCHWW---WWHCWHCW");
   });
 
-  test("insertions are kept: the residues between two columns can be found", () => {
+  test("keeps insertions between two columns", () => {
     const [{ row, identity, coverage, score }] = align(encode("WCHWCHWWHCWHCW"), [
       encode("GGWCHWCHWAAAWHCWHCWGG"),
     ]);
@@ -27,7 +27,7 @@ describe("from end to end with free ends", () => {
     expect(score).toBe(6 * 11 + 4 * 9 + 4 * 8 - 14);
   });
 
-  test("rows are those of the same alignment written with gaps", () => {
+  test("equals the row of the same alignment written with gaps", () => {
     const next = random(51);
     for (let round = 0; round < 50; round++) {
       const query = randomProtein(next, 30 + Math.floor(next() * 100));
@@ -53,13 +53,13 @@ describe("from end to end with free ends", () => {
     }
   });
 
-  test("identity is over pairs of standard residues, coverage over all", () => {
+  test("counts identity over standard pairs and coverage over all", () => {
     const [{ identity, coverage }] = align(encode("MKVLAWXRRP"), [encode("MKVLAWXRRG")]);
     expect(identity).toBeCloseTo(8 / 9, 12);
     expect(coverage).toBe(1);
   });
 
-  test("the order of subjects does not change their rows", () => {
+  test("does not depend on the order of subjects", () => {
     const next = random(52);
     const query = randomProtein(next, 120);
     const subjects = Array.from({ length: 21 }, () => mutated(next, query, 0.6));
@@ -71,14 +71,14 @@ describe("from end to end with free ends", () => {
 });
 
 describe("local", () => {
-  test("only what scores is aligned", () => {
+  test("aligns only the scoring segment", () => {
     const [{ row, coverage, score }] = alignLocal(encode("PPPPPVLAWRRCCCC"), [encode("DDDVLAWRRKKKKKK")]);
     expect(decode(row.anchored)).toBe("-----VLAWRR----");
     expect(coverage).toBeCloseTo(6 / 15, 12);
     expect(score).toBe(4 + 4 + 4 + 11 + 5 + 5);
   });
 
-  test("nothing that scores", () => {
+  test("returns an empty alignment without a positive score", () => {
     const [{ coverage, identity, score }] = alignLocal(encode("WWW"), [encode("PPP")]);
     expect([coverage, identity, score]).toEqual([0, 0, 0]);
   });

@@ -34,7 +34,7 @@ const patterns = ["[ST]P", "[KR].[DE]", "[FILMV]..[AG]", "W", "CCCCC", "L.{2,3}L
   parsePattern(one),
 );
 
-test("matches are drawn in proteins with homologs, one of each pattern; alone or with others, they are the same", () => {
+test("draws depend only on the protein, not on others drawn with it", () => {
   const all = Array.from(drawnProteins(corpus, 7));
   expect(all.toSorted((a, b) => a - b)).toEqual([...Array(15).keys(), 16]);
   expect(all).not.toEqual(all.toSorted((a, b) => a - b));
@@ -72,7 +72,7 @@ function drawnBy(more: number, perProtein = 27): Draw[][] {
   );
 }
 
-test("random matches that are kept as the built-in null says leave it nearly as it is", () => {
+test("draws like the built-in null distribution hardly change it", () => {
   const own = calibrationOf(3, [...drawnBy(0), []]);
   expect(own).toMatchObject({ seed: 3, proteins: 60, examined: 61, matches: 1620 });
   for (const [bin, { matches, persistence }] of own.rows.continuous.entries()) {
@@ -85,7 +85,7 @@ test("random matches that are kept as the built-in null says leave it nearly as 
   );
 });
 
-test("random matches that are kept better move the null so that 5 % reach 0.05, also in bins with next to none", () => {
+test("better conserved draws shift every bin so that 5 % reach P = 0.05", () => {
   const all = drawnBy(0.5);
   const own = calibrationOf(
     3,
@@ -112,12 +112,12 @@ test("random matches that are kept better move the null so that 5 % reach 0.05, 
   }
 });
 
-test("quantiles rise even where many values are equal", () => {
+test("quantiles increase strictly even among equal values", () => {
   const quantiles = quantilesOf([...Array(50).fill(0.25), ...Array(50).fill(0.25), 1]);
   for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
 });
 
-test("a corpus with a null of its own gives its P values and says so", () => {
+test("a calibrated corpus determines P values and adds a warning", () => {
   const row = { matches: 500, persistence: LEVELS.map((_, i) => i / 1000 - 50) };
   const rows = Array.from({ length: NULL_BINS }, () => row);
   const calibration = {

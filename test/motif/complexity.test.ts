@@ -4,7 +4,7 @@ import { lowComplexity, maskLowComplexity } from "../../src/motif/complexity.ts"
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 describe("low complexity", () => {
-  test("a run of one residue amid a random protein is masked, the rest is not", () => {
+  test("masks a homopolymer and nothing around it", () => {
     const next = random(41);
     const before = decode(randomProtein(next, 80)).replaceAll("Q", "A");
     const after = decode(randomProtein(next, 80)).replaceAll("Q", "A");
@@ -14,7 +14,7 @@ describe("low complexity", () => {
     expect(masked.subarray(80, 105).every((code) => code === X)).toBe(true);
   });
 
-  test("the classical examples", () => {
+  test("finds published low-complexity regions", () => {
     // Wootton & Federhen 1993 mask repeats of few residues such as these; a globular stretch stays.
     for (const letters of [
       "PPPPPPPPPPPPPPP",
@@ -28,7 +28,7 @@ describe("low complexity", () => {
     expect(decode(maskLowComplexity(encode(ubiquitin)))).toBe(ubiquitin);
   });
 
-  test("regions ascend, do not overlap, and lie within; random proteins have few", () => {
+  test("regions are ascending and disjoint; random proteins have few", () => {
     const next = random(42);
     let masked = 0;
     let all = 0;
@@ -47,7 +47,7 @@ describe("low complexity", () => {
     expect(masked / all).toBeLessThan(0.05);
   });
 
-  test("shorter than a window, or empty: nothing", () => {
+  test("finds nothing in sequences shorter than a window", () => {
     expect(lowComplexity(encode(""))).toEqual([]);
     expect(lowComplexity(encode("QQQQQQQQQQQ"))).toEqual([]);
   });

@@ -46,8 +46,8 @@ function pairs(scores: Float64Array, p: Float64Array, q: Float64Array): Float64A
   return scores.map((score, k) => p[Math.floor(k / 20)] * q[k % 20] * Math.exp(score * 0.3176));
 }
 
-describe("scores adjusted to two compositions", () => {
-  test("stand for pairs with just these residues and the relative entropy that is asked for", () => {
+describe("composition-adjusted scores", () => {
+  test("have the given marginals and relative entropy", () => {
     const next = random(81);
     for (let round = 0; round < 20; round++) {
       const [p, q] = [0, 1].map(() => composition(randomProtein(next, 40 + Math.floor(next() * 400))));
@@ -69,7 +69,7 @@ describe("scores adjusted to two compositions", () => {
     }
   });
 
-  test("of the matrix's own residues and entropy are the matrix, before it was rounded", () => {
+  test("equal unrounded BLOSUM62 for its own composition and entropy", () => {
     // The residues of the BLOSUM blocks, A C D E F G H I K L M N P Q R S T V W Y.
     const own = [
       0.074, 0.025, 0.054, 0.054, 0.047, 0.074, 0.026, 0.068, 0.058, 0.099, 0.025, 0.045, 0.039, 0.034, 0.052,
@@ -86,7 +86,7 @@ describe("scores adjusted to two compositions", () => {
     expect(Math.max(...differences)).toBeLessThan(1.5);
   });
 
-  test("of compositions that leave no choice are finite all the same", () => {
+  test("are finite for extreme compositions", () => {
     const poor = composition(encode("A".repeat(300))).map((part) => (part * 300 + 1) / 320);
     const other = composition(encode("W".repeat(300))).map((part) => (part * 300 + 1) / 320);
     for (const [p, q] of [
@@ -98,11 +98,11 @@ describe("scores adjusted to two compositions", () => {
   });
 });
 
-describe("E-values of adjusted scores", () => {
+describe("E-values of composition-adjusted scores", () => {
   const entries = new Map(readFasta(PROTEINS).map(({ accession, residues }) => [accession, residues]));
   const residueCount = [...entries.values()].reduce((sum, { length }) => sum + length, 0);
 
-  test("are blastp's: all but one of these within a factor of 10, most within 3", () => {
+  test("are within a factor of 10 of blastp's, most within 3", () => {
     const ratios = BLASTP.map(([query, subject, wanted]) => {
       const [own, other] = [entries.get(query)!, entries.get(subject)!];
       const { eValue } = adjustedScorer(own, residueCount)(other, alignLocal(own, [other])[0]);
@@ -112,7 +112,7 @@ describe("E-values of adjusted scores", () => {
     expect(ratios.filter((ratio) => ratio <= 3).length).toBeGreaterThanOrEqual(BLASTP.length * 0.75);
   });
 
-  test("nothing aligned, or nothing but low complexity, is no hit", () => {
+  test("are above any limit for empty or low-complexity alignments", () => {
     const poly = encode("Q".repeat(80));
     for (const subject of [poly, encode("")]) {
       const { eValue } = adjustedScorer(poly, 1e6)(subject, alignLocal(poly, [subject])[0]);

@@ -15,8 +15,8 @@ MM
 `;
 const packed = (): Uint8Array => packCorpus("four", readFasta(FASTA), sha256);
 
-describe("a corpus gives back what was put in", () => {
-  test("residues, texts, species and look-up", () => {
+describe("a packed corpus", () => {
+  test("returns residues, texts, species and accessions", () => {
     const corpus = openCorpus(packed());
     expect(corpus.name).toBe("four");
     expect(corpus.sequenceCount).toBe(4);
@@ -37,7 +37,7 @@ describe("a corpus gives back what was put in", () => {
     corpus.verify(sha256);
   });
 
-  test("the hash is that of the contents and the same every time", () => {
+  test("has a reproducible hash of its contents", () => {
     const first = openCorpus(packed());
     expect(first.hash).toMatch(/^[0-9a-f]{64}$/);
     expect(openCorpus(packed()).hash).toBe(first.hash);
@@ -45,7 +45,7 @@ describe("a corpus gives back what was put in", () => {
     expect(openCorpus(other).hash).not.toBe(first.hash);
   });
 
-  test("more residues than one chunk of the builder", () => {
+  test("may exceed one chunk of the builder", () => {
     const builder = new CorpusBuilder("long");
     const residues = new Uint8Array(3_000_001).map((_, i) => (i * 7) % 20);
     for (const accession of ["A", "B", "C"]) {
@@ -60,7 +60,7 @@ describe("a corpus gives back what was put in", () => {
     expect(corpus.residues.subarray(corpus.offsets[1], corpus.offsets[2])).toEqual(residues);
   });
 
-  test("it lies in shared memory as well as at an odd address", () => {
+  test("opens in shared memory and at an unaligned address", () => {
     const bytes = packed();
     const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
     shared.set(bytes);
@@ -75,13 +75,13 @@ describe("a corpus gives back what was put in", () => {
     expect(openCorpus(shared).residues.buffer).toBe(shared.buffer);
   });
 
-  test("an empty corpus", () => {
+  test("may be empty", () => {
     const corpus = openCorpus(packCorpus("none", [], sha256));
     corpus.verify(sha256);
     expect([corpus.sequenceCount, corpus.residueCount, corpus.findAccession("P1")]).toEqual([0, 0, -1]);
   });
 
-  test("residue codes above 25 are not taken", () => {
+  test("rejects residue codes above 25", () => {
     const entry = { accession: "A", description: "", organism: null, speciesKey: null };
     expect(() => new CorpusBuilder("x").add({ ...entry, residues: Uint8Array.of(3, 26) })).toThrow(
       CorpusError,
@@ -89,8 +89,8 @@ describe("a corpus gives back what was put in", () => {
   });
 });
 
-describe("damage is noticed", () => {
-  test("every length short of the whole, and one beyond", () => {
+describe("a damaged corpus is rejected", () => {
+  test("at every shorter length and one byte longer", () => {
     const bytes = packed();
     for (let length = 0; length < bytes.length; length++) {
       expect(() => openCorpus(bytes.slice(0, length))).toThrow(/truncated/);
@@ -100,7 +100,7 @@ describe("damage is noticed", () => {
     expect(() => openCorpus(longer)).toThrow(/altered/);
   });
 
-  test("every single changed byte", () => {
+  test("with any byte changed", () => {
     const bytes = packed();
     for (let i = 0; i < bytes.length; i++) {
       const altered = bytes.slice();
@@ -109,7 +109,7 @@ describe("damage is noticed", () => {
     }
   });
 
-  test("other files and other versions are told apart", () => {
+  test("if it is another file or version", () => {
     expect(() => openCorpus(new TextEncoder().encode(FASTA.repeat(10)))).toThrow(/not a corpus file/);
     const newer = packed();
     newer[8] = 2;

@@ -6,7 +6,7 @@ function row(text: string): Uint8Array {
   return encode(text).map((code, i) => (text[i] === "-" ? GAP : code));
 }
 
-test("Kimura's distance: nothing for equals, above the plain difference, cut where the logarithm ends", () => {
+test("Kimura's distance is 0 for equal rows, increases, and is capped", () => {
   expect(kimuraDistance(0)).toBe(0);
   expect(kimuraDistance(0.1)).toBeCloseTo(-Math.log(1 - 0.1 - 0.2 * 0.01), 12);
   for (let p = 0.05; p < 1; p += 0.05) {
@@ -17,7 +17,7 @@ test("Kimura's distance: nothing for equals, above the plain difference, cut whe
   expect(kimuraDistance(1)).toBe(-Math.log(0.05));
 });
 
-test("columns count where both rows have a standard residue", () => {
+test("distances use only columns with two standard residues", () => {
   const matrix = distances([
     row("ACDEFGHIKLMN"),
     row("ACDEFGHIKLMN"),

@@ -3,26 +3,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BACKGROUND, decode, STANDARD } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
-import { type Family, buildFamily, passesThresholds, measureHomolog } from "../../src/motif/divergence.ts";
+import type { Family } from "../../src/motif/divergence.ts";
 import { zScore, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
-import { DEFAULTS } from "../../src/motif/options.ts";
 import { pValueOf } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
-import { type AlignedText, readAlignment } from "../../src/motif/query.ts";
 import { openMotif } from "../../src/motif/retention.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
-import { goldenAlignments, goldenScores } from "./golden.ts";
+import { familyFrom, familyOfLetters, goldenAlignments, goldenScores } from "./golden.ts";
 
 const GOLDEN = join(import.meta.dir, "../golden/motif/scores-2.tsv");
-
-function familyFrom(texts: readonly AlignedText[]): Family {
-  const { query, rows } = readAlignment(texts);
-  const homologs = rows
-    .map((row) => measureHomolog(query, row))
-    .filter((homolog) => passesThresholds(homolog, DEFAULTS));
-  return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
-}
 
 const families = new Map([...goldenAlignments()].map(([name, rows]) => [name, familyFrom(rows)]));
 
@@ -68,7 +58,7 @@ test("golden values are unchanged", () => {
   }
 });
 
-test("the parts in plain terms: a twin that works on letters", () => {
+test("retention and divergence equal a letter-by-letter computation", () => {
   let compared = 0;
   for (const { model, family, start, end, ours, golden } of scored) {
     if (model === "continuous" || ours.terms === null || /[\^$]/.test(golden.regex)) continue;
@@ -131,7 +121,7 @@ test("the parts in plain terms: a twin that works on letters", () => {
   expect(compared).toBeGreaterThan(350);
 });
 
-test("bounds, and the graded model never retains less", () => {
+test("values stay within bounds; the continuous model never retains less", () => {
   for (const { model, family, ours, start, end, golden } of scored.slice(0, 400)) {
     expect(ours.homologs).toBe(ours.atHomologs.filter(({ state }) => state !== "missing").length);
     expect(ours.conservation.length).toBe(end - start);
@@ -150,35 +140,25 @@ test("bounds, and the graded model never retains less", () => {
 });
 
 const FLANK = decode(randomProtein(random(51), 60));
-const letters = (...rows: string[]): Family =>
-  familyFrom(rows.map((row, i) => ({ name: `s${i}`, letters: row })));
-
-test("the more homologs keep a motif while the rest drifts, the higher it stands", () => {
+test("z increases with the number of homologs that keep a motif", () => {
   const next = random(52);
   const drifted = (): string =>
     [...FLANK].map((a) => (next() < 0.5 ? decode(randomProtein(next, 1)) : a)).join("");
   const rows = Array.from({ length: 8 }, () => [drifted(), drifted()]);
   const z = [0, 2, 4, 6, 8].map((kept) => {
     const homologs = rows.map(([left, right], i) => `${left}${i < kept ? "RKLDPW" : "GAGSTA"}${right}`);
-    return evidence(letters(`${FLANK}RKLDPW${FLANK}`, ...homologs), "RKLDPW", 60, 66, "discontinuous").z!;
+    return evidence(familyOfLetters(`${FLANK}RKLDPW${FLANK}`, ...homologs), "RKLDPW", 60, 66, "discontinuous")
+      .z!;
   });
   expect(z).toEqual(z.toSorted((a, b) => a - b));
   expect(z[4] - z[0]).toBeGreaterThan(1);
 });
 
-test("a motif in the end that the alignment left loose counts", () => {
+test("counts a motif in an unaligned end", () => {
   const query = `${FLANK}${FLANK}GGSSGGSSGGKDEL--------`;
   const homolog = `${FLANK}${FLANK}--------------TAEEKDEL`;
-  const family = letters(query, homolog, homolog, homolog);
+  const family = familyOfLetters(query, homolog, homolog, homolog);
   const { atHomologs, score, homologs } = evidence(family, "KDEL$", 130, 134, "discontinuous");
   expect([score, homologs]).toEqual([1, 3]);
   expect(atHomologs.map(({ state }) => state)).toEqual(["conserved", "conserved", "conserved"]);
-});
-
-test("nothing to score: no homologs, or no position that tells residues apart", () => {
-  const alone = evidence(letters(`${FLANK}RKLDPW`), "RKL", 60, 63, "continuous");
-  expect([alone.homologs, alone.score, alone.z, alone.terms]).toEqual([0, null, null, null]);
-  const query = `${FLANK}RKLDPW`;
-  const wild = evidence(letters(query, query, query, query), "..[^P]", 3, 6, "continuous");
-  expect([wild.homologs, wild.score, wild.z]).toEqual([3, null, null]);
 });

@@ -19,11 +19,11 @@ test.each([
   expect(explain(parsePattern(expression))).toBe(words);
 });
 
-test("looks are told by what they look for", () => {
+test("explains lookarounds", () => {
   expect(explain(parsePattern("(?<!P)S(?=P)", "elm"))).toBe("not preceded by P, S, then followed by P");
 });
 
-test("an endless pattern has an explanation that ends", () => {
+test("truncates a long explanation", () => {
   const words = explain(parsePattern("AC".repeat(4000)));
   expect(words.length).toBeLessThan(2100);
   expect(words).toEndWith("…");

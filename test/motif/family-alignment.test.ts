@@ -27,7 +27,7 @@ const score = () =>
     DEFAULTS,
   );
 
-test("the alignment of p53 holds what its matches hold of each homolog", () => {
+test("the alignment of p53 agrees with the residues at its matches", () => {
   const { alignment, homologs, patterns } = score();
   const { query, rows, conservation, disorder } = alignment!;
   expect(query).toBe(P53);
@@ -53,14 +53,14 @@ test("the alignment of p53 holds what its matches hold of each homolog", () => {
   expect(disorder[80]).toBeGreaterThan(disorder[250]);
 });
 
-test("what z is made of sums to it, where there is a z", () => {
+test("contributions sum to z", () => {
   for (const match of score().patterns.flatMap(({ matches }) => matches)) {
     const sum = Object.values(match.contributions!).reduce((all, part) => all + part, 0);
     expect(sum).toBeCloseTo(match.z!, 4);
   }
 });
 
-test("insertions are in lower case, gaps inside a homolog count against it, and where it does not reach does not", () => {
+test("writes insertions in lower case and counts inner gaps as loss", () => {
   const rows = [
     { name: "q", letters: "MKT-AYIAKQR" },
     { name: "whole", letters: "MKTWSYIAKQR" },

@@ -85,7 +85,7 @@ describe("headers", () => {
 });
 
 describe("records", () => {
-  test("line ends, case, blank lines, comments and a missing last line end do not matter", () => {
+  test("ignores line ends, case, blank lines and comments", () => {
     const wanted: [string, string][] = [
       ["A", "MKVL"],
       ["B", "ACD"],
@@ -101,7 +101,7 @@ describe("records", () => {
     }
   });
 
-  test("a stop at the end is dropped, inside it is X, and rare letters stay", () => {
+  test("drops a final *, reads an inner one as X, keeps rare letters", () => {
     expect(plain(readFasta(">A\nMK*VL*\n>B\nBJOUXZ\n>C\nMK*\n*\n"))).toEqual([
       ["A", "MKXVL"],
       ["B", "BJOUXZ"],
@@ -109,7 +109,7 @@ describe("records", () => {
     ]);
   });
 
-  test("bytes cut anywhere give what the whole gives", () => {
+  test("returns the same entries for chunks split anywhere", () => {
     const text = ">sp|P1|A_HUMAN n\u00e4me OS=Homo sapiens\r\nMKV\r\nLL*\r\n;c\n>B\rACD\n\n>C d\nWW\n";
     const bytes = new TextEncoder().encode(text);
     const whole = readFasta(bytes);
@@ -124,18 +124,18 @@ describe("records", () => {
     }
   });
 
-  test("long sequences grow the buffer", () => {
+  test("reads sequences longer than the buffer", () => {
     const letters = "ACDEFGHIKLMNPQRSTVWY".repeat(2000);
     expect(plain(readFasta(`>A\n${letters}\n`))).toEqual([["A", letters]]);
   });
 
-  test("nothing in, nothing out", () => {
+  test("returns nothing for empty input", () => {
     expect(readFasta("")).toEqual([]);
     expect(readFasta("\n \r\n")).toEqual([]);
   });
 });
 
-describe("rejects invalid FASTA, naming the line", () => {
+describe("rejects invalid FASTA with the line number", () => {
   const cases: [string, string, number, RegExp][] = [
     ["a gap", ">A\nMK\nM-K\n", 3, /"-"/],
     ["a digit", ">A\nMK1\n", 2, /"1"/],

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "bun";
-import type { AlignedText } from "../../src/motif/query.ts";
+import { type Family, buildFamily, measureHomolog, passesThresholds } from "../../src/motif/divergence.ts";
+import { DEFAULTS } from "../../src/motif/options.ts";
+import { type AlignedText, readAlignment } from "../../src/motif/query.ts";
 
 /** The golden alignments and scores; test/golden/motif/README.md tells what they are. */
 const FOLDER = join(import.meta.dir, "../golden/motif");
@@ -32,3 +34,15 @@ export function goldenAlignments(): Map<string, AlignedText[]> {
       }),
   );
 }
+
+/** Family of an alignment's first row and the homologs that meet the default criteria. */
+export function familyFrom(texts: readonly AlignedText[]): Family {
+  const { query, rows } = readAlignment(texts);
+  const homologs = rows
+    .map((row) => measureHomolog(query, row))
+    .filter((homolog) => passesThresholds(homolog, DEFAULTS));
+  return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
+}
+
+export const familyOfLetters = (...rows: string[]): Family =>
+  familyFrom(rows.map((letters, i) => ({ name: `s${i}`, letters })));

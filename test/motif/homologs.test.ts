@@ -38,7 +38,7 @@ const relative = (divergence: number): Uint8Array => mutated(next, query, diverg
 const foundWith = (corpus: Corpus, changed: Partial<HomologOptions>): string[] =>
   names(corpus, findHomologs(query, corpus, { ...options, ...changed })).sort();
 
-describe("the rules", () => {
+describe("homolog criteria", () => {
   const half = query.subarray(0, 100);
   const entries: Entry[] = [
     ...noise,
@@ -53,7 +53,7 @@ describe("the rules", () => {
   ];
   const corpus = corpusOf(entries);
 
-  test("relatives are found, in order; the query itself, parts and giants are not", () => {
+  test("finds relatives in order, without the query, fragments and long proteins", () => {
     const found = findHomologs(query, corpus, options);
     expect(names(corpus, found).sort()).toEqual(["far", "long", "near"]);
     expect(names(corpus, found).at(-1)).toBe("far");
@@ -61,12 +61,12 @@ describe("the rules", () => {
       expect(found[k].rawScore).toBeLessThanOrEqual(found[k - 1].rawScore);
   });
 
-  test("exhaustive gives the same here", () => {
+  test("finds the same in exhaustive mode", () => {
     const found = findHomologs(query, corpus, options);
     expect(findHomologs(query, corpus, { ...options, exhaustive: true })).toEqual(found);
   });
 
-  test("each limit can be moved and then decides otherwise", () => {
+  test("respects each limit", () => {
     expect(foundWith(corpus, { minCoverage: 0.3 })).toEqual(["far", "long", "near", "part"]);
     expect(foundWith(corpus, { maxLengthRatio: 10 })).toEqual(["far", "giant", "long", "near"]);
     expect(foundWith(corpus, { minIdentity: 0.8 })).toEqual(["long", "near"]);
@@ -75,7 +75,7 @@ describe("the rules", () => {
     expect(foundWith(corpus, { maxEValue: 1e-100 })).not.toContain("far");
   });
 
-  test("rows hold the homolog's residues where the alignment says, and identity and coverage follow", () => {
+  test("returns rows consistent with identity and coverage", () => {
     for (const { index, row, identity, coverage } of findHomologs(query, corpus, options)) {
       const residues = corpus.residues.slice(corpus.offsets[index], corpus.offsets[index + 1]);
       expect(row.residues).toEqual(residues);
@@ -95,7 +95,7 @@ describe("the rules", () => {
     }
   });
 
-  test("the progress ascends from 0 to 1", () => {
+  test("reports ascending progress from 0 to 1", () => {
     const heard: number[] = [];
     findHomologs(query, corpus, options, (fraction) => heard.push(fraction));
     expect(heard[0]).toBe(0);
@@ -105,7 +105,7 @@ describe("the rules", () => {
 });
 
 describe("species", () => {
-  test("the best of every species comes before second ones", () => {
+  test("takes the best hit of every species before second ones", () => {
     const entries: Entry[] = [
       ...noise,
       { accession: "h1", species: "human", residues: relative(0.05) },
@@ -124,7 +124,7 @@ describe("species", () => {
     expect(upTo(9)).toEqual(["h1", "h2", "m1", "m2", "f1"]);
   });
 
-  test("the query's own species is represented by the query", () => {
+  test("counts the query's species as represented", () => {
     const corpus = corpusOf([
       { accession: "self", species: "human", residues: query },
       { accession: "paralog", species: "human", residues: relative(0.1) },
@@ -135,7 +135,7 @@ describe("species", () => {
     expect(names(corpus, findHomologs(query, corpus, options))).toEqual(["paralog", "ortholog"]);
   });
 
-  test("more homologs than asked for: the best ones, the same every time", () => {
+  test("keeps the best homologs up to the limit", () => {
     const entries = Array.from({ length: 400 }, (_, k) => ({
       accession: `R${k}`,
       residues: relative(0.1 + (0.4 * (k % 20)) / 20),
@@ -147,14 +147,14 @@ describe("species", () => {
     expect(found).toEqual(all.slice(0, 100));
   });
 
-  test("equal sequences come in order of accession", () => {
+  test("orders equal sequences by accession", () => {
     const residues = relative(0.2);
     const corpus = corpusOf(["c", "a", "b"].map((accession) => ({ accession, residues })));
     expect(names(corpus, findHomologs(query, corpus, options))).toEqual(["a", "b", "c"]);
   });
 });
 
-describe("queries without an answer have an empty one", () => {
+describe("queries without homologs", () => {
   const corpus = corpusOf(noise);
   const cases: [string, Uint8Array][] = [
     ["no residue", new Uint8Array(0)],
@@ -174,7 +174,7 @@ describe("queries without an answer have an empty one", () => {
     });
   }
 
-  test("a query as long as titin finds its relative", () => {
+  test("finds the relative of a query as long as titin", () => {
     const giant = randomProtein(random(5), 35_000);
     const entries = [
       ...noise,

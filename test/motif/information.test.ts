@@ -10,7 +10,7 @@ import { randomForm, write } from "./pattern-cases.ts";
 const bits = (letters: string): number =>
   -Math.log2([...encode(letters)].reduce((sum, code) => sum + BACKGROUND[code], 0));
 
-test("a position's information is that of its residues' background frequency", () => {
+test("position information follows the background frequency", () => {
   expect(frequencyOf(0b101)).toBeCloseTo(BACKGROUND[0] + BACKGROUND[2], 12);
   expect(positionBits(1)).toBeCloseTo(bits("A"), 12);
   expect(positionBits(2 ** 26 - 1)).toBe(0);
@@ -27,11 +27,11 @@ test.each([
   ["^A$", bits("A")],
   ["", 0],
   ["A{0}", 0],
-])("the least information of %p", (expression, expected) => {
+])("minimum information of %p", (expression, expected) => {
   expect(minBits(parsePattern(expression).root)).toBeCloseTo(expected, 10);
 });
 
-test("no match's path has less information than its pattern", () => {
+test("no path has less information than the pattern's minimum", () => {
   const next = random(21);
   let matches = 0;
   for (let i = 0; i < 2000; i++) {

@@ -4,7 +4,7 @@ import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { binOf, LEVELS, NULL_BINS, pValueOf, verdictOf } from "../../src/motif/p-value.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 
-test("the null distribution is complete: every bin has enough matches and rising quantiles", () => {
+test("every bin has enough matches and increasing quantiles", () => {
   expect(NULL_DEPTHS[0]).toBe(MIN_HOMOLOGS);
   // Three standard errors around 5 % are then 3 % to 7 %.
   expect(Math.min(...NULL_MATCHES)).toBeGreaterThan(1000);
@@ -18,7 +18,7 @@ test("the null distribution is complete: every bin has enough matches and rising
   }
 });
 
-test("bins are depth times disorder, each border belonging to the upper bin", () => {
+test("bins are depth by disorder, with borders in the upper bin", () => {
   const [low, high] = NULL_DISORDER;
   const cases = [3, 5, 6, 15, 16, 500].map((n) =>
     [-0.9, low - 1e-9, low, high - 1e-9, high, 0.9].map((d) => binOf(n, d)),
@@ -27,7 +27,7 @@ test("bins are depth times disorder, each border belonging to the upper bin", ()
   expect(cases).toEqual(row.map((depth) => row.map((state) => 3 * depth + state)));
 });
 
-test("at each quantile the P value is the fraction above it; between them it falls, beyond them it is a bound", () => {
+test("P values interpolate between quantiles and are bounds beyond them", () => {
   for (const model of SCORING_MODELS)
     for (const [depth, homologs] of NULL_DEPTHS.entries())
       for (const [state, disorder] of [-1, ...NULL_DISORDER].entries()) {
@@ -47,7 +47,7 @@ test("at each quantile the P value is the fraction above it; between them it fal
       }
 });
 
-test("there is no P value below three homologs or without a score", () => {
+test("returns no P value below three homologs or without a score", () => {
   for (const homologs of [0, 1, 2])
     expect(pValueOf("continuous", { homologs, disorder: 0, persistence: 3 })).toBeNull();
   expect(pValueOf("continuous", { homologs: 9, disorder: 0, persistence: null })).toBeNull();

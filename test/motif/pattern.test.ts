@@ -67,7 +67,7 @@ test.each([
   ["((A*)*)+", "0-Infinity(A)"],
   ["(A+)+", "1-Infinity(A)"],
   ["(A*?)*", "0-Infinity(<0-Infinity?(A)>)"],
-])("%p is understood as %p", (expression, tree) => {
+])("%p parses as %p", (expression, tree) => {
   expect(outline(parsePattern(expression).root)).toBe(tree);
 });
 
@@ -77,11 +77,11 @@ test.each([
   ["(?:A|C)|D", "[ACD]"],
   ["(?:AC){2}", "2-2(<A C>)"],
   ["(? = A)", "look(A)"],
-])("with the extension %p is understood as %p", (expression, tree) => {
+])("with the extension %p parses as %p", (expression, tree) => {
   expect(outline(parsePattern(expression, "elm").root)).toBe(tree);
 });
 
-describe("what has not allowed is refused where it stands", () => {
+describe("rejects invalid patterns with a position", () => {
   test.each([
     ["((", 1, "Unclosed"],
     ["A(C", 1, "Unclosed"],
@@ -138,7 +138,7 @@ describe("what has not allowed is refused where it stands", () => {
   });
 });
 
-describe("size is capped, within milliseconds", () => {
+describe("rejects oversized patterns within milliseconds", () => {
   test.each([
     ["200,000 alternatives", Array.from({ length: 200_000 }, () => "AC").join("|"), MAX_PATTERN_NODES],
     ["200,000 empty alternatives", "|".repeat(200_000), MAX_PATTERN_NODES],
@@ -156,7 +156,7 @@ describe("size is capped, within milliseconds", () => {
     expect(error!.message.length).toBeLessThan(200);
   });
 
-  test("what is below the cap is accepted and matched", () => {
+  test("accepts and matches patterns below the limit", () => {
     const { automaton } = parsePattern(".{0,1000}.{0,1000}.{0,1000}.{0,1000}");
     const residues = encode("A".repeat(2000));
     expect(cpuTime(() => findMatches(automaton, residues, []))).toBeLessThan(1000);
@@ -166,7 +166,7 @@ describe("size is capped, within milliseconds", () => {
   });
 });
 
-test("any string is a pattern or a PatternError that points into it", () => {
+test("any string is a pattern or a PatternError with a valid position", () => {
   const next = random(11);
   const characters = `${STANDARD.slice(0, 4)}0123,.^$*+?|[]{}()(){}[]=!<: x\u00e9`;
   let accepted = 0;

@@ -65,7 +65,7 @@ function* allMoves(rows: number, columns: number): Generator<string> {
   if (columns > 0) for (const rest of allMoves(rows, columns - 1)) yield `S${rest}`;
 }
 
-test("no alignment of two profiles is worth more than the one that is found", () => {
+test("profile alignment scores at least as high as random alignments", () => {
   const next = random(81);
   for (let round = 0; round < 60; round++) {
     const a = smallProfile(next, Math.floor(next() * 5));
@@ -77,7 +77,7 @@ test("no alignment of two profiles is worth more than the one that is found", ()
   }
 });
 
-test("a gap beside a gap that some have already costs less: none where all have it", () => {
+test("gaps cost less next to existing gaps", () => {
   const [w, c] = [18, 1];
   const sequences = [Uint8Array.of(w, c), Uint8Array.of(w, w, c)];
   const { open, close, next } = profileOf(sequences, [Int32Array.of(0, 2), Int32Array.of(0, 1, 2)], 3);
@@ -86,7 +86,7 @@ test("a gap beside a gap that some have already costs less: none where all have 
   expect([...next]).toEqual([1, 0.5, 1]);
 });
 
-test("a path that runs along the edge of its band says so", () => {
+test("reports a path that touches the edge of the band", () => {
   const protein = randomProtein(random(82), 40);
   const profile = profileOf([protein], [Int32Array.from(protein.keys())], 40);
   const tight: Band = { low: new Int32Array(41), high: new Int32Array(41) };

@@ -20,7 +20,7 @@ function wholeColumns({ sites, motif }: SimulatedFamily, rows: readonly Row[]): 
   return whole;
 }
 
-test("around a motif a tenth more columns are right than where homologs are aligned one by one", () => {
+test("aligns 10 % more columns around a motif correctly than pairwise alignment", () => {
   const next = random(83);
   let [before, behind] = [0, 0];
   for (let k = 0; k < 8; k++) {
@@ -33,7 +33,7 @@ test("around a motif a tenth more columns are right than where homologs are alig
   expect(behind).toBeGreaterThan(1.1 * before);
 });
 
-test("a gap that relatives share lies in one place, and residues keep their order", () => {
+test("places a shared gap in one column and keeps residue order", () => {
   const texts = ["MKVLAWRRPSTEDKHWCYFN", "MKVLAWRRSTEDKHWCYFN", "MKVLGWRKSTEEKHWCYFN", "MRVLGWRKSTEEKHWCFFN"];
   const sequences = texts.map(encode);
   const rows = alignProgressively(sequences[0], star(sequences));
@@ -48,7 +48,7 @@ test("a gap that relatives share lies in one place, and residues keep their orde
   }
 });
 
-test("the band hides nothing that the whole matrix shows", () => {
+test("equals the unbanded alignment", () => {
   const next = random(84);
   for (let k = 0; k < 6; k++) {
     const { sequences } = simulateFamily(next, { sequences: 8, length: 260, depth: 0.8 });
@@ -57,7 +57,7 @@ test("the band hides nothing that the whole matrix shows", () => {
   }
 });
 
-test("long insertions and loose ends: the band follows them", () => {
+test("widens the band for long insertions and unaligned ends", () => {
   const next = random(85);
   const { sequences } = simulateFamily(next, { sequences: 4, length: 300, depth: 0.3 });
   const [query, one, other, third] = sequences;
@@ -72,7 +72,7 @@ test("long insertions and loose ends: the band follows them", () => {
   }
 });
 
-test("nothing, one homolog, an empty query: as they were", () => {
+test("returns fewer than two homologs or an empty query unchanged", () => {
   const query = encode("MKVLAWRRP");
   expect(alignProgressively(query, [])).toEqual([]);
   const [row] = star([query, encode("MKVLWRRP")]);
@@ -84,7 +84,7 @@ test("nothing, one homolog, an empty query: as they were", () => {
   expect(decode(none.anchored)).toBe("---------");
 });
 
-test("the guide tree joins the nearest first, ties by order", () => {
+test("guide tree joins the closest first, ties by order", () => {
   const distances = new Float64Array([0, 5, 5, 9, 5, 0, 1, 9, 5, 1, 0, 9, 9, 9, 9, 0]);
   expect(guideTree(distances, 4)).toEqual([
     [1, 2],

@@ -1,34 +1,14 @@
 import { expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
 import { findMatches, type Match, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
-import {
-  type Family,
-  buildFamily,
-  passesThresholds,
-  localIdentity,
-  measureHomolog,
-} from "../../src/motif/divergence.ts";
+import { type Family, localIdentity } from "../../src/motif/divergence.ts";
 import { type Evidence, evidenceOf, expectedRetention, isMissing } from "../../src/motif/evidence.ts";
 import { pathBits } from "../../src/motif/information.ts";
-import { DEFAULTS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
-import { type AlignedText, readAlignment } from "../../src/motif/query.ts";
 import { describeMatch, type Motif, openMotif, retention } from "../../src/motif/retention.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
-import { goldenAlignments, goldenScores } from "./golden.ts";
-
-function familyFrom(texts: readonly AlignedText[]): Family {
-  const { query, rows } = readAlignment(texts);
-  const homologs = rows
-    .map((row) => measureHomolog(query, row))
-    .filter((homolog) => passesThresholds(homolog, DEFAULTS));
-  return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
-}
-
-function familyOfLetters(...letters: string[]): Family {
-  return familyFrom(letters.map((row, i) => ({ name: `s${i}`, letters: row })));
-}
+import { familyFrom, familyOfLetters, goldenAlignments, goldenScores } from "./golden.ts";
 
 function scoreOf(family: Family, expression: string, model: ScoringModel): Evidence {
   const { automaton } = parsePattern(expression, "elm");
@@ -65,7 +45,7 @@ function referenceScore(motif: Motif, family: Family, match: Match, path: Int32A
   };
 }
 
-test("retention, weights and expectation equal those of the reference implementation on 485 matches", () => {
+test("retention, weights and expectation equal those of the reference implementation", () => {
   const families = new Map([...goldenAlignments()].map(([name, rows]) => [name, familyFrom(rows)]));
   let compared = 0;
   for (const golden of goldenScores()) {
@@ -95,7 +75,7 @@ test("retention, weights and expectation equal those of the reference implementa
 
 const FLANK = decode(randomProtein(random(51), 40));
 
-test("states: what became of a match in each homolog", () => {
+test("reports the state of a match in each homolog", () => {
   const family = familyOfLetters(
     `${FLANK}RKLDPW${FLANK}`,
     `${FLANK}RKLDPW${FLANK}`,
@@ -114,7 +94,7 @@ test("states: what became of a match in each homolog", () => {
   expect(homologs).toBe(4);
 });
 
-test("a homolog that ends before the motif is missing, one that lost it is not", () => {
+test("a homolog that ends before the motif is missing; one that lost it is not", () => {
   const half = familyOfLetters(
     `${FLANK}${FLANK}RKLDPW${FLANK}`,
     `${FLANK}${FLANK}${"-".repeat(46)}`,
@@ -133,7 +113,7 @@ test("a homolog that ends before the motif is missing, one that lost it is not",
   expect(score).toBe(0);
 });
 
-test("insertions within a match show in lower case, and R may allow them", () => {
+test("writes insertions within a match in lower case", () => {
   const family = familyOfLetters(
     `${FLANK}RK--LP${FLANK}`,
     `${FLANK}RKAALP${FLANK}`,
@@ -149,7 +129,7 @@ test("insertions within a match show in lower case, and R may allow them", () =>
   ]);
 });
 
-test("identical homologs keep everything; unrelated residues keep nothing", () => {
+test("identical homologs retain everything, unrelated residues nothing", () => {
   const query = `${FLANK}RKLDPW${FLANK}`;
   const kept = scoreOf(familyOfLetters(query, query, query, query), "RKLDPW", "discontinuous");
   expect([kept.score, kept.homologs, kept.localIdentity]).toEqual([1, 3, 1]);
@@ -159,7 +139,7 @@ test("identical homologs keep everything; unrelated residues keep nothing", () =
   expect(scoreOf(familyOfLetters(query, lost, lost, lost), "RKLDPW", "continuous").score).toBe(0);
 });
 
-test("nothing to score: no homologs, or no position that tells residues apart", () => {
+test("returns no score without homologs or defined positions", () => {
   const query = `${FLANK}RKLDPW`;
   const alone = scoreOf(familyOfLetters(query), "RKL", "continuous");
   expect([alone.homologs, alone.score, alone.z, alone.localIdentity]).toEqual([0, null, null, null]);
@@ -168,7 +148,7 @@ test("nothing to score: no homologs, or no position that tells residues apart", 
   expect(wild.conservation).toEqual([null, null, null]);
 });
 
-test("letters beyond the twenty: kept by wildcards, lost elsewhere", () => {
+test("wildcards retain non-standard letters, other positions do not", () => {
   const query = `${FLANK}RKLDPW${FLANK}`;
   const family = familyOfLetters(query, query.replace("RKL", "RXL"), query.replace("RKL", "UKL"), query);
   const states = scoreOf(family, "R.L", "discontinuous").atHomologs.map(({ state }) => state);

@@ -29,8 +29,8 @@ const corpus = corpusOf([
   ...queries.flatMap((query) => Array.from({ length: 20 }, (_, k) => mutated(next, query, 0.1 + k * 0.03))),
 ]);
 
-describe("a search", () => {
-  test("exhaustive finds what the definition says, no more and no less", () => {
+describe("search", () => {
+  test("exhaustive search equals the definition", () => {
     const query = queries[0];
     const masked = maskLowComplexity(query);
     const wanted = new Map<number, number>();
@@ -48,7 +48,7 @@ describe("a search", () => {
     expect(wanted.size).toBeGreaterThan(10);
   });
 
-  test("the prefilter loses nearly nothing, and what it finds has the same numbers", () => {
+  test("the prefilter loses almost no hits and keeps their scores", () => {
     let all = 0;
     let found = 0;
     for (const query of queries) {
@@ -62,7 +62,7 @@ describe("a search", () => {
     expect(found / all).toBeGreaterThanOrEqual(0.99);
   });
 
-  test("order is E-value, score, accession; the same every time", () => {
+  test("orders hits by E-value, score, accession", () => {
     const twin = corpusOf([queries[1], queries[1], mutated(random(1), queries[1], 0.2), queries[1]]);
     const hits = search(queries[1], twin, options);
     expect(hits.map(({ index }) => index)).toEqual([0, 1, 3, 2]);
@@ -70,7 +70,7 @@ describe("a search", () => {
     expect(search(queries[1], twin, exhaustive)).toEqual(hits);
   });
 
-  test("queries that share a pass find what each finds alone, whoever takes which parts of the corpus", () => {
+  test("queries in one pass find the same hits as alone, however ranges are divided", () => {
     const asked = [...queries, encode(""), queries[3], encode("MKV"), new Uint8Array(50).fill(0)];
     const requests = asked.map((query, k) => ({
       query,
@@ -102,7 +102,7 @@ describe("a search", () => {
     for (const [k, [first]] of taken.entries()) if (k > 0) expect(first).toBe(taken[k - 1][1]);
   });
 
-  test("lengths bound what is looked at, not the E-values", () => {
+  test("length limits do not change E-values", () => {
     const bounded = { minLength: 150, maxLength: 260 };
     for (const how of [options, exhaustive]) {
       const hits = search(queries[2], corpus, { ...how, maxEValue: 1 });
@@ -112,13 +112,13 @@ describe("a search", () => {
     }
   });
 
-  test("low complexity alone is no hit", () => {
+  test("low-complexity similarity is no hit", () => {
     const poly = encode(`${"Q".repeat(60)}${"SR".repeat(40)}${"P".repeat(50)}`);
     const others = corpusOf([poly, encode("Q".repeat(200)), encode("SRSRSRSR".repeat(20))]);
     for (const how of [options, exhaustive]) expect(search(poly, others, how)).toEqual([]);
   });
 
-  test("chance hits are as many as their E-values say", () => {
+  test("chance hits are as frequent as their E-values", () => {
     // Random queries against random proteins: 60 searches with up to 0.2 hits expected in each.
     const noise = corpusOf(Array.from({ length: 1500 }, () => randomProtein(next, 300)));
     let hits = 0;

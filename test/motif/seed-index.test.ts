@@ -23,8 +23,8 @@ function placesByWord({ table }: ReturnType<typeof indexSeeds>): Map<number, num
   return found;
 }
 
-describe("a sketch", () => {
-  test("has exactly the words that score enough, and where: all 3,200,000 looked at", () => {
+describe("a seed index", () => {
+  test("has exactly the words that reach the threshold, with their positions", () => {
     const query = encode("MKVLAWXRRPSSLLMKVLAWBGD");
     const made = indexSeeds(query, 0.001);
     const wanted = new Map<number, number[]>();
@@ -51,7 +51,7 @@ describe("a sketch", () => {
     expect(made.expectedHits).toBeCloseTo(chance, 9);
   });
 
-  test("the threshold follows the length, so that chance hits stay within bounds", () => {
+  test("raises the threshold with the length, so that chance hits stay limited", () => {
     const next = random(31);
     const thresholds = [20, 100, 400, 2000, 10_000].map((length) => {
       const made = indexSeeds(randomProtein(next, length));
@@ -62,7 +62,7 @@ describe("a sketch", () => {
     expect(thresholds[4]).toBeGreaterThan(thresholds[0]);
   });
 
-  test("nothing to look for", () => {
+  test("is empty without standard words", () => {
     for (const query of [encode(""), encode("MKV"), new Uint8Array(50).fill(X), encode("BZUOJX")]) {
       const { table, expectedHits } = indexSeeds(query);
       expect(table.words).toHaveLength(0);

@@ -40,7 +40,7 @@ describe("E-values", () => {
     expect(Math.abs(ratio - 1)).toBeLessThan(0.05);
   });
 
-  test("bits as blastp prints them", () => {
+  test("bit scores equal blastp's", () => {
     for (const [raw, bits] of [
       [97, 42],
       [139, 58.2],
@@ -51,7 +51,7 @@ describe("E-values", () => {
     }
   });
 
-  test("fall with the score, rise with the corpus, are never negative or undefined", () => {
+  test("E-values fall with the score and rise with the corpus", () => {
     for (const m of [1, 5, 30, 300, 35_000]) {
       for (const n of [1, 10, 400, 30_000]) {
         let last = Infinity;
@@ -68,8 +68,8 @@ describe("E-values", () => {
   });
 });
 
-describe("the normal law", () => {
-  test("known values and the sum of both tails", () => {
+describe("normal distribution", () => {
+  test("has known values and complementary tails", () => {
     // Abramowitz & Stegun, tables 26.1 and 26.2.
     for (const [z, p] of [
       [0, 0.5],
@@ -87,13 +87,13 @@ describe("the normal law", () => {
 });
 
 describe("composition", () => {
-  test("is a distribution over the twenty; the background where there are none", () => {
+  test("sums to 1; equals the background without standard residues", () => {
     expect(composition(encode("AAX"))[0]).toBe(1);
     expect(composition(encode("ACXB")).slice(0, 2)).toEqual(Float64Array.of(0.5, 0.5));
     expect(composition(encode("XX"))).toEqual(BACKGROUND);
   });
 
-  test("lambda solves its equation, and is near the published .3176 for average proteins", () => {
+  test("lambda solves its equation and is near the published .3176", () => {
     const p = composition(encode("MKVLAWRRPSSLLMKVLAWGDEEKQNTTYFHICA"));
     for (const q of [BACKGROUND, p]) {
       const lambda = ungappedLambda(p, q);
@@ -108,7 +108,7 @@ describe("composition", () => {
     expect(ungappedLambda(only, only)).toBe(0);
   });
 
-  test("shared bias lowers a score, nothing raises it", () => {
+  test("a shared bias lowers scores, nothing raises them", () => {
     const plain = composition(encode("MKVLAWRRPSSLLMKVLAWGDEEKQNTTYFHICA"));
     const prolines = composition(encode("PPPPAPPPSPPPQPPPTPPPG"));
     const acids = composition(encode("EEDEEDEEEDDEKEEEDE"));

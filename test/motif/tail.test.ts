@@ -28,7 +28,7 @@ function tail(
   return tailRetention(motif, { start: from, end: from + (end - start) }, measured, codes.length);
 }
 
-test("a motif in a loose end is found where the end of the chain puts it", () => {
+test("finds a motif in an unaligned end by the end of the chain", () => {
   // The homolog's own end overhangs: its residues stand beside the query's, not under them.
   const query = `${CORE}GGSSGGKDEL--------`;
   const homolog = `${CORE}----------TAEEKDEL`;
@@ -42,7 +42,7 @@ test("a motif in a loose end is found where the end of the chain puts it", () =>
   expect(tail(query, `${CORE}----------KDELTAEE`, "KDEL$", -4, 0)?.value).toBe(0);
 });
 
-test("the same at the beginning", () => {
+test("finds one in an unaligned start", () => {
   const query = `--------MGKKSAAAGG${CORE}`;
   const homolog = `MGKKTTTT----------${CORE}`;
   expect(tail(query, homolog, "^MGK", 0, 3)).toEqual({ value: 1, state: "conserved" });
@@ -50,7 +50,7 @@ test("the same at the beginning", () => {
   expect(tail(query, homolog, "GKR", 1, 4)).toEqual({ value: 0, state: "substituted" });
 });
 
-test("a homolog that ends there tells nothing, and neither does one aligned there", () => {
+test("ignores homologs that end or are aligned there", () => {
   expect(tail(`${CORE}GGSSGGKDEL`, `${CORE}----------`, "KDEL", -4, 0)).toBeNull();
   expect(tail(`${CORE}GGSSGGKDEL----`, `${CORE}----------RRK-`, "KDEL", -4, 0)).toBeNull();
   expect(tail(`${CORE}GGKDELGG${CORE}`, `${CORE}GGKDELGG${CORE}`, "KDEL", 62, 66)).toBeNull();
@@ -59,7 +59,7 @@ test("a homolog that ends there tells nothing, and neither does one aligned ther
   expect(tailRetention(motif, { start: 0, end: 4 }, gone, 4)).toBeNull();
 });
 
-test("where the ends are far out of step, only the place by the alignment counts", () => {
+test("uses only the alignment if the ends are far apart", () => {
   const far = "T".repeat(80);
   const query = `${CORE}GGKDEL${"-".repeat(86)}`;
   expect(tail(query, `${CORE}------${far}KDELTT`, "KDEL", -4, 0)).toEqual({ value: 0, state: "substituted" });

@@ -49,7 +49,7 @@ function randomTree(next: () => number, leaves: number): Tree {
   return neighbourJoining(matrix, leaves);
 }
 
-test("pruning equals the sum over all states of all nodes", () => {
+test("pruning equals the sum over all node states", () => {
   const next = random(91);
   for (let round = 0; round < 60; round++) {
     const leaves = 2 + Math.floor(next() * 5);
@@ -63,7 +63,7 @@ test("pruning equals the sum over all states of all nodes", () => {
   }
 });
 
-test("motifs kept speak for slow loss, lost ones against, unknown ones not at all", () => {
+test("retained motifs raise the ratio, lost ones lower it, unknown ones do not change it", () => {
   const tree = randomTree(random(92), 12);
   const chance = { exact: 1e-4, near: 2e-3 };
   const all = (kind: Observation): Observation[] => ["kept", ...Array.from({ length: 11 }, () => kind)];
@@ -75,7 +75,7 @@ test("motifs kept speak for slow loss, lost ones against, unknown ones not at al
   expect(value("lost")).toBeGreaterThanOrEqual(-Math.log(LOSS_RATE_FACTORS.length) - 1e-9);
 });
 
-test("ten copies of one relative tell next to nothing more than one", () => {
+test("ten copies of one relative count hardly more than one", () => {
   const star = (copies: number): number => {
     const size = copies + 2;
     const matrix = Float64Array.from({ length: size * size }, (_, k) => {
@@ -89,7 +89,7 @@ test("ten copies of one relative tell next to nothing more than one", () => {
   expect(Math.abs(star(10) - star(1))).toBeLessThan(0.1);
 });
 
-test("trees of any size, rates from nothing to anything: finite numbers", () => {
+test("is finite for trees of any size and any rate", () => {
   const next = random(93);
   for (const leaves of [1, 2, 3, 101]) {
     const tree = randomTree(next, leaves);

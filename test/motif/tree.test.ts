@@ -28,7 +28,7 @@ function splits({ leaves, parent, length }: Tree): Map<string, number> {
   return result;
 }
 
-test("eight sequences of Saitou & Nei, 1987 (table 1): the tree of figure 3 with its branch lengths", () => {
+test("reproduces the tree of eight sequences of Saitou & Nei, 1987 (table 1, figure 3)", () => {
   const [matrix, size] = full([
     [7],
     [8, 5],
@@ -56,7 +56,7 @@ test("eight sequences of Saitou & Nei, 1987 (table 1): the tree of figure 3 with
   pathLengths(tree).forEach((d, i) => expect(d).toBeCloseTo(matrix[i], 9));
 });
 
-test("six sequences with unequal rates, where clustering by averages errs", () => {
+test("reconstructs six sequences with unequal rates", () => {
   const [matrix, size] = full([[5], [4, 7], [7, 10, 7], [6, 9, 6, 5], [8, 11, 8, 9, 8]]);
   const tree = neighbourJoining(matrix, size);
   expect([...tree.length.subarray(0, 6)]).toEqual([1, 4, 2, 3, 2, 5]);
@@ -64,13 +64,13 @@ test("six sequences with unequal rates, where clustering by averages errs", () =
   pathLengths(tree).forEach((d, i) => expect(d).toBeCloseTo(matrix[i], 9));
 });
 
-test("five sequences: the worked example of textbooks, joined in order", () => {
+test("reproduces the textbook example of five sequences", () => {
   const [matrix, size] = full([[5], [9, 10], [9, 10, 8], [8, 9, 7, 3]]);
   const tree = neighbourJoining(matrix, size);
   expect(newick(tree, ["a", "b", "c", "d", "e"])).toBe("(d:2,e:1,(c:4,(a:2,b:3):3):2);");
 });
 
-test("any tree is found again from its own distances", () => {
+test("reconstructs any tree from its distances", () => {
   const next = random(31);
   for (let leaves = 3; leaves < 60; leaves += 4) {
     const truth = randomTree(next, leaves);
@@ -81,7 +81,7 @@ test("any tree is found again from its own distances", () => {
   }
 });
 
-test("the form of a tree: parents follow children, no branch is negative, distances are left alone", () => {
+test("parents follow children, no branch is negative, distances are unchanged", () => {
   const next = random(32);
   for (let size = 0; size < 30; size++) {
     const matrix = new Float64Array(size * size);
@@ -99,7 +99,7 @@ test("the form of a tree: parents follow children, no branch is negative, distan
   }
 });
 
-test("ties are broken by number: equal distances join from the front, whatever rounding does", () => {
+test("breaks ties by number", () => {
   const size = 9;
   const star = new Float64Array(size * size).fill(0.1 + 0.2);
   for (let i = 0; i < size; i++) star[i * size + i] = 0;
@@ -118,7 +118,7 @@ test("ties are broken by number: equal distances join from the front, whatever r
   ).toBe(text);
 });
 
-test("Newick: names that would break it are quoted, few leaves need no inner node", () => {
+test("quotes special names in Newick and omits inner nodes of small trees", () => {
   const tree = neighbourJoining(new Float64Array([0, 1, 1, 0]), 2);
   expect(newick(tree, ["query", "P1"])).toBe("(query:0.5,P1:0.5);");
   expect(newick(tree, ["it's (a) b", "a:b,c;"])).toBe("('it''s (a) b':0.5,'a:b,c;':0.5);");
@@ -127,7 +127,7 @@ test("Newick: names that would break it are quoted, few leaves need no inner nod
   expect(newick(neighbourJoining(new Float64Array(0), 0), [])).toBe("");
 });
 
-test("a thousand sequences take less than a second", () => {
+test("joins a thousand sequences in less than a second", () => {
   const size = 1000;
   const matrix = pathLengths(randomTree(random(33), size));
   let tree = neighbourJoining(new Float64Array(0), 0);
@@ -136,33 +136,30 @@ test("a thousand sequences take less than a second", () => {
 });
 
 const quicktree = Bun.which("quicktree");
-test.skipIf(quicktree === null)(
-  "distances that fit no tree: the shape is quicktree's (skipped without it)",
-  () => {
-    const next = random(34);
-    for (let round = 0; round < 12; round++) {
-      const size = 4 + Math.floor(next() * 30);
-      const matrix = pathLengths(randomTree(next, size));
-      for (let i = 0; i < size; i++) {
-        for (let j = 0; j < i; j++) {
-          matrix[i * size + j] = matrix[j * size + i] = Number(
-            (matrix[i * size + j] * (0.8 + 0.4 * next())).toFixed(5),
-          );
-        }
+test.skipIf(quicktree === null)("has quicktree's topology for non-additive distances", () => {
+  const next = random(34);
+  for (let round = 0; round < 12; round++) {
+    const size = 4 + Math.floor(next() * 30);
+    const matrix = pathLengths(randomTree(next, size));
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j < i; j++) {
+        matrix[i * size + j] = matrix[j * size + i] = Number(
+          (matrix[i * size + j] * (0.8 + 0.4 * next())).toFixed(5),
+        );
       }
-      const rows = Array.from({ length: size }, (_, i) =>
-        [`s${i}`, ...Array.from(matrix.subarray(i * size, (i + 1) * size), (d) => d.toFixed(5))].join(" "),
-      );
-      const result = Bun.spawnSync([quicktree!, "-in", "m", "-out", "t", "/dev/stdin"], {
-        stdin: Buffer.from(`${size}\n${rows.join("\n")}\n`),
-      });
-      expect(result.exitCode).toBe(0);
-      expect(sidesOf(result.stdout.toString(), size)).toEqual(
-        [...splits(neighbourJoining(matrix, size)).keys()].sort(),
-      );
     }
-  },
-);
+    const rows = Array.from({ length: size }, (_, i) =>
+      [`s${i}`, ...Array.from(matrix.subarray(i * size, (i + 1) * size), (d) => d.toFixed(5))].join(" "),
+    );
+    const result = Bun.spawnSync([quicktree!, "-in", "m", "-out", "t", "/dev/stdin"], {
+      stdin: Buffer.from(`${size}\n${rows.join("\n")}\n`),
+    });
+    expect(result.exitCode).toBe(0);
+    expect(sidesOf(result.stdout.toString(), size)).toEqual(
+      [...splits(neighbourJoining(matrix, size)).keys()].sort(),
+    );
+  }
+});
 
 /** The sides without leaf s0 of all inner branches of a Newick text with leaves s0, s1, …, read in the plainest way. */
 function sidesOf(text: string, leaves: number): string[] {

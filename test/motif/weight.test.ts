@@ -4,7 +4,7 @@ import { treeWeights } from "../../src/motif/weight.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { pathLengths, randomTree } from "./random-tree.ts";
 
-test("weights add up to the tree's length, and nothing goes to the query", () => {
+test("weights sum to the tree's length; the query has none", () => {
   const next = random(41);
   for (let leaves = 3; leaves < 50; leaves += 3) {
     const tree = randomTree(next, leaves);
@@ -15,7 +15,7 @@ test("weights add up to the tree's length, and nothing goes to the query", () =>
   }
 });
 
-test("where the root lies makes no difference: weights are those of a plain walk from the query", () => {
+test("weights do not depend on the root", () => {
   const next = random(42);
   const tree = randomTree(next, 20);
   const weights = treeWeights(tree);
@@ -32,7 +32,7 @@ test("where the root lies makes no difference: weights are those of a plain walk
   weights.forEach((weight, leaf) => expect(weight).toBeCloseTo(expected[leaf], 5));
 });
 
-test("two equal sequences share the branch of one", () => {
+test("equal sequences share one weight", () => {
   // All at distance 2 from each other, but 2 and 3 are the same: three branches of length 1, the query's shared by all.
   const weights = treeWeights(
     neighbourJoining(Float64Array.of(0, 2, 2, 2, 2, 0, 2, 2, 2, 2, 0, 0, 2, 2, 0, 0), 4),
@@ -42,12 +42,12 @@ test("two equal sequences share the branch of one", () => {
   expect(weights[3]).toBe(weights[2]);
 });
 
-test("without a tree each homolog weighs one", () => {
+test("homologs weigh 1 without a tree", () => {
   expect([...treeWeights(neighbourJoining(Float64Array.of(0, 0.3, 0.3, 0), 2))]).toEqual([0, 1]);
   expect([...treeWeights(neighbourJoining(new Float64Array(1), 1))]).toEqual([0]);
 });
 
-test("sequences without any distance still have weight", () => {
+test("sequences at distance 0 have a positive weight", () => {
   const weights = treeWeights(neighbourJoining(new Float64Array(25), 5));
   expect([...weights.subarray(1)].every((weight) => weight > 0)).toBe(true);
   expect(pathLengths(neighbourJoining(new Float64Array(25), 5)).every((d) => d === 0)).toBe(true);

@@ -18,7 +18,7 @@ const SEQUENCES = readFileSync(join(SAMPLE, "proteins.fasta"), "utf8")
   .map((record) => record.slice(record.indexOf("\n")).replaceAll("\n", ""));
 const CLASSES = motifClasses(starterClasses());
 
-test("every name and every alias finds its class", () => {
+test("every name and alias finds its class", () => {
   for (const motifClass of starterClasses()) {
     for (const name of [motifClass.name, ...motifClass.aliases]) {
       expect(CLASSES.find(name)).toEqual(motifClass);
@@ -27,7 +27,7 @@ test("every name and every alias finds its class", () => {
   expect(CLASSES.find("DEG_MDM2_SWIB_1").expression).toBe("F...W..[ILV]");
 });
 
-test.each([...CLASSES.classes])("$name matches the sample proteins where RegExp does", ({ expression }) => {
+test.each([...CLASSES.classes])("$name matches the sample proteins like RegExp", ({ expression }) => {
   const { automaton } = parsePattern(expression);
   const regExp = new RegExp(`(?=(${expression}))`, "g");
   let total = 0;

@@ -28,13 +28,13 @@ test("the table has its five columns", () => {
   expect(CLASSES.length).toBeGreaterThanOrEqual(25);
 });
 
-test("names and aliases are within the facet of elmIdentifierName, and each is there once", () => {
+test("names and aliases are valid and unique", () => {
   const names = CLASSES.flatMap(({ name, aliases }) => [name, ...aliases]);
   expect(names.filter((name) => !/^[A-Za-z0-9_-]+$/.test(name))).toEqual([]);
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
 });
 
-test("the ELM identifiers that everyone knows are understood", () => {
+test("well-known ELM identifiers are included", () => {
   const aliases = new Set(CLASSES.flatMap((one) => one.aliases));
   for (const known of [
     "LIG_SH3_1",
@@ -50,7 +50,7 @@ test("the ELM identifiers that everyone knows are understood", () => {
   }
 });
 
-test.each(CLASSES)("$name is a pattern of the interface, with meaning and citation", (motifClass) => {
+test.each(CLASSES)("$name is a valid pattern with meaning and citation", (motifClass) => {
   const { expression, description, citation } = motifClass;
   expect(expression).toMatch(/^[ACDEFGHIKLMNPQRSTVWY0-9.,^$*+?|[\]{}()]+$/);
   expect(() => new RegExp(expression)).not.toThrow();
@@ -62,7 +62,7 @@ test.each(CLASSES)("$name is a pattern of the interface, with meaning and citati
   }
 });
 
-describe("expressions find what they were written for", () => {
+describe("expressions match their known motifs", () => {
   test.each([
     // Residues counted from 1 on the UniProt sequence.
     ["MDM2-SWIB", "QETFSDLWKLLPEN", "P04637", 16],

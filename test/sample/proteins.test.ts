@@ -61,7 +61,7 @@ function isMatch(sequence: string, motifClass: string, start: number, end: numbe
 }
 
 describe("proteins.fasta", () => {
-  test("holds some hundreds of proteins in under 400 kB", () => {
+  test("has some hundreds of proteins in under 400 kB", () => {
     expect(records.length).toBeGreaterThanOrEqual(300);
     expect(records.length).toBeLessThanOrEqual(600);
     expect(FASTA.length).toBeLessThan(400_000);
@@ -80,14 +80,14 @@ describe("proteins.fasta", () => {
     }
   });
 
-  test("no accession and no sequence is there twice", () => {
+  test("has unique accessions and sequences", () => {
     expect(sequences.size).toBe(records.length);
     expect(new Set(sequences.values()).size).toBe(records.length);
   });
 });
 
 describe("families", () => {
-  test("have different names and no homolog twice", () => {
+  test("have unique names and homologs", () => {
     expect(new Set(FAMILIES.map(({ family }) => family)).size).toBe(FAMILIES.length);
     expect(README).toContain(`${FAMILIES.length} families`);
     for (const family of FAMILIES) {
@@ -96,14 +96,14 @@ describe("families", () => {
     }
   });
 
-  test.each(FAMILIES)("$family: its motif stands where the table says", (family) => {
+  test.each(FAMILIES)("$family: its motif is at the listed position", (family) => {
     const [start, end] = [Number(family.start), Number(family.end)];
     const sequence = sequences.get(family.query)!;
     expect(sequence.slice(start - 1, end)).toBe(family.motif);
     expect(isMatch(sequence, family.motif_class, start, end)).toBe(true);
   });
 
-  test.each(FAMILIES)("$family: homologs are in the file, in the number given", (family) => {
+  test.each(FAMILIES)("$family: its homologs are in the file", (family) => {
     const found = members(family).flatMap((accession) => sequences.get(accession) ?? []);
     const expression = new RegExp(EXPRESSIONS.get(family.motif_class)!);
     expect(found).toHaveLength(Number(family.homologs));
@@ -111,7 +111,7 @@ describe("families", () => {
     expect(found.filter((sequence) => expression.test(sequence))).toHaveLength(Number(family.with_motif));
   });
 
-  test("homologs share words of five residues with their query, far more than strangers do", () => {
+  test("homologs share more words of five residues with their query than unrelated proteins", () => {
     const ofFamilies = new Set(FAMILIES.flatMap((family) => [family.query, ...members(family)]));
     const strangers = records.filter(({ accession }) => !ofFamilies.has(accession));
     expect(README).toContain(`${strangers.length} proteins of other folds`);
@@ -131,7 +131,7 @@ describe("families", () => {
 });
 
 describe("README of the sample", () => {
-  test("prints the table of the families", () => {
+  test("contains the table of families", () => {
     for (const f of FAMILIES) {
       const row = [
         f.family,
@@ -160,7 +160,7 @@ describe("README of the sample", () => {
     expect(README).toContain(`${start}–${end}`);
   });
 
-  test("the residues it names are those", () => {
+  test("names the right residues", () => {
     const p53 = sequences.get("P04637")!;
     expect([19, 23, 26].map((position) => p53[position - 1])).toEqual(["F", "W", "L"]);
     const catenin = sequences.get("P35222")!;
@@ -169,7 +169,7 @@ describe("README of the sample", () => {
     expect(sequences.get("P11745")).toHaveLength(407);
   });
 
-  test("the counts it speaks of are those of the families", () => {
+  test("states the right counts", () => {
     expect(counts("P35222")).toEqual(["11", "12"]);
     expect(counts("P03129")).toEqual(["23", "24"]);
     expect(counts("P49407")).toEqual(["6", "20"]);
