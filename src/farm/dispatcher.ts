@@ -24,6 +24,7 @@ import {
   type WorkerRecord,
 } from "./redis-records.ts";
 import {
+  acceptsJobs,
   type FarmState,
   mixedFarm,
   type PoolMode,
@@ -307,8 +308,8 @@ export class Dispatcher implements Farm {
     this.#last.reconcile = now;
   }
 
-  #fits({ queue, draining }: WorkerRecord): boolean {
-    return queue !== null && queue === this.#current?.name && !draining;
+  #fits(worker: WorkerRecord): boolean {
+    return acceptsJobs(worker, this.#current?.name);
   }
 
   /** Decides whether the pool has to work without the farm. */

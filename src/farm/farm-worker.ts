@@ -271,12 +271,8 @@ export class FarmWorker {
     try {
       const { request, timeout } = job.data;
       const attempts = job.attemptsMade + 1;
-      const running = this.#executor.run({
-        id,
-        request: JSON.parse(request) as JobRequest,
-        timeout,
-        attempts,
-      });
+      const parsed = JSON.parse(request) as JobRequest;
+      const running = this.#executor.run({ id, request: parsed, timeout, attempts });
       this.#pool.wake();
       const packed = packPrediction(await running);
       await saveResult(redis, queue, id, { worker: this.name, attempts, packed });

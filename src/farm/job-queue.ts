@@ -122,13 +122,8 @@ export class JobQueue {
       const result = results[i];
       if (result) return Object.assign(result, { id, reason: null });
       const [worker, failed, reason] = failures.get(id)!;
-      return {
-        id,
-        worker: worker ?? UNKNOWN_WORKER,
-        attempts: Math.max(1, Number(failed ?? 1)),
-        reason,
-        packed: null,
-      };
+      const attempts = Math.max(1, Number(failed ?? 1));
+      return { id, worker: worker ?? UNKNOWN_WORKER, attempts, reason, packed: null };
     });
   }
 

@@ -51,6 +51,10 @@ export interface FarmState {
   mixed: string[];
 }
 
+/** Whether a worker takes jobs from a queue now. */
+export const acceptsJobs = (worker: WorkerRecord, queue: string | undefined): boolean =>
+  worker.queue !== null && worker.queue === queue && !worker.draining;
+
 /** Sentences about workers that do not match the server. */
 export function mixedFarm(
   { queue, version, commit }: Pick<ServerRecord, "queue" | "version" | "commit">,
@@ -156,10 +160,7 @@ async function statusOf(redis: Redis, queue: string): Promise<FarmStatus> {
     redis: info,
     server: record && (server as Omit<ServerRecord, "calibration">),
     farm,
-    workers: workers.map((worker) => ({
-      ...worker,
-      fits: worker.queue !== null && worker.queue === record?.queue && !worker.draining,
-    })),
+    workers: workers.map((worker) => ({ ...worker, fits: acceptsJobs(worker, record?.queue) })),
     mixed: record === null ? [] : mixedFarm(record, workers),
   };
 }

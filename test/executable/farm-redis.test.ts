@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
+import { hasRedis, RedisServer } from "../farm/redis-server.ts";
 import { farmDirectories, finishedJobs, startWorker, submitJobs, until } from "./farm-worker.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
-/** Redis with few rights, without persistence, as replica and as Sentinel. */
+/** Redis with few rights, and as a replica. */
 
 const withRedis = hasRedis ? test : test.skip;
 const NAME = hasRedis ? "" : " (SKIPPED without redis-server)";
@@ -44,7 +44,7 @@ withRedis(
 );
 
 withRedis(
-  `server, worker, status and doctor report a Sentinel, a replica and an eviction policy${NAME}`,
+  `server, worker, status and doctor report a replica and an eviction policy${NAME}`,
   async () => {
     using place = scratch();
     const { directory } = place;
@@ -65,12 +65,8 @@ withRedis(
     expect(await policy.end("SIGTERM")).toBe(0);
     await redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
 
-    await using replica = await RedisServer.start(mkdtempSync(join(directory, "replica-")), [
-      "--replicaof",
-      `127.0.0.1 ${redis.port}`,
-      "--masterauth",
-      "farm-secret",
-    ]);
+    const words = ["--replicaof", `127.0.0.1 ${redis.port}`, "--masterauth", "farm-secret"];
+    await using replica = await RedisServer.start(mkdtempSync(join(directory, "replica-")), words);
     expect(await told(replica.url)).toMatch(/is a read-only replica[^]*problem .*is a read-only replica/);
     await using server = await serve(home, ["--queue", replica.url, "--queue-local", "never"]);
     await using hand = startWorker(worker, replica.url);
@@ -82,24 +78,6 @@ withRedis(
     await replica.command("REPLICAOF", "NO", "ONE");
     await until("all finish", () => finishedJobs(home) === 3);
 
-    const port = await freePort();
-    const file = join(directory, "sentinel.conf");
-    await Bun.write(
-      file,
-      `port ${port}\nbind 127.0.0.1\nsentinel monitor farm 127.0.0.1 ${replica.port} 1\n`,
-    );
-    const sentinel = Bun.spawn(
-      [Bun.which("redis-server") ?? Bun.which("valkey-server")!, file, "--sentinel"],
-      {
-        stdout: "ignore",
-        stderr: "ignore",
-      },
-    );
-    const at = `redis://127.0.0.1:${port}/0`;
-    await until("it answers", async () => !(await told(at)).includes("ECONNREFUSED"));
-    expect(await told(at)).toMatch(/is a Sentinel, which holds no queue[^]*problem .*is a Sentinel/);
-    sentinel.kill();
-    await sentinel.exited;
     const scheme = await labd(["farm", "status"], { env: { LABD_QUEUE: "redis+sentinel://one:26379/farm" } });
     expect([scheme.code, scheme.stderr]).toEqual([
       78,

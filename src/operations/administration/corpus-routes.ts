@@ -31,15 +31,10 @@ const Corpus = Type.Object({
   added: Type.String(),
   active: Type.Boolean(),
 });
-const corpusRow = ({ name, hash, sequences, residues, bytes, added, active }: CorpusInfo) => ({
-  name,
-  hash,
-  sequences,
-  residues,
-  bytes,
-  added: timestamp(added),
-  active,
-});
+function corpusRow(corpus: CorpusInfo) {
+  const { path: _, ...row } = corpus;
+  return { ...row, added: timestamp(row.added) };
+}
 const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
 const CorpusName = textSchema(Type.Object({ corpus: Type.String({ description: "Its name or hash." }) }));
 const Upload = textSchema(
@@ -69,9 +64,11 @@ export function corpusRoutes(context: AdministrationContext) {
     "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response comes when it has arrived; the task packs it.",
   );
   return plugin("corpora", context)
-    .get(UPLOADS, () => list(corpora.list().map(corpusRow)), {
-      ...administrators("List the corpora", { 200: listSchema("In order of addition.", Corpus.properties) }),
-    })
+    .get(
+      UPLOADS,
+      () => list(corpora.list().map(corpusRow)),
+      administrators("List the corpora", { 200: listSchema("In order of addition.", Corpus.properties) }),
+    )
     .post(
       UPLOADS,
       async ({ actor, request, query: { name = "", use }, status }) =>
@@ -177,11 +174,11 @@ export function motifClassRoutes(context: AdministrationContext) {
     "As ELM publishes it; it replaces the imported table as a whole.",
   );
   return plugin("motif classes", context)
-    .get(path, summary, {
-      ...administrators("Show the motif classes in use", {
-        200: objectSchema("Their number, and the table."),
-      }),
-    })
+    .get(
+      path,
+      summary,
+      administrators("Show the motif classes in use", { 200: objectSchema("Their number, and the table.") }),
+    )
     .put(
       path,
       async ({ request, query: { name = "", dry_run: dryRun } }) => {
@@ -203,14 +200,12 @@ export function motifClassRoutes(context: AdministrationContext) {
         if (!classes.remove()) throw new Problem("not_found", "No table was imported.");
         return summary();
       },
-      {
-        ...administrators(
-          "Remove the imported table",
-          { 200: objectSchema("The classes in use now.") },
-          [404],
-          "The built-in classes apply again.",
-        ),
-      },
+      administrators(
+        "Remove the imported table",
+        { 200: objectSchema("The classes in use now.") },
+        [404],
+        "The built-in classes apply again.",
+      ),
     );
 }
 

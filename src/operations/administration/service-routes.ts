@@ -34,15 +34,9 @@ const jobRow = (job: ReturnType<Scoring["recentJobs"]>[number]) => ({
   started: timestampOrNull(job.started),
   ended: timestampOrNull(job.ended),
 });
-const heldJobRow = (job: FarmState["workers"][number]["jobs"][number]) => ({
-  ...job,
-  since: timestamp(job.since),
-});
-const workerRow = (worker: FarmState["workers"][number]) => ({
-  ...worker,
-  since: timestamp(worker.since),
-  jobs: worker.jobs.map(heldJobRow),
-});
+const sinceRow = <Row extends { since: number }>(row: Row) => ({ ...row, since: timestamp(row.since) });
+const workerRow = (worker: FarmState["workers"][number]) =>
+  sinceRow({ ...worker, jobs: worker.jobs.map(sinceRow) });
 
 export function jobRoutes(context: AdministrationContext) {
   const { accounts, scoring, clock, farm } = context;
@@ -202,10 +196,9 @@ async function examine(context: AdministrationContext, report: Report) {
     environment: context.environment(),
     success: [0, 1, 2],
   });
-  const findings = (JSON.parse(stdout) as { about: string; state: string }[]).filter(
-    // The server is running.
-    ({ about }) => about !== "server",
-  );
+  const all = JSON.parse(stdout) as { about: string; state: string }[];
+  // The server is running.
+  const findings = all.filter(({ about }) => about !== "server");
   const count = (state: string): number => findings.filter((finding) => finding.state === state).length;
   return {
     said: `${count("problem")} problems, ${count("warning")} warnings, ${count("ok")} checks passed.`,

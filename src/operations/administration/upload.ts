@@ -9,7 +9,7 @@ import {
   statfsSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { receive, SILENCE } from "../../platform/body.ts";
 import type { Report } from "./tasks.ts";
@@ -25,11 +25,15 @@ export function sweepUploads(directory: string): void {
   for (const name of readdirSync(directory)) rmSync(join(directory, name), { force: true });
 }
 
+function roomIn(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return Math.min(LARGEST_UPLOAD, bavail * bsize - RESERVE);
+}
+
 /** @param declared Content-Length; null without one. @throws Problem too_large */
 export function requireSpace(directory: string, declared: number | null): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { bavail, bsize } = statfsSync(directory);
-  const room = Math.min(LARGEST_UPLOAD, bavail * bsize - RESERVE);
+  const room = roomIn(directory);
   if ((declared ?? 0) > room)
     throw new Problem(
       "too_large",
@@ -44,8 +48,7 @@ export async function streamToDisk(
   declared: number | null,
   report: Report,
 ): Promise<void> {
-  const { bavail, bsize } = statfsSync(join(path, ".."));
-  const room = Math.min(LARGEST_UPLOAD, bavail * bsize - RESERVE);
+  const room = roomIn(dirname(path));
   const file = openSync(path, "wx", 0o600);
   let bytes = 0;
   try {
