@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Lab, openLab } from "./harness.ts";
+import { expectStatuses, type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /** Files of records, as LabID's client uses them. */
@@ -32,23 +32,27 @@ test("uploads, lists, downloads and deletes a file", async () => {
   const file = await lab.bytes("GET", `attachments/${entry.id}`, { as: "alice" });
   expect(new TextDecoder().decode(file.bytes)).toBe("<b>1</b>");
   expect(file.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%C3%A4%20x.html");
-  // What belongs to a record that may not be seen is not there.
-  for (const path of [at, `attachments/${entry.id}/`]) {
-    expect((await lab.bytes("GET", path, { as: "bob" })).status).toBe(404);
-    expect((await lab.bytes("GET", path)).status).toBe(404);
-  }
-  expect((await lab.bytes("DELETE", `attachments/${entry.id}`, { as: "bob" })).status).toBe(404);
-  expect((await lab.bytes("DELETE", `attachments/${entry.id}/`, { as: "alice" })).status).toBe(204);
+  // Files of a record that the caller may not view.
+  for (const as of ["bob", undefined])
+    await expectStatuses(lab, as, [
+      [`GET ${at}`, 404],
+      [`GET attachments/${entry.id}/`, 404],
+    ]);
+  await expectStatuses(lab, "bob", [[`DELETE attachments/${entry.id}`, 404]]);
+  await expectStatuses(lab, "alice", [[`DELETE attachments/${entry.id}/`, 204]]);
   expect(json(await lab.bytes("GET", at, { as: "alice" }))).toEqual([]);
 });
 
 test("requires the right to change a named record", async () => {
-  const send = (path: string, as?: string) =>
-    lab.bytes("POST", path, { body: form("a", "b"), ...(as ? { as } : {}) });
-  expect((await send(of("specimen", IDS.fish), "bob")).status).toBe(403);
-  expect((await send(of("specimen", IDS.fish))).status).toBe(401);
-  expect((await send(of("nothing", IDS.fish), "admin")).status).toBe(400);
-  expect((await send(of("specimen", IDS.antibody), "admin")).status).toBe(404);
-  expect((await send(of("specimen", IDS.fish), "admin")).status).toBe(201);
+  for (const [model, id, as, status] of [
+    ["specimen", IDS.fish, "bob", 403],
+    ["specimen", IDS.fish, undefined, 401],
+    ["nothing", IDS.fish, "admin", 400],
+    ["specimen", IDS.antibody, "admin", 404],
+    ["specimen", IDS.fish, "admin", 201],
+  ] as const) {
+    const sent = { body: form("a", "b"), ...(as ? { as } : {}) };
+    expect([model, as, (await lab.bytes("POST", of(model, id), sent)).status]).toEqual([model, as, status]);
+  }
   expect(json(await lab.bytes("GET", of("specimen", IDS.fish)))).toBeArrayOfSize(1);
 });

@@ -48,9 +48,7 @@ async function newId(segment: string): Promise<string | undefined> {
 }
 
 /** Bodies of operations that belong to no resource. */
-const BODIES: Record<string, Json> = {
-  "/api/v2/token-auth/": { username: "alice", password: PASSWORD },
-};
+const BODIES: Record<string, Json> = { "/api/v2/token-auth/": { username: "alice", password: PASSWORD } };
 
 /** The body for an operation, if it has one; a list where it takes several records. */
 async function bodyOf(path: string, { requestBody }: Operation, id: string): Promise<Json | undefined> {

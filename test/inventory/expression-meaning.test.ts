@@ -109,9 +109,7 @@ test("finds words by trigrams, and short ones by scanning", async () => {
     const answer = await lab.ask(
       "GET",
       `locations/?fields=id&page_size=max&query=${encodeURIComponent(words)}`,
-      {
-        as: "admin",
-      },
+      { as: "admin" },
     );
     const expected = all.filter(({ label }) => wanted.every((word) => fold(String(label)).includes(word)));
     expect({ words, total: answer.body.total }).toEqual({ words, total: expected.length });

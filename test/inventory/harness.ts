@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
@@ -156,6 +157,20 @@ export async function openLab(
     },
   };
   return lab;
+}
+
+/** Sends requests such as "GET locations/" as one caller, and compares their statuses. */
+export async function expectStatuses(
+  lab: Lab,
+  as: string | undefined,
+  rows: readonly (readonly [request: string, status: number, body?: unknown])[],
+): Promise<void> {
+  for (const [request, status, body] of rows) {
+    const [method, path] = request.split(" ");
+    const sent = { ...(as === undefined ? {} : { as }), ...(body === undefined ? {} : { body }) };
+    const answer = await lab.ask(method, path, sent);
+    expect({ as, request, body, status: answer.status }).toEqual({ as, request, body, status });
+  }
 }
 
 /** The operations of the OpenAPI document, by path and method. */

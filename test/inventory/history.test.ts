@@ -102,9 +102,7 @@ describe("as_of", () => {
     const list = await lab.ask(
       "GET",
       `locations/?place__room=999&ordering=-label&as_of=${between}&fields=label`,
-      {
-        as: "alice",
-      },
+      { as: "alice" },
     );
     expect(rows(list).map(({ label }) => label)).toEqual(["drawer", "Shelf 1", "Case"]);
     for (const [at, label, total] of [

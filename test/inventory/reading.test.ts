@@ -117,9 +117,7 @@ test("deep pages are the same on repeated requests, and current after a write", 
     const { body } = await own.ask(
       "GET",
       `locations/?page=${number}&page_size=50&fields=label&ordering=-label`,
-      {
-        as: "alice",
-      },
+      { as: "alice" },
     );
     return (body.results as { label: string }[]).map(({ label }) => label);
   };
@@ -254,10 +252,7 @@ describe("ordering:", () => {
   test("an exact name comes before longer ones", async () => {
     const own = await openLab();
     for (const name of ["organ", "organ", "organelle", "organ a"])
-      await own.ask("POST", "annotationtypes/", {
-        as: "admin",
-        body: { name, type: "TEXT", label: name },
-      });
+      await own.ask("POST", "annotationtypes/", { as: "admin", body: { name, type: "TEXT", label: name } });
     await own.ask("POST", "annotationtypes/", { as: "admin", body: { name: "Organ", type: "TEXT" } });
     const { body } = await own.ask("GET", "annotationtypes/?name=organ&fields=name", { as: "admin" });
     expect((body.results as { name: string }[]).map(({ name }) => name)).toEqual([

@@ -107,10 +107,6 @@ test("records match their schema, and a body of all described fields is accepted
       segment: resource.segment,
       status: answer.status,
       text: answer.status === 200 ? "" : answer.text,
-    }).toEqual({
-      segment: resource.segment,
-      status: 200,
-      text: "",
-    });
+    }).toEqual({ segment: resource.segment, status: 200, text: "" });
   }
 });

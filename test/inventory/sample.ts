@@ -102,13 +102,7 @@ export const SAMPLE = {
   ],
   assays: [{ id: IDS.assay, name: "Imaging", model_type: "CONFOCAL", experiment: "Time course" }],
   consumables: [
-    {
-      id: IDS.antibody,
-      name: "anti-p53",
-      model_type: "ANTIBODY",
-      status: "AVAILABLE",
-      amount: 0.5,
-    },
+    { id: IDS.antibody, name: "anti-p53", model_type: "ANTIBODY", status: "AVAILABLE", amount: 0.5 },
     { name: "buffer", model_type: "OTHER" },
   ],
   specimens: [

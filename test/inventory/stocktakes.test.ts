@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Lab, openLab } from "./harness.ts";
+import { expectStatuses, type Lab, openLab } from "./harness.ts";
 import { IDS, SAMPLE } from "./sample.ts";
 
 /** Stocktakes compare scanned codes with the recorded contents of a location. */
@@ -38,14 +38,12 @@ const begin = async (as: string, location = IDS.shelf) => {
   return `stocktakes/${String(made.body.id)}/`;
 };
 const scan = async (of: string, as: string, codes: string[], place?: string) => {
-  const { status, body } = await lab.send(as, "POST", `${of}scans/`, {
-    codes,
-    ...(place === undefined ? {} : { place }),
-  });
-  expect({ status, results: body.results }).toMatchObject({ status: 200, results: expect.any(Array) });
-  return (
-    body.results as unknown as { verdict: string; again: boolean; record: { name: string } | null }[]
-  ).map(({ verdict, again, record }) => `${record?.name ?? "–"}: ${verdict}${again ? " again" : ""}`);
+  const { status, body } = await lab.send(as, "POST", `${of}scans/`, { codes, place: place ?? null });
+  expect([status, body.results]).toEqual([200, expect.any(Array)]);
+  const results = body.results as { verdict: string; again: boolean; record: { name: string } | null }[];
+  return results.map(
+    ({ verdict, again, record }) => `${record?.name ?? "–"}: ${verdict}${again ? " again" : ""}`,
+  );
 };
 const count = async (of: string, as: string) => {
   const { body } = await lab.send(as, "GET", `${of}count/`);
@@ -79,8 +77,11 @@ test("judges scans by recorded locations, and applies them as one batch", async 
     "Freezer 1: other",
     "Bench ÄÖ: misplaced",
   ]);
-  expect((await lab.send("admin", "DELETE", `${of}scans/?code=${IDS.bench}`)).status).toBe(204);
-  expect((await lab.send("admin", "DELETE", `${of}scans/?code=${IDS.bench}`)).status).toBe(404);
+  const remove = `DELETE ${of}scans/?code=${IDS.bench}`;
+  await expectStatuses(lab, "admin", [
+    [remove, 204],
+    [remove, 404],
+  ]);
   expect(await count(of, "admin")).toEqual({
     found: ["In the drawer", "On the shelf"],
     misplaced: ["Nowhere", "On the bench"],
@@ -110,17 +111,12 @@ test("judges scans by recorded locations, and applies them as one batch", async 
   expect(csv).toContain(
     `missing,stocks/consumables,${id("c")},Also on the shelf,,,Shelf 1,,marked as missing`,
   );
-  for (const [method, path, sent] of [
-    ["POST", "scans/", { codes: ["x"] }],
-    ["DELETE", "scans/?code=TUBE-1", undefined],
-    ["POST", "apply/", {}],
-  ] as const)
-    expect((await lab.ask(method, of + path, { as: "admin", ...(sent ? { body: sent } : {}) })).status).toBe(
-      409,
-    );
-
-  const undo = `batches/${done.headers.get("Batch-Id")}/undo/`;
-  expect((await lab.send("admin", "POST", undo, {})).status).toBe(200);
+  await expectStatuses(lab, "admin", [
+    [`POST ${of}scans/`, 409, { codes: ["x"] }],
+    [`DELETE ${of}scans/?code=TUBE-1`, 409],
+    [`POST ${of}apply/`, 409, {}],
+    [`POST batches/${done.headers.get("Batch-Id")}/undo/`, 200, {}],
+  ]);
   expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
   expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "" });
   expect((await lab.send("admin", "GET", of)).body.state).toBe("OPEN");
@@ -154,40 +150,38 @@ test("respects the rights of the caller", async () => {
   expect(status).toBe(200);
   expect((body.misplaced as { done: string }[]).map(({ done }) => done)).toEqual(["not permitted"]);
   expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
-  for (const as of [undefined, "alice"])
-    expect((await lab.ask("GET", `${of}count/`, as ? { as } : {})).status).toBe(404);
-  expect((await lab.ask("POST", `${of}scans/`, { body: { code: "x" } })).status).toBe(401);
-  expect((await lab.send("alice", "POST", `${of}scans/`, { code: "x" })).status).toBe(404);
-  // Shared, it is gone on with by others, from other devices.
+  for (const [as, status] of [
+    [undefined, 401],
+    ["alice", 404],
+  ] as const)
+    await expectStatuses(lab, as, [
+      [`GET ${of}count/`, 404],
+      [`POST ${of}scans/`, status, { code: "x" }],
+    ]);
+  // Others may continue a shared stocktake.
   const own = await begin("bob");
   const share = { users: [{ user: "alice", view: true, change: true }] };
-  expect((await lab.send("bob", "PATCH", `${own}permissions/`, share)).status).toBe(200);
+  await expectStatuses(lab, "bob", [[`PATCH ${own}permissions/`, 200, share]]);
   expect(await scan(own, "alice", ["ffffffff"])).toEqual(["Hidden on the shelf: misplaced"]);
   expect((await count(own, "bob")).unknown).toEqual(["ffffffff"]);
 });
 
 test("protects its result, and names invalid parameters", async () => {
   const of = await begin("alice");
-  const refused = async (method: string, path: string, body: unknown) => {
-    const answer = await lab.send("alice", method, of + path, body);
-    return [answer.status, Object.keys(answer.body)[0]];
-  };
-  expect(await refused("PATCH", "", { state: "APPLIED" })).toEqual([400, "state"]);
-  expect(await refused("PATCH", "", { report: { counts: {} } })).toEqual([400, "report"]);
-  expect(await refused("PATCH", "", { location: IDS.bench })).toEqual([400, "location"]);
-  expect(await refused("POST", "scans/", { codes: [] })).toEqual([400, "codes"]);
-  expect(await refused("POST", "scans/", { codes: [1] })).toEqual([400, "codes"]);
-  expect(await refused("POST", "scans/", { scan: "x" })).toEqual([400, "scan"]);
-  expect(await refused("POST", "apply/", { missing: "burn" })).toEqual([400, "missing"]);
-  // There has to be a location that whoever begins it may see; that it is deleted later is another matter.
-  const nowhere = "00000000-0000-4000-8000-0000000000ff";
-  for (const [as, location] of [
-    ["alice", nowhere],
-    ["alice", "shelf"],
-    ["bob", IDS.secret],
+  for (const [as, method, path, body] of [
+    ["alice", "PATCH", of, { state: "APPLIED" }],
+    ["alice", "PATCH", of, { report: { counts: {} } }],
+    ["alice", "PATCH", of, { location: IDS.bench }],
+    ["alice", "POST", `${of}scans/`, { codes: [] }],
+    ["alice", "POST", `${of}scans/`, { codes: [1] }],
+    ["alice", "POST", `${of}scans/`, { scan: "x" }],
+    ["alice", "POST", `${of}apply/`, { missing: "burn" }],
+    ["alice", "POST", "stocktakes/", { location: "00000000-0000-4000-8000-0000000000ff", name: "Nowhere" }],
+    ["alice", "POST", "stocktakes/", { location: "shelf", name: "Nowhere" }],
+    ["bob", "POST", "stocktakes/", { location: IDS.secret, name: "Nowhere" }],
   ] as const) {
-    const answer = await lab.send(as, "POST", "stocktakes/", { name: "Nowhere", location });
-    expect([location, answer.status, Object.keys(answer.body)[0]]).toEqual([location, 400, "location"]);
+    const answer = await lab.send(as, method, path, body);
+    expect([body, answer.status, Object.keys(answer.body)[0]]).toEqual([body, 400, Object.keys(body)[0]]);
   }
   const made = await lab.send("alice", "POST", "locations/", {
     label: "Soon gone",
@@ -195,6 +189,6 @@ test("protects its result, and names invalid parameters", async () => {
     public: true,
   });
   const gone = await begin("alice", String(made.body.id));
-  expect((await lab.send("admin", "DELETE", `locations/${String(made.body.id)}/`)).status).toBe(204);
-  expect((await lab.send("alice", "GET", `${gone}count/`)).status).toBe(404);
+  await expectStatuses(lab, "admin", [[`DELETE locations/${String(made.body.id)}/`, 204]]);
+  await expectStatuses(lab, "alice", [[`GET ${gone}count/`, 404]]);
 });
