@@ -10,7 +10,6 @@ import { spawn } from "bun";
 /** Tests that start the executable or a browser and still run every time: a sample of each service. */
 const SAMPLE = new Set([
   "test/executable/service.test.ts",
-  "test/executable/rest-pages.test.ts",
   "test/executable/rest-process.test.ts",
   "test/executable/soap-golden.test.ts",
   "test/executable/readme.test.ts",

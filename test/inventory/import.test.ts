@@ -29,51 +29,34 @@ async function send(
 const table = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
 const records = async (path: string, as = "alice"): Promise<Record<string, Json>[]> =>
   (await lab.send(as, "GET", path)).body.results as Record<string, Json>[];
-const counts = ({ created, updated, unchanged, errors }: Answer) => [
-  created,
-  updated,
-  unchanged,
-  errors.length,
-];
+const counts = (of: Answer) => [of.created, of.updated, of.unchanged, of.errors.length];
+/** Counts of an import of rows. */
+const imported = async (path: string, body: Parameters<typeof send>[1], as?: string) =>
+  counts((await send(path, body, as)).report);
 
 test("creates records, then updates those with the same name, then changes nothing", async () => {
   const file = table("Name;Model type;Amount;Public", "Taq;ENZYME;1.5;true", "Pfu;ENZYME;;");
-  expect(counts((await send("consumables/import/", file)).report)).toEqual([2, 0, 0, 0]);
+  expect(await imported("consumables/import/", file)).toEqual([2, 0, 0, 0]);
   expect(await records("consumables/?fields=name,model_type,amount,public&model_type=ENZYME")).toEqual([
     { name: "Pfu", model_type: "ENZYME", amount: null, public: false },
     { name: "Taq", model_type: "ENZYME", amount: 1.5, public: true },
   ]);
   const changed = file.replace("1.5", "2");
-  expect(counts((await send("consumables/import", changed)).report)).toEqual([0, 1, 1, 0]);
-  expect(counts((await send("consumables/import/", changed)).report)).toEqual([0, 0, 2, 0]);
-  expect(counts((await send("consumables/import/?match=none", changed)).report)).toEqual([2, 0, 0, 0]);
+  expect(await imported("consumables/import", changed)).toEqual([0, 1, 1, 0]);
+  expect(await imported("consumables/import/", changed)).toEqual([0, 0, 2, 0]);
+  expect(await imported("consumables/import/?match=none", changed)).toEqual([2, 0, 0, 0]);
 });
 
 test("changes nothing when an export is imported", async () => {
   await send("consumables/import/", table("name,description,amount", '=1+1,"\'a, ""b""\nc",0.25', "ä 😀,,"));
-  for (const format of ["csv", "xlsx"])
-    for (const segment of [
-      "consumables",
-      "locations",
-      "annotationtypes",
-      "experiments",
-      "vocabularies/terms",
-    ]) {
-      const { bytes } = await lab.bytes("GET", `${segment}/?format=${format}&fields=*`, { as: "admin" });
-      const { status, report } = await send(`${segment}/import/`, bytes, "admin");
-      expect({ segment, format, status, errors: report.errors }).toEqual({
-        segment,
-        format,
-        status: 200,
-        errors: [],
-      });
-      expect({ segment, format, counts: counts(report) }).toEqual({
-        segment,
-        format,
-        counts: [0, 0, report.rows, 0],
-      });
-      expect(report.rows).toBeGreaterThan(0);
-    }
+  const segments = ["consumables", "locations", "annotationtypes", "experiments", "vocabularies/terms"];
+  for (const path of segments.flatMap((segment) => [`${segment}/?format=csv`, `${segment}/?format=xlsx`])) {
+    const { bytes } = await lab.bytes("GET", `${path}&fields=*`, { as: "admin" });
+    const { status, report } = await send(path.replace(/\?.*/, "import/"), bytes, "admin");
+    expect([path, status, report.errors]).toEqual([path, 200, []]);
+    expect([path, ...counts(report)]).toEqual([path, 0, 0, report.rows, 0]);
+    expect(report.rows).toBeGreaterThan(0);
+  }
 });
 
 test("updates edited cells of an export, and clears emptied ones", async () => {
@@ -88,13 +71,8 @@ test("updates edited cells of an export, and clears emptied ones", async () => {
 });
 
 test("writes nothing if a cell is invalid, and lists all invalid cells", async () => {
-  const file = table(
-    "name,amount,location,public",
-    "good,1,,",
-    "bad,many,Nowhere,perhaps",
-    ",2,,",
-    "negative,-1,,",
-  );
+  const head = "name,amount,location,public";
+  const file = table(head, "good,1,,", "bad,many,Nowhere,perhaps", ",2,,", "negative,-1,,");
   for (const query of ["", "?dry_run=1"]) {
     const { status, report } = await send(`consumables/import/${query}`, file);
     expect(status).toBe(query === "" ? 400 : 200);
@@ -143,7 +121,7 @@ test("creates the missing locations of a path once", async () => {
     parent__label: "Freezer 1",
     parent__parent__label: "Room 5",
   });
-  expect(counts((await send("locations/import/", file)).report)).toEqual([0, 0, 3, 0]);
+  expect(await imported("locations/import/", file)).toEqual([0, 0, 3, 0]);
   const made = await send("specimens/import/", table("name,location", "Fish 1,A / 2 / Room 5 / Tank 9"));
   expect(made.report).toMatchObject({ created: 1, locations_made: 1 });
 });
@@ -172,9 +150,7 @@ test("respects the rights of the caller", async () => {
     { row: 2, column: null, message: "You do not have permission to perform this action." },
   ]);
   // The name of a record that bob may not view is free for him.
-  expect(counts((await send("specimens/import/", table("name", "Fish 13"), "bob")).report)).toEqual([
-    1, 0, 0, 0,
-  ]);
+  expect(await imported("specimens/import/", table("name", "Fish 13"), "bob")).toEqual([1, 0, 0, 0]);
   expect((await lab.bytes("POST", "specimens/import/", { body: "name\r\nx\r\n" })).status).toBe(401);
 });
 
@@ -190,56 +166,39 @@ test("writes one batch, which can be undone", async () => {
   const { report, headers } = await send("projects/import/", table("name", "a", "b"));
   expect(report.batch).toMatch(/^[0-9a-f-]{36}$/);
   expect(headers.get("batch-id")).toBe(report.batch);
-  const undone = await lab.send("alice", "POST", `batches/${report.batch}/undo/`);
-  expect({ status: undone.status, left: await records("projects/?owner=alice") }).toEqual({
-    status: 200,
-    left: [],
-  });
+  expect((await lab.send("alice", "POST", `batches/${report.batch}/undo/`)).status).toBe(200);
+  expect(await records("projects/?owner=alice")).toEqual([]);
 });
 
 test("accepts a form with a spreadsheet of another program", async () => {
-  const bytes = (await writeXlsx({
-    sheets: [
-      {
-        name: "Sheet1",
-        rows: [
-          ["name", "start_date", "is_frozen"],
-          ["dated", new Date("2026-05-06T00:00:00Z"), true],
-        ],
-      },
-    ],
-  })) as Uint8Array<ArrayBuffer>;
+  const heads = ["name", "start_date", "is_frozen"];
+  const rows = [heads, ["dated", new Date("2026-05-06T00:00:00Z"), true]];
+  const bytes = (await writeXlsx({ sheets: [{ name: "Sheet1", rows }] })) as Uint8Array<ArrayBuffer>;
   const form = new FormData();
   form.append("file", new File([bytes], "experiments.xlsx"));
-  expect(counts((await send("experiments/import/", form)).report)).toEqual([1, 0, 0, 0]);
+  expect(await imported("experiments/import/", form)).toEqual([1, 0, 0, 0]);
   const [record] = await records("experiments/?name=dated&response_format=flat&fields=start_date,is_frozen");
   expect(record).toEqual({ start_date: "2026-05-06T00:00:00.000000+00:00", is_frozen: true });
 });
 
 test("accepts UTF-16 with tabs", async () => {
   const little = Buffer.from(`\ufeff${table("name\tdescription", "Böcke\tfür Kühlschränke")}`, "utf16le");
-  const sent = [Uint8Array.from(little), Uint8Array.from(little.swap16())];
-  expect(counts((await send("projects/import/", sent[0])).report)).toEqual([1, 0, 0, 0]);
-  expect(counts((await send("projects/import/", sent[1])).report)).toEqual([0, 0, 1, 0]);
+  expect(await imported("projects/import/", Uint8Array.from(little))).toEqual([1, 0, 0, 0]);
+  expect(await imported("projects/import/", Uint8Array.from(little.swap16()))).toEqual([0, 0, 1, 0]);
   const [record] = await records("projects/?name=Böcke&response_format=flat&fields=description");
   expect(record).toEqual({ description: "für Kühlschränke" });
 });
 
 test("rejects files of other types", async () => {
-  const refusal = async (body: string | Uint8Array<ArrayBuffer>) => {
+  for (const [body, message] of [
+    ["", "The file is empty. Its first row must name the columns."],
+    [new Uint8Array([0x6e, 0xff, 0x0a]), "The file must be XLSX, or CSV in UTF-8."],
+    ["PK\x03\x04 no zip, but long enough", "The spreadsheet is truncated, or not an XLSX file."],
+  ] as const) {
     const { status, report } = await send("projects/import/", body);
-    return `${status} ${report.message}`;
-  };
-  expect(await refusal("")).toBe("400 The file is empty. Its first row must name the columns.");
-  expect(await refusal(new Uint8Array([0x6e, 0xff, 0x0a]))).toBe(
-    "400 The file must be XLSX, or CSV in UTF-8.",
-  );
-  expect(await refusal(new TextEncoder().encode("PK\x03\x04 no zip at all, but long enough to look"))).toBe(
-    "400 The spreadsheet is truncated, or not an XLSX file.",
-  );
-  expect(
-    (await lab.bytes("POST", "projects/import/?nothing=1", { as: "alice", body: "name\r\n" })).status,
-  ).toBe(400);
+    expect([status, report.message]).toEqual([400, message]);
+  }
+  expect((await send("projects/import/?nothing=1", "name\r\n")).status).toBe(400);
 });
 
 test("provides a template with drop-down lists", async () => {
@@ -258,21 +217,16 @@ test("provides a template with drop-down lists", async () => {
   const unit = String.fromCharCode(65 + sheets[0].rows[0].indexOf("unit"));
   expect(validated.some((text) => text.startsWith(`${unit}2:`))).toBe(true);
   // The template itself, empty, is a file that does nothing.
-  expect(counts((await send("consumables/import/", bytes, "bob")).report)).toEqual([0, 0, 0, 0]);
+  expect(await imported("consumables/import/", bytes, "bob")).toEqual([0, 0, 0, 0]);
 });
 
 test("streams progress as JSON lines that end with the report", async () => {
   const file = table("name", ...Array.from({ length: 1200 }, (_, i) => `p${i}`));
-  const { headers, bytes } = await lab.bytes("POST", "projects/import/?progress=1", {
-    as: "alice",
-    body: file,
-  });
+  const path = "projects/import/?progress=1";
+  const { headers, bytes } = await lab.bytes("POST", path, { as: "alice", body: file });
   expect(headers.get("content-type")).toBe("application/x-ndjson");
-  const lines = new TextDecoder()
-    .decode(bytes)
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const text = new TextDecoder().decode(bytes).trim();
+  const lines = text.split("\n").map((line) => JSON.parse(line));
   expect(lines.slice(0, 4)).toEqual([0, 500, 1000, 1200].map((rows) => ({ phase: "reading", rows })));
   expect(lines[4]).toEqual({ phase: "writing", rows: 1200, checked: 0, written: 0 });
   expect(lines.at(-1).report).toMatchObject({ rows: 1200, created: 1200, errors: [] });
