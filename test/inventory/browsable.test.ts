@@ -51,20 +51,14 @@ const formsOf = (page: string): Form[] =>
 async function submit(
   form: Form,
   changes: [string, string][] = [],
-  origin = "http://lab",
+  Origin = "http://lab",
 ): Promise<Answered> {
   const changed = new Set(changes.map(([name]) => name));
   const fields = new URLSearchParams([...form.fields.filter(([name]) => !changed.has(name)), ...changes]);
   if (form.method === "get") return follow(form.action, await open(`${form.action}?${fields}`));
-  const answer = await lab.ask("POST", form.action, {
-    body: fields.toString(),
-    headers: {
-      Accept: PAGE,
-      Origin: origin,
-      "Content-Type": "application/x-www-form-urlencoded",
-      ...(cookie ? { Cookie: cookie } : {}),
-    },
-  });
+  const sent = { Accept: PAGE, Origin, "Content-Type": "application/x-www-form-urlencoded" };
+  const headers = { ...sent, ...(cookie ? { Cookie: cookie } : {}) };
+  const answer = await lab.ask("POST", form.action, { body: fields.toString(), headers });
   const set = answer.headers.get("set-cookie");
   if (set) cookie = set.split(";")[0];
   return follow(form.action, answer);
@@ -76,27 +70,19 @@ const follow = async (from: string, answer: Answered): Promise<Answered> => {
 
 async function signIn(): Promise<void> {
   const { text } = await open("http://lab/api/v2/locations/?format=api");
-  const form = formsOf(text).find(({ action }) => action.endsWith("/session/"))!;
-  const page = await submit(form, [
-    ["username", "alice"],
-    ["password", PASSWORD],
-  ]);
+  const page = await submit(sessionForm(text), Object.entries({ username: "alice", password: PASSWORD }));
   expect(page.text).toContain("Signed in as <b>alice</b>");
 }
 
-const withMethod = (page: string, method: string): Form =>
+/** The form, other than for sessions, that has a field with this value. */
+const formWith = (page: string, value: string): Form =>
   formsOf(page).find(
-    ({ action, fields }) =>
-      !action.endsWith("/session/") && fields.some(([name, value]) => name === "_method" && value === method),
+    ({ action, fields }) => !action.endsWith("/session/") && fields.some((field) => field[1] === value),
   )!;
-const bulkOf = (page: string): Form =>
-  formsOf(page).find(
-    ({ fields, action }) => action.endsWith("/locations/") && fields.some(([, value]) => value === "{}"),
-  )!;
-const labels = async (): Promise<Json[]> =>
-  ((await lab.send("alice", "GET", "locations/?owner=alice")).body.results as { label: Json }[]).map(
-    ({ label }) => label,
-  );
+const sessionForm = (page: string): Form => formsOf(page).find(({ action }) => action.endsWith("/session/"))!;
+const owned = async () =>
+  (await lab.send("alice", "GET", "locations/?owner=alice")).body.results as { id: string; label: string }[];
+const labels = async (): Promise<Json[]> => (await owned()).map(({ label }) => label);
 
 describe("browsable pages", () => {
   test("links only to pages that exist", async () => {
@@ -158,38 +144,31 @@ describe("writing by forms", () => {
     await signIn();
     const list = async () => (await open("http://lab/api/v2/locations/?format=api&owner=alice")).text;
     for (const label of ["one", "two", "three"]) {
-      const form = withMethod(await list(), "POST");
-      const made = await submit(form, [["_content", JSON.stringify({ label })]]);
-      expect({ status: made.status, shown: made.text.includes(`&quot;${label}&quot;`) }).toEqual({
-        status: 200,
-        shown: true,
-      });
+      const made = await submit(formWith(await list(), "POST"), [["_content", JSON.stringify({ label })]]);
+      expect([made.status, made.text]).toEqual([200, expect.stringContaining(`&quot;${label}&quot;`)]);
     }
     expect(await labels()).toEqual(["one", "three", "two"]);
-    const ids = (
-      (await lab.send("alice", "GET", "locations/?owner=alice")).body.results as { id: string }[]
-    ).map(({ id }) => id);
+    const ids = (await owned()).map(({ id }) => id);
     const record = async () => (await open(`http://lab/api/v2/locations/${ids[0]}/?format=api`)).text;
-    await submit(withMethod(await record(), "PATCH"), [["_content", '{"label": "first"}']]);
+    await submit(formWith(await record(), "PATCH"), [["_content", '{"label": "first"}']]);
     expect(await labels()).toEqual(["first", "three", "two"]);
-    const replace = withMethod(await record(), "PUT");
-    expect(JSON.parse(replace.fields.find(([name]) => name === "_content")![1])).toMatchObject({
-      label: "first",
-    });
+    const replace = formWith(await record(), "PUT");
+    expect(JSON.parse(Object.fromEntries(replace.fields)._content).label).toBe("first");
     expect((await submit(replace)).status).toBe(200);
     const some = ids.slice(1).map((id): [string, string] => ["id", id]);
-    await submit(bulkOf(await list()), [...some, ["_content", '{"barcode": "B"}'], ["_method", "PATCH"]]);
+    const changed: [string, string][] = [
+      ["_content", '{"barcode": "B"}'],
+      ["_method", "PATCH"],
+    ];
+    await submit(formWith(await list(), "{}"), [...some, ...changed]);
     expect((await lab.send("alice", "GET", "locations/?barcode=B")).body.total).toBe(2);
-    await submit(bulkOf(await list()), [...some, ["_method", "DELETE"]]);
+    await submit(formWith(await list(), "{}"), [...some, ["_method", "DELETE"]]);
     expect(await labels()).toEqual(["first"]);
-    const gone = await submit(withMethod(await record(), "DELETE"));
-    expect({ status: gone.status, list: gone.text.includes("<h1>locations</h1>") }).toEqual({
-      status: 200,
-      list: true,
-    });
+    const gone = await submit(formWith(await record(), "DELETE"));
+    expect([gone.status, gone.text]).toEqual([200, expect.stringContaining("<h1>locations</h1>")]);
     expect(await labels()).toEqual([]);
-    const out = formsOf(await list()).find(({ action }) => action.endsWith("/session/"))!;
-    expect((await submit(out)).text).toContain("Sign in to add and edit records");
+    const out = await submit(sessionForm(await list()));
+    expect(out.text).toContain("Sign in to add and edit records");
   });
 
   test("gives pages of different users different entity tags", async () => {
@@ -209,13 +188,13 @@ describe("writing by forms", () => {
       ["{", "JSON parse error"],
       ['{"label": "<b>", "x": 1}', "is not a field of location"],
     ]) {
-      const page = await submit(withMethod(text, "POST"), [["_content", content]]);
-      expect({ content, status: page.status }).toEqual({ content, status: 400 });
+      const page = await submit(formWith(text, "POST"), [["_content", content]]);
+      expect([content, page.status]).toEqual([content, 400]);
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(page.text).toContain(message);
     }
     const bulk = (method: string, ...ids: string[]) =>
-      submit(bulkOf(text), [...ids.map((id): [string, string] => ["id", id]), ["_method", method]]);
+      submit(formWith(text, "{}"), [...ids.map((id): [string, string] => ["id", id]), ["_method", method]]);
     expect((await bulk("DELETE")).text).toContain("Choose at least one record.");
     expect((await bulk("DELETE", IDS.shelf)).status).toBe(403);
     expect((await bulk("TRACE", IDS.shelf)).status).toBe(405);
@@ -225,12 +204,8 @@ describe("writing by forms", () => {
   test("rejects forms of other sites", async () => {
     await signIn();
     const { text } = await open("http://lab/api/v2/locations/?format=api");
-    const page = await submit(
-      withMethod(text, "POST"),
-      [["_content", '{"label": "x"}']],
-      "https://evil.example",
-    );
-    expect(page.status).toBe(403);
+    const fields: [string, string][] = [["_content", '{"label": "x"}']];
+    expect((await submit(formWith(text, "POST"), fields, "https://evil.example")).status).toBe(403);
     expect(await labels()).toEqual([]);
   });
 });

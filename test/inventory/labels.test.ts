@@ -177,12 +177,9 @@ test.each([
 });
 
 const scanned = async (code: string, as?: string) => {
-  const { body } = await lab.ask(
-    "GET",
-    `scan/?code=${encodeURIComponent(code)}`,
-    as === undefined ? {} : { as },
-  );
-  return (body.results as { segment: string; name: string; by: string }[]).map(
+  const path = `scan/?code=${encodeURIComponent(code)}`;
+  const { results } = (await lab.ask("GET", path, as === undefined ? {} : { as })).body;
+  return (results as { segment: string; name: string; by: string }[]).map(
     ({ segment, name, by }) => `${segment} ${name} ${by}`,
   );
 };
@@ -204,15 +201,8 @@ test("finds a record by URL, id, prefix of the id, or barcode", async () => {
   expect(await scanned("9b0d1c52-77aa")).toEqual(["stocks/consumables Disguised barcode"]);
   expect(await scanned("http://lab/i/9b0d1c52-77aa")).toEqual([expect.stringContaining("T4 DNA ligase")]);
   expect((await scanned("10000000-0000-4000")).length).toBeGreaterThan(10);
-  for (const code of [
-    "5f1e627",
-    "5f1e627g-8aba",
-    "nothing",
-    "http://lab/i/",
-    "http://lab/i/nothing",
-    "%_\0x",
-  ])
-    expect({ code, found: await scanned(code) }).toEqual({ code, found: [] });
+  const unknown = ["5f1e627", "5f1e627g-8aba", "nothing", "http://lab/i/", "http://lab/i/nothing", "%_\0x"];
+  for (const code of unknown) expect({ code, found: await scanned(code) }).toEqual({ code, found: [] });
 });
 
 test("finds only records that the caller may view", async () => {

@@ -9,11 +9,7 @@ import { IDS } from "./sample.ts";
 let lab: Lab;
 beforeAll(async () => {
   lab = await openLab();
-  for (const [name, as] of [
-    ["Tube 1", "alice"],
-    ["Tube 2", "alice"],
-    ["Tube 3", "bob"],
-  ]) {
+  for (const [name, as] of Object.entries({ "Tube 1": "alice", "Tube 2": "alice", "Tube 3": "bob" })) {
     const body = { name, model_type: "OTHER", location: IDS.drawer };
     expect((await lab.send(as, "POST", "stocks/consumables/", body)).status).toBe(201);
   }
@@ -43,17 +39,13 @@ test("counts the references that the caller may view", async () => {
 });
 
 test("includes references by annotations", async () => {
-  for (const [id, as] of [
-    [IDS.fish, "admin"],
-    [IDS.hidden, "admin"],
-  ]) {
-    const body = { annotation_type_id: "stored_in", value: "Cabinet" };
-    expect((await lab.send(as!, "POST", `stocks/specimen/${id}/annotations/`, body)).status).toBe(201);
-  }
-  const seen = async (as?: string) =>
-    ((await get(`equipment/${IDS.cabinet}/references/`, as)).results as Record<string, Json>[]).filter(
-      ({ field }) => field === null,
-    );
+  const body = { annotation_type_id: "stored_in", value: "Cabinet" };
+  for (const id of [IDS.fish, IDS.hidden])
+    expect((await lab.send("admin", "POST", `stocks/specimen/${id}/annotations/`, body)).status).toBe(201);
+  const seen = async (as?: string) => {
+    const { results } = await get(`equipment/${IDS.cabinet}/references/`, as);
+    return (results as Record<string, Json>[]).filter(({ field }) => field === null);
+  };
   expect(await seen("alice")).toEqual([
     {
       segment: "stocks/specimen",
