@@ -8,11 +8,13 @@ interface DialogProps {
   children: ComponentChildren;
   /** Buttons, the primary one first. */
   actions?: ComponentChildren;
+  /** Adds a Cancel button to them. */
+  cancel?: boolean;
   wide?: boolean;
 }
 
 /** A modal dialog: the browser keeps the focus in it, Escape closes it, and the focus returns afterwards. */
-export function Dialog({ title, onClose, children, actions, wide }: DialogProps) {
+export function Dialog({ title, onClose, children, actions, cancel, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -37,7 +39,16 @@ export function Dialog({ title, onClose, children, actions, wide }: DialogProps)
       </div>
       <div class="dialog-body">
         {children}
-        {actions && <div class="actions">{actions}</div>}
+        {actions && (
+          <div class="actions">
+            {actions}
+            {cancel && (
+              <Button look="quiet" onClick={onClose}>
+                Cancel
+              </Button>
+            )}
+          </div>
+        )}
       </div>
     </dialog>
   );

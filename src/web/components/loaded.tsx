@@ -35,6 +35,12 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   return { value: state.value, error: state.error, busy: state.busy, reload, update };
 }
 
+/** Waits until nobody has typed for a while. @throws AbortError if `signal` ends it */
+export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    setTimeout(() => (signal.aborted ? reject(signal.reason) : resolve()), milliseconds);
+  });
+
 /** Loads again every `seconds` while the page is visible. */
 export function usePolling(reload: () => void, seconds = 2): void {
   useEffect(() => {

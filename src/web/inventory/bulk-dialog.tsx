@@ -175,6 +175,7 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
   return (
     <Dialog
       wide
+      cancel
       title={`${task} ${countOf(count, "record")}`}
       onClose={onClose}
       actions={
@@ -185,9 +186,6 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
             </Button>
           )}
           {onBack && <Button onClick={onBack}>Back</Button>}
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
         </>
       }
     >

@@ -23,15 +23,8 @@ function useRows(of: Declaration, ids: readonly string[], fields: readonly strin
 const idOf = ({ id, of }: Change): string => String(of?.id ?? id);
 
 /** The first records of a bulk change: what each field has now, and what it will have. */
-export function PreviewTable({
-  of,
-  preview,
-  hasValues,
-}: {
-  of: Declaration;
-  preview: Preview;
-  hasValues: boolean;
-}) {
+export function PreviewTable(props: { of: Declaration; preview: Preview; hasValues: boolean }) {
+  const { of, preview, hasValues } = props;
   const changes = preview.changes.slice(0, PREVIEWED);
   const changed = new Set(changes.flatMap(({ after }) => Object.keys(after ?? {})));
   const names = hasValues ? [...changed].filter((name) => name in of.fields && !AUTOMATIC.has(name)) : [];

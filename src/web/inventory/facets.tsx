@@ -19,15 +19,8 @@ const facetsOf = ({ fields }: Declaration): string[] => {
 };
 
 /** The frequent values of a few fields, each a filter. */
-export function Facets({
-  of,
-  search,
-  setQuery,
-}: {
-  of: Declaration;
-  search: URLSearchParams;
-  setQuery: SetQuery;
-}) {
+export function Facets(props: { of: Declaration; search: URLSearchParams; setQuery: SetQuery }) {
+  const { of, search, setQuery } = props;
   const names = facetsOf(of);
   const filters = filtersOf(search);
   const { value } = useLoaded(JSON.stringify([of.name, filters]), () =>

@@ -85,16 +85,8 @@ export function ListTable(props: {
 
 const SIZES = [20, 50, 100, 200];
 
-export function Pager({
-  page,
-  onTurn,
-  children,
-}: {
-  page: Page;
-  onTurn: (by: number) => void;
-  children: ComponentChildren;
-}) {
-  const { current, total_pages: pages, total, rows } = page;
+export function Pager(props: { page: Page; onTurn: (by: number) => void; children: ComponentChildren }) {
+  const { current, total_pages: pages, total, rows } = props.page;
   const [search, setQuery] = useQuery();
   const size = Number(search.get("page_size") ?? 50);
   const sizes = [...new Set([...SIZES, size])].toSorted((a, b) => a - b);
@@ -112,12 +104,12 @@ export function Pager({
         choices={sizes.map((each) => [String(each), `${each} rows`])}
         onChange={(chosen) => setQuery({ page_size: chosen === "50" ? null : chosen, page: null })}
       />
-      {children}
+      {props.children}
       <nav class="row end screen" aria-label="Pages">
-        <Button small disabled={current <= 1} onClick={() => onTurn(-1)}>
+        <Button small disabled={current <= 1} onClick={() => props.onTurn(-1)}>
           Previous
         </Button>
-        <Button small disabled={current >= pages} onClick={() => onTurn(1)}>
+        <Button small disabled={current >= pages} onClick={() => props.onTurn(1)}>
           Next
         </Button>
       </nav>

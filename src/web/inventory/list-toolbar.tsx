@@ -91,35 +91,23 @@ function SearchBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
 }
 
 /** The filters in force, each with a button that removes it. */
-export const FilterChips = ({
-  of,
-  filters,
-  setQuery,
-}: {
-  of: Declaration;
-  filters: Filters;
-  setQuery: SetQuery;
-}) => (
-  <>
-    {Object.entries(filters)
-      .filter(([name]) => name !== "query")
-      .map(([name, values]) => {
-        const title = name === "query_expression" ? "Filter" : columnTitle(of, name);
-        return (
-          <span key={name} class="chip">
-            {title}: <ChipValues of={of} name={name} values={values} />
-            <button
-              type="button"
-              aria-label={`Remove the filter ${title}`}
-              onClick={() => setQuery({ [name]: null, page: null })}
-            >
-              <Icon name="x" />
-            </button>
-          </span>
-        );
-      })}
-  </>
-);
+export const FilterChips = (props: { of: Declaration; filters: Filters; setQuery: SetQuery }) =>
+  Object.entries(props.filters).map(([name, values]) => {
+    if (name === "query") return null;
+    const title = name === "query_expression" ? "Filter" : columnTitle(props.of, name);
+    return (
+      <span key={name} class="chip">
+        {title}: <ChipValues of={props.of} name={name} values={values} />
+        <button
+          type="button"
+          aria-label={`Remove the filter ${title}`}
+          onClick={() => props.setQuery({ [name]: null, page: null })}
+        >
+          <Icon name="x" />
+        </button>
+      </span>
+    );
+  });
 
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
   const field = of.fields[name];

@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { Field, type FieldProps } from "../components/field.tsx";
+import { pause, useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 import { api, type Reference } from "./declaration.ts";
 import { readName } from "./record.tsx";
@@ -21,6 +22,7 @@ const CONTEXT: Readonly<Record<string, readonly string[]>> = {
   users: ["full_name"],
 };
 const MOST = 20;
+const NONE: readonly Option[] = [];
 /** Milliseconds after the last key. */
 const PAUSE = 120;
 
@@ -48,26 +50,6 @@ async function read(to: Reference, filter: Record<string, string>, signal: Abort
   }));
 }
 
-/** Searches while `text` changes and the list is open. */
-function useOptions(to: Reference, text: string | null, isOpen: boolean) {
-  const [found, setFound] = useState<{ options: Option[]; error?: string }>({ options: [] });
-  useEffect(() => {
-    if (!isOpen) return;
-    const stop = new AbortController();
-    const run = (): Promise<void> =>
-      search(to, text ?? "", stop.signal).then(
-        (options) => setFound({ options }),
-        (error: Error) => (stop.signal.aborted ? undefined : setFound({ options: [], error: error.message })),
-      );
-    const timer = setTimeout(run, text === null ? 0 : PAUSE);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [text, isOpen]);
-  return found;
-}
-
 interface PickerProps extends FieldProps {
   to: Reference;
   value: string;
@@ -83,7 +65,11 @@ export function Picker(props: PickerProps) {
   const [text, setText] = useState<string | null>(null);
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState("");
-  const { options, error } = useOptions(to, text, isOpen);
+  const found = useLoaded(isOpen ? (text ?? "") : null, async (signal) => {
+    if (text !== null) await pause(PAUSE, signal);
+    return search(to, text ?? "", signal);
+  });
+  const options = found.error === undefined ? (found.value ?? NONE) : NONE;
   // A choice among earlier options does not count.
   const [highlight, setHighlight] = useState({ options, index: -1 });
   const active = highlight.options === options ? highlight.index : -1;
@@ -165,7 +151,7 @@ export function Picker(props: PickerProps) {
               ))}
               {options.length === 0 && (
                 <li role="option" aria-disabled="true" aria-selected="false">
-                  <small>{error ?? "No matches"}</small>
+                  <small>{found.error instanceof Error ? found.error.message : "No matches"}</small>
                 </li>
               )}
             </ul>

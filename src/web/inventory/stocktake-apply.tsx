@@ -33,15 +33,11 @@ export function ApplyDialog(props: { path: string; count: Count; onClose: () => 
     <Dialog
       title="Apply the stocktake"
       onClose={onClose}
+      cancel
       actions={
-        <>
-          <Button look="primary" busy={form.busy} disabled={!preview.value} onClick={form.submit}>
-            Apply
-          </Button>
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </>
+        <Button look="primary" busy={form.busy} disabled={!preview.value} onClick={form.submit}>
+          Apply
+        </Button>
       }
     >
       {error !== undefined && error !== null && <ErrorBanner error={error} />}

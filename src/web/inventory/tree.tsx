@@ -143,15 +143,11 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
     <Dialog
       title={`Move ${node.name}`}
       onClose={onClose}
+      cancel
       actions={
-        <>
-          <Button look="primary" busy={form.busy} disabled={chosen.id === ""} onClick={form.submit}>
-            Move
-          </Button>
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </>
+        <Button look="primary" busy={form.busy} disabled={chosen.id === ""} onClick={form.submit}>
+          Move
+        </Button>
       }
     >
       <FormError of={form} shown={[]} />

@@ -1,5 +1,6 @@
-import { useEffect, useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Checkbox, SelectField, TextArea, TextField } from "../components/field.tsx";
+import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 import { api, type FieldInfo, isConstant, wordsOf } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
@@ -100,13 +101,10 @@ function Suggesting(props: { segment: string; name: string; input: Parameters<ty
 }
 
 export function Suggestions({ id, segment, name }: { id: string; segment: string; name: string }) {
-  const [values, setValues] = useState<FieldCount[]>([]);
-  useEffect(() => {
-    readValues(segment, name).then(setValues, () => {});
-  }, [segment, name]);
+  const { value: values } = useLoaded(`${segment} ${name}`, () => readValues(segment, name));
   return (
     <datalist id={id}>
-      {values.map(({ value }) => (
+      {values?.map(({ value }) => (
         <option key={value} value={/^[A-Z][A-Z0-9_]*$/.test(value) ? wordsOf(value) : value} />
       ))}
     </datalist>

@@ -3,12 +3,11 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Select } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { formatCount, Time } from "../format.tsx";
+import { countOf, formatCount, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { Alignment } from "../score/alignment.tsx";
@@ -16,16 +15,8 @@ import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
 import { HomologTable } from "../score/homolog-table.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
 import { MatchPanel } from "../score/match-panel.tsx";
-import { ColumnHelp, filterMatches, MatchTable } from "../score/match-table.tsx";
-import {
-  answer,
-  best,
-  matchesOf,
-  nameOf,
-  type NumberedMatch,
-  type Result,
-  VERDICT_ORDER,
-} from "../score/result.ts";
+import { filterMatches, MatchesCard } from "../score/match-table.tsx";
+import { answer, best, matchesOf, type NumberedMatch, type Result, VERDICT_ORDER } from "../score/result.ts";
 import type { Span } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
@@ -71,20 +62,16 @@ function ResultPage() {
   );
 }
 
-const Facts = ({
-  result: { queryLength, homologs, corpus, model, method },
-  job,
-}: {
-  result: Result;
-  job: Job;
-}) => (
-  <>
-    {formatCount(queryLength)} residues, {formatCount(homologs.length)}{" "}
-    {homologs.length === 1 ? "homolog" : "homologs"}
-    {corpus && ` from ${corpus.name} (${formatCount(corpus.sequences)} proteins)`}. Method {method}, {model}{" "}
-    model. Scored on <Time at={job.ended} />.
-  </>
-);
+function Facts({ result, job }: { result: Result; job: Job }) {
+  const { queryLength, homologs, corpus, model, method } = result;
+  const source = corpus && ` from ${corpus.name} (${formatCount(corpus.sequences)} proteins)`;
+  return (
+    <>
+      {countOf(queryLength, "residue")}, {countOf(homologs.length, "homolog")}
+      {source}. Method {method}, {model} model. Scored on <Time at={job.ended} />.
+    </>
+  );
+}
 
 const STAGES = {
   homologs: "Searching for homologs",
@@ -167,7 +154,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       />
       {match && (
         <div class="with-panel">
-          <Matches {...{ result, matches, shown, order, filter, match, select, job }} />
+          <MatchesCard {...{ result, matches, shown, order, filter, match, select }} />
           <MatchPanel
             match={match}
             onPrevious={neighbour(shown, match, -1, select)}
@@ -198,59 +185,6 @@ function neighbour(
 ): (() => void) | undefined {
   const next = shown[shown.indexOf(match) + step];
   return next && shown.includes(match) ? () => select(next.number) : undefined;
-}
-
-function Matches(props: {
-  job: Job;
-  result: Result;
-  matches: readonly NumberedMatch[];
-  shown: readonly NumberedMatch[];
-  order: string;
-  filter: { verdict: string; pattern: string };
-  match: NumberedMatch;
-  select: (number: number) => void;
-}) {
-  const { job, result, matches, shown, order, filter, match, select } = props;
-  const [query, setQuery] = useQuery();
-  return (
-    <Card
-      title="Matches"
-      bare
-      count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
-      actions={
-        result.patterns.length > 1 && (
-          <Select
-            small
-            label="Pattern"
-            value={filter.pattern}
-            choices={[
-              ["", "All motifs"],
-              ...result.patterns.map((each): [string, string] => [nameOf(each), nameOf(each)]),
-            ]}
-            onChange={(pattern) => setQuery({ pattern }, { replace: true })}
-          />
-        )
-      }
-      foot={<ColumnHelp />}
-    >
-      {shown.length > 0 ? (
-        <MatchTable
-          matches={shown}
-          order={order}
-          onOrder={(sort) => setQuery({ sort }, { replace: true })}
-          selected={match.number}
-          addressOf={(number) => href(`/score/${job.id}`, { ...Object.fromEntries(query), match: number })}
-          onSelect={select}
-        />
-      ) : (
-        <Empty title="No match fits the filter">
-          <Button onClick={() => setQuery({ verdict: null, pattern: null }, { replace: true })}>
-            Show all
-          </Button>
-        </Empty>
-      )}
-    </Card>
-  );
 }
 
 function spanOf(query: URLSearchParams, length: number): Span {

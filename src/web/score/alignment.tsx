@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { layout, type Layout, parseNewick } from "./newick.ts";
 import { Picture } from "./picture.tsx";
@@ -18,15 +19,8 @@ const FLANK = 15;
 const LONGEST = 60;
 
 /** The tree of the homologs, and beside each leaf its name, whether it keeps the match, and the alignment around it. */
-export function Alignment({
-  result,
-  match,
-  fileName,
-}: {
-  result: Result;
-  match: NumberedMatch;
-  fileName: string;
-}) {
+export function Alignment(props: { result: Result; match: NumberedMatch; fileName: string }) {
+  const { result, match, fileName } = props;
   const { alignment, homologs, tree, queryLength } = result;
   const drawn = useMemo(() => treeOf(tree, homologs.length), [tree]);
   const first = Math.max(1, match.start - FLANK);
@@ -243,38 +237,38 @@ function Residues(props: {
   );
 }
 
-const SWATCHES = {
-  "kept-residue": "motif residue kept",
-  "lost-residue": "another residue",
-  same: "as in the query",
-};
+const Swatch = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <li>
+    <svg width={14} height={14} aria-hidden="true">
+      {children}
+    </svg>
+    {name}
+  </li>
+);
 
 const Legend = () => (
   <ul class="legend">
     {(Object.keys(STATES) as State[]).map((state) => (
-      <li key={state}>
-        <svg width={14} height={14} aria-hidden="true">
-          <StateMark state={state} x={7} y={7} />
-        </svg>
-        {STATES[state]}
-      </li>
+      <Swatch key={state} name={STATES[state]}>
+        <StateMark state={state} x={7} y={7} />
+      </Swatch>
     ))}
-    {Object.entries(SWATCHES).map(([look, name]) => (
-      <li key={look}>
-        <svg width={12} height={12} aria-hidden="true">
-          <rect class={look} width={12} height={12} rx={3} />
-        </svg>
-        {name}
-      </li>
+    {Object.entries(RESIDUE_LOOKS).map(([look, name]) => (
+      <Swatch key={look} name={name}>
+        <rect class={look} y={1} width={12} height={12} rx={3} />
+      </Swatch>
     ))}
-    <li>
-      <svg width={10} height={12} aria-hidden="true">
-        <path class="insertion" d="M2 3h6l-3 5z" />
-      </svg>
-      insertion
-    </li>
+    <Swatch name="insertion">
+      <path class="insertion" d="M4 3h6l-3 5z" />
+    </Swatch>
   </ul>
 );
+
+const RESIDUE_LOOKS = {
+  "kept-residue": "motif residue kept",
+  "lost-residue": "another residue",
+  same: "as in the query",
+};
 
 /** The tree; without one, the query and its homologs in order. */
 function treeOf(tree: string, homologs: number): Layout {

@@ -1,6 +1,20 @@
+import { Button } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Select } from "../components/field.tsx";
+import { Card } from "../components/layout.tsx";
 import { type Column, type Order, Table } from "../components/table.tsx";
+import { useQuery } from "../page.tsx";
 import { inOrder, sortable } from "./order.ts";
-import { decimal, nameOf, type NumberedMatch, pText, shorten, tally, VERDICT_ORDER } from "./result.ts";
+import {
+  decimal,
+  nameOf,
+  type NumberedMatch,
+  pText,
+  type Result,
+  shorten,
+  tally,
+  VERDICT_ORDER,
+} from "./result.ts";
 import { Kept, VerdictTag } from "./verdict.tsx";
 
 /** What the columns are ordered by. */
@@ -32,26 +46,29 @@ export const filterMatches = (
 const NUMBER = { numeric: true, phone: "hide" } as const;
 
 /** All matches; the residues of a row are a link to its match. */
-export function MatchTable(props: {
+export function MatchesCard(props: {
+  result: Result;
   matches: readonly NumberedMatch[];
+  shown: readonly NumberedMatch[];
   order: Order;
-  onOrder: (order: Order) => void;
-  selected: number | undefined;
-  addressOf: (number: number) => string;
-  onSelect: (number: number) => void;
+  filter: { pattern: string };
+  match: NumberedMatch;
+  select: (number: number) => void;
 }) {
+  const { result, matches, shown, match } = props;
+  const [query, setQuery] = useQuery();
   const columns: Column<NumberedMatch>[] = [
     sortable(
       "start",
       "Match",
       ({ number, text, start, end, pattern }) => (
         <a
-          href={props.addressOf(number)}
-          aria-current={number === props.selected ? "true" : undefined}
+          href={`?${new URLSearchParams({ ...Object.fromEntries(query), match: String(number) })}`}
+          aria-current={number === match.number ? "true" : undefined}
           onClick={(event) => {
             if (event.ctrlKey || event.metaKey || event.shiftKey) return;
             event.preventDefault();
-            props.onSelect(number);
+            props.select(number);
           }}
         >
           <code>{shorten(text, 20)}</code>
@@ -68,22 +85,49 @@ export function MatchTable(props: {
     sortable("z", "z", ({ z }) => decimal(z), NUMBER),
     sortable("p", "P", pText, NUMBER),
   ];
+  const patterns = result.patterns.map((each): [string, string] => [nameOf(each), nameOf(each)]);
   return (
-    <Table
-      caption="Matches"
-      columns={columns}
-      rows={props.matches}
-      first={{ rows: 100, of: "matches" }}
-      keyOf={({ number }) => number}
-      order={props.order}
-      onOrder={props.onOrder}
-      selected={props.selected}
-    />
+    <Card
+      title="Matches"
+      bare
+      count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
+      actions={
+        patterns.length > 1 && (
+          <Select
+            small
+            label="Pattern"
+            value={props.filter.pattern}
+            choices={[["", "All motifs"], ...patterns]}
+            onChange={(pattern) => setQuery({ pattern }, { replace: true })}
+          />
+        )
+      }
+      foot={<ColumnHelp />}
+    >
+      {shown.length > 0 ? (
+        <Table
+          caption="Matches"
+          columns={columns}
+          rows={shown}
+          first={{ rows: 100, of: "matches" }}
+          keyOf={({ number }) => number}
+          order={props.order}
+          onOrder={(sort) => setQuery({ sort }, { replace: true })}
+          selected={match.number}
+        />
+      ) : (
+        <Empty title="No match fits the filter">
+          <Button onClick={() => setQuery({ verdict: null, pattern: null }, { replace: true })}>
+            Show all
+          </Button>
+        </Empty>
+      )}
+    </Card>
   );
 }
 
 /** What the columns mean. */
-export const ColumnHelp = () => (
+const ColumnHelp = () => (
   <details>
     <summary>What the numbers mean</summary>
     <dl class="kv">

@@ -1,6 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { capital, TextField } from "../components/field.tsx";
+import { pause, useLoaded } from "../components/loaded.tsx";
 import { ApiError, requestJson } from "../request.ts";
 
 /** Regular expressions, each checked and explained as it is typed. */
@@ -66,33 +66,22 @@ interface Check {
 const PAUSE = 200;
 
 /** The server's check of a pattern. */
-function usePatternCheck(value: string): Check {
-  const [check, setCheck] = useState<Check>({});
-  useEffect(() => {
-    const pattern = value.trim();
-    setCheck({});
-    if (pattern === "") return;
-    const stop = new AbortController();
-    const { signal } = stop;
-    const timer = setTimeout(() => {
-      requestJson<Check>("POST", "/api/scoring/patterns", { body: { pattern }, signal }).then(
-        setCheck,
-        (error: unknown) => {
-          if (!(error instanceof ApiError)) return;
-          const { position } = error.body;
-          setCheck({
-            error: error.fields.pattern?.join(" ") ?? error.message,
-            position: typeof position === "number" ? position : null,
-          });
-        },
-      );
-    }, PAUSE);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [value]);
-  return check;
+function usePatternCheck(pattern: string): Check {
+  const { value, busy } = useLoaded(pattern, async (signal): Promise<Check> => {
+    if (pattern === "") return {};
+    await pause(PAUSE, signal);
+    try {
+      return await requestJson<Check>("POST", "/api/scoring/patterns", { body: { pattern }, signal });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { position } = error.body;
+      return {
+        error: error.fields.pattern?.join(" ") ?? error.message,
+        position: typeof position === "number" ? position : null,
+      };
+    }
+  });
+  return (!busy && value) || {};
 }
 
 function Pattern(props: {
@@ -102,7 +91,7 @@ function Pattern(props: {
   onRemove: (() => void) | undefined;
 }) {
   const text = props.value.trim();
-  const { explanation, informationContent, error, position } = usePatternCheck(props.value);
+  const { explanation, informationContent, error, position } = usePatternCheck(text);
   return (
     <div class="pattern">
       <TextField

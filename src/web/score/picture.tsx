@@ -82,19 +82,10 @@ export function download(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-const STYLED = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "opacity",
-  "font-family",
-  "font-size",
-  "font-style",
-  "font-weight",
-  "text-anchor",
-];
+const STYLED = (
+  "fill fill-opacity stroke stroke-width stroke-dasharray opacity " +
+  "font-family font-size font-style font-weight text-anchor"
+).split(" ");
 
 /** The picture as a file: what the style sheet says of each element becomes attributes. */
 function standalone(svg: SVGSVGElement): string {

@@ -190,43 +190,31 @@ function tracksOf(props: TracksProps, scale: number): Track[] {
   const isReadable = alignment !== undefined && scale >= READABLE;
   const lanes = patterns.map((pattern): Track => {
     const lane = matches.filter((match) => match.pattern === pattern);
-    const count = lane.length === 1 ? "1 match" : `${lane.length || "no"} matches`;
-    return {
-      label: nameOf(pattern).slice(0, 18),
-      note: count,
-      height: 20,
-      draw: (plot) => Lane({ ...props, plot, lane }),
-    };
+    const note = lane.length === 1 ? "1 match" : `${lane.length || "no"} matches`;
+    const label = nameOf(pattern).slice(0, 18);
+    return { label, note, height: 20, draw: (plot) => <Lane {...props} plot={plot} lane={lane} /> };
   });
-  const plots = alignment
-    ? [
-        {
-          label: "Conservation",
-          note: `${homologs.length} homologs`,
-          height: 36,
-          draw: (plot: Plot) => <Conservation plot={plot} values={alignment.conservation} />,
-        },
-        {
-          label: "Disorder",
-          note: "TOP-IDP",
-          height: 32,
-          draw: (plot: Plot) => <Disorder plot={plot} values={alignment.disorder} />,
-        },
-      ]
-    : [];
+  const drawn = (label: string, note: string, height: number, draw: Track["draw"]): Track => ({
+    label,
+    note,
+    height,
+    draw,
+  });
   return [
-    {
-      label: "Overview",
-      note: "drag to zoom",
-      height: OVERVIEW,
-      draw: (plot) => <Overview plot={plot} matches={matches} span={span} />,
-    },
-    {
-      label: isReadable ? "Sequence" : "Position",
-      height: isReadable ? 28 : 14,
-      draw: (plot) => <Axis plot={plot} sequence={isReadable ? alignment.query : null} />,
-    },
-    ...plots,
+    drawn("Overview", "drag to zoom", OVERVIEW, (plot) => (
+      <Overview plot={plot} matches={matches} span={span} />
+    )),
+    drawn(isReadable ? "Sequence" : "Position", "", isReadable ? 28 : 14, (plot) => (
+      <Axis plot={plot} sequence={isReadable ? alignment.query : null} />
+    )),
+    ...(alignment
+      ? [
+          drawn("Conservation", `${homologs.length} homologs`, 36, (plot) => (
+            <Conservation plot={plot} values={alignment.conservation} />
+          )),
+          drawn("Disorder", "TOP-IDP", 32, (plot) => <Disorder plot={plot} values={alignment.disorder} />),
+        ]
+      : []),
     ...lanes,
   ];
 }
