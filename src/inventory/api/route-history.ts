@@ -45,6 +45,7 @@ const CHANGE = Type.Object(
   },
   { description: "One write of one record." },
 );
+export type Change = Type.Static<typeof CHANGE>;
 const FEED = Type.Object({ cursor: TEXT, more: Type.Boolean(), next: TEXT, results: Type.Array(CHANGE) });
 const BATCH = {
   id: TEXT,
@@ -56,6 +57,8 @@ const BATCH = {
   undoes: nullable(TEXT),
   undone_by: nullable(TEXT),
 };
+const BATCH_SUMMARY = Type.Object(BATCH);
+export type BatchSummary = Type.Static<typeof BATCH_SUMMARY>;
 
 export interface Subject {
   /** Completes sentences: "a record in places". */
@@ -143,7 +146,7 @@ function addBatches(api: Api): void {
       page_size: optional("Batches on a page; max returns all."),
       format: Type.Optional(TEXT),
     }),
-    returns: content(pageOf(Type.Object(BATCH))),
+    returns: content(pageOf(BATCH_SUMMARY)),
     signedIn: true,
     run({ call, query: { user, kind } }) {
       const filter = { ...(user === undefined ? {} : { user }), ...(kind === undefined ? {} : { kind }) };

@@ -46,6 +46,8 @@ const LABELS = Type.Object({
   resolutions: Type.Array(COUNT, { description: "Printer resolutions in dots per inch." }),
 });
 
+export type LabelSheets = Type.Static<typeof LABELS>;
+
 /** Parameters of lists that do not apply to labels. */
 const NOT_ACCEPTED = ["as_of", "explain"];
 const UNUSED = new Set(["format", "response_format", "fields", ...NOT_ACCEPTED]);

@@ -31,7 +31,7 @@ const SUMMARY = Type.Object({
   list: nullable(described(`URL of all referring records; null for over ${MAX_LISTED} annotated ones.`)),
   records: Type.Array(Type.Object({ id: Type.Union([TEXT, COUNT]), name: TEXT })),
 });
-type ReferenceSummary = Type.Static<typeof SUMMARY>;
+export type ReferenceSummary = Type.Static<typeof SUMMARY>;
 const REFERENCES = Type.Object({ total: COUNT, results: Type.Array(SUMMARY) });
 
 const VALUES = Type.Object({
@@ -62,6 +62,8 @@ const TREE = Type.Object({
     }),
   ),
 });
+
+export type Branch = Type.Static<typeof TREE>;
 
 /** References to a record, values of a field, and the tree of places, equipment and locations. */
 export function addRelations(api: Api): void {

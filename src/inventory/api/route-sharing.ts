@@ -31,7 +31,8 @@ import { Problem } from "../../problem.ts";
 const MAX_RECORDS = 10_000;
 
 const RIGHTS = { view: Type.Boolean(), change: Type.Boolean(), delete: Type.Boolean() };
-const grantees = (properties: TProperties) => Type.Array(Type.Object({ ...properties, ...RIGHTS }));
+const grantees = <P extends TProperties>(properties: P) =>
+  Type.Array(Type.Object({ ...properties, ...RIGHTS }));
 const GRANTS = Type.Object({
   owner: TEXT,
   owned_by: TEXT,
@@ -39,6 +40,7 @@ const GRANTS = Type.Object({
   users: grantees({ id: TEXT, username: TEXT, full_name: TEXT, grant: TEXT }),
   groups: grantees({ id: TEXT, name: TEXT, grant: TEXT }),
 });
+export type Grants = Type.Static<typeof GRANTS>;
 function requested(name: "user" | "group") {
   const grantee = Type.Object({ [name]: Type.String({ description: "Name or id." }) });
   return Type.Optional(Type.Array(Type.Intersect([grantee, Type.Partial(Type.Object(RIGHTS))])));

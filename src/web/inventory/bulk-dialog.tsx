@@ -1,5 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
-import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { useState } from "preact/hooks";
+import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
@@ -125,18 +125,13 @@ const MOST_SHARED = 10_000;
 
 function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readonly string[]) => void }) {
   const { of, selected, count, onClose, onReady } = props;
-  const [request, setRequest] = useState<object | null>(null);
   // Permissions are set on records by their ids.
-  const ids = useLoaded(request && "ids", async (signal) => {
+  const readIds = async (): Promise<readonly string[]> => {
     if ("ids" in selected) return selected.ids;
     const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: MOST_SHARED + 1 };
-    return (await get<{ results: { id: string }[] }>(api(of.name), query, signal)).results.map(
-      ({ id }) => id,
-    );
-  });
-  useEffect(() => {
-    if (request && ids.value) onReady(request, ids.value);
-  }, [ids.value]);
+    const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
+    return results.map(({ id }) => id);
+  };
   return (
     <Dialog title={`Share ${countOf(count, "record")}`} onClose={onClose}>
       {count > MOST_SHARED && (
@@ -145,8 +140,10 @@ function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readon
         </Banner>
       )}
       <p class="hint">This adds to the existing permissions.</p>
-      {ids.error !== undefined && <ErrorBanner error={ids.error} />}
-      <ShareForm submit="Preview" onShare={async (...shared) => setRequest(shareRequest(...shared))} />
+      <ShareForm
+        submit="Preview"
+        onShare={async (...shared) => onReady(shareRequest(...shared), await readIds())}
+      />
     </Dialog>
   );
 }

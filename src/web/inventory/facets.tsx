@@ -1,7 +1,7 @@
 import { Checkbox } from "../components/field.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import type { SetQuery } from "../page.tsx";
+import { useQuery } from "../page.tsx";
 import { type Declaration, isConstant, wordsOf } from "./declaration.ts";
 import { filtersOf } from "./list-address.ts";
 import { type FieldCount, readValues } from "./value-input.tsx";
@@ -19,8 +19,8 @@ const facetsOf = ({ fields }: Declaration): string[] => {
 };
 
 /** The frequent values of a few fields, each a filter. */
-export function Facets(props: { of: Declaration; search: URLSearchParams; setQuery: SetQuery }) {
-  const { of, search, setQuery } = props;
+export function Facets({ of }: { of: Declaration }) {
+  const [search, setQuery] = useQuery();
   const names = facetsOf(of);
   const filters = filtersOf(search);
   const { value } = useLoaded(JSON.stringify([of.name, filters]), () =>

@@ -3,24 +3,20 @@ import { Banner } from "../components/banner.tsx";
 import { Button, IconButton } from "../components/button.tsx";
 import { TextArea } from "../components/field.tsx";
 import { Card } from "../components/layout.tsx";
-import type { SetQuery } from "../page.tsx";
+import { useQuery } from "../page.tsx";
 import type { Declaration } from "./declaration.ts";
 import { comparison, everything, type Group, printExpression, readExpression } from "./expression.ts";
 import { FilterBuilder } from "./filter-builder.tsx";
 
 /** The advanced filter: conditions, and the same as text. */
-export function FilterPanel(props: {
-  of: Declaration;
-  text: string;
-  setQuery: SetQuery;
-  onClose: () => void;
-}) {
-  const { of, setQuery, onClose } = props;
+export function FilterPanel({ of, onClose }: { of: Declaration; onClose: () => void }) {
+  const [search, setQuery] = useQuery();
+  const given = search.get("query_expression") ?? "";
   const empty: Group = { ...everything(), parts: [comparison(of.key)] };
-  const [text, setText] = useState(props.text);
+  const [text, setText] = useState(given);
   // Conditions that are not complete yet are not part of the text.
   const [group, setGroup] = useState(() => {
-    const read = readExpression(props.text);
+    const read = readExpression(given);
     return read && read.parts.length > 0 ? read : empty;
   });
   const isValid = readExpression(text) !== undefined;

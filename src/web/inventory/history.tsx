@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Change as RecordedChange } from "../../inventory/api/route-history.ts";
 import { Button } from "../components/button.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
@@ -9,18 +10,8 @@ import { PlainValue } from "./plain-value.tsx";
 import { type RecordValue, type Row, rowOf, WHOLE } from "./record.tsx";
 import { write } from "./write-record.ts";
 
-interface Change {
-  cursor: string;
-  /** The list, or a sub-resource of the record. */
-  resource: string;
-  op: "create" | "update" | "delete" | "restore";
-  version: number;
-  at: string;
-  user: string;
-  token: { name: string } | null;
-  before: Record<string, RecordValue> | null;
-  after: Record<string, RecordValue> | null;
-}
+type Values = Record<string, RecordValue> | null;
+type Change = RecordedChange & { before: Values; after: Values };
 
 const VERBS = { create: "Created", update: "Changed", delete: "Deleted", restore: "Restored" };
 const PART_VERBS = { create: "added", update: "changed", delete: "removed", restore: "restored" };

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { BatchSummary } from "../../inventory/api/route-history.ts";
 import { href } from "../address.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -9,20 +10,16 @@ import { Loaded, type Loadable, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { formatCount, Time } from "../format.tsx";
-import { type SetQuery, useQuery } from "../page.tsx";
+import { useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
 import { api, columnTitle, type Declaration, defaultColumns, isCommon, pageOf } from "./declaration.ts";
 import { filtersOf, viewQuery } from "./list-address.ts";
 import { undo } from "./write-record.ts";
 
-export function ColumnsDialog(props: {
-  of: Declaration;
-  columns: readonly string[];
-  setQuery: SetQuery;
-  onClose: () => void;
-}) {
-  const { of, columns, setQuery } = props;
+export function ColumnsDialog(props: { of: Declaration; columns: readonly string[]; onClose: () => void }) {
+  const { of, columns } = props;
+  const [, setQuery] = useQuery();
   const [path, setPath] = useState("");
   const all = Object.keys(of.fields).filter((name) => of.fields[name].kind !== "computed" && name !== of.key);
   const others = all.filter((name) => !columns.includes(name));
@@ -91,7 +88,8 @@ export function ColumnsDialog(props: {
   );
 }
 
-interface View {
+export interface View {
+  list: string;
   id: string;
   name: string;
   description: string;
@@ -107,7 +105,8 @@ const useViews = (of: Declaration): Loadable<View[]> =>
   });
 
 /** The saved views of a list as tabs, and a button that saves the current filter, order and columns as one. */
-export function ViewTabs({ of, search }: { of: Declaration; search: URLSearchParams }) {
+export function ViewTabs({ of }: { of: Declaration }) {
+  const [search] = useQuery();
   const session = useSession();
   const views = useViews(of);
   const [isSaving, setSaving] = useState(false);
@@ -252,20 +251,12 @@ export function MoreMenu(props: {
   );
 }
 
-interface Batch {
-  id: string;
-  kind: string;
-  at: string;
-  undone_by: string | null;
-  changes: Record<string, number>;
-}
-
 /** The last changes of this person to the list. */
 function UndoDialog(props: { of: Declaration; session: Session; onClose: () => void; onUndone: () => void }) {
   const { of, session, onClose, onUndone } = props;
   const batches = useLoaded("batches", async (signal) => {
     const query = { user: session.user.username, page_size: "20" };
-    const { results } = await get<{ results: Batch[] }>("/api/v2/batches/", query, signal);
+    const { results } = await get<{ results: BatchSummary[] }>("/api/v2/batches/", query, signal);
     return results.filter(({ changes, undone_by }) => of.name in changes && undone_by === null).slice(0, 5);
   });
   return (

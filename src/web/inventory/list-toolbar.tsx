@@ -1,14 +1,14 @@
-import type { ComponentChildren, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
-import { type SetQuery, useQuery } from "../page.tsx";
+import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { placeFields, type Task } from "./bulk-dialog.tsx";
 import { columnTitle, type Declaration, isConstant, wordsOf } from "./declaration.ts";
-import type { Filters } from "./list-address.ts";
+import { filtersOf } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
 import { readName } from "./record.tsx";
 import type { Selection } from "./selection.ts";
@@ -21,15 +21,13 @@ export function Toolbar(props: {
   searchBox: RefObject<HTMLInputElement | null>;
   onFilter: () => void;
   onUndone: () => void;
-  children: ComponentChildren;
 }) {
   const { of, columns, ids, searchBox } = props;
-  const [, setQuery] = useQuery();
   const [isChoosing, setChoosing] = useState(false);
   return (
     <div class="row screen">
       <SearchBox box={searchBox} />
-      {props.children}
+      <FilterChips of={of} />
       <button type="button" class="chip chip-add" onClick={props.onFilter}>
         <Icon name="plus" /> Filter
       </button>
@@ -39,9 +37,7 @@ export function Toolbar(props: {
         </Button>
         <MoreMenu of={of} columns={columns} ids={ids} onUndone={props.onUndone} />
       </div>
-      {isChoosing && (
-        <ColumnsDialog of={of} columns={columns} setQuery={setQuery} onClose={() => setChoosing(false)} />
-      )}
+      {isChoosing && <ColumnsDialog of={of} columns={columns} onClose={() => setChoosing(false)} />}
     </div>
   );
 }
@@ -91,23 +87,25 @@ function SearchBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
 }
 
 /** The filters in force, each with a button that removes it. */
-export const FilterChips = (props: { of: Declaration; filters: Filters; setQuery: SetQuery }) =>
-  Object.entries(props.filters).map(([name, values]) => {
+function FilterChips({ of }: { of: Declaration }) {
+  const [search, setQuery] = useQuery();
+  return Object.entries(filtersOf(search)).map(([name, values]) => {
     if (name === "query") return null;
-    const title = name === "query_expression" ? "Filter" : columnTitle(props.of, name);
+    const title = name === "query_expression" ? "Filter" : columnTitle(of, name);
     return (
       <span key={name} class="chip">
-        {title}: <ChipValues of={props.of} name={name} values={values} />
+        {title}: <ChipValues of={of} name={name} values={values} />
         <button
           type="button"
           aria-label={`Remove the filter ${title}`}
-          onClick={() => props.setQuery({ [name]: null, page: null })}
+          onClick={() => setQuery({ [name]: null, page: null })}
         >
           <Icon name="x" />
         </button>
       </span>
     );
   });
+}
 
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
   const field = of.fields[name];

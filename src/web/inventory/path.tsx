@@ -1,16 +1,10 @@
+import type { Branch } from "../../inventory/api/route-relations.ts";
 import type { Level, TreeNode as Node } from "../../inventory/records/location-tree.ts";
 import { href } from "../address.ts";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 
-export type { Level, Node };
-
-/** A place, piece of equipment or location, the path to it, and what is inside. */
-export interface Branch {
-  path: Node[];
-  contents: { segment: string; field: string; total: number }[];
-  levels: Level[];
-}
+export type { Branch, Level, Node };
 
 export const readBranch = (of: string, page: number, signal?: AbortSignal): Promise<Branch> =>
   get<Branch>("/api/v2/locations/tree/", { of, page, page_size: 100 }, signal);

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Grants } from "../../inventory/api/route-sharing.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Checkbox, Select, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
@@ -10,14 +11,7 @@ import { useSubResource } from "./sub-resource.ts";
 
 /** Permissions of users and groups on records. */
 
-type Rights = { view: boolean; change: boolean; delete: boolean };
-interface Sharing {
-  owner: string;
-  owned_by: string;
-  public: boolean;
-  users: (Rights & { username: string; full_name: string })[];
-  groups: (Rights & { name: string })[];
-}
+type Rights = Pick<Grants["users"][number], Level>;
 type Kind = "user" | "group";
 type Level = "view" | "change" | "delete";
 
@@ -85,9 +79,9 @@ export function ShareForm(props: {
 /** The permissions of one record, for people who may change it. */
 export function SharingOf(props: { segment: string; id: string; onChanged: () => void }) {
   const { segment, id, onChanged } = props;
-  const access = useSubResource<Sharing>(api(segment, `${id}/permissions/`), onChanged);
+  const access = useSubResource<Grants>(api(segment, `${id}/permissions/`), onChanged);
   const change = (body: object, done: string): Promise<void> =>
-    access.change("PATCH", "", done, body, (_before, now: Sharing) => now);
+    access.change("PATCH", "", done, body, (_before, now: Grants) => now);
   return (
     <Loaded of={access.loaded}>
       {({ owner, owned_by, public: isPublic, groups, users }) => (

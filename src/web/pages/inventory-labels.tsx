@@ -1,3 +1,4 @@
+import type { LabelSheets } from "../../inventory/api/route-labels.ts";
 import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
@@ -12,12 +13,6 @@ import { filtersOf } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { get, send } from "../request.ts";
 import { download } from "../score/picture.tsx";
-
-interface Sheets {
-  results: { name: string; about: string; per_page: number }[];
-  most: number;
-  resolutions: number[];
-}
 
 /** Parameters of this page that are not filters. */
 const OPTIONS = new Set(["list", "sheet", "symbol", "printer", "skip", "dpi"]);
@@ -44,7 +39,7 @@ function InventoryLabels() {
 }
 
 /** The options of the labels in the address. */
-function readOptions(query: URLSearchParams, sheets: Sheets | undefined) {
+function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
   const format = query.get("printer") === "zpl" ? "zpl" : "pdf";
   const offered = (sheets?.results ?? []).filter((each) => format === "pdf" || each.per_page === 1);
   const name = query.get("sheet") ?? (format === "zpl" ? "50x25" : "a4-3x8");
@@ -74,7 +69,7 @@ function LabelForm({ segment }: { segment: string }) {
   const [query, setQuery] = useQuery();
   const filters = new URLSearchParams([...query].filter(([name]) => !OPTIONS.has(name)));
   const found = { ...filtersOf(filters), ordering: filters.get("ordering") ?? "" };
-  const sheets = useLoaded("sheets", (signal) => get<Sheets>("/api/v2/labels/", {}, signal));
+  const sheets = useLoaded("sheets", (signal) => get<LabelSheets>("/api/v2/labels/", {}, signal));
   const counted = useLoaded(`${segment} ${filters}`, (signal) =>
     get<{ total: number }>(api(segment), { ...found, page_size: "1", fields: "id" }, signal),
   );

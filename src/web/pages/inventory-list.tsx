@@ -20,7 +20,7 @@ import { FilterPanel } from "../inventory/filter-panel.tsx";
 import { chosenColumns, filtersOf, filtersOrAll, pageQuery } from "../inventory/list-address.ts";
 import { ViewTabs } from "../inventory/list-menus.tsx";
 import { ListTable, Pager } from "../inventory/list-table.tsx";
-import { BulkBar, FilterChips, Toolbar } from "../inventory/list-toolbar.tsx";
+import { BulkBar, Toolbar } from "../inventory/list-toolbar.tsx";
 import { readPage, type Row } from "../inventory/record.tsx";
 import { useSelection } from "../inventory/selection.ts";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
@@ -108,9 +108,9 @@ function List({ of }: { of: Declaration }) {
   ];
   return (
     <>
-      <ViewTabs of={of} search={search} />
+      <ViewTabs of={of} />
       <div class="with-facets">
-        <Facets of={of} search={search} setQuery={setQuery} />
+        <Facets of={of} />
         <div class="stack">
           <Toolbar
             of={of}
@@ -119,16 +119,12 @@ function List({ of }: { of: Declaration }) {
             searchBox={searchBox}
             onFilter={() => setFiltering(!isFiltering)}
             onUndone={page.reload}
-          >
-            <FilterChips of={of} filters={filters} setQuery={setQuery} />
-          </Toolbar>
+          />
           {isFiltering && (
             <FilterPanel
               // Other conditions appear when the address changes.
               key={search.get("query_expression")}
               of={of}
-              text={search.get("query_expression") ?? ""}
-              setQuery={setQuery}
               onClose={() => setFiltering(false)}
             />
           )}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { ReferenceSummary } from "../../inventory/api/route-relations.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -236,20 +237,11 @@ const Properties = ({ of, row, names }: { of: Declaration; row: Row; names: read
   />
 );
 
-interface Referring {
-  segment: string;
-  /** Field that refers to the record; null for annotations. */
-  field: string | null;
-  annotation: string | null;
-  total: number;
-  /** Address of the list. */
-  list: string | null;
-  records: { id: string; name: string }[];
-}
-
 function References({ of, row }: { of: Declaration; row: Row }) {
   const path = api(of.name, `${row.id}/references/`);
-  const found = useLoaded(path, (signal) => get<{ total: number; results: Referring[] }>(path, {}, signal));
+  const found = useLoaded(path, (signal) =>
+    get<{ total: number; results: ReferenceSummary[] }>(path, {}, signal),
+  );
   return (
     <Card title="Referenced by" count={found.value?.total}>
       <Loaded of={found}>
@@ -271,7 +263,7 @@ function References({ of, row }: { of: Declaration; row: Row }) {
                   <ul class="names">
                     {records.map(({ id, name }) => (
                       <li key={id}>
-                        <a href={href(pageOf(segment, id))}>{name}</a>
+                        <a href={href(pageOf(segment, String(id)))}>{name}</a>
                       </li>
                     ))}
                     {total > records.length && <li>…</li>}

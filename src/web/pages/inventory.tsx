@@ -4,15 +4,9 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
+import type { View } from "../inventory/list-menus.tsx";
 import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
-
-interface View {
-  id: string;
-  name: string;
-  list: string;
-  query: string;
-}
 
 const Inventory = () => (
   <>
