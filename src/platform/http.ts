@@ -74,8 +74,8 @@ export const requestPlugin = new Elysia({ name: "request" })
   });
 
 /** The whole HTTP service as one function, which tests call without a socket. */
-export function openHttp(options: HttpOptions): Answer {
-  const app = openApp(options);
+export function openHttp({ services, ...options }: HttpOptions): Answer {
+  const app = openApp(options, services);
   const { observe, log } = options;
   const reach = options.reach ?? DIRECT;
   return async (received, arrival) => {
@@ -114,7 +114,8 @@ export function openHttp(options: HttpOptions): Answer {
   };
 }
 
-function openApp(options: HttpOptions) {
+/** `services` are not kept: the application has copies of their routes. */
+function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["services"]) {
   const app = new Elysia({
     // Elysia looks for the path from a fixed place on: with its default a Host of three characters or fewer gives 404,
     // without it all of https does. (With https and the default it is a Host of two or fewer.)
@@ -151,7 +152,7 @@ function openApp(options: HttpOptions) {
         },
       },
     });
-  for (const service of options.services) app.use(service);
+  for (const service of services) app.use(service);
   app.use(documentation(options.documentation, app));
   completeMethods(app);
   return app;
@@ -205,7 +206,7 @@ function checkRequest(
   { headers }: Request,
   path: string,
   hasHost: boolean,
-  { maxMessageBytes, isUpload }: HttpOptions,
+  { maxMessageBytes, isUpload }: Pick<HttpOptions, "maxMessageBytes" | "isUpload">,
 ): void {
   if (path.startsWith("/soap/")) return;
   if (!hasHost) throw new Problem("invalid_request", "The request has no usable Host header.");
