@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
 import { scoreParallel } from "../../src/scoring/batch/score-parallel.ts";
@@ -24,8 +23,7 @@ afterAll(() => alone.close());
 
 const P53_RECORD = `>P04637\n${P53}`;
 const model = { scoringModel: "continuous" as const };
-const batch = (table: string, workers = 1) =>
-  Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table), { workers, ...model }));
+const batch = (table: string) => Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table), model));
 
 describe("a batch", () => {
   test("scores each query as it would be scored alone", async () => {
@@ -74,17 +72,6 @@ describe("a batch", () => {
     expect(() => scoring.readBatch(table)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
-  });
-
-  test("is the same on one, two and four threads, in the same order", async () => {
-    const records = readFasta(proteins).filter(({ residues }) => residues.length <= 400);
-    const table = records.filter((_, i) => i % 24 === 0).map(({ accession }) => `${accession}\tP..P\n`);
-    const [one, two, four] = await Promise.all([1, 2, 4].map((workers) => batch(table.join(""), workers)));
-    expect(one.length).toBe(table.length);
-    expect(one.length).toBeGreaterThan(8);
-    expect(one.some(({ prediction }) => prediction.homologs.length > 10)).toBe(true);
-    expect(two).toEqual(one);
-    expect(four).toEqual(one);
   });
 
   test("refuses bytes that are not UTF-8", () => {

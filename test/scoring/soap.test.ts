@@ -236,6 +236,7 @@ describe("refuses", () => {
     const long = inEnvelope(`<!-- ${"x".repeat(MAX_BYTES)} -->`);
     const declared = await post(long, { "Content-Length": String(long.length) });
     expect([declared.status, declared.element("code")]).toEqual([413, "too_large"]);
+    expect(declared.element("faultstring")).toContain(`has ${long.length} bytes; at most ${MAX_BYTES}`);
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(" ".repeat(10_000))),
     });

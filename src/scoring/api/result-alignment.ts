@@ -29,10 +29,7 @@ interface MatchAlignment {
 
 /** One alignment per match, in the order of patterns and matches. @param only number of the only one to make, from 1 */
 export function alignmentsOf({ identifier, prediction }: PredictionReport, only?: number): MatchAlignment[] {
-  const names = uniqueNames([
-    queryName(identifier),
-    ...prediction.homologs.map(({ accession }) => accession),
-  ]);
+  const names = rowNames({ identifier, prediction });
   const matches = prediction.patterns.flatMap((pattern) =>
     pattern.matches.map((match) => ({ pattern, match })),
   );
@@ -77,10 +74,10 @@ function align(rows: Slot[][]): { rows: string[]; reference: string } {
   };
 }
 
-/** Names that both formats allow; duplicates get a number. */
-function uniqueNames(names: readonly string[]): string[] {
+/** Names of the query and its homologs that all formats allow; duplicates get a number. */
+function rowNames({ identifier, prediction }: PredictionReport): string[] {
   const taken = new Set<string>();
-  return names.map((name) => {
+  return [queryName(identifier), ...prediction.homologs.map(({ accession }) => accession)].map((name) => {
     const plain = name.replace(/[^A-Za-z0-9_.:|+-]/g, "_").slice(0, 200) || "_";
     let unique = plain;
     for (let i = 2; taken.has(unique); i++) unique = `${plain}_${i}`;
@@ -157,7 +154,7 @@ function tenths({ conservation }: MatchScore, reference: string): string {
  */
 export function printA3m({ identifier, prediction }: PredictionReport): string {
   const { alignment, homologs } = prediction;
-  const names = uniqueNames([queryName(identifier), ...homologs.map(({ accession }) => accession)]);
+  const names = rowNames({ identifier, prediction });
   return [alignment.query, ...alignment.rows]
     .map((row, i) => `>${names[i]} ${line(homologs[i - 1]?.description ?? "")}`.trimEnd() + `\n${row}\n`)
     .join("");
