@@ -32,15 +32,8 @@ export interface Corpus {
   /** Null distribution of this corpus, if calibrated; P values then come from it. */
   calibration?: Calibration;
   /** Checks the hash and every residue. @throws CorpusError if bytes were altered */
-  verify(createHash: HashFactory): void;
+  verify(): void;
 }
-
-/** Incremental SHA-256, such as `new Bun.CryptoHasher("sha256")`. */
-export interface Hash {
-  update(bytes: Uint8Array): unknown;
-  digest(encoding: "hex"): string;
-}
-export type HashFactory = () => Hash;
 
 /** Bytes that are not a valid corpus. The message states the reason. */
 export class CorpusError extends Error {
@@ -182,7 +175,7 @@ export class CorpusBuilder {
   }
 
   /** Packs the corpus. Equal entries give equal bytes. */
-  finish(createHash: HashFactory): PackedCorpus {
+  finish(): PackedCorpus {
     const count = this.#accessions.length;
     const accessions = this.#accessions;
     const byAccession = new Uint32Array(count).map((_, i) => i);
@@ -227,7 +220,7 @@ export class CorpusBuilder {
       at += length + padding;
     }
     view.setBigUint64(32, BigInt(at), true);
-    const hash = createHash();
+    const hash = new Bun.CryptoHasher("sha256");
     hash.update(header.subarray(0, HASH_AT));
     for (const chunk of chunks.slice(1)) hash.update(chunk);
     const digest = hash.digest("hex");
@@ -237,14 +230,10 @@ export class CorpusBuilder {
 }
 
 /** Packs a corpus in memory; for large ones write the chunks of CorpusBuilder. */
-export function packCorpus(
-  name: string,
-  entries: Iterable<Parameters<CorpusBuilder["add"]>[0]>,
-  createHash: HashFactory,
-): Uint8Array {
+export function packCorpus(name: string, entries: Iterable<Parameters<CorpusBuilder["add"]>[0]>): Uint8Array {
   const builder = new CorpusBuilder(name);
   for (const entry of entries) builder.add(entry);
-  const packed = builder.finish(createHash);
+  const packed = builder.finish();
   return concatenate(packed.chunks, packed.byteLength);
 }
 
@@ -357,8 +346,8 @@ export function openCorpus(packed: Uint8Array): Corpus {
       }
       return low < sequenceCount && accession(byAccession[low]) === target ? byAccession[low] : -1;
     },
-    verify(createHash) {
-      const running = createHash();
+    verify() {
+      const running = new Bun.CryptoHasher("sha256");
       running.update(data.subarray(0, HASH_AT));
       for (let at = HEADER_BYTES; at < data.length; at += CHUNK_BYTES) {
         running.update(data.subarray(at, Math.min(at + CHUNK_BYTES, data.length)));

@@ -37,7 +37,7 @@ if (fasta === undefined) throw new Error("usage: search-exactness.bench.ts FASTA
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const entries = readFasta(await Bun.file(fasta).bytes());
 const tenth = entries.filter((_, k) => k % PART === 0);
-const corpus = openCorpus(packCorpus("tenth", tenth, () => new Bun.CryptoHasher("sha256")));
+const corpus = openCorpus(packCorpus("tenth", tenth));
 
 const next = random(SEED);
 const drawn = new Set<FastaEntry>();

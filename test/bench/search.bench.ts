@@ -51,7 +51,7 @@ function randomCorpus(): Corpus {
     speciesKey: null,
     residues,
   }));
-  return openCorpus(packCorpus("random", entries, () => new Bun.CryptoHasher("sha256")));
+  return openCorpus(packCorpus("random", entries));
 }
 
 function kernels(): void {

@@ -30,7 +30,6 @@ const bytes = packCorpus(
     speciesKey: null,
     residues: randomProtein(next, 500),
   })),
-  () => new Bun.CryptoHasher("sha256"),
 );
 const { hash } = openCorpus(bytes);
 const source = mkdtempSync(join(tmpdir(), "labd-fetch-"));

@@ -27,7 +27,6 @@ const corpus = openCorpus(
       speciesKey: null,
       residues,
     })),
-    () => new Bun.CryptoHasher("sha256"),
   ),
 );
 const patterns = ["[ST]P", "[KR].[DE]", "[FILMV]..[AG]", "W", "CCCCC", "L.{2,3}L"].map((one) =>

@@ -10,7 +10,7 @@ import {
 } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 
-const CORPUS = openCorpus(packCorpus("sample", readFasta(proteins), () => new Bun.CryptoHasher("sha256")));
+const CORPUS = openCorpus(packCorpus("sample", readFasta(proteins)));
 const P53 = decode(readFasta(proteins).find(({ accession }) => accession === "P04637")!.residues);
 
 const score = () =>

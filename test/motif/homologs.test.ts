@@ -5,7 +5,6 @@ import { findHomologs, type HomologOptions } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
-const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 const options: HomologOptions = DEFAULTS;
 
 interface Entry {
@@ -21,7 +20,7 @@ function corpusOf(entries: Entry[]): Corpus {
     organism: species ?? null,
     speciesKey: species ?? null,
   }));
-  return openCorpus(packCorpus("test", named, sha256));
+  return openCorpus(packCorpus("test", named));
 }
 const names = (corpus: Corpus, found: { index: number }[]): string[] =>
   found.map(({ index }) => corpus.accession(index));

@@ -40,7 +40,7 @@ test(`${COUNT} random proteins, corpora and patterns`, () => {
       speciesKey: next() < 0.5 ? `ox:${pick(9)}` : null,
       residues: own,
     }));
-    const corpus = openCorpus(packCorpus("odd", entries, () => new Bun.CryptoHasher("sha256")));
+    const corpus = openCorpus(packCorpus("odd", entries));
     const text = decode(query);
     const patterns = Array.from({ length: 3 }, () => {
       const from = pick(query.length);

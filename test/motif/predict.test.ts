@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { CryptoHasher } from "bun";
 import { decode, encode } from "../../src/motif/alphabet.ts";
 import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import {
@@ -25,7 +24,7 @@ function corpusOf(proteins: Uint8Array[]): Corpus {
     speciesKey: null,
     residues,
   }));
-  return openCorpus(packCorpus("small", entries, () => new CryptoHasher("sha256")));
+  return openCorpus(packCorpus("small", entries));
 }
 
 function pattern(expression: string, name: string | null = null): PatternRequest {

@@ -19,7 +19,7 @@ function corpusOf(sequences: Uint8Array[]): Corpus {
     speciesKey: null,
     residues,
   }));
-  return openCorpus(packCorpus("test", entries, () => new Bun.CryptoHasher("sha256")));
+  return openCorpus(packCorpus("test", entries));
 }
 
 const next = random(61);

@@ -92,7 +92,7 @@ describe("the form that Accept prefers", () => {
   });
 });
 
-const CORPUS = openCorpus(packCorpus("sample", readFasta(proteins), () => new Bun.CryptoHasher("sha256")));
+const CORPUS = openCorpus(packCorpus("sample", readFasta(proteins)));
 const PATTERNS = ["P.{0,3}P", "[ST]P", "^M", "W{4}"].map((expression) => ({ expression, name: null }));
 /** Predictions of real proteins. */
 const REPORTS = Array.from({ length: 12 }, (_, i): PredictionReport => {

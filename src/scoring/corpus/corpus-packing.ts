@@ -138,7 +138,7 @@ class Packing {
     if (!this.#hasProteins && this.#nucleotides > 0) this.#rejectNucleotides();
     const { sequenceCount: sequences, residueCount: residues } = this.#builder;
     this.request.report?.(sequences, residues);
-    return { ...this.#builder.finish(sha256), sequences, residues, source: this.#hasher.digest("hex") };
+    return { ...this.#builder.finish(), sequences, residues, source: this.#hasher.digest("hex") };
   }
 
   /** The part of a chunk behind the resumed segments; null if what is before differs from theirs. */
@@ -195,7 +195,7 @@ class Packing {
       line,
     };
     const path = segmentPath(this.request.directory, this.request.name, this.#segments.length);
-    writeDurably(path, [packCorpus(JSON.stringify(end), this.#held, sha256)]);
+    writeDurably(path, [packCorpus(JSON.stringify(end), this.#held)]);
     this.#segments.push(path);
     this.#held = [];
     this.#sinceSegment = 0;
@@ -208,7 +208,7 @@ function restore(paths: string[], builder: CorpusBuilder): SegmentEnd | null {
   for (const [n, path] of paths.entries()) {
     try {
       const segment = openCorpus(readFileSync(path));
-      segment.verify(sha256);
+      segment.verify();
       builder.addAll(segment);
       end = JSON.parse(segment.name) as SegmentEnd;
     } catch (error) {

@@ -41,11 +41,9 @@ export interface CorpusSource {
 /** Milliseconds after which an interrupted download is discarded. */
 const ABANDONED_AFTER = 7 * 86_400_000;
 
-export const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
-
 /** Stands for a missing corpus: searching it finds nothing. */
 export function emptyCorpus(): Corpus {
-  return openCorpus(packCorpus("none", [], sha256));
+  return openCorpus(packCorpus("none", []));
 }
 
 /** Warning in results that were computed without a corpus. */
@@ -105,7 +103,7 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
       `corpora/${basename(path)} contains corpus ${corpus.hash} instead of ${hash}.`,
     );
   try {
-    corpus.verify(sha256);
+    corpus.verify();
   } catch (error) {
     throw corpusProblem(error, `corpora/${basename(path)}`);
   }
