@@ -9,7 +9,6 @@ import { labd, scratch, serveHere } from "./labd.ts";
 setDefaultTimeout(60_000);
 
 test.each<[string[], number, string]>([
-  [["sevre"], 64, "Did you mean serve?"],
   [["serve", "--prot", "1"], 64, "Did you mean --port?"],
   [
     ["serve", "--port", "70000"],
@@ -23,7 +22,6 @@ test.each<[string[], number, string]>([
   [["corpus", "ad", "x"], 64, "Did you mean add?"],
   [["corpus", "add", "nowhere.fa"], 66, "no file nowhere.fa"],
   [["check", "--explain", "location"], 64, "Did you mean locations?"],
-  [["user", "add"], 64, "labd user add needs NAME."],
 ])("%p ends with %p and prints %p", async (words, code, text) => {
   using place = scratch();
   const ended = await labd(words, { env: { LABD_DATA_DIR: place.directory } });

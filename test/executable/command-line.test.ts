@@ -11,7 +11,6 @@ test("--version prints version and commit", async () => {
 });
 
 test.each<[string[], number, string]>([
-  [["sevre"], 64, "Did you mean serve?"],
   [["serve", "--data-dir", LABD], 74, "cannot be written: it is a file."],
   [["serve", "--port", "0", "--host", "203.0.113.1"], 78, "this machine has no such address"],
 ])("%p ends with %p and prints %p", async (words, code, text) => {

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isAllowedAddress, readNetworks } from "../../src/webhooks/address.ts";
 import { post } from "../../src/webhooks/post.ts";
+import { OPENSSL, selfSigned } from "../executable/certificate.ts";
 
 const NONE = readNetworks("");
 const LOOPBACK = readNetworks("127.0.0.0/8");
@@ -110,20 +114,17 @@ test("redirects are not followed, long responses are cut, and silence ends", asy
   expect(await failure(call("/x"))).toContain("ECONNREFUSED");
 });
 
-const openssl = Bun.which("openssl");
-// oxlint-disable-next-line no-console
-if (openssl === null) console.warn("skipped: certificates of webhooks (no openssl)");
-test.skipIf(openssl === null)("certificates must be trusted and name the host", async () => {
-  const words =
-    "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=lab.example " +
-    "-addext subjectAltName=DNS:lab.example -keyout - -out -";
-  const pem = await Bun.$`${openssl} ${words.split(" ")}`.quiet().text();
-  const ca = pem.slice(pem.indexOf("-----BEGIN CERTIFICATE"));
+test.skipIf(OPENSSL === null)("certificates must be trusted and name the host", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-test-"));
+  const files = { certificate: join(directory, "lab.crt"), key: join(directory, "lab.key") };
+  selfSigned(files, "lab.example", 2);
+  const [ca, key] = [files.certificate, files.key].map((path) => readFileSync(path, "utf8"));
+  rmSync(directory, { recursive: true });
   let calls = 0;
   using server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    tls: { key: pem, cert: ca },
+    tls: { key, cert: ca },
     fetch: () => new Response(`call ${++calls}`),
   });
   const call = (name: string, trust: object) =>
