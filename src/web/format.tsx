@@ -10,12 +10,12 @@ export const formatDate = (at: string | number | Date): string => DATE.format(ne
 export const formatTime = (at: string | number | Date): string =>
   `${formatDate(at)}, ${CLOCK.format(new Date(at))}`;
 
-/** A time, or `none` instead of null. */
-export function Time({ at, none = "never" }: { at: string | null; none?: string }) {
+/** A time, or `none` instead of null; `short` shows the date alone. */
+export function Time({ at, none = "never", short }: { at: string | null; none?: string; short?: boolean }) {
   if (at === null) return <span class="muted">{none}</span>;
   return (
     <time dateTime={at} title={at} class="nowrap">
-      {formatTime(at)}
+      {short ? formatDate(at) : formatTime(at)}
     </time>
   );
 }

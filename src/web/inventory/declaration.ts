@@ -115,8 +115,8 @@ export const isCommon = (name: string): boolean => COMMON.has(name);
 
 const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !== "computed";
 
-/** Fields that are not columns by default: amounts include their unit. */
-const SECONDARY = new Set(["description", "barcode", "unit"]);
+/** Fields that are no columns by default: long, repeated by others, or part of them, as units of amounts. */
+const SECONDARY = new Set(["description", "barcode", "unit", "help_text", "choice_label"]);
 
 /** Columns that a list shows unless others are chosen. */
 export function defaultColumns({ fields, key }: Declaration): string[] {
@@ -128,7 +128,7 @@ export function defaultColumns({ fields, key }: Declaration): string[] {
       !COMMON.has(name) &&
       isShowable(fields[name]),
   );
-  const few = own.slice(0, 6);
+  const few = own.slice(0, 4);
   return [key, ...few, ...(few.length < 4 && fields.description ? ["description"] : []), "modified"];
 }
 

@@ -4,7 +4,7 @@ import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Select } from "../components/field.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { Cell } from "./cell.tsx";
 import { columnTitle, type Declaration, pageOf, titleOf } from "./declaration.ts";
@@ -50,6 +50,8 @@ export function ListTable(props: {
     const cell = (row: Row) =>
       name === of.key ? (
         <a href={href(pageOf(of.name, row.id))}>{nameOf(of, row)}</a>
+      ) : name === "modified" ? (
+        <Time at={String(row.values[name])} short />
       ) : field ? (
         <Cell {...props} row={row} name={name} isActive={active === row.id} />
       ) : (
