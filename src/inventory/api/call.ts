@@ -47,11 +47,9 @@ const isRead = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(
 
 /** @throws Problem unauthenticated */
 export function openCall(options: CallOptions, request: Request, context: RequestContext): OpenedCall {
-  const { store, maxBytes, anonymousRead } = options;
-  const { method } = request;
   const actor = options.authenticate(request);
-  if (actor.user === null && !(anonymousRead && isRead(method))) throw missingCredentials();
-  return { ...openAnonymousCall({ store, maxBytes }, request, context), actor };
+  if (actor.user === null && !(options.anonymousRead && isRead(request.method))) throw missingCredentials();
+  return { ...openAnonymousCall(options, request, context), actor };
 }
 
 /** The same without authentication. */

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ALIVE, and, compare } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
-import { LIST_PARAMETERS, type Listing, parseListing } from "../model/listing.ts";
+import { FIRST_PAGE, LIST_PARAMETERS, type Listing, parseListing } from "../model/listing.ts";
 import { listParameters, nullable } from "../model/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";
@@ -142,14 +142,10 @@ function byField(call: Call, to: RoutedResource, id: string): ReferenceSummary[]
     const { resource, field } = from;
     const { key, segment } = resource;
     const listing: Listing = {
-      format: undefined,
-      shape: "flat",
-      fields: ["id", key],
+      ...FIRST_PAGE,
       condition: and(ALIVE, compare([field, "rid"], "==", rid)),
       order: [{ path: [key], descending: false }],
-      page: 1,
       size: MAX_NAMED,
-      ignored: [],
     };
     const records = named(call, resource, store.reader.list(resource, listing, actor).rids);
     const list = `${base}${segment}/?${field}=${encodeURIComponent(id)}`;

@@ -1,7 +1,7 @@
 import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type: "file" };
 import PDFDocument from "pdfkit";
 import { type Label, code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./label.ts";
-import type { Sheet } from "./sheet.ts";
+import type { Area, Sheet } from "./sheet.ts";
 import { type Matrix, qrMatrix } from "../../platform/qr-code.ts";
 
 /** Labels as PDF: text in an embedded subset of one font, symbols as vector shapes. */
@@ -18,14 +18,6 @@ const SIZES = { most: 11, least: 4.5, step: 0.5 };
 const LINE = 1.17;
 
 type Document = InstanceType<typeof PDFDocument>;
-
-/** An area in points. */
-interface Area {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 export const fitsPdf = (label: Label, sheet: Sheet, symbol: Symbology): boolean =>
   moduleOn(sheet.label, symbol, modulesOf(label, symbol)) >= NARROWEST[symbol];
@@ -65,7 +57,7 @@ export async function labelPdf(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Where a label is printed, without its margin, and whether it is the first of its page. */
+/** Where a label is printed, in points without its margin, and whether it is the first of its page. */
 function positionOf({ grid, label }: Sheet, index: number): { isFirst: boolean; area: Area } {
   const { columns, rows, left, top, across, down } = grid ?? ROLL;
   const place = index % (columns * rows);
@@ -102,21 +94,15 @@ function draw(document: Document, label: Label, sheet: Sheet, symbol: Symbology,
 }
 
 /** Runs of dark modules as rectangles of one path, so that no seams show between them. */
-function drawMatrix(
-  document: Document,
-  { size, dark }: Matrix,
-  module: number,
-  left: number,
-  top: number,
-): void {
+function drawMatrix(page: Document, { size, dark }: Matrix, module: number, left: number, top: number): void {
   for (let y = 0; y < size; y++)
     for (let x = 0; x < size; x++) {
       if (!dark(x, y)) continue;
       const from = x;
       while (x < size && dark(x, y)) x++;
-      document.rect(left + from * module, top + y * module, (x - from) * module, module);
+      page.rect(left + from * module, top + y * module, (x - from) * module, module);
     }
-  document.fill();
+  page.fill();
 }
 
 /** The name in the largest font in which all of it fits, then type and place, then the code. */

@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
-import type { Listing } from "../model/listing.ts";
+import { FIRST_PAGE } from "../model/listing.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 
@@ -16,15 +16,7 @@ export interface ScannedRecord {
 }
 
 /** Records of one list that are returned for an ambiguous code. */
-const FIRST: Omit<Listing, "condition"> = {
-  format: undefined,
-  shape: "flat",
-  fields: undefined,
-  order: [],
-  page: 1,
-  size: 10,
-  ignored: [],
-};
+const MAX_FOUND = 10;
 
 /** A whole id, or at least its first eight digits, with or without hyphens. */
 const PREFIX = /^[0-9a-f]{8}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,12})?)?)?)?$/i;
@@ -71,7 +63,8 @@ export function scan(
       const condition = conditionOf(resource);
       if (!condition) return [];
       const fields = ["id", resource.key];
-      const { rids } = reader.list(resource, { ...FIRST, condition: and(condition, ALIVE) }, actor);
+      const listing = { ...FIRST_PAGE, size: MAX_FOUND, condition: and(condition, ALIVE) };
+      const { rids } = reader.list(resource, listing, actor);
       return reader.values(resource, fields, actor, rids).map((record, i) => ({
         resource,
         rid: rids[i],

@@ -1,11 +1,19 @@
+/** A part of a label, in points or dots. */
+export type Area = Record<"x" | "y" | "width" | "height", number>;
+
+interface Size {
+  width: number;
+  height: number;
+}
+
 /** A sheet or a roll of labels. Lengths are in millimetres. */
 export interface Sheet {
   name: string;
   about: string;
-  label: { width: number; height: number };
+  label: Size;
   /** The layout of a page. Each label of a roll is its own page. */
   grid?: {
-    page: { width: number; height: number };
+    page: Size;
     columns: number;
     rows: number;
     left: number;
@@ -23,8 +31,8 @@ const LETTER = { width: 215.9, height: 279.4 };
 function sheet(
   name: string,
   about: string,
-  label: { width: number; height: number },
-  { columns, rows, gap, page = A4 }: { columns: number; rows: number; gap: number; page?: typeof A4 },
+  label: Size,
+  { columns, rows, gap, page = A4 }: { columns: number; rows: number; gap: number; page?: Size },
 ): Sheet {
   const { width, height } = label;
   const left = (page.width - columns * width - (columns - 1) * gap) / 2;

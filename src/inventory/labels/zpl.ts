@@ -1,5 +1,5 @@
 import { type Label, moduleOn, modulesOf, QUIET, type Symbology } from "./label.ts";
-import type { Sheet } from "./sheet.ts";
+import type { Area, Sheet } from "./sheet.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
 
@@ -19,14 +19,6 @@ export const fitsZpl = (...print: Parameters<typeof moduleDots>): boolean => mod
 /** Concatenated labels, in UTF-8. */
 export const labelZpl = (labels: readonly Label[], sheet: Sheet, symbol: Symbology, dpi: number): string =>
   labels.map((label) => zplOf(label, sheet, symbol, dpi)).join("");
-
-/** An area in dots. */
-interface Area {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 function zplOf(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): string {
   const dots = (mm: number): number => Math.round((mm / 25.4) * dpi);
@@ -55,7 +47,7 @@ function zplOf(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): stri
   return `${lines.join("\n")}\n^XZ\n`;
 }
 
-/** The name as large as it should fit, then type and place, then the code. */
+/** The name as large as it should fit, then type and place, then the code. The area is in dots. */
 function textLines({ name, about, code }: Label, area: Area, [least, most]: readonly number[]): string[] {
   const small = Math.max(least, Math.min(most, Math.floor(area.height / 4)));
   const gap = Math.round(small * 0.25);

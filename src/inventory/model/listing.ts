@@ -32,6 +32,16 @@ export interface Listing extends Representation {
   ignored: string[];
 }
 
+/** The first page of a list in the order of ids. */
+export const FIRST_PAGE: Omit<Listing, "condition" | "size"> = {
+  format: undefined,
+  shape: "flat",
+  fields: undefined,
+  order: [],
+  page: 1,
+  ignored: [],
+};
+
 /** Records on a page where page_size says nothing. */
 export const DEFAULT_PAGE_SIZE = 50;
 

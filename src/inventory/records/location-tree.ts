@@ -1,6 +1,6 @@
 import { type Actor, visible } from "../model/access.ts";
 import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
-import type { Listing } from "../model/listing.ts";
+import { FIRST_PAGE, type Listing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import type { RecordReader } from "./record-reader.ts";
@@ -96,16 +96,8 @@ export class LocationTree {
               .filter((way) => way.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
-      const listing: Listing = {
-        format: undefined,
-        shape: "flat",
-        fields: undefined,
-        condition: and(ALIVE, or(...conditions)),
-        order: resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false })),
-        page: 1,
-        size,
-        ignored: [],
-      };
+      const order = resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false }));
+      const listing: Listing = { ...FIRST_PAGE, condition: and(ALIVE, or(...conditions)), order, size };
       const { total } = this.reader.list(resource, listing, actor);
       const isPast = (page - 1) * size >= total;
       const rids = isPast ? [] : this.reader.list(resource, { ...listing, page }, actor).rids;
