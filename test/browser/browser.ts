@@ -24,7 +24,7 @@ export const browserTest = test.skipIf(CHROMIUM === undefined);
 
 /** Screenshots; not part of the repository. */
 export const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
-/** Pictures in docs/pages.md; `DOCS=write` makes them anew. */
+/** Pictures of the documentation; `DOCS=write` makes them anew. */
 const PICTURES = join(import.meta.dir, "../../docs/images");
 
 export const ADMIN = { username: "admin", password: "a password for tests" };
