@@ -204,7 +204,7 @@ test("sessions are listed and ended", async () => {
   expect((await call("GET", "account/sessions", here)).body.total).toBe(1);
 });
 
-test("tokens of everybody are listed, with revoked ones if asked, and revoked", async () => {
+test("an administrator lists all tokens, on request also revoked ones, and revokes them", async () => {
   const list = async (query = "") => (await call("GET", `admin/tokens${query}`, "ada")).body;
   const { results } = await list();
   const { id } = results.find(({ username }: Json) => username === "kim");
@@ -215,7 +215,7 @@ test("tokens of everybody are listed, with revoked ones if asked, and revoked", 
   ]);
 });
 
-describe("a session from a while ago", () => {
+describe("an unconfirmed session", () => {
   test.each([
     ["POST", "admin/users/ada/password-link", undefined],
     ["POST", "admin/users/ada/identities", { provider: "oidc", who: "1" }],

@@ -40,7 +40,7 @@ describe("the chain", () => {
     expect([found.entries, found.head]).toEqual([n, auditHead(database)]);
   });
 
-  test("that was rewritten with all hashes is revealed by a head that was noted", () => {
+  test("reveals by a noted head that it was rewritten with all hashes", () => {
     const { database, log } = opened();
     const heads = [log.head()!];
     database.run("DELETE FROM audit WHERE seq >= 3");
@@ -96,7 +96,7 @@ test("an event is recorded with its transaction, and with the origin of the requ
   expect(auditOf(database, { now: () => 0 })).toBe(accounts.audit.log);
 });
 
-test("the start of the service tells whether it was stopped before", () => {
+test("the start of the service records whether it was stopped properly", () => {
   const { log } = opened();
   const stopped = () => (recordStart(log, { version: "1" }), log.latest({}, 1)[0].detail);
   expect(stopped()).toEqual({ version: "1", stopped_before: false });

@@ -33,7 +33,7 @@ describe("an Authorization header", () => {
     ]);
   });
 
-  test("Token and Bearer take a token; without a header the caller is anonymous", async () => {
+  test("Token and Bearer accept a token; without a header the caller is anonymous", async () => {
     const { accounts, database } = openAccounts();
     const user = await accounts.addUser({ username: "kim", group: "Freezers" });
     const token = accounts.addToken("kim", "test");
@@ -46,7 +46,7 @@ describe("an Authorization header", () => {
     expect(accounts.authenticate(request())).toEqual(ANONYMOUS);
   });
 
-  test("Basic takes a password, which is hashed again after five minutes or a change", async () => {
+  test("Basic accepts a password, which is verified again after five minutes or a change", async () => {
     const { accounts, clock } = openAccounts();
     const kim = await accounts.addUser({ username: "kim", password: "long: päßword" });
     await accounts.addUser({ username: "root", superuser: true });
@@ -102,7 +102,7 @@ describe("tokens", () => {
     expect(await callerOf(accounts, long)).toBe("unauthenticated");
   });
 
-  test("with scope read only read, and their use is stored once a minute", async () => {
+  test("with scope read cannot write, and their last use is stored once a minute", async () => {
     const { accounts, clock, database } = openAccounts();
     const user = await accounts.addUser({ username: "kim" });
     const token = tokenHeader(accounts.addToken("kim", "reader", null, "read"));
@@ -123,7 +123,7 @@ describe("tokens", () => {
     expect([changes() - before, used()]).toEqual([1, start + MINUTE]);
   });
 
-  test("are listed by their prefix, by which they are revoked", async () => {
+  test("are listed and revoked by their prefix", async () => {
     const { accounts, clock } = openAccounts();
     const user = await accounts.addUser({ username: "kim" });
     const lee = await accounts.addUser({ username: "lee" });
@@ -311,7 +311,7 @@ describe("sessions", () => {
     expect(accounts.sessions.open(kim, request(headers, "GET", url)).cookie).toMatch(expected);
   });
 
-  test("by https take no cookie that another host could have set", async () => {
+  test("over https ignore a cookie that another host could have set", async () => {
     const { accounts } = openAccounts();
     const kim = await accounts.addUser({ username: "kim" });
     const at = (cookie = "") => request({ cookie }, "GET", "https://lab/");
@@ -370,7 +370,7 @@ describe("throttling", () => {
 });
 
 describe("passwords", () => {
-  test("of a wrong, a missing and an unknown account fail alike, with the same hash", async () => {
+  test("fail alike, after one hash, for wrong, missing and unknown accounts", async () => {
     const { accounts, database } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
     await accounts.addUser({ username: "lee" });
@@ -389,7 +389,7 @@ describe("passwords", () => {
       expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{43}\$[A-Za-z0-9+/]{43}$/);
   });
 
-  test("are hashed two at a time, and 200 wait", async () => {
+  test("are hashed two at a time, with at most 200 waiting", async () => {
     const passwords = new Passwords(2);
     let running = 0;
     let most = 0;
@@ -436,7 +436,7 @@ describe("a directory", () => {
     expect(refused.outcome).toBe("refused");
   });
 
-  test("that is away is no failed attempt; names that differ in case are throttled together", async () => {
+  test("that is unavailable costs no attempt; names that differ in case are throttled together", async () => {
     const { accounts, directory } = await opened();
     directory.isAway = true;
     for (let i = 0; i < 12; i++)
@@ -463,7 +463,7 @@ describe("a directory", () => {
     expect(await asked()).toBe(3);
   });
 
-  test("is not asked for the local password, before that is changed", async () => {
+  test("is not asked when the local password is about to be changed", async () => {
     const { accounts, directory } = await opened();
     expect(await accounts.passwordError("kim", "theirs")).toContain("no local password");
     expect(await accounts.passwordError("lee", "theirs")).toBe("This is not the password of the account.");

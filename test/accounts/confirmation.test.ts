@@ -49,7 +49,7 @@ describe("confirmation", () => {
     expect(await require()).toBe(`${REQUIRED} password`);
   });
 
-  test("is not asked of tokens; wrong passwords are throttled and recorded", async () => {
+  test("is not required of tokens; wrong passwords are throttled and recorded", async () => {
     const { accounts, clock, require } = await opened();
     clock.at += 60 * MINUTE;
     expect(await require("", request(tokenHeader(accounts.addToken("kim", "a program"))))).toBe("ok");
@@ -63,7 +63,7 @@ describe("confirmation", () => {
     );
   });
 
-  test("asks a directory for its passwords, and sends people of a provider there", async () => {
+  test("uses the password of the directory, or a new sign-in at the provider", async () => {
     const { accounts, clock, require } = await opened();
     const lee = await accounts.addUser({ username: "lee" });
     const by = (confirmed: number): Request =>

@@ -89,7 +89,7 @@ describe("guards", () => {
     expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
   });
 
-  test("refuse a stranger before the body is validated", async () => {
+  test("return 401 before the body is validated", async () => {
     expect((await ask("POST", "notes/", "", { text: 1 })).status).toBe(401);
   });
 
@@ -141,7 +141,7 @@ describe("schemas", () => {
     expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
   });
 
-  test("malformed JSON is 400, an empty body an empty object, and too large a one 413", async () => {
+  test("malformed JSON returns 400, an empty body counts as {}, and a large one returns 413", async () => {
     expect((await ask("POST", "notes/", "kim", "{")).body).toMatchObject({ code: "malformed" });
     expect((await ask("POST", "notes/", "kim", "")).body).toMatchObject({
       text: ["This field is required."],
@@ -149,7 +149,7 @@ describe("schemas", () => {
     expect((await ask("POST", "notes/", "kim", " ".repeat(5001))).status).toBe(413);
   });
 
-  test("a response that breaks its schema is a 500 that shows nothing, and the log has the field", async () => {
+  test("a response that violates its schema returns 500, and only the log names the field", async () => {
     const { status, body } = await ask("GET", "broken");
     expect([status, body.code]).toEqual([500, "internal"]);
     expect(JSON.stringify(log)).toContain(
@@ -180,7 +180,7 @@ describe("methods that no route declares", () => {
     expect([got.status, got.headers.get("allow")]).toEqual([status, allow]);
   });
 
-  test("HEAD is GET without a body, and both slash forms are one address", async () => {
+  test("HEAD answers like GET without a body, with and without the trailing slash", async () => {
     const head = await ask("HEAD", "notes/?page=3");
     expect([head.status, head.text]).toEqual([200, ""]);
     expect((await ask("GET", "notes?page=3")).body).toEqual({ by: null, page: 3 });

@@ -38,7 +38,7 @@ async function opened(options: Partial<AccountOptions> = {}) {
 }
 
 describe("codes", () => {
-  test("count from their confirmation on, once each and in order, with the password only", async () => {
+  test("are valid once each and in order, after confirmation and with the password", async () => {
     const { accounts, ada, shown, signIn, clock } = await opened();
     const { secret, uri } = accounts.secondFactors.begin(ada, "ada", "labd");
     expect(uri).toContain(`secret=${secret}`);
@@ -59,7 +59,7 @@ describe("codes", () => {
     expect(() => accounts.secondFactors.begin(ada, "ada", "labd")).toThrow("already has a second factor");
   });
 
-  test("survive a clock that was a year ahead, but not one that goes back a minute", async () => {
+  test("are accepted after the clock was a year ahead, but not again after it went back a minute", async () => {
     const { clock, enrol, shown, signIn } = await opened();
     const { secret } = enrol();
     const year = 365 * 86_400_000;
@@ -74,7 +74,7 @@ describe("codes", () => {
     for (const steps of [-1, 0, 1]) expect(await signIn(shown(secret, steps))).toBe("second_factor_wrong");
   });
 
-  test("sign in once if they are sent many times at once", async () => {
+  test("sign in once even if sent several times simultaneously", async () => {
     const { enrol, shown, signIn } = await opened();
     const { secret, recovery } = enrol();
     for (const code of [shown(secret), recovery[0]]) {
@@ -83,7 +83,7 @@ describe("codes", () => {
     }
   });
 
-  test("for recovery work once, however they are typed, until they are replaced", async () => {
+  test("for recovery work once, in any spelling, until they are replaced", async () => {
     const { accounts, ada, enrol, signIn } = await opened();
     const [one, two] = enrol().recovery;
     expect(one).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/);
@@ -118,7 +118,7 @@ describe("codes", () => {
   });
 });
 
-test("Basic, even remembered, needs a token instead; a directory's password needs a code too", async () => {
+test("Basic is refused with a second factor; directory passwords need a code too", async () => {
   const { accounts, ada, enrol, shown } = await opened();
   const token = accounts.addToken("ada", "cron");
   expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("ada");
@@ -197,7 +197,7 @@ test("the audit log records every step, and the database holds neither secrets n
   expect(stored.includes(Buffer.from(bytesOf(again.secret)).toString("latin1"))).toBe(false);
 });
 
-test("the key is in a file of the owner; without it recovery codes still work", async () => {
+test("the key file is private to its owner; recovery codes work without it", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-test-"));
   try {
     const keyFile = join(directory, SECOND_FACTOR_KEY);

@@ -32,7 +32,7 @@ test.each([
   expect(base32(Buffer.from(text))).toBe(encoded);
 });
 
-test("a code is good one step before and after its own, and no further", () => {
+test("a code is valid one step before and after its own", () => {
   const secret = newTotpSecret();
   const at = 1_800_000_000_000;
   const code = codeOf(secret, stepOf(at));
@@ -51,7 +51,7 @@ test("a code is good one step before and after its own, and no further", () => {
   expect(matchingStep(secret, "", at)).toBeUndefined();
 });
 
-test("the address for apps names service and account, each without what divides them", () => {
+test("the otpauth URI names service and account, both encoded", () => {
   const uri = otpauthUri(RFC_SECRET, "labd lab.example", "ada:x y");
   expect(uri).toStartWith("otpauth://totp/labd%20lab.example:ada%20x%20y?secret=GEZDGNBVGY3TQOJQ");
   const { searchParams } = new URL(uri);

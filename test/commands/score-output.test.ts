@@ -57,7 +57,7 @@ test("writes the last text once after a kill during finish", async () => {
   expect(readFileSync(path, "utf8")).toBe("one\nend\n");
 });
 
-test("neither continues another request nor overwrites", async () => {
+test("refuses to continue another request and to overwrite", async () => {
   await cutOff();
   expect(() => openOutput(path, "asked", false)).toThrow("Continue it with --resume");
   expect(() => openOutput(path, "else", true)).toThrow("begun with other queries");
@@ -73,7 +73,7 @@ test("starts anew with --resume if the file is missing or shorter than the check
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
-test("draws the bar by the part of all work", () => {
+test("draws the bar by the fraction of all work", () => {
   expect(progressBar(0, 1, "homologs", 0.5)).toBe(
     `[${"#".repeat(11)}${".".repeat(13)}] 0 of 1 query, homologs 50 %`,
   );

@@ -57,7 +57,7 @@ withRedis(
 );
 
 withRedis(
-  `status, metrics and doctor show the farm, and every job ends once whatever is killed${NAME}`,
+  `status, metrics and doctor show the farm, and every job ends once after kills${NAME}`,
   async () => {
     using place = scratch();
     const { directory } = place;

@@ -63,7 +63,7 @@ test("1,000 idle connections use little memory and delay no one", async () => {
   await until(() => files() - filesBefore < 20);
 });
 
-test("200 simultaneous failed sign-ins are limited by address, while reads and jobs go on", async () => {
+test("200 simultaneous failed sign-ins are limited by address, while reads and jobs continue", async () => {
   const before = memory();
   const seen = { most: 0, reads: 0, jobs: 0 };
   /** What goes on while somebody at an address of their own tries passwords. */

@@ -105,7 +105,7 @@ async function isWhole(lab: Lab): Promise<void> {
 }
 
 test.skipIf(!CAN_MOUNT)(
-  `on a full disk writes return 507 and reads go on, until there is space again${UNLESS_MOUNTED}`,
+  `on a full disk writes return 507 until there is space, and reads continue${UNLESS_MOUNTED}`,
   async () => {
     using place = scratch();
     using disk = smallDisk(place.directory, 8)!;
@@ -161,7 +161,7 @@ test.skipIf(!CAN_MOUNT)(
 );
 
 test.skipIf(!CAN_FAIL)(
-  `on a read-only disk writes return 503, reads go on, and a start explains the error${UNLESS_FAILED}`,
+  `on a read-only disk writes return 503, reads continue, and a start explains the error${UNLESS_FAILED}`,
   async () => {
     using place = scratch();
     using disk = failingDisk(place.directory)!;

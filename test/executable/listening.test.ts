@@ -7,7 +7,7 @@ import { labd, LABD, scratch, serve } from "./labd.ts";
 
 /** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
 
-test("all links contain the base path, with and without which requests are answered", async () => {
+test("all links contain the base path; requests are answered with and without it", async () => {
   using data = scratch();
   await using server = await serve(data.directory, ["--public-url", "http://lab.example/lab/labd"]);
   const { url } = server;

@@ -75,7 +75,7 @@ const members = (group: string, ...uids: string[]): Promise<void> =>
     `dn: cn=${group},ou=groups,${BASE}\nchangetype: modify\nreplace: member\n${uids.map((uid) => `member: ${dnOf(uid)}\n`).join("")}`,
   );
 
-ldapTest("signs in by every method, creates accounts, and leaves local ones alone", async () => {
+ldapTest("signs in by every method, creates accounts, and leaves local accounts unchanged", async () => {
   const { signIn, userOf, accounts, database } = await open();
   expect(await signIn("kim")).toBe("kim");
   expect(await userOf("kim")).toMatchObject({

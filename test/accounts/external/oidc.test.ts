@@ -133,7 +133,7 @@ test("refuses ID tokens that are not valid in every respect", () =>
     expect(odd.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
   }));
 
-test("accepts state, cookie and code of one browser and window, once", () =>
+test("accepts state, cookie and code once, from the browser that began", () =>
   withOdd(async (odd) => {
     const { visit, pass, whoIs, answer, clock } = await openWith(odd);
     const begin = async (jar: Jar, next = "/inventory") =>
@@ -181,7 +181,7 @@ test("accepts state, cookie and code of one browser and window, once", () =>
     expect((await answer(new Request(CALLBACK, { method: "POST" }))).status).toBe(405);
   }));
 
-test("links accounts by subject, and takes over none by name", () =>
+test("links accounts by subject, never by name", () =>
   withOdd(async (odd) => {
     const strict = await openWith(odd, { new_accounts: "off" });
     expect(await strict.pass()).toBe("no_account");

@@ -24,7 +24,7 @@ test.each([
   expect(fillFilter(filter, values)).toBe(filled);
 });
 
-test("names are folded, and texts and e-mail addresses of others are cleaned", () => {
+test("usernames are normalized, and names and e-mail addresses cleaned", () => {
   expect([" Kim ", "ju\u0308rgen", "\uff4b\uff49\uff4d"].map(accountNameOf)).toEqual([
     "kim",
     "j\u00fcrgen",
