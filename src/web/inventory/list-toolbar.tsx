@@ -134,7 +134,7 @@ export function BulkBar(props: {
     (task) => (task !== "Move" || placeFields(of).length > 0) && (task !== "Share" || of.guarded),
   );
   return (
-    <section class="bulk screen" aria-label="Selection">
+    <section class="bulk row screen" aria-label="Selection">
       <span>{countOf(selection.count, "record")} selected</span>
       {!selection.isAll && selection.isPageSelected && total > selection.ids.size && (
         <Button look="quiet" small onClick={selection.selectAll}>

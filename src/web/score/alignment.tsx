@@ -111,11 +111,11 @@ function Name(props: {
   return (
     <>
       <text class="name" x={NAMES} y={y}>
-        {organism ? <tspan class="species">{shorten(organism, 18)}</tspan> : shorten(accession, 26)}
+        {organism ? <tspan font-style="italic">{shorten(organism, 18)}</tspan> : shorten(accession, 26)}
         <title>{`${accession} ${description}${state ? `: ${STATES[state]}` : ""}`}</title>
       </text>
       {organism && (
-        <text class="accession" x={NAMES + NAME} y={y}>
+        <text class="accession" text-anchor="end" x={NAMES + NAME} y={y}>
           {shorten(accession, 12)}
         </text>
       )}

@@ -97,9 +97,11 @@ function Parts({ match }: { match: NumberedMatch }) {
   );
 }
 
+const FOR = "mark tone-likely";
+
 const Swatch = ({ kind }: { kind: string }) => (
-  <svg class="swatch" aria-hidden="true">
-    <rect class={kind} width="12" height="8" />
+  <svg width="12" height="8" aria-hidden="true">
+    <rect class={kind} width="12" height="8" rx="2" />
   </svg>
 );
 
@@ -114,7 +116,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
       <caption>
         Evidence{" "}
         <span class="legend">
-          <Swatch kind="for" /> for <Swatch kind="against" /> against
+          <Swatch kind={FOR} /> for <Swatch kind="against" /> against
         </span>
       </caption>
       <thead class="unseen">
@@ -131,9 +133,9 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
             <tr key={name} title={TERMS[name].help}>
               <th scope="row">{TERMS[name].name}</th>
               <td>
-                <svg class="bar" aria-hidden="true">
+                <svg class="bar" width="100%" height="12" aria-hidden="true">
                   <rect
-                    class={name === "offset" ? "fixed" : value < 0 ? "against" : "for"}
+                    class={name === "offset" ? "mark tone-none" : value < 0 ? "against" : FOR}
                     x={`${value < 0 ? 50 - width : 50}%`}
                     y="1"
                     width={`${width}%`}

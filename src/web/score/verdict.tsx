@@ -5,7 +5,13 @@ const RING = "M6 1a5 5 0 1 0 0 10a5 5 0 1 0 0-10";
 
 /** The shape of a verdict, so that colour is not all that tells it. */
 export const VerdictGlyph = ({ verdict }: { verdict: Verdict }) => (
-  <svg class={`glyph tone-${VERDICTS[verdict].tone}`} viewBox="0 0 12 12" aria-hidden="true">
+  <svg
+    class={`glyph tone-${VERDICTS[verdict].tone}`}
+    width="12"
+    height="12"
+    viewBox="0 0 12 12"
+    aria-hidden="true"
+  >
     <path class="ring" d={RING} />
     {verdict === "conserved" && <path class="full" d={RING} />}
     {verdict === "weakly conserved" && <path class="full" d="M6 1a5 5 0 0 0 0 10z" />}
@@ -23,7 +29,7 @@ export const VerdictTag = ({ verdict }: { verdict: Verdict }) => (
 export const Kept = ({ kept, of }: { kept: number; of: number }) => (
   <span class="kept">
     {kept} of {of}
-    <svg class="kept-bar" aria-hidden="true">
+    <svg class="kept-bar" width="100%" height="4" aria-hidden="true">
       <rect width={`${of === 0 ? 0 : (100 * kept) / of}%`} height="4" />
     </svg>
   </span>
