@@ -1,4 +1,5 @@
 import type { Field } from "../../inventory/model/field.ts";
+import { href } from "../address.ts";
 import { requestJson } from "../request.ts";
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
@@ -78,6 +79,9 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** `Consumables` for `stocks/consumables`. */
 export const titleOf = (segment: string): string => TITLES[segment] ?? capital(segment.split("/").at(-1)!);
+
+/** A breadcrumb to a list. */
+export const crumbOf = (segment: string) => ({ name: titleOf(segment), href: href(pageOf(segment)) });
 
 /** `consumable` for `stocks/consumables`. */
 export const singularOf = (segment: string): string =>

@@ -233,7 +233,8 @@ function ConditionValue(props: {
   value: string;
   onChange: (value: string) => void;
 }) {
-  const { field, operator, value, onChange } = props;
+  const { segment, name, field, operator, value, onChange } = props;
+  const id = useId();
   if (field?.reference && operator === "exact")
     return <Picker to={field.reference} label="Value" hideLabel value={value} onChoose={onChange} />;
   const choices = field?.choices ?? (field?.kind === "flag" ? ["true", "false"] : null);
@@ -249,35 +250,23 @@ function ConditionValue(props: {
         onChange={onChange}
       />
     );
-  return <ConditionText {...props} />;
-}
-
-function ConditionText({
-  segment,
-  name,
-  field,
-  operator,
-  value,
-  onChange,
-}: Parameters<typeof ConditionValue>[0]) {
-  const id = useId();
-  const { kind } = field ?? {};
+  const isTextual = field?.kind === "text" && operator === "exact";
   const hasWords = isConstant(field) && operator === "exact";
-  const suggests = kind === "text" && operator === "exact";
+  const isNumber = field?.kind === "number" || field?.kind === "integer";
   return (
     <>
       <input
         class="input"
         aria-label="Value"
-        type={kind === "instant" ? "date" : "text"}
-        inputMode={kind === "number" || kind === "integer" ? "decimal" : undefined}
-        list={suggests ? id : undefined}
+        type={field?.kind === "instant" ? "date" : "text"}
+        inputMode={isNumber ? "decimal" : undefined}
+        list={isTextual ? id : undefined}
         defaultValue={hasWords && value !== "" ? wordsOf(value) : value}
         onInput={({ currentTarget }) =>
           onChange(hasWords ? constantOf(currentTarget.value) : currentTarget.value)
         }
       />
-      {suggests && <Suggestions id={id} segment={segment} name={name} />}
+      {isTextual && <Suggestions id={id} segment={segment} name={name} />}
     </>
   );
 }

@@ -90,12 +90,11 @@ const NoteForm = (props: {
   onCancel?: () => void;
 }) => (
   <Form
+    {...props}
     fields={[{ name: "content", label: props.label, rows: 2 }]}
     initial={{ content: props.content }}
-    submit={props.submit}
     look="plain"
     reset
     onSubmit={({ content }) => props.onSubmit(content)}
-    {...(props.onCancel ? { onCancel: props.onCancel } : {})}
   />
 );

@@ -99,17 +99,10 @@ export function SharingOf(props: { segment: string; id: string; onChanged: () =>
           />
           <ul class="shares">
             {groups.map((rights) => (
-              <Share key={rights.name} kind="group" name={rights.name} rights={rights} change={change} />
+              <Share key={rights.id} kind="group" title="group" {...{ rights, change }} name={rights.name} />
             ))}
-            {users.map((rights) => (
-              <Share
-                key={rights.username}
-                kind="user"
-                name={rights.username}
-                title={rights.full_name}
-                rights={rights}
-                change={change}
-              />
+            {users.map(({ username, full_name, ...rights }) => (
+              <Share key={username} kind="user" title={full_name} {...{ rights, change }} name={username} />
             ))}
           </ul>
           <ShareForm
@@ -125,7 +118,7 @@ export function SharingOf(props: { segment: string; id: string; onChanged: () =>
 function Share(props: {
   kind: Kind;
   name: string;
-  title?: string;
+  title: string;
   rights: Rights;
   change: (body: object, done: string) => Promise<void>;
 }) {
@@ -133,7 +126,7 @@ function Share(props: {
   return (
     <li class="row">
       <span class="grow">
-        {name} <small>{kind === "group" ? "group" : title}</small>
+        {name} <small>{title}</small>
       </span>
       <Select
         small

@@ -12,6 +12,7 @@ import { countOf, formatCount } from "../format.tsx";
 import { readCsv } from "../inventory/csv.ts";
 import {
   api,
+  crumbOf,
   type Declaration,
   declaration,
   pageOf,
@@ -42,7 +43,7 @@ function InventoryImport() {
   const declared = useLoaded(segment, () => declaration(segment));
   return (
     <>
-      <PageHead title={title} crumbs={[{ name: titleOf(segment), href: href(pageOf(segment)) }]} />
+      <PageHead title={title} crumbs={[crumbOf(segment)]} />
       <SignInFirst to="import records">
         <Loaded of={declared}>{(of) => <Wizard of={of} />}</Loaded>
       </SignInFirst>

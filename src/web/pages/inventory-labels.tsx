@@ -8,7 +8,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
-import { api, pageOf, titleOf } from "../inventory/declaration.ts";
+import { api, crumbOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { get, send } from "../request.ts";
@@ -20,10 +20,7 @@ const OPTIONS = new Set(["list", "sheet", "symbol", "printer", "skip", "dpi"]);
 function InventoryLabels() {
   const [query] = useQuery();
   const segment = query.get("list") ?? "";
-  const list = {
-    name: titleOf(segment || "inventory"),
-    href: href(segment ? pageOf(segment) : "/inventory"),
-  };
+  const list = segment ? crumbOf(segment) : { name: "Inventory", href: href("/inventory") };
   return (
     <>
       <PageHead title="Labels" crumbs={[list]} />

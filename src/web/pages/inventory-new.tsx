@@ -1,13 +1,12 @@
-import { href } from "../address.ts";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import {
   api,
+  crumbOf,
   declaration,
   pageOf,
   segmentOf,
   singularOf,
-  titleOf,
   writableFields,
 } from "../inventory/declaration.ts";
 import { inputOf, readRecord } from "../inventory/record.tsx";
@@ -38,7 +37,7 @@ function InventoryNew() {
   });
   return (
     <>
-      <PageHead title={title} crumbs={[{ name: titleOf(segment), href: href(pageOf(segment)) }]} />
+      <PageHead title={title} crumbs={[crumbOf(segment)]} />
       <SignInFirst to="add records">
         <Loaded of={loaded}>
           {({ of, values }) => (

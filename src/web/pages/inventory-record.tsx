@@ -12,6 +12,7 @@ import { Annotations } from "../inventory/annotations.tsx";
 import { useRecordChange } from "../inventory/change-record.tsx";
 import {
   api,
+  crumbOf,
   type Declaration,
   declaration,
   isCommon,
@@ -68,7 +69,7 @@ function InventoryRecord() {
   if (!loaded.value)
     return (
       <>
-        <PageHead title="Record" crumbs={[{ name: titleOf(segment), href: href(pageOf(segment)) }]} />
+        <PageHead title="Record" crumbs={[crumbOf(segment)]} />
         <Loaded of={loaded}>{() => null}</Loaded>
       </>
     );
@@ -160,10 +161,7 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
   return (
     <PageHead
       title={name}
-      crumbs={[
-        { name: "Inventory", href: href("/inventory") },
-        { name: titleOf(of.name), href: href(pageOf(of.name)) },
-      ]}
+      crumbs={[{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name)]}
       actions={
         <>
           {of.name === "views" && (
@@ -285,10 +283,7 @@ function Edit(props: RecordProps) {
   const change = useRecordChange({ ...props, done: "Saved.", onClose: close });
   return (
     <>
-      <PageHead
-        title={`Edit ${nameOf(of, row)}`}
-        crumbs={[{ name: titleOf(of.name), href: href(pageOf(of.name)) }]}
-      />
+      <PageHead title={`Edit ${nameOf(of, row)}`} crumbs={[crumbOf(of.name)]} />
       <RecordForm
         of={of}
         row={row}

@@ -122,6 +122,12 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
   const select = (number: number): void => setQuery({ match: number });
+  const at = match ? shown.indexOf(match) : -1;
+  /** Selects the match before or after; undefined at the ends. */
+  const selects = (step: number): (() => void) | undefined => {
+    const next = at < 0 ? undefined : shown[at + step];
+    return next && (() => select(next.number));
+  };
   const fileName = (result.identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
@@ -155,11 +161,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       {match && (
         <div class="with-panel">
           <MatchesCard {...{ result, matches, shown, order, filter, match, select }} />
-          <MatchPanel
-            match={match}
-            onPrevious={neighbour(shown, match, -1, select)}
-            onNext={neighbour(shown, match, 1, select)}
-          />
+          <MatchPanel match={match} onPrevious={selects(-1)} onNext={selects(1)} />
         </div>
       )}
       {match && result.homologs.length > 0 && (
@@ -174,17 +176,6 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       </div>
     </div>
   );
-}
-
-/** Selects the match before or after one in the table; undefined at the ends. */
-function neighbour(
-  shown: readonly NumberedMatch[],
-  match: NumberedMatch,
-  step: number,
-  select: (number: number) => void,
-): (() => void) | undefined {
-  const next = shown[shown.indexOf(match) + step];
-  return next && shown.includes(match) ? () => select(next.number) : undefined;
 }
 
 function spanOf(query: URLSearchParams, length: number): Span {
