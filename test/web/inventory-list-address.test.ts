@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readCsv } from "../../src/web/inventory/csv.ts";
+import { readCsv } from "../../src/web/inventory/import-report.tsx";
 import {
   chosenColumns,
   filtersOf,

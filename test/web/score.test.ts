@@ -5,7 +5,7 @@ import { slotsOf } from "../../src/web/score/alignment.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
 import { areaPath, ticksOf } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
-import { rarity } from "../../src/web/score/pattern-list.tsx";
+import { rarity } from "../../src/web/score/motif-chooser.tsx";
 
 import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-input.ts";
 import {

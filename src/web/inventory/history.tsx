@@ -6,8 +6,7 @@ import { Time } from "../format.tsx";
 import { get, send } from "../request.ts";
 import { annotationText } from "./annotations.tsx";
 import { api, type Declaration } from "./declaration.ts";
-import { PlainValue } from "./plain-value.tsx";
-import { type RecordValue, type Row, rowOf, WHOLE } from "./record.tsx";
+import { PlainValue, type RecordValue, type Row, rowOf, WHOLE } from "./record.tsx";
 import { write } from "./write-record.ts";
 
 type Values = Record<string, RecordValue> | null;

@@ -9,7 +9,7 @@ import { Progress } from "../components/progress.tsx";
 import { Table } from "../components/table.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount } from "../format.tsx";
-import { readCsv } from "../inventory/csv.ts";
+import { readCsv, ImportReport } from "../inventory/import-report.tsx";
 import {
   api,
   crumbOf,
@@ -20,7 +20,6 @@ import {
   titleOf,
   writableFields,
 } from "../inventory/declaration.ts";
-import { ImportReport } from "../inventory/import-report.tsx";
 import {
   cancelImport,
   hasEnded,

@@ -15,12 +15,11 @@ import {
   singularOf,
   titleOf,
 } from "../inventory/declaration.ts";
-import { Facets } from "../inventory/facets.tsx";
-import { FilterPanel } from "../inventory/filter-panel.tsx";
+import { Facets, BulkBar, Toolbar } from "../inventory/list-toolbar.tsx";
+import { FilterPanel } from "../inventory/filter-builder.tsx";
 import { chosenColumns, filtersOf, filtersOrAll, pageQuery } from "../inventory/list-address.ts";
 import { ViewTabs } from "../inventory/list-menus.tsx";
 import { ListTable, Pager } from "../inventory/list-table.tsx";
-import { BulkBar, Toolbar } from "../inventory/list-toolbar.tsx";
 import { readPage, type Row } from "../inventory/record.tsx";
 import { useSelection } from "../inventory/selection.ts";
 import { Shortcuts } from "../inventory/shortcuts.tsx";

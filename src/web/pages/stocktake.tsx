@@ -11,8 +11,8 @@ import { api, pageOf } from "../inventory/declaration.ts";
 import { Picker } from "../inventory/picker.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
-import { ApplyDialog } from "../inventory/stocktake-apply.tsx";
 import {
+  ApplyDialog,
   Answer,
   type Count,
   Lines,

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { layout, type Layout, parseNewick } from "./newick.ts";
 import { Picture } from "./picture.tsx";
 import { nameOf, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
-import { StateMark, STATES } from "./homolog-state.tsx";
+import { StateMark, STATES } from "./homolog-table.tsx";
 
 const ROW = 20;
 const COLUMN = 13;

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { SelectField } from "../components/field.tsx";
 import { type Column, type Order, Table } from "../components/table.tsx";
-import { StateMark, STATES } from "./homolog-state.tsx";
 import { inOrder, sortable } from "./order.ts";
 import { decimal, type NumberedMatch, percent, type Result, type State } from "./result.ts";
 
@@ -61,4 +60,25 @@ export function HomologTable({ result, match }: { result: Result; match: Numbere
       />
     </details>
   );
+}
+
+/** What a homolog has at the site of a match. */
+export const STATES: Readonly<Record<State, string>> = {
+  conserved: "kept",
+  shifted: "nearby",
+  substituted: "lost: substituted",
+  gap: "lost: deleted",
+  missing: "not reached",
+};
+
+/** The shape of a state, so that colour is not all that tells it. */
+export function StateMark({ state, x, y }: { state: State; x: number; y: number }) {
+  const shape = {
+    conserved: <circle cx={x} cy={y} r={4} />,
+    shifted: <path d={`M${x} ${y - 5}l5 5l-5 5l-5 -5z`} />,
+    substituted: <path d={`M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7`} />,
+    gap: <path d={`M${x - 4.5} ${y}h9`} />,
+    missing: <circle cx={x} cy={y} r={3.5} />,
+  }[state];
+  return <g class={`state-mark ${state}`}>{shape}</g>;
 }

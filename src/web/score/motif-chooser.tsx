@@ -1,10 +1,11 @@
 import { useId, useMemo, useState } from "preact/hooks";
 import type { MotifClass } from "../../scoring/index.ts";
 import { ErrorBanner } from "../components/banner.tsx";
-import { capital, Checkbox } from "../components/field.tsx";
+import { capital, Checkbox, TextField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
-import { useLoaded } from "../components/loaded.tsx";
-import { get } from "../request.ts";
+import { useLoaded, pause } from "../components/loaded.tsx";
+import { get, ApiError, requestJson } from "../request.ts";
+import { Button } from "../components/button.tsx";
 
 const ROWS = 60;
 
@@ -104,3 +105,136 @@ const Chosen = ({ names, onRemove }: { names: readonly string[]; onRemove: (name
       ))}
     </ul>
   );
+
+/** Regular expressions, each checked and explained as it is typed. */
+export function PatternList(props: {
+  patterns: readonly string[];
+  onChange: (patterns: string[]) => void;
+  most: number;
+  errors: readonly string[] | undefined;
+}) {
+  const { patterns, onChange, most, errors = [] } = props;
+  const shown = patterns.length === 0 ? [""] : patterns;
+  const set = (i: number, value: string): void =>
+    // Several pasted lines are several patterns.
+    onChange(shown.toSpliced(i, 1, ...value.split(/\r?\n/)).slice(0, Math.max(most, shown.length)));
+  return (
+    <fieldset class="field">
+      <legend>Patterns {most < Infinity && <small>up to {most}</small>}</legend>
+      {shown.map((pattern, i) => (
+        <Pattern
+          key={i}
+          number={i + 1}
+          value={pattern}
+          onChange={(value) => set(i, value)}
+          onRemove={shown.length > 1 ? () => onChange(shown.toSpliced(i, 1)) : undefined}
+        />
+      ))}
+      {shown.length < most && (
+        <div>
+          <Button look="quiet" small icon="plus" onClick={() => onChange([...shown, ""])}>
+            Add a pattern
+          </Button>
+        </div>
+      )}
+      {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
+      <details class="hint">
+        <summary>Pattern syntax</summary>
+        <ul class="bullets">
+          <li>
+            <code>P</code> this residue, <code>.</code> any, <code>[ST]</code> one of these, <code>[^P]</code>{" "}
+            none of these
+          </li>
+          <li>
+            <code>.{"{0,2}"}</code> zero to two, <code>P?</code> optional, <code>(KR|RK)</code> either
+          </li>
+          <li>
+            <code>^</code> start of the protein, <code>$</code> its end
+          </li>
+        </ul>
+      </details>
+    </fieldset>
+  );
+}
+
+interface Check {
+  explanation?: string;
+  informationContent?: number;
+  error?: string;
+  /** Of the character that is wrong, counted from 1. */
+  position?: number | null;
+}
+
+/** Milliseconds after the last key. */
+const PAUSE = 200;
+
+/** The server's check of a pattern. */
+function usePatternCheck(pattern: string): Check {
+  const { value, busy } = useLoaded(pattern, async (signal): Promise<Check> => {
+    if (pattern === "") return {};
+    await pause(PAUSE, signal);
+    try {
+      return await requestJson<Check>("POST", "/api/scoring/patterns", { body: { pattern }, signal });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { position } = error.body;
+      return {
+        error: error.fields.pattern?.join(" ") ?? error.message,
+        position: typeof position === "number" ? position : null,
+      };
+    }
+  });
+  return (!busy && value) || {};
+}
+
+function Pattern(props: {
+  number: number;
+  value: string;
+  onChange: (value: string) => void;
+  onRemove: (() => void) | undefined;
+}) {
+  const text = props.value.trim();
+  const { explanation, informationContent, error, position } = usePatternCheck(text);
+  return (
+    <div class="pattern">
+      <TextField
+        label={`Pattern ${props.number}`}
+        code
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="none"
+        placeholder="P..P or [RK].L.{0,1}[FYLIVMP]"
+        value={props.value}
+        onInput={props.onChange}
+        errors={error === undefined ? undefined : [error]}
+      />
+      {props.onRemove && (
+        <Button
+          look="quiet"
+          icon="x"
+          aria-label={`Remove pattern ${props.number}`}
+          onClick={props.onRemove}
+        />
+      )}
+      <p class="hint" role="status">
+        {position != null && (
+          <code>
+            {text.slice(0, position - 1)}
+            <mark>{text[position - 1] ?? "␣"}</mark>
+            {text.slice(position)}
+          </code>
+        )}
+        {explanation !== undefined && `${explanation}. ${rarity(informationContent ?? 0)}`}
+      </p>
+    </div>
+  );
+}
+
+/** How often a pattern with so many bits matches by chance. */
+export function rarity(bits: number): string {
+  if (bits >= 33) return `${bits.toFixed(1)} bits: matches by chance are very rare.`;
+  const residues = 2 ** bits;
+  const rounded = residues < 100 ? Math.round(residues) : Number(residues.toPrecision(2));
+  const note = bits < 10 ? "; most matches are likely random" : "";
+  return `${bits.toFixed(1)} bits: one match by chance in ${rounded.toLocaleString("en")} residues${note}.`;
+}

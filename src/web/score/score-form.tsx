@@ -9,8 +9,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { ApiError, get } from "../request.ts";
 import type { Model } from "./job.ts";
-import { MotifChooser } from "./motif-chooser.tsx";
-import { PatternList } from "./pattern-list.tsx";
+import { MotifChooser, PatternList } from "./motif-chooser.tsx";
 import { ProteinField } from "./protein-field.tsx";
 import { readProtein } from "./protein-input.ts";
 
