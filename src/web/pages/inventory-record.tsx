@@ -258,7 +258,7 @@ function References({ of, row }: { of: Declaration; row: Row }) {
                     )}{" "}
                     <small>as {(field ?? annotation ?? "annotation").replaceAll("_", " ")}</small>
                   </h3>
-                  <ul class="row hint">
+                  <ul class="row hint names">
                     {records.map(({ id, name }) => (
                       <li key={id}>
                         <a href={href(pageOf(segment, String(id)))}>{name}</a>

@@ -16,7 +16,7 @@ import { HomologTable } from "../score/homolog-table.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
-import { answer, best, matchesOf, type NumberedMatch, type Result, VERDICT_ORDER } from "../score/result.ts";
+import { answer, best, matchesOf, type Result, VERDICT_ORDER } from "../score/result.ts";
 import type { Span } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";

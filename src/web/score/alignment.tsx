@@ -111,7 +111,7 @@ function Name(props: {
   return (
     <>
       <text class="name" x={NAMES} y={y}>
-        {organism ? <tspan font-style="italic">{shorten(organism, 18)}</tspan> : shorten(accession, 26)}
+        {organism ? <tspan class="species">{shorten(organism, 18)}</tspan> : shorten(accession, 26)}
         <title>{`${accession} ${description}${state ? `: ${STATES[state]}` : ""}`}</title>
       </text>
       {organism && (
