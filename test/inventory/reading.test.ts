@@ -15,11 +15,7 @@ const results = ({ body }: Answered): Record<string, Json>[] => body.results as 
 /** Labels or names of the records of a list, in order. */
 const names = async (path: string, as?: string): Promise<Json[]> => {
   const answer = await get(path, as);
-  expect({ path, status: answer.status, text: answer.status === 200 ? "" : answer.text }).toEqual({
-    path,
-    status: 200,
-    text: "",
-  });
+  expect([path, answer.status, answer.status === 200 ? "" : answer.text]).toEqual([path, 200, ""]);
   return results(answer).map((record) => record.label ?? record.room ?? record.name);
 };
 const expression = (...items: [category: string, operator: string, value: Json][]): string =>
@@ -41,13 +37,9 @@ describe("the envelope", () => {
   test("links to its neighbours keep the other parameters", async () => {
     const middle = await get("annotationtypes/?page=2&page_size=2&ordering=-name&format=json&public=true");
     expect(middle.body).toMatchObject({ current: 2, total: 6, total_pages: 3 });
-    const kept = "format=json&ordering=-name";
-    expect(middle.body.previous).toBe(
-      `http://lab/api/v2/annotationtypes/?${kept}&page=1&page_size=2&public=true`,
-    );
-    expect(middle.body.next).toBe(
-      `http://lab/api/v2/annotationtypes/?${kept}&page=3&page_size=2&public=true`,
-    );
+    const link = (page: number) =>
+      `http://lab/api/v2/annotationtypes/?format=json&ordering=-name&page=${page}&page_size=2&public=true`;
+    expect([middle.body.previous, middle.body.next]).toEqual([link(1), link(3)]);
     const last = await get(String(middle.body.next));
     expect(last.body).toMatchObject({ current: 3, next: null });
     expect(results(last)).toBeArrayOfSize(2);
@@ -81,19 +73,15 @@ describe("the envelope", () => {
     "%s is no page",
     async (query) => {
       const { status, body } = await get(`locations/?${query}`);
-      expect({ status, body }).toEqual({
-        status: 404,
-        body: { detail: "Invalid page.", message: "Invalid page." },
-      });
+      expect([status, body]).toEqual([404, { detail: "Invalid page.", message: "Invalid page." }]);
     },
   );
 
   test("serves URLs with and without a slash, and uses the public URL in links", async () => {
     expect((await get("locations")).body.total).toBe(3);
     expect((await get("stocks/equipment")).body.total).toBe(2);
-    const behind = await openLab({
-      reach: { publicUrl: "https://lab.example.org", basePath: "/labd", trustProxy: false },
-    });
+    const reach = { publicUrl: "https://lab.example.org", basePath: "/labd", trustProxy: false };
+    const behind = await openLab({ reach });
     const { body } = await behind.ask("GET", "annotationtypes/?page_size=1");
     expect(body.next).toBe("https://lab.example.org/labd/api/v2/annotationtypes/?page=2&page_size=1");
     expect((body.results as Record<string, Json>[])[0].url).toStartWith(
@@ -107,33 +95,19 @@ test("deep pages are the same on repeated requests, and current after a write", 
   const own = await openLab();
   const labels = Array.from({ length: 1200 }, (_, i) => `box ${(i * 37) % 1200}`);
   await own.ask("POST", "locations/", { as: "alice", body: labels.map((label) => ({ label })) });
-  const whole = async () => {
-    const { body } = await own.ask("GET", "locations/?page_size=max&fields=label&ordering=-label", {
-      as: "alice",
-    });
-    return (body.results as { label: string }[]).map(({ label }) => label);
+  const read = async (query: string) => {
+    const path = `locations/?${query}&fields=label&ordering=-label`;
+    return results(await own.ask("GET", path, { as: "alice" })).map(({ label }) => label);
   };
-  const page = async (number: number) => {
-    const { body } = await own.ask(
-      "GET",
-      `locations/?page=${number}&page_size=50&fields=label&ordering=-label`,
-      { as: "alice" },
-    );
-    return (body.results as { label: string }[]).map(({ label }) => label);
+  const check = async (...pages: number[]) => {
+    const order = await read("page_size=max");
+    for (const page of pages)
+      expect(await read(`page=${page}&page_size=50`)).toEqual(order.slice(page * 50 - 50, page * 50));
+    return order;
   };
-  let order = await whole();
-  expect(order.length).toBe(1204);
-  for (const number of [22, 22, 23, 22, 25, 21, 1]) {
-    const start = (number - 1) * 50;
-    expect(await page(number)).toEqual(order.slice(start, start + 50));
-  }
+  expect((await check(22, 22, 23, 22, 25, 21, 1)).length).toBe(1204);
   await own.ask("POST", "locations/", { as: "alice", body: { label: "zzz" } });
-  order = await whole();
-  expect(order[0]).toBe("zzz");
-  for (const number of [22, 22, 22, 25]) {
-    const start = (number - 1) * 50;
-    expect(await page(number)).toEqual(order.slice(start, start + 50));
-  }
+  expect((await check(22, 22, 22, 25))[0]).toBe("zzz");
   own.database.close();
 });
 
@@ -201,10 +175,10 @@ describe("filters of the specification:", () => {
     ["custompropertytypes/?mandatory=false&model_type=ANTIBODY", ["host"]],
     ["custompropertytypes/?model_name=stocks.consumable", ["clone", "host"]],
     [
-      `vocabularies/terms/?category_id=${IDS.tissue}&page_size=max&fields=id,name&response_format=flat`,
+      `vocabularies/terms/?category_id=${IDS.tissue}&fields=id,name&response_format=flat`,
       ["kidney", "liver"],
     ],
-    ["vocabularies/terms/?category__kind=unit&page_size=max&fields=id,name&response_format=flat", ["gram"]],
+    ["vocabularies/terms/?category__kind=unit&page_size=max&response_format=flat", ["gram"]],
   ])("%s", async (path, found) => {
     expect((await names(path.replaceAll(" ", "%20"))).sort()).toEqual([...found].sort());
   });
@@ -255,14 +229,8 @@ describe("ordering:", () => {
       await own.ask("POST", "annotationtypes/", { as: "admin", body: { name, type: "TEXT", label: name } });
     await own.ask("POST", "annotationtypes/", { as: "admin", body: { name: "Organ", type: "TEXT" } });
     const { body } = await own.ask("GET", "annotationtypes/?name=organ&fields=name", { as: "admin" });
-    expect((body.results as { name: string }[]).map(({ name }) => name)).toEqual([
-      "organ",
-      "organ",
-      "organ",
-      "Organ",
-      "organ a",
-      "organelle",
-    ]);
+    const found = (body.results as { name: string }[]).map(({ name }) => name);
+    expect(found.join()).toBe("organ,organ,organ,Organ,organ a,organelle");
     own.database.close();
   });
 });
@@ -274,10 +242,8 @@ describe("query_expression:", () => {
     [expression(["owner", "==", "system"], ["place__room", ">", "101"]), ["Bench ÄÖ"]],
     [expression(["owned_by", "icontains", "system"]), ["Bench ÄÖ", "Shelf 1", "drawer"]],
     [expression(["equipment", "==", "null"]), ["Bench ÄÖ"]],
-    [
-      expression(["created", ">=", "2026-01-01"], ["created", "<", "2026-01-02"]),
-      ["Bench ÄÖ", "Shelf 1", "drawer"],
-    ],
+    [expression(["created", ">=", "2026-01-01"], ["label", "<", "T"]), ["Bench ÄÖ", "Shelf 1"]],
+    [expression(["created", "<", "2026-01-01"]), []],
     [expression(["deleted", "=", "true"]), []],
     [`${expression(["label", "icontains", "e"])}&${expression(["label", "contains", "a"])}`, ["drawer"]],
   ])("%s", async (query, found) => {
@@ -292,11 +258,7 @@ describe("errors name the parameter and the choices:", () => {
     ["locations/?label__like=x", "label__like", "is not a parameter"],
     ["locations/?url=x", "url", "is not a parameter"],
     ["locations/?rid=1", "rid", "is not a parameter"],
-    [
-      "locations/?owner__password_hash__startswith=a",
-      "owner__password_hash__startswith",
-      "is not a parameter",
-    ],
+    ["locations/?owner__password_hash__gt=a", "owner__password_hash__gt", "is not a parameter"],
     [`locations/?ordering=${"label,".repeat(11)}`, "ordering", "More than 10 terms."],
     ["locations/?ordering=nothing", "ordering", "Choices: id, created_by"],
     ["locations/?ordering=owner__password_hash", "ordering", "is not a field"],
@@ -325,36 +287,19 @@ describe("errors name the parameter and the choices:", () => {
     expect((await get(`locations/?${deep(5)}=x`)).status).toBe(200);
     expect((await get(`locations/?${deep(6)}=x`)).status).toBe(400);
     expect((await get(`locations/?ordering=${deep(70)}`)).status).toBe(400);
-    const references = [
-      "parent",
-      "place",
-      "equipment",
-      "created_by",
-      "modified_by",
-      "owner",
-      "owned_by",
-      "deleted_by",
-    ];
-    const spans = [
-      "parent__",
-      "parent__parent__",
-      "parent__parent__parent__",
-      "parent__parent__parent__parent__",
-    ]
-      .flatMap((before) => references.map((name) => `${before}${name}`))
-      .map((path) => `${path}__id__gt=0`);
+    const people = ["created_by", "modified_by", "owner", "owned_by", "deleted_by"];
+    const references = ["parent", "place", "equipment", ...people];
+    const spans = [1, 2, 3, 4].flatMap((hops) =>
+      references.map((name) => `${"parent__".repeat(hops)}${name}__id__gt=0`),
+    );
     const few = await get(`locations/?${spans.slice(0, 30).join("&")}`);
     expect(few.status).toBe(200);
-    const people = ["created_by", "modified_by", "owner", "owned_by", "deleted_by", "address"];
-    const more = people.flatMap((name) => [
-      `place__${name}__id__gt=0`,
-      `equipment__place__${name}__id__gt=0`,
-    ]);
+    const more = ["place", "equipment__place"].flatMap((before) =>
+      [...people, "address"].map((name) => `${before}__${name}__id__gt=0`),
+    );
     const many = await get(`locations/?${[...spans, ...more].join("&")}`);
-    expect({ status: many.status, message: many.body.message }).toEqual({
-      status: 400,
-      message: "The filters, fields and ordering span more than 40 references.",
-    });
+    const message = "The filters, fields and ordering span more than 40 references.";
+    expect([many.status, many.body.message]).toEqual([400, message]);
     const ids = Array.from({ length: 1000 }, (_, i) => `label=${i}`);
     expect((await get(`locations/?${ids.join("&")}&label=drawer`)).status).toBe(400);
     const most = await get(`locations/?${ids.slice(1).join("&")}&label=drawer`);
@@ -390,24 +335,13 @@ describe("renderings:", () => {
     expect((await get(`${path}?response_format=flat`)).body).toMatchObject({
       results: { created: at, label: "Shelf 1" },
     });
-    expect((await get("locations/?response_format=flat")).body.results).toMatchObject([
-      { modified: at },
-      {},
-      {},
-    ]);
+    expect(results(await get("locations/?response_format=flat"))[0].modified).toBe(at);
     const nested = (await get(`${path}?response_format=nested&fields=*`)).body;
     expect(nested.label).toEqual({ name: "label", value: "Shelf 1", category: "property" });
     expect(nested.created).toEqual({ name: "created", value: at, category: "property" });
     expect(nested.place).toMatchObject({
       name: "place",
-      value: {
-        id: IDS.a101,
-        name: "A 101",
-        deleted: false,
-        app_name: "stocks",
-        model_name: "place",
-        model_type: null,
-      },
+      value: { id: IDS.a101, name: "A 101", deleted: false, app_name: "stocks", model_name: "place" },
     });
     expect(nested.equipment).toMatchObject({ value: { name: "Freezer 1", model_type: "FREEZER" } });
     expect(nested.owner).toMatchObject({ value: { username: "system", full_name: "labd" } });
@@ -572,7 +506,7 @@ describe("HEAD and OPTIONS:", () => {
 test("the root lists URLs that all answer", async () => {
   const { body } = await get("");
   expect(Object.keys(body)).toEqual([...RESOURCES.map(({ segment }) => segment), "users", "groups"]);
-  // Who there is, nobody learns without credentials.
+  // Users and groups need credentials.
   for (const [segment, address] of Object.entries(body))
     expect((await get(String(address))).status).toBe(["users", "groups"].includes(segment) ? 401 : 200);
   expect((await get("http://lab/api/v2")).body).toEqual(body);
@@ -592,8 +526,5 @@ test.each([
   "locations/%2F/",
 ])("%s is not found", async (path) => {
   const { status, body } = await get(path);
-  expect({ status, detail: body.detail }).toEqual({
-    status: 404,
-    detail: expect.stringMatching(/^Not found\./),
-  });
+  expect([status, body.detail]).toEqual([404, expect.stringMatching(/^Not found\./)]);
 });

@@ -609,7 +609,7 @@ describe("writes without permission:", () => {
       [`Bearer ${lab.tokens.alice}`, 200, undefined],
     ] as const) {
       const answer = await lab.ask("GET", "locations/", { headers: { Authorization } });
-      expect([answer.status, answer.body.detail]).toEqual([status, detail]);
+      expect([answer.status, answer.body.detail] as unknown[]).toEqual([status, detail]);
     }
   });
 
