@@ -454,7 +454,7 @@ export class Kernel {
       touchedAt,
       threshold,
     );
-    let seen = 0;
+    let seeds = 0;
     for (const [first, end] of ranges) {
       for (let k = first; k < end;) {
         const start = k;
@@ -465,7 +465,7 @@ export class Kernel {
         for (let i = k; i <= next; i++) numbers[(offsetsAt >> 2) + i - k] = offsets[i] - from;
         while (k < next) {
           const offsetAt = offsetsAt + (k - start) * 4;
-          seen += this.#exports.scan(residuesAt, offsetAt, next - k, rowsAt, room, queries);
+          seeds += this.#exports.scan(residuesAt, offsetAt, next - k, rowsAt, room, queries);
           const rowsEnd = (rowsAt >> 2) + this.#exports.scannedRows() * 3;
           for (let at = rowsAt >> 2; at < rowsEnd; at += 3) {
             hit(k + numbers[at], numbers[at + 2], numbers[at + 1]);
@@ -475,7 +475,7 @@ export class Kernel {
         progress(k);
       }
     }
-    return seen;
+    return seeds;
   }
 }
 

@@ -15,21 +15,21 @@ export type LookaroundTable = Uint8Array[];
 
 export function lookaroundTable(automaton: Automaton, residues: Uint8Array): LookaroundTable {
   const table: LookaroundTable = [];
-  for (const { program, behind } of automaton.lookarounds) {
-    table.push(Uint8Array.from(matchEnds(program, residues, behind, table), (end) => (end >= 0 ? 1 : 0)));
+  for (const { program, lookbehind } of automaton.lookarounds) {
+    table.push(Uint8Array.from(matchEnds(program, residues, lookbehind, table), (end) => (end >= 0 ? 1 : 0)));
   }
   return table;
 }
 
 /**
- * For each position the end of the preferred match that starts there, -1 without one. `behind` reads
+ * For each position the end of the preferred match that starts there, -1 without one. `lookbehind` reads
  * backwards, so that a match ends at the position. Evaluates each node once per position: time is sequence ×
  * nodes.
  */
 function matchEnds(
   program: Program,
   residues: Uint8Array,
-  behind: boolean,
+  lookbehind: boolean,
   lookarounds: LookaroundTable,
 ): Int32Array {
   const length = residues.length;
@@ -38,8 +38,8 @@ function matchEnds(
   let current = new Int32Array(size);
   let next = new Int32Array(size).fill(-1);
   for (let step = length; step >= 0; step--) {
-    const position = behind ? length - step : step;
-    const letter = step === length ? 0 : 1 << residues[behind ? position - 1 : position];
+    const position = lookbehind ? length - step : step;
+    const letter = step === length ? 0 : 1 << residues[lookbehind ? position - 1 : position];
     for (let node = 0; node < size; node++) {
       const kind = op[node];
       if (kind === SET) {
@@ -63,14 +63,14 @@ function matchEnds(
 /** Whether an assertion holds before the residue at `position`. */
 function assertionHolds(
   op: number,
-  look: number,
+  index: number,
   position: number,
   length: number,
   lookarounds: LookaroundTable,
 ): boolean {
   if (op === START) return position === 0;
   if (op === END) return position === length;
-  return lookarounds[look][position] === (op === LOOKAROUND ? 1 : 0);
+  return lookarounds[index][position] === (op === LOOKAROUND ? 1 : 0);
 }
 
 /**
@@ -100,32 +100,32 @@ export function pathOfMatch(
   lookarounds: LookaroundTable,
 ): Int32Array | null {
   const { size, op, first, second, mask, entry } = automaton.program;
-  const alive = new Uint8Array((end - start + 1) * size);
+  const reachesEnd = new Uint8Array((end - start + 1) * size);
   for (let position = end; position >= start; position--) {
     const current = (position - start) * size;
     for (let node = 0; node < size; node++) {
       let value = 0;
       if (op[node] === SET) {
         if (position < end && (mask[node] >>> residues[position]) & 1)
-          value = alive[current + size + first[node]];
+          value = reachesEnd[current + size + first[node]];
       } else if (op[node] === BRANCH) {
-        value = alive[current + first[node]] | alive[current + second[node]];
+        value = reachesEnd[current + first[node]] | reachesEnd[current + second[node]];
       } else if (op[node] === ACCEPT) {
         value = position === end ? 1 : 0;
       } else if (assertionHolds(op[node], second[node], position, residues.length, lookarounds)) {
-        value = alive[current + first[node]];
+        value = reachesEnd[current + first[node]];
       }
-      alive[current + node] = value;
+      reachesEnd[current + node] = value;
     }
   }
-  if (alive[entry] === 0) return null;
+  if (reachesEnd[entry] === 0) return null;
   const path = new Int32Array(end - start);
   let position = start;
   let node = entry;
   while (op[node] !== ACCEPT) {
     if (op[node] === SET) path[position++ - start] = mask[node];
     const current = (position - start) * size;
-    node = op[node] === BRANCH && alive[current + first[node]] === 0 ? second[node] : first[node];
+    node = op[node] === BRANCH && reachesEnd[current + first[node]] === 0 ? second[node] : first[node];
   }
   return path;
 }

@@ -38,7 +38,7 @@ const NEGATIVE_LOOKAROUND = 6;
 export interface Automaton {
   program: Program;
   /** Inner ones first. Lookbehinds are compiled backwards. */
-  lookarounds: { program: Program; behind: boolean }[];
+  lookarounds: { program: Program; lookbehind: boolean }[];
   /** Whether the pattern contains `^` or `$`. */
   anchored: boolean;
 }
@@ -105,8 +105,8 @@ function compile(builder: Builder, node: Node, idle: number, moved: number): num
     case "end":
       return emit(builder, node, node.kind === "start" ? START : END, idle);
     case "lookaround": {
-      const program = compileProgram(node.child, builder.lookarounds, builder.steps, node.behind);
-      builder.lookarounds.push({ program, behind: node.behind });
+      const program = compileProgram(node.child, builder.lookarounds, builder.steps, node.lookbehind);
+      builder.lookarounds.push({ program, lookbehind: node.lookbehind });
       return emit(
         builder,
         node,

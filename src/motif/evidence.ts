@@ -146,7 +146,7 @@ export function evidenceOf(
   const exact = 2 ** -described.defined.reduce((bits, p) => bits + positionBits(path[p]), 0);
   const chance = { exact, near: motif.automaton.anchored ? 0 : 1 - Math.exp(-2 * SHIFT * exact) };
   const sums = new Sums(described.defined.length);
-  const observations: Observation[] = ["kept"];
+  const observations: Observation[] = ["retained"];
   const atHomologs = family.homologs.map((homolog, index): HomologAtMatch => {
     const residues = residuesAt(homolog, match);
     const found = retentionOf(motif, described, homolog, query.length);
@@ -188,7 +188,7 @@ export function evidenceOf(
 }
 
 const OBSERVED = {
-  conserved: "kept",
+  conserved: "retained",
   shifted: "shifted",
   substituted: "lost",
   gap: "lost",
@@ -284,8 +284,8 @@ export function residuesAt(homolog: AlignedHomolog, match: Match): string {
     const residue = row.anchored[column];
     text += decode(row.anchored.subarray(column, column + 1));
     if (column === match.end - 1) break;
-    const behind = row.before[column] + (residue === GAP ? 0 : 1);
-    text += decode(row.residues.subarray(behind, row.before[column + 1])).toLowerCase();
+    const insertion = row.before[column] + (residue === GAP ? 0 : 1);
+    text += decode(row.residues.subarray(insertion, row.before[column + 1])).toLowerCase();
   }
   return text;
 }

@@ -24,7 +24,7 @@ function phrase(node: Node): string {
     case "end":
       return "the protein's end";
     case "lookaround":
-      return `${node.negative ? "not " : ""}${node.behind ? "preceded" : "followed"} by ${parenthesized(node.child)}`;
+      return `${node.negative ? "not " : ""}${node.lookbehind ? "preceded" : "followed"} by ${parenthesized(node.child)}`;
     case "group":
       return phrase(node.child);
     case "sequence":

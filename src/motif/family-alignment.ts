@@ -1,6 +1,7 @@
-import { decode, GAP } from "./alphabet.ts";
+import { decode } from "./alphabet.ts";
 import { disorderAround } from "./region.ts";
 import type { AlignedHomolog, Family } from "./divergence.ts";
+import { residuesAt } from "./evidence.ts";
 import type { FamilyAlignment } from "./prediction.ts";
 
 /** Alignment behind the scores, with conservation and disorder of each residue. */
@@ -14,17 +15,12 @@ export function familyAlignment({ query, homologs }: Family): FamilyAlignment {
 }
 
 /** A homolog in A3M (HH-suite): one character per residue of the query, insertions after it in lower case. */
-function rowText({ row, first, last }: AlignedHomolog): string {
+function rowText(homolog: AlignedHomolog): string {
+  const { row, first, last } = homolog;
   const columns = decode(row.anchored);
-  let text = columns.slice(0, Math.max(first, 0));
-  for (let column = first; column >= 0 && column <= last; column++) {
-    text += columns[column];
-    if (column === last) break;
-    const behind = row.before[column] + (row.anchored[column] === GAP ? 0 : 1);
-    const end = row.before[column + 1];
-    if (end > behind) text += decode(row.residues.subarray(behind, end)).toLowerCase();
-  }
-  return text + columns.slice(last + 1);
+  if (first < 0) return columns;
+  const aligned = residuesAt(homolog, { start: first, end: last + 1 });
+  return columns.slice(0, first) + aligned + columns.slice(last + 1);
 }
 
 /** Weighted fraction of the homologs reaching a residue that have the same one; null if none reaches it. */
@@ -37,7 +33,7 @@ function conservationByResidue(query: Uint8Array, homologs: readonly AlignedHomo
       if (row.anchored[column] === query[column]) same[column] += weight;
     }
   }
-  return Array.from(same, (kept, column) => (all[column] > 0 ? hundredths(kept / all[column]) : null));
+  return Array.from(same, (weight, column) => (all[column] > 0 ? hundredths(weight / all[column]) : null));
 }
 
 /** Two decimals suffice for display; `+ 0` turns -0 into 0, as JSON has no -0. */

@@ -265,12 +265,12 @@ function readFields(text: string): { os: string | undefined; ox: string | undefi
 /** Species mnemonic of the entry name, in the identifier or the word after it. */
 function readMnemonic(entryName: string, rest: string): { mnemonic: string | undefined; rest: string } {
   const word = rest.split(/\s/, 1)[0];
-  const own = ENTRY_NAME.exec(entryName)?.[1];
-  const mnemonic = own ?? ENTRY_NAME.exec(word)?.[1];
+  const fromIdentifier = ENTRY_NAME.exec(entryName)?.[1];
+  const mnemonic = fromIdentifier ?? ENTRY_NAME.exec(word)?.[1];
   return {
     // UniProt mnemonics that start with 9 denote groups of organisms.
     mnemonic: mnemonic?.startsWith("9") ? undefined : mnemonic,
-    rest: own === undefined && mnemonic !== undefined ? rest.slice(word.length).trim() : rest,
+    rest: fromIdentifier === undefined && mnemonic !== undefined ? rest.slice(word.length).trim() : rest,
   };
 }
 

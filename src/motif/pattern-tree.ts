@@ -33,7 +33,7 @@ export interface AnchorNode extends NodeBase {
 }
 export interface LookaroundNode extends NodeBase {
   kind: "lookaround";
-  behind: boolean;
+  lookbehind: boolean;
   negative: boolean;
   child: Node;
 }

@@ -177,7 +177,7 @@ function readGroup(reader: Reader, depth: number): Node {
 }
 
 /** Kind of a `(?` group: a lookaround, or null for a non-capturing group. */
-function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } | null {
+function readGroupKind(reader: Reader): { lookbehind: boolean; negative: boolean } | null {
   if (reader.dialect === "soap") {
     throw new PatternError(
       reader.at,
@@ -189,14 +189,14 @@ function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } |
     advance(reader);
     return null;
   }
-  const behind = peek(reader) === "<";
-  if (behind) advance(reader);
+  const lookbehind = peek(reader) === "<";
+  if (lookbehind) advance(reader);
   const sign = peek(reader);
   if (sign !== "=" && sign !== "!") {
     throw new PatternError(reader.at, "Expected one of : = ! <= <! after (?.");
   }
   advance(reader);
-  return { behind, negative: sign === "!" };
+  return { lookbehind, negative: sign === "!" };
 }
 
 function readRepeat(reader: Reader, child: Node | undefined): Node {

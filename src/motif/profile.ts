@@ -31,16 +31,16 @@ export function profileOf(
   const close = new Float64Array(length);
   const next = new Float64Array(length);
   for (const [k, sequence] of sequences.entries()) {
-    const own = columns[k];
+    const sequenceColumns = columns[k];
     let free = 0;
-    for (let i = 0; i <= own.length; i++) {
-      const column = i < own.length ? own[i] : length;
+    for (let i = 0; i <= sequenceColumns.length; i++) {
+      const column = i < sequenceColumns.length ? sequenceColumns[i] : length;
       if (column > free) {
         open[free]++;
         close[column - 1]++;
       }
       free = column + 1;
-      if (i === own.length) break;
+      if (i === sequenceColumns.length) break;
       next[column]++;
       if (sequence[i] < RESIDUES) frequencies[column * RESIDUES + sequence[i]]++;
     }
@@ -96,14 +96,14 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
   const steps = new Uint8Array(cells);
   // Best paths of the row above: all, and those that end in a gap in the second profile.
   const h = new Float64Array(columns + 1).fill(NEGATIVE_INFINITY);
-  const down = new Float64Array(columns + 1).fill(NEGATIVE_INFINITY);
+  const dsequenceColumns = new Float64Array(columns + 1).fill(NEGATIVE_INFINITY);
   const scores = new Float64Array(columns + 1);
   const inner = costsOf(b, 1);
   const outer = costsOf(b, END_GAP_FACTOR);
   for (let i = 0; i <= rows; i++) {
     const [from, to] = [low[i], high[i]];
     if (i > 0) {
-      for (let j = high[i - 1] + 1; j <= to; j++) h[j] = down[j] = NEGATIVE_INFINITY;
+      for (let j = high[i - 1] + 1; j <= to; j++) h[j] = dsequenceColumns[j] = NEGATIVE_INFINITY;
       scoreRow(a, i - 1, residueScores, scores, from, to);
     }
     fillRow(
@@ -137,11 +137,11 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
       gapFirst -= next[j];
       const frequency = j === 0 || j === columns ? END_GAP_FACTOR : 1;
       const openedSecond = above - openA * frequency;
-      let gapSecond = down[j];
+      let gapSecond = dsequenceColumns[j];
       if (gapSecond > openedSecond) bits |= EXTEND_SECOND;
       else gapSecond = openedSecond;
       gapSecond -= nextA * frequency;
-      down[j] = gapSecond;
+      dsequenceColumns[j] = gapSecond;
       if (gapFirst - close[j] > best) {
         best = gapFirst - close[j];
         bits |= IN_FIRST;
@@ -160,11 +160,11 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
 /** Scaled gap costs of a profile; entry j for column j − 1. */
 function costsOf(
   { length, open, close, next }: Profile,
-  frequency: number,
+  factor: number,
 ): Record<"open" | "close" | "next", Float64Array> {
-  const scaled = (own: Float64Array): Float64Array => {
+  const scaled = (costs: Float64Array): Float64Array => {
     const out = new Float64Array(length + 1);
-    for (let j = 0; j < length; j++) out[j + 1] = own[j] * frequency;
+    for (let j = 0; j < length; j++) out[j + 1] = costs[j] * factor;
     return out;
   };
   return { open: scaled(open), close: scaled(close), next: scaled(next) };

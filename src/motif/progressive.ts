@@ -47,8 +47,8 @@ export function alignProgressively(
     columns: [Int32Array.from(sequence.keys())],
     length: sequence.length,
   }));
-  for (const [one, other] of guideTree(data.distances, anchored.length)) {
-    groups.push(join(groups[one], groups[other], data, band));
+  for (const [left, right] of guideTree(data.distances, anchored.length)) {
+    groups.push(join(groups[left], groups[right], data, band));
   }
   return anchoredRows(groups.at(-1)!, data.sequences);
 }
@@ -60,7 +60,7 @@ function anchorsOf({ residues, anchored, before }: Row): Int32Array {
 }
 
 function join(a: Group, b: Group, data: SequenceData, band: number): Group {
-  const [one, other] = [a, b].map(({ members, columns, length }) =>
+  const [profileA, profileB] = [a, b].map(({ members, columns, length }) =>
     profileOf(
       members.map((k) => data.sequences[k]),
       columns,
@@ -71,15 +71,15 @@ function join(a: Group, b: Group, data: SequenceData, band: number): Group {
   let joined: ProfileAlignment;
   let width = band;
   do {
-    joined = alignProfiles(one, other, bandAround(centre, b.length, width));
+    joined = alignProfiles(profileA, profileB, bandAround(centre, b.length, width));
     width *= 4;
   } while (joined.touchesBand && width < 4 * b.length && 2 * width * a.length <= MAX_CELLS);
   const { first, second, length } = joined;
   return {
     members: [...a.members, ...b.members],
     columns: [
-      ...a.columns.map((own) => own.map((column) => first[column])),
-      ...b.columns.map((own) => own.map((column) => second[column])),
+      ...a.columns.map((residueColumns) => residueColumns.map((column) => first[column])),
+      ...b.columns.map((residueColumns) => residueColumns.map((column) => second[column])),
     ],
     length,
   };
@@ -136,18 +136,18 @@ function bandAround(centre: Float64Array, columns: number, width: number): Band 
 
 function anchoredRows({ members, columns }: Group, sequences: readonly Uint8Array[]): Row[] {
   const columnsByNumber = new Map(members.map((number, k) => [number, columns[k]]));
-  const own = columnsByNumber.get(0)!;
+  const queryColumns = columnsByNumber.get(0)!;
   return sequences.slice(1).map((residues, k) => {
     const columnsOfHomolog = columnsByNumber.get(k + 1)!;
-    const anchored = new Uint8Array(own.length).fill(GAP);
-    const before = new Int32Array(own.length + 1);
+    const anchored = new Uint8Array(queryColumns.length).fill(GAP);
+    const before = new Int32Array(queryColumns.length + 1);
     let i = 0;
-    for (let p = 0; p < own.length; p++) {
-      while (i < columnsOfHomolog.length && columnsOfHomolog[i] < own[p]) i++;
+    for (let p = 0; p < queryColumns.length; p++) {
+      while (i < columnsOfHomolog.length && columnsOfHomolog[i] < queryColumns[p]) i++;
       before[p] = i;
-      if (i < columnsOfHomolog.length && columnsOfHomolog[i] === own[p]) anchored[p] = residues[i++];
+      if (i < columnsOfHomolog.length && columnsOfHomolog[i] === queryColumns[p]) anchored[p] = residues[i++];
     }
-    before[own.length] = i;
+    before[queryColumns.length] = i;
     return { residues, anchored, before };
   });
 }

@@ -46,12 +46,12 @@ export function readAlignment(texts: readonly AlignedText[]): { query: Uint8Arra
     throw new SequenceError(0, 0, "The alignment has no rows. The first row must be the query.");
   const gapped = texts.map(({ letters }, row) => readGapped(letters, row));
   const [first, ...others] = gapped;
-  const odd = gapped.findIndex((codes) => codes.length !== first.length);
-  if (odd > 0) {
+  const mismatch = gapped.findIndex((codes) => codes.length !== first.length);
+  if (mismatch > 0) {
     throw new SequenceError(
-      odd,
-      Math.min(gapped[odd].length, first.length),
-      `Row ${odd + 1} of the alignment has ${gapped[odd].length} columns, the first has ${first.length}. All rows must have the same length.`,
+      mismatch,
+      Math.min(gapped[mismatch].length, first.length),
+      `Row ${mismatch + 1} of the alignment has ${gapped[mismatch].length} columns, the first has ${first.length}. All rows must have the same length.`,
     );
   }
   return {

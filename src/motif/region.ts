@@ -113,7 +113,7 @@ export function chainDisorder(query: Uint8Array): number {
 export function burial(query: Uint8Array, { start, end }: Match): number {
   const middle = (start + end) >> 1;
   const half = BURIAL_WINDOW >> 1;
-  let most = -Infinity;
+  let max = -Infinity;
   for (
     let centre = Math.max(0, middle - BURIAL_MAX_OFFSET);
     centre <= Math.min(query.length - 1, middle + BURIAL_MAX_OFFSET);
@@ -123,9 +123,9 @@ export function burial(query: Uint8Array, { start, end }: Match): number {
     const to = Math.min(query.length, centre + half + 1);
     let sum = 0;
     for (let p = from; p < to; p++) sum += HYDROPATHY[query[p]];
-    most = Math.max(most, sum / (to - from));
+    max = Math.max(max, sum / (to - from));
   }
-  return most === -Infinity ? 0 : most;
+  return max === -Infinity ? 0 : max;
 }
 
 /** Net charge per residue over REGION_FLANK residues on each side of a match, -1..1. */

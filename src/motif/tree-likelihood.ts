@@ -2,7 +2,7 @@ import { LOST_ERROR, RATE_SPREAD, SHIFTED_ERROR, LOSS_RATE_FACTORS } from "./opt
 import type { Tree } from "./tree.ts";
 
 /** Observation at a leaf: motif at its position, shifted, absent, or no data. */
-export type Observation = "kept" | "shifted" | "lost" | "unknown";
+export type Observation = "retained" | "shifted" | "lost" | "unknown";
 
 /** Probabilities of the motif by chance. */
 export interface Chance {
@@ -39,7 +39,7 @@ export function lossRateLikelihood(
   const near = Math.min(0.5, Math.max(MIN_CHANCE, chance.near));
   const exact = Math.min(0.5, Math.max(MIN_CHANCE, chance.exact));
   const emission: Record<Observation, readonly [on: number, off: number]> = {
-    kept: [1 - SHIFTED_ERROR - LOST_ERROR, exact],
+    retained: [1 - SHIFTED_ERROR - LOST_ERROR, exact],
     shifted: [SHIFTED_ERROR, near],
     lost: [LOST_ERROR, Math.max(1e-3, 1 - exact - near)],
     unknown: [1, 1],
@@ -93,6 +93,6 @@ function logLikelihood(
 
 /** ln Σ weight · e^log without overflow. */
 function logSumExp(logs: readonly number[], weights: readonly number[]): number {
-  const most = Math.max(...logs);
-  return most + Math.log(logs.reduce((sum, log, i) => sum + weights[i] * Math.exp(log - most), 0));
+  const max = Math.max(...logs);
+  return max + Math.log(logs.reduce((sum, log, i) => sum + weights[i] * Math.exp(log - max), 0));
 }

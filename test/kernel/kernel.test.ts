@@ -11,7 +11,7 @@ import { mutated, randomProtein, random } from "../fixtures/random-protein.ts";
 const scoring: Scoring = { matrix: BLOSUM62, gapFirst: 12, gapNext: 1 };
 const kernel = new Kernel(scoring);
 
-/** Every alignment of two tiny sequences, by the definition: residue pairs, gaps, and their sum. */
+/** Enumerates all alignments of two tiny sequences. */
 function bruteForce(query: Uint8Array, subject: Uint8Array, local: boolean): number {
   let best = 0;
   const go = (i: number, j: number, score: number, gap: "none" | "query" | "subject"): void => {
@@ -30,7 +30,7 @@ function bruteForce(query: Uint8Array, subject: Uint8Array, local: boolean): num
   return best;
 }
 
-/** The score that a path says it has, added up anew. */
+/** Score of a path, recomputed. */
 function recomputed(query: Uint8Array, subject: Uint8Array, path: Path): number {
   let score = 0;
   let last = -1;
@@ -46,7 +46,7 @@ function recomputed(query: Uint8Array, subject: Uint8Array, path: Path): number 
   return score;
 }
 
-/** Cheap gaps and a mild matrix, so that tiny sequences have gaps at all. */
+/** Cheap gaps and a mild matrix, so that tiny sequences have gaps. */
 const gappy: Scoring = { matrix: BLOSUM62.map((s) => (s > 0 ? 9 : -1)), gapFirst: 3, gapNext: 1 };
 
 describe("scores", () => {

@@ -4,7 +4,7 @@ import { MODULE } from "../../src/kernel/module.ts";
 const SOURCE = new URL("../../src/kernel/assembly/", import.meta.url);
 const TARGET = new URL("../../src/kernel/module.ts", import.meta.url);
 
-/** The module made anew from its source. */
+/** Compiles the module from its source. */
 async function compile(): Promise<string> {
   const { default: asc } = await import("assemblyscript/asc");
   const written = new Map<string, string | Uint8Array>();
@@ -23,7 +23,7 @@ async function compile(): Promise<string> {
   return (written.get("kernel.wasm") as Uint8Array).toBase64();
 }
 
-/** `UPDATE_KERNEL=1 bun test test/kernel/module.test.ts` writes the module after a change of its source. */
+/** `UPDATE_KERNEL=1 bun test test/kernel/module.test.ts` writes the module. */
 test("module.ts equals the compiled source", async () => {
   const fresh = await compile();
   if (Bun.env.UPDATE_KERNEL === "1") {

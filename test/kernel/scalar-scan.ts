@@ -1,30 +1,29 @@
 import type { ScanLimits } from "../../src/kernel/words.ts";
 
-/** What lies before, between and behind queries. */
+/** Separator around queries. */
 const BARRIER = 31;
 
 const WORD = 5;
-/** Residues on either side of a word that tell whether it is worth an extension. */
+/** Flank on each side of a word that decides about its extension. */
 const NEAR = 6;
 
 /**
- * The kernel's scan of one sequence in plain TypeScript: score of the best extension through a word of the
- * neighbourhood whose surroundings are worth it, 0 without one or where the length is out of bounds. `placesOf(word)` gives, ascending, where in the
- * query words begin whose neighbourhood the five residues are in.
+ * Scalar scan of one sequence: score of the best extension of a seed, 0 without one or outside the length
+ * limits. `positionsOf(word)` gives the ascending positions of the neighbourhood word in the query.
  */
 export function scanPlain(
   query: Uint8Array,
-  placesOf: (word: Uint8Array) => readonly number[],
+  positionsOf: (word: Uint8Array) => readonly number[],
   matrix: Int8Array,
   { xDrop, minSeedScore, minLength, maxLength }: ScanLimits,
   subject: Uint8Array,
 ): number {
   if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
-  /** Per diagonal (place in the subject less place in the query): where the last word within an extension begins. */
+  /** Per diagonal (subject minus query position) the start of the last word covered by an extension. */
   const covered = new Map<number, number>();
   let best = 0;
   for (let place = 0; place + WORD <= subject.length; place++) {
-    for (const inQuery of placesOf(subject.subarray(place, place + WORD))) {
+    for (const inQuery of positionsOf(subject.subarray(place, place + WORD))) {
       const diagonal = place - inQuery;
       if (place <= (covered.get(diagonal) ?? -1)) continue;
       if (place >= NEAR && place + WORD + NEAR <= subject.length) {
@@ -42,7 +41,7 @@ export function scanPlain(
   return best;
 }
 
-/** The best-scoring stretch from a pair of residues onwards in one direction, and its length. */
+/** Best-scoring segment from a pair of residues in one direction, and its length. */
 function reach(
   query: ArrayLike<number>,
   subject: Uint8Array,

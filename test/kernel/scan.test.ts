@@ -10,7 +10,7 @@ import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 const kernel = new Kernel({ matrix: BLOSUM62, gapFirst: 12, gapNext: 1 });
 const open = { xDrop: 16, minSeedScore: 0, minLength: 0, maxLength: 1e9 };
 
-/** The places of a word by the definition, without the table. */
+/** Positions of a word by the definition. */
 function places(query: Uint8Array, threshold: number): (word: Uint8Array) => number[] {
   return (word) => {
     const found: number[] = [];
@@ -62,8 +62,8 @@ describe("seed scan", () => {
         return subject;
       });
       const { table, threshold } = indexSeeds(query, 0.01 + next() / 10);
-      const placesOf = places(query, threshold);
-      const wanted = subjects.map((subject) => scanPlain(query, placesOf, BLOSUM62, open, subject));
+      const positionsOf = places(query, threshold);
+      const wanted = subjects.map((subject) => scanPlain(query, positionsOf, BLOSUM62, open, subject));
       expect(scan(query, table, subjects).scores).toEqual(wanted);
       positive += wanted.filter((score) => score > 0).length;
     }
@@ -84,7 +84,7 @@ describe("seed scan", () => {
     const query = randomProtein(next, 200);
     const subjects = Array.from({ length: 40 }, () => mutated(next, query, 0.6));
     const { table, threshold } = indexSeeds(query);
-    const placesOf = places(query, threshold);
+    const positionsOf = places(query, threshold);
     for (const limits of [
       { ...open, xDrop: 3 },
       { ...open, minSeedScore: 27 },
@@ -92,7 +92,7 @@ describe("seed scan", () => {
       { ...open, minLength: 200 },
       { ...open, maxLength: 200 },
     ]) {
-      const wanted = subjects.map((subject) => scanPlain(query, placesOf, BLOSUM62, limits, subject));
+      const wanted = subjects.map((subject) => scanPlain(query, positionsOf, BLOSUM62, limits, subject));
       expect(scan(query, table, subjects, limits).scores).toEqual(wanted);
     }
     const { scores } = scan(query, table, subjects);
@@ -122,7 +122,7 @@ describe("seed scan", () => {
     const next = random(24);
     const [first, second] = [randomProtein(next, 30), randomProtein(next, 30)];
     const joined = Uint8Array.from([...first, 31, ...second, 31]);
-    // What lies on one diagonal of both, with any residue in the place of the one between them.
+    // Segments on one diagonal of both queries, with any residue between them.
     const subject = Uint8Array.from([...first, 0, ...second]);
     const owners = Uint16Array.from(joined, (_, k) => (k > first.length ? 1 : 0));
     const { table } = indexSeeds(joined, 0.001);

@@ -12,7 +12,7 @@ describe("global alignment with free end gaps", () => {
     expect(anchored("MKVLAWRRP", "MKVLAWRRP")).toBe("MKVLAWRRP");
     expect(anchored("MKVLAWRRP", "VLAWR")).toBe("--VLAWR--");
     expect(anchored("VLAWR", "GGMKVLAWRRPGG")).toBe("VLAWR");
-    // Three residues lost amid long identical stretches: one gap, as the cost of opening says.
+    // Three residues deleted in identical sequences: one gap.
     expect(anchored("WCHWCHWWKDEWWHCWHCW", "WCHWCHWWWWHCWHCW")).toBe("WCHWCHWW---WWHCWHCW");
   });
 
@@ -32,7 +32,7 @@ describe("global alignment with free end gaps", () => {
     for (let round = 0; round < 50; round++) {
       const query = randomProtein(next, 30 + Math.floor(next() * 100));
       const [{ row }] = align(query, [mutated(next, query, 0.5)]);
-      // Written out: overhang and insertions before each column, then the column.
+      // Overhang and insertions before each column, then the column.
       const top: number[] = [];
       const bottom: number[] = [];
       let at = 0;

@@ -33,26 +33,26 @@ interface Case {
   form: Form;
 }
 
-function randomCases(seed: number, count: number, looks: boolean): Case[] {
+function randomCases(seed: number, count: number, lookarounds: boolean): Case[] {
   const next = random(seed);
   return Array.from({ length: count }, () => {
-    const form = randomForm(next, 4, looks);
+    const form = randomForm(next, 4, lookarounds);
     return {
       form,
       expression: write(form),
       text: randomText(next, Math.floor(next() * 9)),
-      dialect: looks ? "elm" : "soap",
+      dialect: lookarounds ? "elm" : "soap",
     };
   });
 }
 
 test.each([
   ["patterns of the service", 1, 6000, false],
-  ["patterns with looks to either side", 2, 3000, true],
-] as const)("all matches are those of a backtracking matcher: %s", (_, seed, count, looks) => {
+  ["patterns with lookarounds", 2, 3000, true],
+] as const)("all matches are those of a backtracking matcher: %s", (_, seed, count, lookarounds) => {
   let found = 0;
   let compared = 0;
-  for (const { form, expression, text, dialect } of randomCases(seed, count, looks)) {
+  for (const { form, expression, text, dialect } of randomCases(seed, count, lookarounds)) {
     const ends = Array.from({ length: text.length }, (_, start) => firstEnd(form, text, start));
     if (ends.includes(null)) continue;
     const expected = ends.flatMap((end, start) => (end! > start ? [[start, end!]] : []));
@@ -72,7 +72,7 @@ test("exact and window matches equal those of a backtracking matcher", () => {
   let yes = 0;
   let no = 0;
   for (const { form, expression, text } of randomCases(3, 1500, false)) {
-    // The exact test counts letters beyond the twenty as unknown; here all are known.
+    // matchesExactly treats non-standard letters as unknown; use standard ones only.
     const known = text.replaceAll("X", "D");
     const residues = encode(known);
     const simulation = openSimulation(parsePattern(expression).automaton);
@@ -108,7 +108,7 @@ test("the path of every match admits its residues", () => {
       const path = pathOfMatch(automaton, residues, match, [])!;
       expect(path.length).toBe(match.end - match.start);
       path.forEach((mask, i) => expect((mask >>> residues[match.start + i]) & 1).toBe(1));
-      // Any residues that the path admits, put in its place, match over the same span.
+      // Other residues admitted by the path match as well.
       const other = residues.slice();
       path.forEach((mask, i) => {
         other[match.start + i] = Math.clz32(1) - Math.clz32(mask & -mask);

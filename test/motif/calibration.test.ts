@@ -47,7 +47,9 @@ test("draws depend only on the protein, not on others drawn with it", () => {
   expect(drawMatches(corpus, [all[5]], patterns, 7, () => true)).toEqual([[]]);
 });
 
-/** Random matches of 60 proteins in all bins, kept as the built-in null says, and by `more` better. */
+/**
+ * Draws of 60 proteins in all bins, distributed like the built-in null, with persistence increased by `more`.
+ */
 function drawnBy(more: number, perProtein = 27): Draw[][] {
   const next = random(5);
   return Array.from({ length: 60 }, () =>

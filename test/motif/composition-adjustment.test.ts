@@ -8,7 +8,7 @@ import { composition } from "../../src/motif/statistics.ts";
 import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
-/** What blastp 2.12.0+ printed, with nothing but the defaults, for proteins of the sample (201,250 residues) against it. */
+/** E-values of blastp 2.12.0+ with defaults, for proteins of the sample (201,250 residues) against it. */
 const BLASTP: [query: string, subject: string, eValue: number][] = [
   ["P10361", "P10360", 8.07e-117],
   ["P79734", "Q8SPZ3", 1.56e-116],
@@ -41,7 +41,7 @@ const BLASTP: [query: string, subject: string, eValue: number][] = [
   ["P03255", "P06499", 1.41e-41],
 ];
 
-/** Frequencies of pairs that scores stand for, given those of the residues. */
+/** Pair frequencies implied by the scores and the residue frequencies. */
 function pairs(scores: Float64Array, p: Float64Array, q: Float64Array): Float64Array {
   return scores.map((score, k) => p[Math.floor(k / 20)] * q[k % 20] * Math.exp(score * 0.3176));
 }
@@ -76,9 +76,10 @@ describe("composition-adjusted scores", () => {
       0.057, 0.051, 0.073, 0.013, 0.032,
     ];
     const p = Float64Array.from(own, (part) => part / own.reduce((sum, one) => sum + one, 0));
-    // 0.70 bits, as the matrix says of itself; its unit is half a bit, a little less than 1 / 0.3176 nats.
+    // 0.70 bits according to the matrix file; its unit is half a bit, a little less than 1 / 0.3176
+    // nats.
     const scores = adjustedScores(p, p, 0.6979 * Math.LN2);
-    // What is left is the rounding, and the published frequencies of rare pairs, which have one digit.
+    // Differences are rounding, and rare pairs published with one digit.
     const differences = Array.from(scores, (score, k) =>
       Math.abs((score * 0.3176 * 2) / Math.LN2 - BLOSUM62[Math.floor(k / 20) * STRIDE + (k % 20)]),
     );

@@ -1,4 +1,4 @@
-/** Milliseconds of processor time that a piece of work takes: unlike the clock, it does not count what other programs do. */
+/** Processor time of a function in milliseconds, independent of other programs. */
 export function cpuTime(work: () => void): number {
   const before = process.cpuUsage();
   work();
@@ -6,7 +6,7 @@ export function cpuTime(work: () => void): number {
   return (user + system) / 1000;
 }
 
-/** The same of what has to be waited for; other work of this process counts. */
+/** The same for an asynchronous function; includes other work of this process. */
 export async function cpuTimeOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -26,7 +26,7 @@ test("distances use only columns with two standard residues", () => {
   ]);
   expect(matrix[1]).toBe(0);
   expect(matrix[2]).toBeCloseTo(kimuraDistance(1 / 11), 12);
-  // Nine shared columns are too few to say anything.
+  // Nine shared columns are too few.
   expect(matrix[3]).toBe(kimuraDistance(0.9));
   for (let i = 0; i < 4; i++) {
     expect(matrix[i * 4 + i]).toBe(0);

@@ -38,16 +38,16 @@ test("the alignment of p53 agrees with the residues at its matches", () => {
   for (const match of patterns.flatMap(({ matches }) => matches)) {
     for (const { homolog, residues, state } of match.atHomologs) {
       const slots = columns[homolog].slice(match.start - 1, match.end);
-      // Behind its last position an insertion is not the match's.
+      // An insertion after the last position does not belong to the match.
       slots[slots.length - 1] = slots.at(-1)![0];
-      // What lies in a loose end is not aligned.
+      // Unaligned ends are not shown.
       if (state === "missing") continue;
       expect(residues).toBe(slots.join(""));
       compared++;
     }
   }
   expect(compared).toBeGreaterThan(100);
-  // Cysteine 176 holds the zinc, in nearly all; the linker around residue 60 is in hardly any.
+  // Cysteine 176 binds zinc in nearly all; few have the linker around residue 60.
   expect(conservation[175]).toBeGreaterThan(0.95);
   expect(conservation[59]!).toBeLessThan(0.6);
   expect(disorder[80]).toBeGreaterThan(disorder[250]);

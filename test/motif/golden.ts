@@ -5,7 +5,7 @@ import { type Family, buildFamily, measureHomolog, passesThresholds } from "../.
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { type AlignedText, readAlignment } from "../../src/motif/query.ts";
 
-/** The golden alignments and scores; test/golden/motif/README.md tells what they are. */
+/** Golden alignments and scores, described in test/golden/motif/README.md. */
 const FOLDER = join(import.meta.dir, "../golden/motif");
 
 export type GoldenScore = Record<"acc" | "regex", string> & Record<string, string>;

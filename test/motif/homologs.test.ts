@@ -33,7 +33,7 @@ const noise: Entry[] = Array.from({ length: 300 }, (_, k) => ({
 }));
 const relative = (divergence: number): Uint8Array => mutated(next, query, divergence);
 
-/** Accessions found, in alphabetical order, with some option changed. */
+/** Accessions found, sorted, with changed options. */
 const foundWith = (corpus: Corpus, changed: Partial<HomologOptions>): string[] =>
   names(corpus, findHomologs(query, corpus, { ...options, ...changed })).sort();
 
@@ -46,7 +46,7 @@ describe("homolog criteria", () => {
     { accession: "self", residues: query },
     // 100 of 240 columns: too little of the query.
     { accession: "part", residues: Uint8Array.from([...randomProtein(next, 140), ...half]) },
-    // Contains all of the query, but is more than three times as long.
+    // Contains the query, but is more than three times as long.
     { accession: "giant", residues: Uint8Array.from([...randomProtein(next, 600), ...relative(0.1)]) },
     { accession: "long", residues: Uint8Array.from([...randomProtein(next, 440), ...relative(0.1)]) },
   ];

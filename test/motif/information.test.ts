@@ -15,7 +15,7 @@ test("position information follows the background frequency", () => {
   expect(positionBits(1)).toBeCloseTo(bits("A"), 12);
   expect(positionBits(2 ** 26 - 1)).toBe(0);
   expect(positionBits(2 ** 26 - 1 - 1)).toBeCloseTo(bits("CDEFGHIKLMNPQRSTVWY"), 12);
-  // Only letters beyond the twenty: no frequency, but a number all the same.
+  // Only non-standard letters: the maximum.
   expect(positionBits(1 << 25)).toBe(MAX_POSITION_BITS);
 });
 

@@ -12,7 +12,7 @@ import {
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { randomForm, write } from "./pattern-cases.ts";
 
-/** Whatever letters and patterns: numbers within their bounds, or an error that says why; `LABD_FUZZ_PREDICT=n` for more. */
+/** Random input gives bounded numbers or a PatternError; `LABD_FUZZ_PREDICT=n` for more rounds. */
 
 const COUNT = Number(process.env.LABD_FUZZ_PREDICT ?? 60);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -81,7 +81,7 @@ test(`${COUNT} random proteins, corpora and patterns`, () => {
       refused++;
     }
   }
-  // Otherwise nothing was tried.
+  // Guards against an empty test.
   expect(families).toBeGreaterThan(COUNT / 10);
   expect(scored).toBeGreaterThan(COUNT);
   expect(refused).toBeLessThan(COUNT / 2);

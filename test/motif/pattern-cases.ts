@@ -1,6 +1,6 @@
 /**
- * Patterns made at random, and what they mean by the plainest of matchers: backtracking over the pattern's own tree, every
- * alternative in order. It is exponential and knows nothing of the parser or the automaton under test.
+ * Random patterns, and a reference matcher: exponential backtracking over the pattern's tree, independent of
+ * the parser and the automaton.
  */
 export type Form =
   | { kind: "letters"; written: string; letters: string }
@@ -8,7 +8,7 @@ export type Form =
   | { kind: "row"; items: Form[] }
   | { kind: "either"; items: Form[] }
   | { kind: "times"; item: Form; written: string; min: number; max: number; lazy: boolean }
-  | { kind: "look"; item: Form; behind: boolean; negative: boolean };
+  | { kind: "look"; item: Form; lookbehind: boolean; negative: boolean };
 
 const EVERY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const without = (letters: string): string =>
@@ -38,15 +38,15 @@ const TIMES: [string, number, number][] = [
   ["{0}", 0, 0],
 ];
 
-/** A form of at most `depth` levels; looks only where asked for, and those behind only of fixed width, as Python wants them. */
-export function randomForm(next: () => number, depth: number, looks = false): Form {
+/** A form of at most `depth` levels; lookarounds only on request, lookbehinds only of fixed width, as Python requires. */
+export function randomForm(next: () => number, depth: number, lookarounds = false): Form {
   const pick = <T>(choices: readonly T[]): T => choices[Math.floor(next() * choices.length)];
   const roll = Math.floor(next() * (depth > 0 ? 10 : 4));
   if (roll < 4) {
-    if (looks && next() < 0.3) {
-      const behind = next() < 0.5;
-      const item = behind ? fixedForm(next) : randomForm(next, Math.min(depth, 2));
-      return { kind: "look", item, behind, negative: next() < 0.5 };
+    if (lookarounds && next() < 0.3) {
+      const lookbehind = next() < 0.5;
+      const item = lookbehind ? fixedForm(next) : randomForm(next, Math.min(depth, 2));
+      return { kind: "look", item, lookbehind, negative: next() < 0.5 };
     }
     if (next() < 0.08) return { kind: "edge", at: next() < 0.5 ? "start" : "end" };
     const [written, letters] = pick(LETTERS);
@@ -54,7 +54,7 @@ export function randomForm(next: () => number, depth: number, looks = false): Fo
   }
   const some = (count: number): Form[] =>
     Array.from({ length: count }, () =>
-      next() < 0.12 ? { kind: "row", items: [] } : randomForm(next, depth - 1, looks),
+      next() < 0.12 ? { kind: "row", items: [] } : randomForm(next, depth - 1, lookarounds),
     );
   if (roll < 7) return { kind: "row", items: some(2 + Math.floor(next() * 2)) };
   if (roll < 8) return { kind: "either", items: some(2 + Math.floor(next() * 2)) };
@@ -71,7 +71,7 @@ function fixedForm(next: () => number): Form {
   return { kind: "row", items };
 }
 
-/** The form as an expression; whatever needs brackets gets them. */
+/** Writes a form as an expression with the necessary parentheses. */
 export function write(form: Form): string {
   switch (form.kind) {
     case "letters":
@@ -85,13 +85,13 @@ export function write(form: Form): string {
     case "times":
       return `${form.item.kind === "letters" ? write(form.item) : `(${write(form.item)})`}${form.written}`;
     case "look":
-      return `(?${form.behind ? "<" : ""}${form.negative ? "!" : "="}${write(form.item)})`;
+      return `(?${form.lookbehind ? "<" : ""}${form.negative ? "!" : "="}${write(form.item)})`;
   }
 }
 
 class TooMuchWork extends Error {}
 
-/** End of the match that backtracking finds first from `start`, or -1; null where that takes too many steps. */
+/** End of the preferred match from `start`, or -1; null after too many steps. */
 export function firstEnd(form: Form, text: string, start: number): number | null {
   let end = -1;
   const isDone = explore(form, text, start, (at) => {
@@ -101,7 +101,7 @@ export function firstEnd(form: Form, text: string, start: number): number | null
   return isDone ? end : null;
 }
 
-/** All ends that can be reached from `start`; null where that takes too many steps. */
+/** All ends reachable from `start`; null after too many steps. */
 export function allEnds(form: Form, text: string, start: number): Set<number> | null {
   const ends = new Set<number>();
   const isDone = explore(form, text, start, (at) => {
@@ -139,7 +139,7 @@ function attempt(form: Form, text: string, at: number, budget: { left: number },
     case "either":
       return form.items.some((item) => go(item, at, then));
     case "times": {
-      // Python's rule: beyond the least count no round starts where the last such round started.
+      // Python's rule: above the minimum count no iteration starts where the last one did.
       const round = (count: number, from: number, last: number): boolean => {
         if (count < form.min) return go(form.item, from, (to) => round(count + 1, to, -1));
         const more = (): boolean =>
@@ -149,8 +149,8 @@ function attempt(form: Form, text: string, at: number, budget: { left: number },
       return round(0, at, -1);
     }
     case "look": {
-      const starts = form.behind ? Array.from({ length: at + 1 }, (_, i) => i) : [at];
-      const holds = starts.some((from) => go(form.item, from, (to) => !form.behind || to === at));
+      const starts = form.lookbehind ? Array.from({ length: at + 1 }, (_, i) => i) : [at];
+      const holds = starts.some((from) => go(form.item, from, (to) => !form.lookbehind || to === at));
       return holds !== form.negative && then(at);
     }
   }

@@ -17,7 +17,7 @@ function errorOf(expression: string, dialect: Dialect = "soap"): PatternError | 
   }
 }
 
-/** The tree in a notation of its own, to see what was understood. */
+/** Compact notation of the tree. */
 function outline(node: Node): string {
   switch (node.kind) {
     case "set":
@@ -26,7 +26,7 @@ function outline(node: Node): string {
     case "end":
       return node.kind;
     case "lookaround":
-      return `look${node.behind ? "-behind" : ""}${node.negative ? "-not" : ""}(${outline(node.child)})`;
+      return `look${node.lookbehind ? "-behind" : ""}${node.negative ? "-not" : ""}(${outline(node.child)})`;
     case "group":
       return `<${outline(node.child)}>`;
     case "sequence":
@@ -55,7 +55,7 @@ test.each([
   ["", ""],
   ["()", "<>"],
   ["A|", "either(A or )"],
-  // Python's two normalisations, which the score sees.
+  // Python's normalizations.
   ["S|T", "[ST]"],
   ["(S|[TY]|S)P", "<[STY]> P"],
   ["AC|AD", "A [CD]"],

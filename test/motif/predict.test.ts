@@ -31,7 +31,7 @@ function pattern(expression: string, name: string | null = null): PatternRequest
   return { expression, name };
 }
 
-/** A family whose members have drifted everywhere but in one place, among strangers. */
+/** A family diverged everywhere except in one place, among unrelated proteins. */
 function plantedFamily(seed: number, members: number): { query: string; corpus: Corpus; start: number } {
   const next = random(seed);
   const motif = "WKPHCW";
@@ -94,7 +94,7 @@ describe("the pipeline", () => {
     });
     expect(verdicts.length).toBe(20);
     expect(verdicts).not.toContain("conserved");
-    // One in five random matches is called weakly conserved; here fewer, for all is drift.
+    // One in five random matches is weakly conserved; fewer here.
     expect(verdicts.filter((verdict) => verdict === "not conserved").length).toBeGreaterThanOrEqual(18);
   });
 
@@ -104,27 +104,27 @@ describe("the pipeline", () => {
     const one = predict({ query, patterns, model: "continuous" }, corpus);
     const wrapped = query.toLowerCase().replace(/(.{60})/g, " $1\r\n\t");
     expect(predict({ query: wrapped, patterns, model: "continuous" }, corpus)).toEqual(one);
-    // Plain data: nothing is lost on its way through JSON.
+    // Plain data survives JSON.
     expect(JSON.parse(JSON.stringify(one))).toEqual(one);
   });
 
   test("reports stages in order, each from 0 to at most 1", () => {
-    const told: [string, number][] = [];
+    const reports: [string, number][] = [];
     const request = {
       query: planted.query,
       patterns: [pattern("A"), pattern("L")],
       model: "continuous" as const,
     };
-    predict(request, planted.corpus, DEFAULTS, (stage, fraction) => told.push([stage, fraction]));
-    expect([...new Set(told.map(([stage]) => stage))]).toEqual(["homologs", "tree", "scores"]);
+    predict(request, planted.corpus, DEFAULTS, (stage, fraction) => reports.push([stage, fraction]));
+    expect([...new Set(reports.map(([stage]) => stage))]).toEqual(["homologs", "tree", "scores"]);
     const order = ["homologs", "tree", "scores"];
-    told.reduce(([lastStage, last], [stage, fraction]) => {
+    reports.reduce(([lastStage, last], [stage, fraction]) => {
       expect(order.indexOf(stage)).toBeGreaterThanOrEqual(order.indexOf(lastStage));
       expect(fraction).toBeWithin(0, 1 + 1e-9);
       if (stage === lastStage) expect(fraction).toBeGreaterThanOrEqual(last);
       return [stage, fraction];
     });
-    expect(told.at(-1)).toEqual(["scores", 1]);
+    expect(reports.at(-1)).toEqual(["scores", 1]);
   });
 });
 
@@ -203,9 +203,9 @@ describe("unusual input", () => {
     ["AUGGCNACGTACGTACGTACGTACGTACGT", true],
     ["AUGGCNACGTACGTACGTACGTACGTACG", false],
     ["AUGGCNACGTACGTACGTKCGTACGTACGT", false],
-  ])("%s looks like nucleotides: %p", (query, looks) => {
+  ])("%s looks like nucleotides: %p", (query, expected) => {
     const { warnings } = predict({ query, patterns: [pattern("A")], model }, empty);
-    expect(warnings.join(" ").includes("looks like DNA or RNA")).toBe(looks);
+    expect(warnings.join(" ").includes("looks like DNA or RNA")).toBe(expected);
   });
 
   test.each([

@@ -15,7 +15,7 @@ const everything = (rows: number, columns: number): Band => ({
   high: new Int32Array(rows + 1).fill(columns),
 });
 
-/** Two or three related sequences with a gap here and there. */
+/** Two or three related sequences with gaps. */
 function smallProfile(next: () => number, length: number): Profile {
   const sequences: Uint8Array[] = [];
   const columns: Int32Array[] = [];
@@ -27,8 +27,8 @@ function smallProfile(next: () => number, length: number): Profile {
   return profileOf(sequences, columns, length);
 }
 
-/** What an alignment is worth, column by column: B both, A and F the first alone, S the second alone. */
-function worth(a: Profile, b: Profile, moves: string): number {
+/** Score of an alignment by its columns: B both, A and F the first alone, S the second alone. */
+function scoreOf(a: Profile, b: Profile, moves: string): number {
   let [i, j, sum] = [0, 0, 0];
   for (const { 0: run } of moves.matchAll(/B|F+|S+/g)) {
     if (run === "B") {
@@ -70,9 +70,9 @@ test("profile alignment scores at least as high as random alignments", () => {
   for (let round = 0; round < 60; round++) {
     const a = smallProfile(next, Math.floor(next() * 5));
     const b = smallProfile(next, Math.floor(next() * 5));
-    const found = worth(a, b, movesOf(alignProfiles(a, b, everything(a.length, b.length))));
+    const found = scoreOf(a, b, movesOf(alignProfiles(a, b, everything(a.length, b.length))));
     let best = -Infinity;
-    for (const moves of allMoves(a.length, b.length)) best = Math.max(best, worth(a, b, moves));
+    for (const moves of allMoves(a.length, b.length)) best = Math.max(best, scoreOf(a, b, moves));
     expect(found).toBeCloseTo(best, 9);
   }
 });

@@ -9,7 +9,9 @@ import { simulateFamily, type SimulatedFamily } from "../fixtures/simulated-fami
 
 const star = ([query, ...others]: readonly Uint8Array[]): Row[] => align(query, others).map(({ row }) => row);
 
-/** Columns within 5 of the motif in which every homolog has the residue of the same descent, or a gap where it has none. */
+/**
+ * Columns within 5 of the motif in which every homolog has the homologous residue, or a gap if it has none.
+ */
 function wholeColumns({ sites, motif }: SimulatedFamily, rows: readonly Row[]): number {
   let whole = 0;
   for (let column = motif.start - 5; column < motif.end + 5; column++) {
@@ -22,15 +24,15 @@ function wholeColumns({ sites, motif }: SimulatedFamily, rows: readonly Row[]): 
 
 test("aligns 10 % more columns around a motif correctly than pairwise alignment", () => {
   const next = random(83);
-  let [before, behind] = [0, 0];
+  let [pairwise, progressive] = [0, 0];
   for (let k = 0; k < 8; k++) {
     const family = simulateFamily(next, { sequences: 24, length: 260, depth: 0.9 });
     const rows = star(family.sequences);
-    before += wholeColumns(family, rows);
-    behind += wholeColumns(family, alignProgressively(family.sequences[0], rows));
+    pairwise += wholeColumns(family, rows);
+    progressive += wholeColumns(family, alignProgressively(family.sequences[0], rows));
   }
-  expect(before).toBeGreaterThan(30);
-  expect(behind).toBeGreaterThan(1.1 * before);
+  expect(pairwise).toBeGreaterThan(30);
+  expect(progressive).toBeGreaterThan(1.1 * pairwise);
 });
 
 test("places a shared gap in one column and keeps residue order", () => {

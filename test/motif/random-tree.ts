@@ -1,6 +1,6 @@
 import type { Tree } from "../../src/motif/tree.ts";
 
-/** Distances between leaves along a tree's branches, as a square matrix. */
+/** Distance matrix of the leaves along the branches. */
 export function pathLengths({ leaves, parent, length }: Tree): Float64Array {
   const matrix = new Float64Array(leaves * leaves);
   for (let i = 0; i < leaves; i++) {
@@ -16,7 +16,7 @@ export function pathLengths({ leaves, parent, length }: Tree): Float64Array {
   return matrix;
 }
 
-/** A tree of random shape with all branches positive: leaves are joined at random, the last three at the root. */
+/** Random tree with positive branches: leaves joined at random, the last three at the root. */
 export function randomTree(next: () => number, leaves: number): Tree {
   const nodes = 2 * leaves - 2;
   const parent = new Int32Array(nodes).fill(-1);

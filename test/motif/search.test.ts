@@ -63,11 +63,11 @@ describe("search", () => {
   });
 
   test("orders hits by E-value, score, accession", () => {
-    const twin = corpusOf([queries[1], queries[1], mutated(random(1), queries[1], 0.2), queries[1]]);
-    const hits = search(queries[1], twin, options);
+    const corpus = corpusOf([queries[1], queries[1], mutated(random(1), queries[1], 0.2), queries[1]]);
+    const hits = search(queries[1], corpus, options);
     expect(hits.map(({ index }) => index)).toEqual([0, 1, 3, 2]);
-    expect(search(queries[1], twin, options)).toEqual(hits);
-    expect(search(queries[1], twin, exhaustive)).toEqual(hits);
+    expect(search(queries[1], corpus, options)).toEqual(hits);
+    expect(search(queries[1], corpus, exhaustive)).toEqual(hits);
   });
 
   test("queries in one pass find the same hits as alone, however ranges are divided", () => {
@@ -79,7 +79,7 @@ describe("search", () => {
     const wanted = requests.map((request) => search(request.query, corpus, request.options));
     expect(wanted.flat().length).toBeGreaterThan(150);
     for (const threads of [1, 2, 4]) {
-      // Threads that take parts in turn, as sharedParts gives them out.
+      // Alternating threads, as with claimRanges.
       const parts = Array.from({ length: threads }, (_, k) =>
         [0, 1, 2, 3, 4, 5, 6]
           .filter((i) => i % threads === k)
@@ -125,7 +125,7 @@ describe("search", () => {
     for (let round = 0; round < 60; round++) {
       hits += search(randomProtein(next, 250), noise, { ...exhaustive, maxEValue: 0.2 }).length;
     }
-    // 12 expected; the bounds are where a Poisson law with that mean ends on both sides (p < .001).
+    // 12 expected; bounds of a Poisson distribution (p < .001).
     expect(hits).toBeGreaterThanOrEqual(3);
     expect(hits).toBeLessThanOrEqual(25);
   });

@@ -6,7 +6,7 @@ import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const HIGHEST = 0x8000_0000;
 
-/** The places that a sketch gives to each of its words, read as assembly/scan.ts says. */
+/** Positions of each word, decoded from the table. */
 function placesByWord({ table }: ReturnType<typeof indexSeeds>): Map<number, number[]> {
   const found = new Map<number, number[]>();
   expect(table.words).toEqual(table.words.toSorted());

@@ -11,7 +11,7 @@ import {
 } from "../../src/motif/statistics.ts";
 
 /**
- * What blastp 2.12.0+ printed (`-comp_based_stats 0 -seg no`) for three queries against 48,869 proteins of Swiss-Prot,
+ * blastp 2.12.0+ (`-comp_based_stats 0 -seg no`) for three queries against 48,869 proteins of Swiss-Prot,
  * January 2014, 25,563,454 residues: query length, subject length, raw score, E-value.
  */
 const RESIDUES = 25_563_454;
@@ -34,9 +34,9 @@ const BLASTP: [number, number, number, number][] = [
 ];
 
 describe("E-values", () => {
-  test.each(BLASTP)("query %d, subject %d, score %d: blastp says %p", (query, subject, score, wanted) => {
+  test.each(BLASTP)("query %d, subject %d, score %d: E-value %p", (query, subject, score, wanted) => {
     const ratio = eValue(score, query, subject, RESIDUES) / wanted;
-    // As many digits as were printed: two or three.
+    // Two or three digits were printed.
     expect(Math.abs(ratio - 1)).toBeLessThan(0.05);
   });
 

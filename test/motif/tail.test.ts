@@ -10,7 +10,7 @@ import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const CORE = decode(randomProtein(random(71), 60)).replaceAll("K", "A");
 
-/** Query and homolog as two gapped rows; the match as letters from the query's end or beginning. */
+/** Query and homolog as gapped rows; the match as letters from either end of the query. */
 function tail(
   query: string,
   homolog: string,
@@ -29,7 +29,7 @@ function tail(
 }
 
 test("finds a motif in an unaligned end by the end of the chain", () => {
-  // The homolog's own end overhangs: its residues stand beside the query's, not under them.
+  // The homolog's end overhangs: its residues are beside the query's.
   const query = `${CORE}GGSSGGKDEL--------`;
   const homolog = `${CORE}----------TAEEKDEL`;
   expect(tail(query, homolog, "KDEL$", -4, 0)).toEqual({ value: 1, state: "conserved" });
@@ -38,7 +38,7 @@ test("finds a motif in an unaligned end by the end of the chain", () => {
     value: 0,
     state: "substituted",
   });
-  // Not at the chain's own end: no signal.
+  // Not at the end of the chain.
   expect(tail(query, `${CORE}----------KDELTAEE`, "KDEL$", -4, 0)?.value).toBe(0);
 });
 

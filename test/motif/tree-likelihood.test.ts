@@ -4,10 +4,10 @@ import { type Chance, type Observation, lossRateLikelihood } from "../../src/mot
 import { neighbourJoining, type Tree } from "../../src/motif/tree.ts";
 import { random } from "../fixtures/random-protein.ts";
 
-const KINDS: Observation[] = ["kept", "shifted", "lost", "unknown"];
+const KINDS: Observation[] = ["retained", "shifted", "lost", "unknown"];
 
-/** The same by adding up every assignment of states to all nodes, the rate integrated with the same three points. */
-function bruteForce(tree: Tree, sightings: readonly Observation[], rate: number, chance: Chance): number {
+/** Reference: sum over all assignments of states to all nodes, with the same quadrature. */
+function bruteForce(tree: Tree, observations: readonly Observation[], rate: number, chance: Chance): number {
   const { exact, near } = chance;
   const share = exact + near;
   const nodes = tree.parent.length;
@@ -22,11 +22,11 @@ function bruteForce(tree: Tree, sightings: readonly Observation[], rate: number,
         p *= (1 - stay) * fresh + (on(node) === on(tree.parent[node]) ? stay : 0);
       }
       for (let leaf = 0; leaf < tree.leaves; leaf++) {
-        const seen = sightings[leaf];
+        const observation = observations[leaf];
         if (leaf === 0) p *= on(0) ? 1 : 0;
-        else if (seen === "kept") p *= on(leaf) ? 1 - SHIFTED_ERROR - LOST_ERROR : exact;
-        else if (seen === "shifted") p *= on(leaf) ? SHIFTED_ERROR : near;
-        else if (seen === "lost") p *= on(leaf) ? LOST_ERROR : 1 - exact - near;
+        else if (observation === "retained") p *= on(leaf) ? 1 - SHIFTED_ERROR - LOST_ERROR : exact;
+        else if (observation === "shifted") p *= on(leaf) ? SHIFTED_ERROR : near;
+        else if (observation === "lost") p *= on(leaf) ? LOST_ERROR : 1 - exact - near;
       }
       sum += p;
     }
@@ -54,22 +54,22 @@ test("pruning equals the sum over all node states", () => {
   for (let round = 0; round < 60; round++) {
     const leaves = 2 + Math.floor(next() * 5);
     const tree = randomTree(next, leaves);
-    const sightings = Array.from({ length: leaves }, () => KINDS[Math.floor(next() * 4)]);
-    sightings[0] = "kept";
+    const observations = Array.from({ length: leaves }, () => KINDS[Math.floor(next() * 4)]);
+    observations[0] = "retained";
     const chance = { exact: next() * 0.1, near: next() * 0.3 };
     const rate = Math.exp(3 * next() - 1.5);
-    const ours = lossRateLikelihood(tree, sightings, rate, chance);
-    expect(ours).toBeCloseTo(bruteForce(tree, sightings, rate, chance), 9);
+    const ours = lossRateLikelihood(tree, observations, rate, chance);
+    expect(ours).toBeCloseTo(bruteForce(tree, observations, rate, chance), 9);
   }
 });
 
 test("retained motifs raise the ratio, lost ones lower it, unknown ones do not change it", () => {
   const tree = randomTree(random(92), 12);
   const chance = { exact: 1e-4, near: 2e-3 };
-  const all = (kind: Observation): Observation[] => ["kept", ...Array.from({ length: 11 }, () => kind)];
+  const all = (kind: Observation): Observation[] => ["retained", ...Array.from({ length: 11 }, () => kind)];
   const value = (kind: Observation): number => lossRateLikelihood(tree, all(kind), 3, chance);
   expect(value("unknown")).toBeCloseTo(0, 9);
-  expect(value("kept")).toBeGreaterThan(1);
+  expect(value("retained")).toBeGreaterThan(1);
   expect(value("shifted")).toBeGreaterThan(0.5);
   expect(value("lost")).toBeLessThan(0);
   expect(value("lost")).toBeGreaterThanOrEqual(-Math.log(LOSS_RATE_FACTORS.length) - 1e-9);
@@ -83,8 +83,8 @@ test("ten copies of one relative count hardly more than one", () => {
       const groups = [a, b].map((i) => Math.min(i, 2));
       return groups[0] === groups[1] ? 0 : 1;
     });
-    const sightings: Observation[] = Array.from({ length: size }, () => "kept");
-    return lossRateLikelihood(neighbourJoining(matrix, size), sightings, 2, { exact: 1e-4, near: 1e-3 });
+    const observations: Observation[] = Array.from({ length: size }, () => "retained");
+    return lossRateLikelihood(neighbourJoining(matrix, size), observations, 2, { exact: 1e-4, near: 1e-3 });
   };
   expect(Math.abs(star(10) - star(1))).toBeLessThan(0.1);
 });
@@ -93,13 +93,13 @@ test("is finite for trees of any size and any rate", () => {
   const next = random(93);
   for (const leaves of [1, 2, 3, 101]) {
     const tree = randomTree(next, leaves);
-    const sightings = Array.from({ length: leaves }, () => KINDS[Math.floor(next() * 4)]);
+    const observations = Array.from({ length: leaves }, () => KINDS[Math.floor(next() * 4)]);
     for (const rate of [0, 1e-9, 1, 1e3]) {
       for (const chance of [
         { exact: 0, near: 0 },
         { exact: 1, near: 1 },
       ]) {
-        expect(lossRateLikelihood(tree, sightings, rate, chance)).toBeFinite();
+        expect(lossRateLikelihood(tree, observations, rate, chance)).toBeFinite();
       }
     }
   }

@@ -15,7 +15,7 @@ function full(lower: number[][]): [Float64Array, number] {
   return [matrix, size];
 }
 
-/** The leaves on the side of each inner branch that is without leaf 0: what a tree's shape is. */
+/** Topology: for each inner branch the leaves on the side without leaf 0, and its length. */
 function splits({ leaves, parent, length }: Tree): Map<string, number> {
   const below = Array.from(parent, (_, node): number[] => (node < leaves ? [node] : []));
   for (let node = 0; node < parent.length - 1; node++) below[parent[node]].push(...below[node]);
@@ -161,7 +161,7 @@ test.skipIf(quicktree === null)("has quicktree's topology for non-additive dista
   }
 });
 
-/** The sides without leaf s0 of all inner branches of a Newick text with leaves s0, s1, …, read in the plainest way. */
+/** The same sides from a Newick text with leaves s0, s1, …. */
 function sidesOf(text: string, leaves: number): string[] {
   const sides = new Set<string>();
   const open: number[][] = [];

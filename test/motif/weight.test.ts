@@ -19,7 +19,7 @@ test("weights do not depend on the root", () => {
   const next = random(42);
   const tree = randomTree(next, 20);
   const weights = treeWeights(tree);
-  // Per branch: who is beyond it as seen from leaf 0.
+  // Leaves beyond each branch as seen from leaf 0.
   const below = Array.from(tree.parent, (_, node): number[] => (node < 20 ? [node] : []));
   tree.parent.forEach((up, node) => up >= 0 && below[up].push(...below[node]));
   const expected = new Float64Array(20);
@@ -33,7 +33,7 @@ test("weights do not depend on the root", () => {
 });
 
 test("equal sequences share one weight", () => {
-  // All at distance 2 from each other, but 2 and 3 are the same: three branches of length 1, the query's shared by all.
+  // All at distance 2, but 2 and 3 are equal: three branches of length 1, the query's shared by all.
   const weights = treeWeights(
     neighbourJoining(Float64Array.of(0, 2, 2, 2, 2, 0, 2, 2, 2, 2, 0, 0, 2, 2, 0, 0), 4),
   );

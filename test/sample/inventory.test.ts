@@ -4,7 +4,7 @@ import { join } from "node:path";
 import inventory from "../../src/sample/inventory.json";
 import type { InventorySample } from "../../src/inventory/records/sample.ts";
 
-/** The sample inventory refers only to what is in it, and shows every kind of record that the interface knows. */
+/** The sample inventory is consistent and shows every kind of record. */
 
 const SAMPLE = join(import.meta.dir, "../../src/sample");
 const { places, equipment, locations, categories, terms } = inventory;
@@ -23,7 +23,7 @@ const strangers = (values: (string | undefined)[], allowed: Iterable<string>): s
 
 describe("records", () => {
   test("have an identifier in the format of the API", () => {
-    // What is said of a record gets its identifier from what it says.
+    // Annotations derive their identifier from their content.
     const { addresses: _, annotations: _annotations, notes: _notes, ...identified } = inventory;
     const ids = Object.values(identified).flatMap((records) => records.map(({ id }) => id!));
     expect(

@@ -7,8 +7,8 @@ import { parsePattern } from "../../src/motif/pattern.ts";
 import { motifClasses, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 
 /**
- * The starter classes as the service uses them: found by name and by alias, read by the pattern parser, and matched
- * on every sample protein where JavaScript's RegExp matches, at the same residues.
+ * Starter classes: found by name and alias, parsed, and matched in every sample protein as by JavaScript's
+ * RegExp.
  */
 
 const SAMPLE = join(import.meta.dir, "../../src/sample");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The starter table of motif classes: its form, and motifs of the literature that its expressions must find. */
+/** Starter table of motif classes: format, and published motifs that its expressions must match. */
 
 const ROOT = join(import.meta.dir, "../..");
 const [HEAD, ...LINES] = readFileSync(join(ROOT, "src/scoring/motif-classes.tsv"), "utf8")

@@ -2,10 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * The sample proteins are what the documentation says of them. The FASTA is read here by a reader of its own, so
- * that a mistake in the program's reader cannot hide one in the file.
- */
+/** The sample proteins agree with their documentation. Uses an independent FASTA reader. */
 
 const SAMPLE = join(import.meta.dir, "../../src/sample");
 const FASTA = readFileSync(join(SAMPLE, "proteins.fasta"), "utf8");
@@ -46,13 +43,13 @@ const words = (sequence: string): Set<string> =>
 const sharing = (one: Set<string>, other: string): number =>
   [...words(other)].filter((word) => one.has(word)).length;
 
-/** How many homologs have the motif somewhere, and how many there are. */
+/** Number of homologs with the motif, and of all. */
 const counts = (query: string): string[] => {
   const family = FAMILIES.find((one) => one.query === query)!;
   return [family.with_motif, family.homologs];
 };
 
-/** A match of the motif class that is exactly this stretch; residues counted from 1, both ends included. */
+/** Match of the motif class with exactly these residues (1-based, inclusive). */
 function isMatch(sequence: string, motifClass: string, start: number, end: number): boolean {
   const expression = EXPRESSIONS.get(motifClass);
   if (expression === undefined) throw new Error(`no motif class ${motifClass}`);
@@ -119,7 +116,7 @@ describe("families", () => {
     for (const family of FAMILIES) {
       const query = words(sequences.get(family.query)!);
       const shares = members(family).map((accession) => sharing(query, sequences.get(accession)!));
-      // Distant homologs may share no word at all; the closest fifth must stand out.
+      // Distant homologs may share no word; compare the closest fifth.
       const close = shares.sort((a, b) => b - a)[Math.floor(shares.length / 5)];
       const byChance = Math.max(...strangers.map(({ sequence }) => sharing(query, sequence)));
       expect({ family: family.family, apart: close > 2 * byChance }).toEqual({
