@@ -30,8 +30,8 @@ async function compile(outfile: string, version: string, target?: (typeof TARGET
     entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER, PAGES],
     // Addresses of workers are relative to it (src/platform/worker-address.ts).
     root: "src",
-    // Names of functions stay for stack traces, which have no source map to go by.
-    minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
+    // Identifiers stay for stack traces, which have no source map to go by.
+    minify: { whitespace: true, syntax: true, identifiers: false },
     // What is imported dynamically is loaded at first use only.
     splitting: true,
     bytecode: true,

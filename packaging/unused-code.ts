@@ -29,6 +29,26 @@ const REPLACEMENTS: readonly Replacement[] = [
     replace: () => "export const SQL_COMMANDS = {}, SQL_MIGRATIONS = {};\n",
   },
   {
+    module: /\/bullmq\/dist\/esm\/postgres\/postgres-queue-backend\.js$/,
+    why: "The same.",
+    replace: () => "export class PostgresQueueBackend {}\n",
+  },
+  {
+    module: /\/cron-parser\/dist\/index\.js$/,
+    why: "No job of the farm is repeated at set times.",
+    replace: () => "exports.CronExpressionParser = class {};\n",
+  },
+  {
+    module: /\/file-type\/source\/index\.js$/,
+    why: "No route takes files by Elysia's schema for files.",
+    replace: () => "export const fileTypeFromBlob = () => Promise.resolve(undefined);\n",
+  },
+  {
+    module: /\/zxing_reader\.wasm$/,
+    why: "Only browsers read bar codes; their copy is among the scripts of the pages.",
+    replace: () => 'export default "";\n',
+  },
+  {
     module: /\/@scalar\/themes\/dist\/index\.js$/,
     why: "The pages of the reference are ours; of the plugin only the OpenAPI document is used.",
     replace: () => 'export const elysiajsTheme = "";\n',
