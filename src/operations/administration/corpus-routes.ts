@@ -22,7 +22,7 @@ export const UPLOADS = "/api/admin/corpora";
 /** Bytes of a table of motif classes: ELM's has 0.1 MB. */
 const LARGEST_TABLE = 16 * 1024 ** 2;
 
-const Corpus = Type.Object({
+export const Corpus = Type.Object({
   name: Type.String(),
   hash: Type.String(),
   sequences: Type.Integer(),

@@ -1,5 +1,7 @@
 import { useEffect } from "preact/hooks";
-import type { Task as ServerTask, TaskKind } from "../../operations/administration/tasks.ts";
+import type { Static } from "typebox";
+import type { TaskRow } from "../../operations/administration/context.ts";
+import type { TaskKind } from "../../operations/administration/tasks.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { useLoaded } from "../components/loaded.tsx";
@@ -7,13 +9,12 @@ import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
 import { get, requestJson } from "../request.ts";
-import type { Printed } from "./printed.ts";
 
 const PATH = "/api/admin/tasks";
 const SECONDS = 0.7;
 
 /** Work that runs on the server. */
-export type Task = Printed<ServerTask, "started" | "ended">;
+export type Task = Static<typeof TaskRow>;
 
 /** The kinds of tasks of a page, and what they do: `{ "corpus-add": "Adding" }`. */
 export type TaskNames = Partial<Record<TaskKind, string>>;

@@ -1,12 +1,12 @@
-import type { CorpusInfo } from "../../scoring/index.ts";
+import type { Static } from "typebox";
+import type { Corpus as CorpusRow } from "../../operations/administration/corpus-routes.ts";
 import { administrationPage } from "../administration/page.tsx";
-import type { Printed } from "../administration/printed.ts";
 import { Form } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
 
-type Corpus = Omit<Printed<CorpusInfo, "added">, "path">;
+type Corpus = Static<typeof CorpusRow>;
 
 const PATH = "/api/admin/corpora";
 
