@@ -100,73 +100,53 @@ describe("creating", () => {
 });
 
 describe("field errors:", () => {
-  const annotationType = (more: object) => ({ name: "x", type: "TEXT", ...more });
-  const location = (more: object) => ({ label: "a", ...more });
-  const term = { name: "x", category: "Tissue" };
-  const place = (address: unknown) => ({ room: "1", address });
-  test.each<[string, unknown, string, string]>([
-    ["locations/", {}, "label", "This field is required."],
-    ["locations/", "", "label", "This field is required."],
-    ["locations/", { label: "" }, "label", "This field may not be blank."],
-    ["locations/", { label: null }, "label", "This field may not be null."],
-    ["locations/", { label: {} }, "label", "Not a valid string."],
-    ["locations/", { label: "x".repeat(256) }, "label", "Ensure this field has no more than 255 characters."],
-    ["locations/", location({ labl: 1 }), "labl", '"labl" is not a field of location. Did you mean label?'],
-    ["locations/", location({ rid: 3 }), "rid", '"rid" is not a field of location.'],
-    [
-      "locations/",
-      location({ place: IDS.bench }),
-      "place",
-      `Invalid pk "${IDS.bench}" - object does not exist.`,
-    ],
-    ["locations/", location({ place: "No" }), "place", 'Object with name="No" does not exist.'],
-    [
-      "locations/",
-      location({ place: [1] }),
-      "place",
-      "Expected an id, a name, or an object with one of them.",
-    ],
-    ["locations/", location({ place: { id: "1" } }), "place", "Enter a valid UUID."],
-    ["locations/", location({ public: "maybe" }), "public", "Must be a valid boolean."],
-    ["locations/", location({ owner: "bob" }), "owner", "Only an administrator may change the owner."],
-    ["locations/", location({ owned_by: "Imaging" }), "owned_by", "You are not a member of this group."],
-    ["locations/", location({ owned_by: null }), "owned_by", "This field may not be null."],
-    ["locations/", '"text"', "non_field_errors", "Invalid data. Expected a dictionary, but got string."],
-    ["locations/", "null", "non_field_errors", "Invalid data. Expected a dictionary, but got null."],
-    ["places/", { room: "1" }, "address", "This field is required."],
-    ["places/", place(99), "address", 'Invalid pk "99" - object does not exist.'],
-    ["places/", place(null), "address", "This field may not be null."],
-    ["annotationtypes/", { name: "x" }, "type", "This field is required."],
-    [
-      "annotationtypes/",
-      annotationType({ type: "POEM" }),
-      "type",
-      '"POEM" is not a valid choice. Choices: TEXT',
-    ],
-    ["annotationtypes/", annotationType({ visibility: "no" }), "visibility", "Expected upper case letters"],
-    ["annotationtypes/", annotationType({ validations: [{}] }), "validations", "Expected a list of objects"],
-    [
-      "annotationtypes/",
-      annotationType({ value_choices: [["a"]] }),
-      "value_choices",
-      "Expected null or a list of",
-    ],
-    [
-      "annotationtypes/",
-      annotationType({ choices_target: "../x" }),
-      "choices_target",
-      "Expected the segment of a",
-    ],
-    ["custompropertytypes/", annotationType({}), "model_name", "This field is required."],
-    ["vocabularies/categories/", { name: "Tissue" }, "name", "category with this name already exists."],
-    [
-      "vocabularies/categories/",
-      { name: "x", kind: "s" },
-      "kind",
-      '"s" is not a valid choice. Choices: term, unit.',
-    ],
-    ["vocabularies/terms/", { ...term, position: "first" }, "position", "A valid integer is required."],
-  ])("POST %s %j", async (path, body, field, text) => {
+  /** Valid bodies; a row replaces or removes one field. */
+  const VALID: Record<string, object> = {
+    locations: { label: "a" },
+    places: { room: "1", address: 1 },
+    annotationtypes: { name: "x", type: "TEXT" },
+    custompropertytypes: { name: "x", type: "TEXT" },
+    "vocabularies/categories": { name: "x" },
+    "vocabularies/terms": { name: "x", category: "Tissue" },
+  };
+  test.each<[list: string, change: object | string, text: string]>([
+    ["locations", { label: undefined }, "This field is required."],
+    ["locations", "", "This field is required."],
+    ["locations", { label: "" }, "This field may not be blank."],
+    ["locations", { label: null }, "This field may not be null."],
+    ["locations", { label: {} }, "Not a valid string."],
+    ["locations", { label: "x".repeat(256) }, "Ensure this field has no more than 255 characters."],
+    ["locations", { labl: "b" }, '"labl" is not a field of location. Did you mean label?'],
+    ["locations", { rid: 3 }, '"rid" is not a field of location.'],
+    ["locations", { place: IDS.bench }, `Invalid pk "${IDS.bench}" - object does not exist.`],
+    ["locations", { place: "Nowhere" }, 'Object with name="Nowhere" does not exist.'],
+    ["locations", { place: [1] }, "Expected an id, a name, or an object with one of them."],
+    ["locations", { place: { id: "1" } }, "Enter a valid UUID."],
+    ["locations", { public: "maybe" }, "Must be a valid boolean."],
+    ["locations", { owner: "bob" }, "Only an administrator may change the owner."],
+    ["locations", { owned_by: "Imaging" }, "You are not a member of this group."],
+    ["locations", { owned_by: null }, "This field may not be null."],
+    ["places", { address: undefined }, "This field is required."],
+    ["places", { address: 99 }, 'Invalid pk "99" - object does not exist.'],
+    ["places", { address: null }, "This field may not be null."],
+    ["annotationtypes", { type: undefined }, "This field is required."],
+    ["annotationtypes", { type: "POEM" }, '"POEM" is not a valid choice. Choices: TEXT, OBJECT'],
+    ["annotationtypes", { visibility: "sometimes" }, "Expected upper case letters"],
+    ["annotationtypes", { validations: [{ name: "required" }] }, "Expected a list of objects"],
+    ["annotationtypes", { value_choices: [["a"]] }, "Expected null or a list of pairs"],
+    ["annotationtypes", { type: "OBJECT", choices_target: "../x" }, "Expected the segment of a list"],
+    ["custompropertytypes", { model_name: undefined }, "This field is required."],
+    ["vocabularies/categories", { name: "Tissue" }, "category with this name already exists."],
+    ["vocabularies/categories", { kind: "sort" }, '"sort" is not a valid choice. Choices: term, unit.'],
+    ["vocabularies/terms", { position: "first" }, "A valid integer is required."],
+    ["locations", '"text"', "Invalid data. Expected a dictionary, but got string."],
+    ["locations", "null", "Invalid data. Expected a dictionary, but got null."],
+  ])("POST %s %p", async (list, change, text) => {
+    const path = `${list}/`;
+    const isText = typeof change === "string";
+    const body = isText ? change : { ...VALID[list], ...change };
+    // An empty body counts as an object.
+    const field = isText ? (change === "" ? "label" : "non_field_errors") : Object.keys(change).at(-1)!;
     const before = await total(path);
     const answer = await send("POST", path, body);
     expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 400 });
