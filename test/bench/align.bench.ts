@@ -1,9 +1,9 @@
 /**
- * Speed and accuracy of the alignment beside kalign and MAFFT, where these are installed (docs/quality.md).
+ * Speed and accuracy of the alignment compared with kalign and MAFFT where installed (docs/quality.md).
  *
- *   bun run test/bench/align.bench.ts                        simulated families, whose true alignment is known
- *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    besides, how well the score tells true motifs from random ones on MAFFT's
- *                                                            alignments, and on ours of the same sequences
+ *   bun run test/bench/align.bench.ts                        simulated families with known alignment
+ *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    also discrimination of motifs on MAFFT's
+ * alignments and ours
  */
 import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";
@@ -30,10 +30,10 @@ const FAMILIES = 60;
 const MARGIN = 5;
 
 const peers = peerAligners();
-/** Each homolog with the query. */
+/** Pairwise with the query. */
 const oneByOne = (sequences: readonly Uint8Array[]): Row[] =>
   align(sequences[0], sequences.slice(1)).map(({ row }) => row);
-/** All together. */
+/** Progressively. */
 const own = (sequences: readonly Uint8Array[]): Row[] =>
   alignProgressively(sequences[0], oneByOne(sequences));
 
@@ -41,7 +41,7 @@ speed();
 for (const depth of [0.4, 0.8, 1.2]) accuracy(depth);
 if (process.env.LABD_BENCH_DATA) discrimination();
 
-/** 101 sequences of about 575 residues, all programs in turn, run by run. */
+/** 101 sequences of about 575 residues; all programs in turn. */
 function speed(): void {
   const next = random(SEED);
   const { sequences } = simulateFamily(next, { sequences: 101, length: 540, depth: 0.8 });
@@ -73,10 +73,10 @@ function speed(): void {
 }
 
 interface Accuracy {
-  /** Pairs of a query's residue with the homolog's residue of the same descent, and how many of them were found. */
+  /** Homologous pairs of residues, and those found. */
   pairs: number;
   found: number;
-  /** Columns, and those in which every homolog is right, gaps included. */
+  /** Columns, and those with every homolog correct, gaps included. */
   columns: number;
   whole: number;
 }
@@ -147,7 +147,7 @@ function accuracy(depth: number): void {
   }
 }
 
-/** Areas under the curve of z on alignments that MAFFT made, and on ours of the same sequences. */
+/** AUC of z on MAFFT's alignments and ours of the same sequences. */
 function discrimination(): void {
   const directory = benchData();
   const mafft = mafftDirectory(directory);

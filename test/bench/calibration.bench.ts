@@ -1,12 +1,11 @@
 /**
- * How far the P values of a null that `labd corpus calibrate` made hold, and the built-in ones, in proteins
- * that it has not seen.
+ * Calibration of P values on unseen proteins: a null distribution made by `labd corpus calibrate`, and the
+ * built-in one.
  *
  *   LABD_BENCH_DATA=DIR bun run test/bench/calibration.bench.ts CORPUS [PROTEINS]
  *
- * CORPUS is a file of `corpora/`, calibrated; matches are drawn of published motif classes, in proteins of
- * the same corpus that come behind those of the null in the order of its seed. Behind each part its standard
- * error, matches of a protein taken together.
+ * CORPUS is a calibrated file of `corpora/`. Matches of published motif classes are drawn in the proteins
+ * that follow those of the calibration. Fractions come with their standard error, clustered by protein.
  */
 import { drawMatches, drawnProteins } from "../../src/motif/calibration.ts";
 import { NULL_BINS, pValueOf } from "../../src/motif/p-value.ts";
@@ -22,7 +21,7 @@ const [path, count = "1200"] = process.argv.slice(2);
 const directory = benchData();
 const corpus = openCorpusFile(path);
 const { calibration } = corpus;
-if (!calibration) throw new Error(`${path} has no null of its own: labd corpus calibrate makes it`);
+if (!calibration) throw new Error(`${path} is not calibrated: run labd corpus calibrate first`);
 const classes = readClasses(directory).map(({ name, expression }) => ({
   name,
   pattern: parsePattern(expression, "elm"),
@@ -41,7 +40,7 @@ const draws = (
   )
 ).flatMap((own, protein) => own.map((draw) => ({ ...draw, protein })));
 console.log(
-  `${draws.length} random matches in ${unseen.length} unseen proteins; the null rests on ${calibration.matches} in ${calibration.proteins}`,
+  `${draws.length} random matches in ${unseen.length} unseen proteins; calibrated on ${calibration.matches} in ${calibration.proteins}`,
 );
 for (const model of SCORING_MODELS) {
   console.log(`\n${model}: called by P ≤ 0.05 and P ≤ 0.2 in per cent, own null | built-in null`);

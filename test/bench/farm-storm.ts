@@ -1,9 +1,10 @@
 /**
- * A farm in bad weather: a server, Redis and two workers on machines of their own (network namespaces), jobs
- * submitted all the time, and parts killed, unplugged and cut off at random, several at a time. At the end
- * every job has to have ended once, with the bytes that one machine gives.
+ * Fault injection on a farm: a server, Redis and two workers in network namespaces are killed and
+ * disconnected at random while jobs are submitted. Every job must end exactly once with the same bytes as on
+ * one machine.
  *
- *   bun run build && bun run test/bench/farm-storm.ts [JOBS] [SEED] [never|away|always] [keeps|forgets] [PROTEINS.fasta]
+ *   bun run build && bun run test/bench/farm-injectors.ts [JOBS] [SEED] [never|away|always] [keeps|forgets]
+ * [PROTEINS.fasta]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,11 +17,11 @@ const why = Bun.which("redis-server") === null ? "redis-server missing" : await 
 if (why !== null) throw new Error(why);
 
 let state = Number(seed) * 7919;
-/** Park and Miller's generator: the same seed gives the same weather, though not at the same moments of the work. */
+/** Park and Miller's generator. */
 const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 const one = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)];
 
-const directory = mkdtempSync(join(tmpdir(), "labd-storm-"));
+const directory = mkdtempSync(join(tmpdir(), "labd-injectors-"));
 const questions = questionsOf(Number(count));
 const events: Record<string, number> = {};
 try {
@@ -33,18 +34,18 @@ try {
     redisKeeps: memory === "keeps",
     ...(proteins === undefined ? {} : { proteins }),
   });
-  // So that submitting goes on for at least half a minute, and faults meet jobs in every state.
+  // Submission lasts at least half a minute, so that faults meet jobs in every state.
   const submitting = stage.submitAll(questions, Math.max(20, 120_000 / questions.length));
-  const storming = { isOver: false };
+  const submission = { isOver: false };
   const down = new Set<Part>();
-  const weather = async (): Promise<void> => {
-    while (!storming.isOver) {
+  const injectFaults = async (): Promise<void> => {
+    while (!submission.isOver) {
       await Bun.sleep(300 + 2500 * random());
       const part = one<Part>(["server", "redis", "redis", "worker1", "worker2"]);
-      if (down.has(part) || storming.isOver) continue;
+      if (down.has(part) || submission.isOver) continue;
       down.add(part);
       const what = one(["kill", "kill", "unplugged", "black hole"] as const);
-      // Shorter than anybody's patience, and longer than a worker's lock.
+      // From below every timeout to above a worker's lock.
       const time = one([100, 1000, 4000, 9000, 17_000]);
       events[`${part} ${what}`] = (events[`${part} ${what}`] ?? 0) + 1;
       if (what === "kill") {
@@ -60,10 +61,10 @@ try {
       down.delete(part);
     }
   };
-  const storm = [weather(), weather()];
+  const injectors = [injectFaults(), injectFaults()];
   const ids = await submitting;
-  storming.isOver = true;
-  await Promise.all(storm);
+  submission.isOver = true;
+  await Promise.all(injectors);
   await stage.untilAnswers();
   await stage.untilDone(120);
   const took = (performance.now() - started) / 1000 - alone;

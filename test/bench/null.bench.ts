@@ -1,12 +1,12 @@
 /**
- * The empirical null of labd-2: how well random matches are kept (their persistence), by number of homologs
- * and disorder.
+ * Null distribution of labd-2: persistence of random matches by number of homologs and disorder.
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          how far P values hold, on proteins that the null has not seen, and the built-in null's
- *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    makes src/motif/null-quantiles.ts anew
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          calibration of P values, cross-validated
+ * by protein
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    writes src/motif/null-quantiles.ts
  *
- * Random matches: in every protein of the benchmarks and OTHERS more of Swiss-Prot, with at least three
- * homologs, one match each of CLASSES motif classes drawn at random, known instances left out.
+ * In every benchmark protein and OTHERS more of Swiss-Prot with at least three homologs: one match each of
+ * CLASSES random motif classes, without known instances.
  */
 import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
@@ -35,7 +35,7 @@ import { onThreads } from "./threads.ts";
 const SEED = 31;
 const OTHERS = 400;
 const CLASSES = 160;
-/** Below so many matches a bin's quantiles mean nothing. */
+/** Minimum matches per bin. */
 const MIN_DRAWS = 400;
 
 interface Drawn {
@@ -56,7 +56,7 @@ const known = new Set(
   cases.filter(({ isTrue }) => isTrue).map(({ accession, motifClass }) => `${accession} ${motifClass}`),
 );
 
-/** The proteins of the benchmarks and OTHERS more; those of like length together, for they share a pass of the search. */
+/** The benchmark proteins and OTHERS more, sorted by length so that neighbours share a pass of the search. */
 function proteinsToDraw(): string[] {
   const next = random(SEED);
   const proteins = new Set(cases.map(({ accession }) => accession));
@@ -122,7 +122,7 @@ if (process.argv[2] === "write") {
   check();
 }
 
-/** Five times a fifth of the proteins is judged by the null of the others. */
+/** Five-fold cross-validation by protein. */
 function check(): void {
   const fold = new Map(
     [...new Set(drawn.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),

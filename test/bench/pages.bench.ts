@@ -1,15 +1,12 @@
 /**
- * How long a person waits for the pages of the inventory, in a headless Chromium with the compiled
- * executable.
+ * Latency of the inventory pages in headless Chromium with the executable.
  *
  *   bun run build && bun run test/bench/pages.bench.ts    100,000 locations and 100,000 consumables
  *   RECORDS=1000 ROUNDS=3 …                                quick
  *
- * From the event (a click, a key, the beginning of a navigation) to the first picture that shows its result,
- * as the page itself sees it. Of navigations the compilation and first evaluation of scripts are taken off,
- * as the browser's trace tells them. Beside it stands the processor time that service and page took together:
- * what is waited for where others compute on the same machine is more than that. Exit code 1 where the 95th
- * percentile of any is 200 ms or more. See docs/web.md.
+ * From the event (click, key, navigation) to the first frame that shows its result, measured in the page;
+ * without script compilation and evaluation on navigation. Also prints the processor time of service and
+ * page. Exit code 1 if any 95th percentile is 200 ms or more. See docs/web.md.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +28,7 @@ if (CHROMIUM === undefined) throw new Error("no Chromium: name one in CHROMIUM")
 
 const id = (kind: number) => `printf('${kind}0000000-0000-4000-8000-%012d', i)`;
 
-/** The records, by SQL: the interface would take a while. */
+/** Creates the records by SQL. */
 async function make(directory: string): Promise<void> {
   const { config } = resolveConfig({ flags: { data_dir: directory, workers: "1" }, environment: {} });
   const app = await open(config);
@@ -84,7 +81,7 @@ await page.setViewport({ width: 1200, height: 900 });
 page.on("pageerror", (error) => {
   throw error;
 });
-// What is evaluated here is no script of the page.
+// Code evaluated here is not part of the page.
 await page.setBypassCSP(true);
 await page.goto(`${server.url}/sign-in`);
 await page.evaluate(
@@ -93,7 +90,7 @@ await page.evaluate(
   JSON.stringify({ username: "admin", password: PASSWORD }),
 );
 
-/** When an expression was first true of a picture, since the page's time began. */
+/** Time at which an expression first held in a frame. */
 await page.evaluateOnNewDocument(() => {
   (globalThis as unknown as { whenShown: unknown }).whenShown = (expression: string) =>
     new Promise((resolve) => {
@@ -107,7 +104,7 @@ await page.evaluateOnNewDocument(() => {
         }
       };
       const look = (): void => {
-        // After the frame in which it holds was drawn.
+        // After that frame was drawn.
         if (holds()) requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
         else requestAnimationFrame(look);
       };
@@ -115,7 +112,7 @@ await page.evaluateOnNewDocument(() => {
     });
 });
 
-/** Milliseconds from running `act` in the page to the first picture of which `shown` is true. */
+/** Milliseconds from running `act` in the page to the first frame in which `shown` holds. */
 const wait = async (act: string, shown: string): Promise<number> => {
   before = await processorTime();
   return page.evaluate(
@@ -130,7 +127,7 @@ const wait = async (act: string, shown: string): Promise<number> => {
   );
 };
 
-/** The same of opening an address, without compiling and evaluating scripts. */
+/** The same for opening an address, without script compilation and evaluation. */
 async function waitToOpen(path: string, shown: string): Promise<number> {
   await page.tracing.start({ categories: ["devtools.timeline", "v8", "disabled-by-default-v8.compile"] });
   const { identifier } = await page.evaluateOnNewDocument((expression) => {
@@ -171,7 +168,7 @@ interface Measured {
   waited: number[];
   computed: number[];
 }
-/** Of the interaction that runs; set where it begins. */
+/** Processor time at the start of the current interaction. */
 let before = 0;
 const results = new Map<string, Measured>();
 async function measure(what: string, once: (round: number) => Promise<number>): Promise<void> {

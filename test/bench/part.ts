@@ -1,10 +1,10 @@
-/** How many of the values of one group are hits. */
+/** A value of a group, and whether it is a hit. */
 export interface Count {
   group: string | number;
   isHit: boolean;
 }
 
-/** A part of matches and its standard error, for matches of one group (a protein) that hang together: a ratio of sums over groups. */
+/** Fraction of hits and its standard error, clustered by group (ratio estimator). */
 export function partOf(counts: readonly Count[]): { part: number; error: number } {
   const part = counts.filter(({ isHit }) => isHit).length / counts.length;
   const groups = Map.groupBy(counts, ({ group }) => group);
@@ -15,7 +15,7 @@ export function partOf(counts: readonly Count[]): { part: number; error: number 
   return { part, error: Math.sqrt((squares * groups.size) / (groups.size - 1)) / counts.length };
 }
 
-/** In per cent with the standard error: "5.0 ± 0.4". */
+/** Percentage with standard error: "5.0 ± 0.4". */
 export function percent(counts: readonly Count[]): string {
   const { part, error } = partOf(counts);
   return `${(100 * part).toFixed(1)} ± ${(100 * error).toFixed(1)}`;

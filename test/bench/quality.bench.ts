@@ -1,8 +1,10 @@
 /**
- * How well the score tells true motifs from random matches (docs/quality.md).
+ * Discrimination of true motifs from random matches (docs/quality.md).
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           the score and its terms, on our alignments and MAFFT's, and:
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       the weights of labd-2 anew, cross-validated by protein
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           score and terms, on our alignments
+ * and MAFFT's, and:
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       weights of labd-2, cross-validated
+ * by protein
  */
 import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
@@ -39,7 +41,7 @@ const TERMS: readonly (keyof Terms)[] = [
   "terminusProximity",
   "abundance",
 ];
-/** What the weights are fitted to: retention and lossRate together, as the null has them. */
+/** Terms of the fit; retention and lossRate are combined, as in the null distribution. */
 const FITTED = [
   "persistence",
   ...TERMS.filter((term) => term !== "retention" && term !== "lossRate"),
@@ -56,14 +58,14 @@ interface Scored {
   pValue: number;
 }
 
-/** The cases of a protein, on our own alignment or MAFFT's. */
+/** Cases of a protein, on our alignment or MAFFT's. */
 interface Task {
   accession: string;
   own: Case[];
   by: "labd" | "MAFFT";
 }
 
-/** The scores of all cases of a protein that has enough homologs. */
+/** Scores of all cases of a protein with enough homologs. */
 function score({ accession, own, by }: Task): Scored[] {
   const out: Scored[] = [];
   const family: Family | null =

@@ -1,12 +1,11 @@
 /**
- * What the search loses against comparing with every protein, and how its E-values stand beside blastp's and
- * ssearch36's where these are installed (docs/search.md).
+ * Sensitivity of the prefilter against exhaustive search, and E-values compared with blastp and ssearch36
+ * where installed (docs/search.md).
  *
  *   bun run test/bench/search-exactness.bench.ts FASTA [QUERIES [FROM]]
  *
- * QUERIES (500) proteins of 40 to 2,500 residues are drawn of all, by seed; searched is every tenth protein.
- * From the query numbered FROM on: what was done before need not be done again. The first 60 of all go
- * through the other programs, too.
+ * Draws QUERIES (500) proteins of 40 to 2,500 residues and searches every tenth protein, starting with query
+ * FROM. The other programs get the first 60.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +28,7 @@ const SEED = 500;
 const BESIDE = 60;
 const PART = 10;
 const E = 1e-5;
-/** Below this programs round differently. */
+/** Smaller E-values are rounded differently. */
 const TINY = 1e-170;
 
 const [fasta, count = "500", from = "0"] = Bun.argv.slice(2);
@@ -97,7 +96,7 @@ function sensitivity(): void {
   report(queries.length);
 }
 
-/** E-values of the homologs that all programs report, and how many of ours are within a factor of 10 of theirs. */
+/** E-values of homologs reported by all programs, and the fraction within a factor of 10. */
 async function eValues(): Promise<void> {
   const absent = ["makeblastdb", "blastp", "ssearch36"].filter((program) => Bun.which(program) === null);
   if (absent.length > 0) return say(`SKIPPED: ${absent.join(", ")} not installed; E-values ARE NOT COMPARED`);
@@ -161,7 +160,7 @@ async function eValues(): Promise<void> {
   }
 }
 
-/** Why hits that blastp has, with 30 % identity over half of the query, are none of ours. */
+/** Reasons why good hits of blastp are missing. */
 function lacking(asked: readonly FastaEntry[], blast: ReadonlyMap<string, number>): void {
   const bounds = { minLength: 0, maxLength: 1e9 };
   const counts = { good: 0, prefilter: 0, composition: 0, masking: 0, matrix: 0 };
@@ -214,7 +213,7 @@ async function run(command: readonly string[]): Promise<string> {
   return text;
 }
 
-/** The best E-value of each pair of query and subject. */
+/** Best E-value of each pair. */
 function table(text: string, column: number): Map<string, number> {
   const best = new Map<string, number>();
   for (const line of text.split("\n").filter((each) => each !== "" && !each.startsWith("#"))) {

@@ -1,11 +1,10 @@
 /**
- * The search for hits alone as a process of its own, to be measured beside other programs:
+ * Homolog search as a process, for comparison with other programs:
  *
  *   bun run test/bench/search-process.ts CORPUS FASTA THREADS [bounded]
  *
- * prints query, accession, raw score and E-value of every hit with E ≤ 1e-5, found by the groups and the
- * threads of `labd score`. `bounded` keeps to its bounds of length too; without it sequences of every length
- * are found.
+ * prints query, accession, raw score and E-value of every hit with E ≤ 1e-5, with the groups and threads of
+ * `labd score`. `bounded` applies its length limits.
  */
 import {
   DEFAULTS,

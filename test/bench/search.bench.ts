@@ -1,9 +1,9 @@
 /**
  * Speed and sensitivity of the homolog search.
  *
- *   bun run test/bench/search.bench.ts                         seeded random proteins, counts pinned
- *   bun run test/bench/search.bench.ts CORPUS [QUERIES]        a packed corpus (`labd corpus add`), sampled queries
- *   bun run test/bench/search.bench.ts CORPUS QUERIES exact    the same, and how much the prefilter loses
+ *   bun run test/bench/search.bench.ts                         random proteins, expected counts
+ *   bun run test/bench/search.bench.ts CORPUS [QUERIES]        a packed corpus (`labd corpus add`), random queries
+ *   bun run test/bench/search.bench.ts CORPUS QUERIES exact    also the sensitivity of the prefilter
  */
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { align, alignLocal } from "../../src/motif/align.ts";

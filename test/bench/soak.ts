@@ -1,16 +1,13 @@
 /**
- * An hour's worth of mixed load, compressed: SOAP and JSON jobs, reads of all kinds, writes one by one and in
- * bulk, undo, imports, exports, uploads, sign-ins, webhooks, backups and changes of the corpus, from several
- * client processes; without a kill first, then with `kill -9` again and again. Every client keeps a ledger;
- * at the end the service is held against all of them. Ends with 1 where anything is not as it has to be.
+ * Soak test: SOAP and JSON jobs, reads, single and bulk writes, undo, imports, exports, uploads, sign-ins,
+ * webhooks, backups and corpus changes from several client processes, first without kills, then with repeated
+ * `kill -9`. Compares the service with the ledger of every client; exits with 1 on any difference.
  *
  *   bun run build && bun run test/bench/soak.ts [MINUTES] [SEED]
  *
- * An hour's worth is what a laboratory of 50 people asks for in an hour: each opens a page of four requests
- * every minute (12,000), writes 40 times (2,000) and submits 10 jobs that are asked for ten times each
- * (5,500); in round figures 20,000 requests. Flat is what rises, by the line through the second half of the
- * time without kills, from its beginning to its end by at most 15 % (memory), 20 (open files), 4 (threads),
- * 16 MB (log of the database).
+ * An hour's load of a laboratory of 50 people is about 20,000 requests: 12,000 for pages, 2,000 writes, 5,500
+ * for jobs. Growth limits over the second half without kills: 15 % (memory), 20 (open files), 4 (threads), 16
+ * MB (WAL).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +44,7 @@ say(`held against the ledgers: ${JSON.stringify(checked)}, told by webhook ${rep
 say(
   "\n| Without a kill | Start | Median | Most | End | Rise over the second half |\n|---|---|---|---|---|---|",
 );
-/** Digits to print, and by how much the second half may rise to be flat. */
+/** Digits to print, and the growth limit over the second half. */
 const MEASURES: [Measure, string, number, (median: number) => number][] = [
   ["memory", "Memory (RSS), MB", 0, (median) => 0.15 * median],
   ["files", "Open files", 0, () => 20],

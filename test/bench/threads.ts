@@ -1,13 +1,13 @@
-/** What a bench does item by item, on several threads of its own file: LABD_BENCH_THREADS, 2 by default. */
+/** Threads of a benchmark: LABD_BENCH_THREADS, 2 by default. */
 
-/** Items that a thread gets at a time: proteins that share a pass over the corpus. */
+/** Items per message: proteins that share a pass over the corpus. */
 const CHUNK = 16;
 
 /**
- * The results of `work` for all items, in their order. In a thread that this began it takes chunks and never
- * answers, so that what stands behind it in the file runs once, in the bench itself.
+ * Results of `work` for all items, in order. Does not return in the threads it starts, so that the rest of
+ * the file runs once.
  *
- * @param file the bench's own path.
+ * @param file the benchmark's path.
  */
 export async function onThreads<Item, Result>(
   file: string,
