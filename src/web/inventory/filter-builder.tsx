@@ -244,8 +244,7 @@ function ConditionValue(props: {
   value: string;
   onChange: (value: string) => void;
 }) {
-  const { segment, name, field, operator, value, onChange } = props;
-  const id = useId();
+  const { field, operator, value, onChange } = props;
   if (field?.reference && operator === "exact")
     return <Picker to={field.reference} label="Value" hideLabel value={value} onChoose={onChange} />;
   const choices = field?.choices ?? (field?.kind === "flag" ? ["true", "false"] : null);
@@ -261,6 +260,12 @@ function ConditionValue(props: {
         onChange={onChange}
       />
     );
+  return <ConditionText {...props} />;
+}
+
+function ConditionText(props: Parameters<typeof ConditionValue>[0]) {
+  const { segment, name, field, operator, value, onChange } = props;
+  const id = useId();
   const isTextual = field?.kind === "text" && operator === "exact";
   const hasWords = isConstant(field) && operator === "exact";
   const isNumber = field?.kind === "number" || field?.kind === "integer";

@@ -53,31 +53,36 @@ function InventoryImport() {
 /** Bytes of a file whose cells are shown. */
 const MOST_SHOWN = 5_000_000;
 
-/** A file, the options of its import, and the import itself. */
-function Wizard({ of }: { of: Declaration }) {
+/** The import in the address, where a long one is found again, and its options. */
+function useWizard(of: Declaration) {
   const [query, setQuery] = useQuery();
-  const [file, setFile] = useState<File | null>(null);
-  const [cells, setCells] = useState<string[][]>([]);
   const [options, setOptions] = useState<ImportOptions>({ isDryRun: true, addsAll: false, mapping: {} });
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
-  // In the address, so that a long import is found again.
   const id = query.get("import");
   const { value: status, error: statusError } = useImport(id);
   const isRunning = isSending || (id !== null && !statusError && (!status || !hasEnded(status)));
-  const start = async (chosen: File, changes: Partial<ImportOptions>): Promise<void> => {
+  const start = async (file: File | null, changes: Partial<ImportOptions>): Promise<void> => {
     const next = { ...options, ...changes };
     setOptions({ ...next, isDryRun: true });
+    if (!file) return;
     setSending(true);
     setError(undefined);
     try {
-      setQuery({ import: await startImport(of.name, chosen, next) }, { replace: true });
+      setQuery({ import: await startImport(of.name, file, next) }, { replace: true });
     } catch (problem) {
       setQuery({ import: null }, { replace: true });
       setError(problem);
     }
     setSending(false);
   };
+  return { options, status, isRunning, start, error: error ?? statusError };
+}
+
+function Wizard({ of }: { of: Declaration }) {
+  const { options, status, isRunning, start, error } = useWizard(of);
+  const [file, setFile] = useState<File | null>(null);
+  const [cells, setCells] = useState<string[][]>([]);
   const choose = async (chosen: File | null): Promise<void> => {
     if (!chosen) return;
     setFile(chosen);
@@ -86,11 +91,7 @@ function Wizard({ of }: { of: Declaration }) {
     setCells(isText ? readCsv(await readTextFile(chosen).catch(() => "")) : []);
     await start(chosen, { mapping: {} });
   };
-  const change = (changes: Partial<ImportOptions>): void => {
-    setOptions({ ...options, ...changes });
-    if (file) void start(file, changes);
-  };
-  const problem = error ?? statusError;
+  const change = (changes: Partial<ImportOptions>): void => void start(file, changes);
   const isDone = !isRunning && status !== undefined;
   const tried = isDone && status?.dry_run ? status.report : null;
   const changed = tried ? tried.created + tried.updated : 0;
@@ -117,7 +118,7 @@ function Wizard({ of }: { of: Declaration }) {
           onChange={(addsAll) => change({ addsAll })}
         />
       </Card>
-      {problem !== undefined && <ErrorBanner error={problem} />}
+      {error !== undefined && <ErrorBanner error={error} />}
       {isRunning && <ImportProgress status={status} />}
       {tried && (
         <>
