@@ -7,14 +7,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 /** The account of the program itself; created by the migrations. */
-const PROGRAM: Actor = {
-  user: 1,
-  username: "system",
-  superuser: true,
-  groups: [1],
-  primaryGroup: 1,
-  token: null,
-};
+const PROGRAM: Actor = { user: 1, username: "system", superuser: true, groups: [1], primaryGroup: 1 };
 
 /** Writes memberships with their history. */
 export class Memberships {

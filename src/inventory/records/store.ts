@@ -143,10 +143,7 @@ export class Store {
     const database = openSnapshot(this.database);
     if (!database) return undefined;
     const store = new Store(database, this.clock, this.subResources);
-    return {
-      store,
-      close: () => closeSnapshot(database),
-    };
+    return { store, close: () => closeSnapshot(database) };
   }
 
   /** The version of a record. */

@@ -13,9 +13,7 @@ export const equipment = ownedResource({
     name: nameField("Name of the equipment.", { trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
     code: text("Serial or inventory number."),
-    model_type: text("Kind of equipment, such as FREEZER.", {
-      pattern: CONSTANT,
-    }),
+    model_type: text("Kind of equipment, such as FREEZER.", { pattern: CONSTANT }),
     barcode: text("Barcode."),
     place: reference("place", "Place of the equipment."),
   },

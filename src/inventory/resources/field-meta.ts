@@ -7,8 +7,5 @@ export const fieldMeta = ownedResource({
   model: "core.fieldmeta",
   summary: "Shared meanings of annotation types and custom property types.",
   table: "field_meta",
-  fields: {
-    name: nameField("Unique name.", { unique: true }),
-    description: prose("Definition."),
-  },
+  fields: { name: nameField("Unique name.", { unique: true }), description: prose("Definition.") },
 });

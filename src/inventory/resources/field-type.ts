@@ -117,10 +117,7 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   ...commonFields(),
   name: text("Machine name.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
   choice_label: text("Label in selections; by default the label."),
-  description: prose("Purpose; may be empty.", {
-    folded: "description_fold",
-    trigrams: "description",
-  }),
+  description: prose("Purpose; may be empty.", { folded: "description_fold", trigrams: "description" }),
   public: publicField({ shown: "always" }),
   permissions: permissionsField({ shown: "always" }),
   unit_choices_api: address(

@@ -20,11 +20,7 @@ export const savedView = (lists: readonly string[]): Resource =>
     fields: {
       name: nameField("Name of the view."),
       description: prose("Description."),
-      list: text("Segment of the list.", {
-        write: "required",
-        blank: false,
-        choices: lists,
-      }),
+      list: text("Segment of the list.", { write: "required", blank: false, choices: lists }),
       query: prose("Query string of the list: filters, `ordering`, `fields`."),
     },
     rules(record) {

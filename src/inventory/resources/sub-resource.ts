@@ -73,12 +73,7 @@ export const subResource = ({ fields, ...declared }: Declared): SubResource => (
   defaultOrder: [],
   parent: ({ object_kind, object_rid }) => ({ kind: String(object_kind), rid: Number(object_rid) }),
   ...declared,
-  fields: {
-    ...commonFields(),
-    ...(declared.parent ? {} : parentFields),
-    ...fields,
-    ...deletionFields(),
-  },
+  fields: { ...commonFields(), ...(declared.parent ? {} : parentFields), ...fields, ...deletionFields() },
 });
 
 export const isSubResource = (resource: Resource): resource is SubResource => resource.parent !== undefined;
