@@ -2,8 +2,7 @@
  * Speed and accuracy of the alignment compared with kalign and MAFFT where installed (docs/quality.md).
  *
  *   bun run test/bench/align.bench.ts                        simulated families with known alignment
- *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    also discrimination of motifs on MAFFT's
- * alignments and ours
+ *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    also AUC on MAFFT's alignments
  */
 import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";

@@ -3,8 +3,7 @@
  * disconnected at random while jobs are submitted. Every job must end exactly once with the same bytes as on
  * one machine.
  *
- *   bun run build && bun run test/bench/farm-injectors.ts [JOBS] [SEED] [never|away|always] [keeps|forgets]
- * [PROTEINS.fasta]
+ *   bun run build && bun run test/bench/farm-injectors.ts [JOBS] [SEED] [never|away|always] [keeps|forgets] [PROTEINS.fasta]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,8 +1,7 @@
 /**
  * Null distribution of labd-2: persistence of random matches by number of homologs and disorder.
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          calibration of P values, cross-validated
- * by protein
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          cross-validates P values by protein
  *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    writes src/motif/null-quantiles.ts
  *
  * In every benchmark protein and OTHERS more of Swiss-Prot with at least three homologs: one match each of

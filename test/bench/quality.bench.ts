@@ -1,10 +1,8 @@
 /**
  * Discrimination of true motifs from random matches (docs/quality.md).
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           score and terms, on our alignments
- * and MAFFT's, and:
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       weights of labd-2, cross-validated
- * by protein
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           score and terms; then
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       cross-validated weights
  */
 import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
