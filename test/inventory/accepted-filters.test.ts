@@ -3,7 +3,7 @@ import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** The filters that the specification accepts ("Accepted filters"); reading.test.ts has more values. */
+/** The filters that the specification accepts ("Accepted filters"); lists.test.ts has more values. */
 
 type Shown = Record<string, Json>;
 

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { callerOf, cookieHeader, MINUTE, openAccounts, PASSWORD, problemOf, request } from "./stage.ts";
+
+describe("sessions", () => {
+  test("are a cookie; unsafe requests need the CSRF token or an Origin of this site", async () => {
+    const { accounts, database } = openAccounts();
+    await accounts.addUser({ username: "kim", password: PASSWORD });
+    const credentials = { username: "kim", password: PASSWORD };
+    const first = await accounts.openSession(credentials, request());
+    expect(first.cookie).toMatch(
+      /^labd_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
+    );
+    const cookie = cookieHeader(first);
+    expect(JSON.stringify(database.query("SELECT * FROM session").all())).not.toContain(
+      cookie.cookie.split("=")[1],
+    );
+    for (const [headers, method, caller] of [
+      [{}, "GET", "kim"],
+      [{}, "POST", "forbidden"],
+      [{ "x-csrftoken": "x" }, "POST", "forbidden"],
+      [{ "x-csrftoken": "x".repeat(64) }, "POST", "forbidden"],
+      [{ origin: "http://evil.example" }, "POST", "forbidden"],
+      [{ origin: "null" }, "PATCH", "forbidden"],
+      [{ origin: "https://lab" }, "PATCH", "forbidden"],
+      [{ "sec-fetch-site": "same-site" }, "DELETE", "forbidden"],
+      [{ "x-csrftoken": first.session.csrfToken }, "POST", "kim"],
+      [{ origin: "http://lab" }, "PUT", "kim"],
+      [{ "sec-fetch-site": "same-origin" }, "DELETE", "kim"],
+      [{ cookie: "labd_session=short; other=1" }, "GET", null],
+    ] as const)
+      expect([headers, method, await callerOf(accounts, { ...cookie, ...headers }, method)]).toEqual([
+        headers,
+        method,
+        caller,
+      ]);
+    // A new session replaces that of the request.
+    const again = await accounts.openSession(credentials, request(cookie));
+    expect(await callerOf(accounts, cookie)).toBeNull();
+    const headers = { cookie: `a=b; ${cookieHeader(again).cookie}` };
+    expect(await callerOf(accounts, headers)).toBe("kim");
+    expect(accounts.sessions.close(request(headers))).toContain("labd_session=; Path=/; Max-Age=0");
+    expect(await callerOf(accounts, headers)).toBeNull();
+    const foreign = request({ origin: "http://evil" });
+    expect((await problemOf(() => accounts.openSession(credentials, foreign))).code).toBe("forbidden");
+  });
+
+  test("end after 14 days, idleness, disabling, and a new password", async () => {
+    const { accounts, clock } = openAccounts({ sessionIdleMinutes: 12 * 60 });
+    await accounts.addUser({ username: "root", superuser: true });
+    const kim = await accounts.addUser({ username: "kim" });
+    const open = () => {
+      const opened = accounts.sessions.open(kim, request());
+      return () => callerOf(accounts, cookieHeader(opened));
+    };
+    const start = clock.at;
+    const used = open();
+    for (; clock.at < start + 336 * 60 * MINUTE - 1; clock.at += 11 * 60 * MINUTE)
+      expect(await used()).toBe("kim");
+    clock.at = start + 336 * 60 * MINUTE - 1;
+    expect(await used()).toBe("kim");
+    clock.at += 1;
+    expect(await used()).toBeNull();
+    const idle = open();
+    clock.at += 12 * 60 * MINUTE - 1;
+    expect(await idle()).toBe("kim");
+    clock.at += 12 * 60 * MINUTE;
+    expect(await idle()).toBeNull();
+    const disabled = open();
+    accounts.setActive(kim, false);
+    expect(await disabled()).toBeNull();
+    accounts.setActive(kim, true);
+    expect(await disabled()).toBeNull();
+    const changed = open();
+    await accounts.setPassword(kim, PASSWORD);
+    expect(await changed()).toBeNull();
+  });
+
+  test.each([
+    [{}, {}, "http://lab/", /SameSite=Lax$/],
+    [{}, { "x-forwarded-proto": "https" }, "http://lab/", /SameSite=Lax$/],
+    [{ trustProxy: true }, { "x-forwarded-proto": "https" }, "http://lab/", /^__Host-.*; Secure$/],
+    [{ publicUrl: "https://lab.example" }, {}, "http://lab/", /^__Host-.*; Path=\/;.*; Secure$/],
+    [
+      { publicUrl: "https://lab.example", basePath: "/labd" },
+      {},
+      "http://lab/",
+      /^labd_.*; Path=\/labd;.*Secure$/,
+    ],
+    [
+      {},
+      {},
+      "https://lab/",
+      /^__Host-labd_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; .*; Secure$/,
+    ],
+  ])("with %j and %j at %s set a cookie like %p", async (options, headers, url, expected) => {
+    const { accounts } = openAccounts(options);
+    const kim = await accounts.addUser({ username: "kim" });
+    expect(accounts.sessions.open(kim, request(headers, "GET", url)).cookie).toMatch(expected);
+  });
+
+  test("over https ignore a cookie that another host could have set", async () => {
+    const { accounts } = openAccounts();
+    const kim = await accounts.addUser({ username: "kim" });
+    const at = (cookie = "") => request({ cookie }, "GET", "https://lab/");
+    const own = cookieHeader(accounts.sessions.open(kim, at())).cookie;
+    const tossed = own.replace("__Host-", "");
+    expect(accounts.sessions.find(at(tossed))).toBeUndefined();
+    expect(accounts.sessions.find(at(`${tossed.slice(0, -3)}AAA; ${own}`))?.user).toBe(kim);
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, test } from "bun:test";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { delayAfter, MAX_ATTEMPTS } from "../../src/webhooks/deliverer.ts";
+import { IDS } from "../inventory/sample.ts";
+import { isSigned, openReceiver } from "./receiver.ts";
+import { HOUR, webhookStage } from "./stage.ts";
+
+const stage = webhookStage();
+const { add, advance, ask, change, deliver, reopen, states, types } = stage;
+
+describe("events", () => {
+  test("of records are delivered in order, signed, without the record's values", async () => {
+    const { secret } = await add("alice");
+    const made = await stage.lab.ask("POST", "locations/", { as: "alice", body: { label: "Rack 7" } });
+    const id = String(made.body.id);
+    await change("sealed words", id);
+    await stage.lab.ask("DELETE", `locations/${id}/`, { as: "alice" });
+    await stage.lab.ask("POST", `locations/${id}/restore/`, { as: "alice", body: {} });
+    await deliver();
+    expect(types()).toEqual(["record.created", "record.updated", "record.deleted", "record.restored"]);
+    expect(stage.receiver.got.map(({ data }) => data.version)).toEqual([1, 2, 3, 4]);
+    expect(stage.receiver.got[0].data).toEqual({
+      resource: "locations",
+      id,
+      of: null,
+      address: `https://lab.example/labd/api/v2/locations/${id}/`,
+      version: 1,
+      user: "alice",
+      batch: expect.any(String),
+    });
+    expect(stage.receiver.got[0].headers.get("user-agent")).toBe("labd/1");
+    for (const one of stage.receiver.got) {
+      expect(one.text).not.toMatch(/Rack|sealed/);
+      expect(isSigned(secret, one)).toBe(true);
+      expect(isSigned(secret, { ...one, text: one.text.replace("locations", "places") })).toBe(false);
+      expect(isSigned(`whsec_${"A".repeat(43)}=`, one)).toBe(false);
+    }
+  });
+
+  test("of records that the owner may not view are not delivered", async () => {
+    const { id } = await add("bob");
+    await change("x", IDS.secret);
+    await deliver();
+    expect(types()).toEqual([]);
+    await change("y");
+    stage.receiver.answers.push(500);
+    await deliver();
+    await stage.lab.ask("PATCH", `locations/${IDS.bench}/`, { as: "admin", body: { public: false } });
+    advance(HOUR);
+    await deliver();
+    expect(types()).toEqual(["record.updated"]);
+    expect(await states(id)).toEqual(["withheld"]);
+  });
+
+  test("can be limited to a list, to records that match, and by name", async () => {
+    const query_expression = JSON.stringify({ category: "place__room", operator: "==", value: "102" });
+    await add("alice", { resource: "locations", query_expression, events: ["record.updated"] });
+    await change("here", IDS.bench);
+    await change("another room", IDS.shelf);
+    await stage.lab.ask("PATCH", `places/${IDS.a102}/`, { as: "admin", body: { description: "z" } });
+    await stage.lab.ask("DELETE", `locations/${IDS.bench}/`, { as: "admin" });
+    await deliver();
+    expect(stage.receiver.got.map(({ type, data }) => [type, data.id])).toEqual([
+      ["record.updated", IDS.bench],
+    ]);
+  });
+
+  test("of jobs are delivered to their owner and to administrators", async () => {
+    let jobs = 0;
+    const store = new JobStore({
+      database: stage.lab.database,
+      clock: stage.lab.clock,
+      scoringVersion: () => ({ corpus: "c", method: "m" }),
+      newId: () => `job-${++jobs}`,
+    });
+    const insert = (sequence: string, client: string) =>
+      store.insert({ query: sequence, model: "continuous", patterns: [] } as never, client);
+    // Not recorded: no webhook asks for jobs yet.
+    await insert("A", "user alice");
+    store.cancel("job-1");
+    await add("alice");
+    await using all = openReceiver();
+    await add("admin", { url: all.url, events: ["job.finished", "job.failed"] });
+    await insert("B", "user alice");
+    await insert("C", "user bob");
+    await insert("D", "user alice");
+    for (let i = 0; i < 2; i++) store.finish(store.lease(1000)!, { corpus: "c", method: "m" }, "{}");
+    store.fail(store.lease(1000)!.rid, "no");
+    // Known already: finished at once.
+    await insert("B", "user alice");
+    await deliver();
+    const mine = stage.receiver.got.map(({ type, data }) => `${type} ${String(data.id)}`).toSorted();
+    expect(mine).toEqual(["job.failed job-4", "job.finished job-2", "job.finished job-5"]);
+    expect(all.got.map(({ data }) => data.id).toSorted()).toEqual(["job-2", "job-3", "job-4", "job-5"]);
+    expect(stage.receiver.got[0].data.address).toStartWith("https://lab.example/labd/api/scoring/jobs/job-");
+    // Those that every webhook has seen are discarded, except the last.
+    await stage.webhooks.deliverer.poll();
+    expect(stage.lab.database.query("SELECT count(*) AS n FROM job_end").get()).toEqual({ n: 1 });
+  });
+
+  test("are collected up to 200 at a time, and delivered once even if collected twice", async () => {
+    await add("bob", { resource: "locations" });
+    stage.lab.database.run("UPDATE webhook SET record_cursor = 0");
+    for (let i = 0; i < 250; i++) await change(`words ${i}`);
+    const { n } = stage.lab.database
+      .query("SELECT count(*) AS n FROM record_change WHERE object_kind = 'location'")
+      .get() as { n: number };
+    await stage.webhooks.deliverer.poll();
+    expect(stage.lab.database.query("SELECT count(*) AS n FROM webhook_delivery").get()).toEqual({ n: 200 });
+    for (let i = 0; i < 2; i++) await deliver();
+    // Without the secret location of the sample.
+    expect(stage.receiver.got).toHaveLength(n - 1);
+    // As after a power cut that undid the cursor.
+    stage.lab.database.run("UPDATE webhook SET record_cursor = 0");
+    for (let i = 0; i < 3; i++) await deliver();
+    expect(stage.receiver.got).toHaveLength(n - 1);
+    expect(new Set(stage.receiver.got.map(({ id }) => id)).size).toBe(n - 1);
+  });
+});
+
+describe("attempts", () => {
+  test("are repeated with growing delays under the same id, until the webhook is failing", async () => {
+    const { id } = await add("alice");
+    await change("one");
+    await change("two");
+    stage.receiver.answers.push(...Array<number>(MAX_ATTEMPTS).fill(503));
+    for (let i = 1; i < MAX_ATTEMPTS; i++) {
+      await deliver();
+      advance(delayAfter(i, 1) - 1);
+      await deliver();
+      expect(stage.receiver.got).toHaveLength(i);
+      advance(1);
+    }
+    await deliver();
+    expect(new Set(stage.receiver.got.map((one) => one.id)).size).toBe(1);
+    expect((await ask("GET", `${id}/`, "alice")).body).toMatchObject({
+      state: "failing",
+      waiting: 2,
+      next_attempt: null,
+      last_error: "The answer was 503.",
+    });
+    expect(stage.logged).toEqual(["webhook failing"]);
+    advance(24 * HOUR);
+    await change("three");
+    await deliver();
+    expect(stage.receiver.got).toHaveLength(MAX_ATTEMPTS);
+    const [ping, second] = await Promise.all([1, 2].map(() => ask("POST", `${id}/ping/`, "alice")));
+    expect(second.status).toBe(409);
+    expect(ping.body).toMatchObject({ event: "ping", state: "delivered", status: 200, answer: "thank you" });
+    await deliver();
+    const after = stage.receiver.got.slice(MAX_ATTEMPTS);
+    expect(after.map(({ type }) => type)).toEqual(["ping", ...Array<string>(3).fill("record.updated")]);
+    expect(after[1].id).toBe(stage.receiver.got[0].id);
+    expect(after.slice(1).map(({ data }) => data.version)).toEqual([2, 3, 4]);
+    expect((await ask("GET", `${id}/`, "alice")).body).toMatchObject({ state: "active", waiting: 0 });
+  });
+
+  test.each([
+    [1, 1, 5000],
+    [2, 1, 10_000],
+    [3, 1, 20_000],
+    [3, 0, 10_000],
+    [3, 0.5, 15_000],
+    [10, 1, 2_560_000],
+    [11, 1, HOUR],
+    [20, 0, HOUR / 2],
+  ])("number %d is followed, with the random number %d, after %d ms", (attempts, random, delay) => {
+    expect(delayAfter(attempts, random)).toBe(delay);
+  });
+
+  test.each([
+    [200, undefined, "delivered", "active"],
+    [299, undefined, "delivered", "active"],
+    [300, 5000, "pending", "active"],
+    [429, 600_000, "pending", "active"],
+    [500, 100_000 * 1000, "pending", "active"],
+    [410, undefined, "pending", "failing"],
+  ])(
+    "with status %d and Retry-After %d ms: %s, and the webhook is %s",
+    async (status, wait, state, webhook) => {
+      const { id } = await add("alice");
+      await change("one");
+      stage.receiver.answers.push(status);
+      if (wait !== undefined) stage.receiver.headers["Retry-After"] = String(wait / 1000);
+      await deliver();
+      expect(await states(id)).toEqual([state]);
+      const shown = (await ask("GET", `${id}/`, "alice")).body;
+      expect(shown.state).toBe(webhook);
+      if (state === "delivered" || webhook === "failing") return;
+      const delay = Math.min(Math.max(wait ?? 0, 5000), HOUR);
+      expect(shown.next_attempt).toBe(new Date(stage.lab.clock.now() + delay).toISOString());
+      advance(delay - 1);
+      await deliver();
+      expect(stage.receiver.got).toHaveLength(1);
+      advance(1);
+      await deliver();
+      expect(stage.receiver.got).toHaveLength(2);
+    },
+  );
+
+  test("continue when a failing webhook is resumed, or a delivery is repeated", async () => {
+    const { id } = await add("alice");
+    await change("one");
+    stage.receiver.answers.push(410);
+    await deliver();
+    expect((await ask("POST", `${id}/resume/`, "alice")).body.state).toBe("active");
+    await deliver();
+    const [sent] = (await ask("GET", `${id}/deliveries/`, "alice")).body.results;
+    expect(sent).toMatchObject({
+      state: "delivered",
+      attempts: 1,
+      status: 200,
+      answer: "thank you",
+      due: null,
+    });
+    const redeliver = `${id}/deliveries/${sent.id}/redeliver/`;
+    expect((await ask("POST", redeliver, "alice")).body).toMatchObject({ id: sent.id, state: "pending" });
+    await deliver();
+    expect(stage.receiver.got.map((one) => one.id)).toEqual(Array(3).fill(sent.id));
+    const ping = (await ask("POST", `${id}/ping/`, "alice")).body;
+    expect((await ask("POST", `${id}/deliveries/${ping.id}/redeliver/`, "alice")).status).toBe(409);
+  });
+
+  test("a failed ping is not repeated", async () => {
+    const { id } = await add("alice");
+    stage.receiver.answers.push(503);
+    const ping = (await ask("POST", `${id}/ping/`, "alice")).body;
+    expect(ping).toMatchObject({ state: "failed", attempts: 1, error: "The answer was 503.", status: 503 });
+    advance(HOUR);
+    await deliver();
+    expect(types()).toEqual(["ping"]);
+  });
+
+  test("are made at once after the clock was set back", async () => {
+    await add("alice");
+    stage.receiver.answers.push(500);
+    await change("x");
+    await deliver();
+    advance(-5 * HOUR);
+    await deliver();
+    expect(types()).toEqual(["record.updated", "record.updated"]);
+  });
+
+  test("of one webhook do not delay another, and pause while the account is disabled", async () => {
+    await add("alice");
+    await using other = openReceiver();
+    await add("bob", { url: other.url });
+    stage.receiver.answers.push(500);
+    for (const word of ["one", "two", "three"]) await change(word);
+    await deliver();
+    expect([stage.receiver.got.length, other.got.length]).toEqual([1, 3]);
+    stage.lab.accounts.setActive(stage.lab.accounts.userId("bob"), false);
+    await change("four");
+    await deliver();
+    expect(other.got).toHaveLength(3);
+  });
+
+  test("need https once http is no longer allowed", async () => {
+    const { id } = await add("alice");
+    await reopen(false);
+    await change("one");
+    await deliver();
+    expect((await ask("GET", `${id}/`, "alice")).body.last_error).toContain("webhook_allow");
+    expect(stage.receiver.got).toEqual([]);
+  });
+});
