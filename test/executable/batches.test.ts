@@ -180,7 +180,7 @@ test.skipIf(whyNoSlurm !== null)(
       env,
       cwd: directory,
     });
-    expect([early.code, early.stderr]).toEqual([75, expect.stringContaining("scores.tsv.3 is cut off")]);
+    expect([early.code, early.stderr]).toEqual([75, expect.stringContaining("scores.tsv.3 is incomplete")]);
 
     const batch = (...command: string[]): Promise<string> => inSlurm("sbatch", "--parsable", ...command);
     const again = await batch("--array=3", join(EXAMPLES, "score.sbatch"), "4", "scores.tsv", ...words);

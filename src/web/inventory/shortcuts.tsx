@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox } from "../components/field.tsx";
@@ -25,7 +25,8 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   useEffect(() => setEnabled(isOn()), []);
-  useEffect(() => {
+  // Before the picture: a key pressed as soon as the list appears must count.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const { key } = event;
       const target = event.target as HTMLElement;
