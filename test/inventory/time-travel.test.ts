@@ -94,98 +94,121 @@ async function step(lab: Lab, random: Random, batches: readonly string[]): Promi
   }
 }
 
+interface Moment {
+  /** When the write was made; empty for an undo. */
+  at: string;
+  batch: string;
+  state: Record<string, Record_[]>;
+}
+
+/** Writes at random, undoes some of it, and returns the states after each write. */
+async function writeHistory(lab: Lab, seed: number): Promise<Moment[]> {
+  const random = seeded(seed);
+  const taken: Moment[] = [];
+  let undone = 0;
+  for (let i = 0; i < 40; i++) {
+    const before = await everything(lab, "admin");
+    // In some histories the clock stands still; the batches stay in order.
+    if (seed % 3 !== 0) lab.clock.set(lab.clock.now() + (random.chance(0.1) ? 0 : 1 + random.below(1000)));
+    const known = taken.map(({ batch }) => batch);
+    const answer = await step(lab, random, known);
+    expect(answer.status).toBeLessThan(500);
+    const batch = answer.headers.get("batch-id");
+    const after = await everything(lab, "admin");
+    if (answer.status >= 400 || batch === null) {
+      expect(after).toEqual(before);
+      continue;
+    }
+    taken.push({ at: new Date(lab.clock.now()).toISOString(), batch, state: after });
+    if (!random.chance(0.4)) continue;
+    const undo = await lab.ask("POST", `batches/${batch}/undo/`, { as: "admin" });
+    // An undo may be refused: a record that the batch deleted may refer to another deleted one.
+    if (undo.status !== 200) {
+      expect([400, 409]).toContain(undo.status);
+      expect(await everything(lab, "admin")).toEqual(after);
+      continue;
+    }
+    undone++;
+    const back = await everything(lab, "admin");
+    expect(living(back)).toEqual(living(before));
+    // Without a change there is nothing to undo.
+    const undoing = undo.headers.get("batch-id");
+    if (undoing !== null) taken.push({ at: "", batch: undoing, state: back });
+  }
+  expect(undone).toBeGreaterThan(0);
+  return taken;
+}
+
+/** A state as a user sees it, who may view the records of today, with the rights of today. */
+function visibleState(
+  state: Record<string, Record_[]>,
+  today: Record<string, Record_[]>,
+): Record<string, Record_[]> {
+  return Object.fromEntries(
+    SEGMENTS.map((segment) => {
+      const mine = new Map(today[segment].map((record) => [record.id, record]));
+      const records = state[segment]
+        .filter(({ id }) => mine.has(id))
+        .map((record) => {
+          const { actions } = mine.get(record.id)!.permissions as Record_;
+          return Object.assign({}, record, { permissions: { public: record.public, actions } });
+        });
+      return [segment, records];
+    }),
+  );
+}
+
+/** Histories, batches and the feed show everything that the user may view today, and nothing else. */
+async function checkFeed(
+  lab: Lab,
+  user: string,
+  today: Record<string, Record<string, Record_[]>>,
+  taken: readonly Moment[],
+): Promise<void> {
+  const ask = async (path: string) => (await lab.ask("GET", path, { as: user })).body;
+  const told = (await ask("changes/?page_size=max")).results as { id: Json; batch: string }[];
+  const mine = SEGMENTS.flatMap((segment) => today[user][segment].map(({ id }) => ({ segment, id })));
+  const of = (id: Json) => told.filter((change) => change.id === id).length;
+  for (const { segment, id } of mine) {
+    const { total } = await ask(`${segment}/${String(id)}/history/?page_size=1`);
+    expect({ user, id, total }).toEqual({ user, id, total: of(id) });
+  }
+  const hidden = SEGMENTS.flatMap((segment) => today.admin[segment])
+    .map(({ id }) => id)
+    .filter((id) => !mine.some((record) => record.id === id));
+  expect(hidden.filter((id) => of(id) > 0)).toEqual([]);
+  const batches = (await ask("batches/?page_size=max")).results as { id: string; changes: object }[];
+  const counts = batches.map(({ changes }) => Object.values(changes).reduce((a, b) => a + b, 0));
+  expect(counts.reduce((a, b) => a + b, 0)).toBe(told.length);
+  expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(told.map(({ batch }) => batch)));
+  for (const { batch } of taken) {
+    const known = batches.some(({ id }) => id === batch);
+    const { status } = await lab.ask("GET", `batches/${batch}/`, { as: user });
+    expect({ user, status }).toEqual({ user, status: known ? 200 : 404 });
+  }
+}
+
 const SEEDS = process.env.LABD_HEAVY ? 60 : 3;
 test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
   "history %i",
   async (seed) => {
-    const random = seeded(seed);
     const lab = await openLab();
     try {
-      const taken: { at: string; batch: string; state: Record<string, Record_[]> }[] = [];
-      let undone = 0;
-      for (let i = 0; i < 40; i++) {
-        const before = await everything(lab, "admin");
-        // In some histories the clock stands still; the batches stay in order.
-        if (seed % 3 !== 0)
-          lab.clock.set(lab.clock.now() + (random.chance(0.1) ? 0 : 1 + random.below(1000)));
-        const known = taken.map(({ batch }) => batch);
-        const answer = await step(lab, random, known);
-        expect(answer.status).toBeLessThan(500);
-        const batch = answer.headers.get("batch-id");
-        const after = await everything(lab, "admin");
-        if (answer.status >= 400 || batch === null) {
-          expect(after).toEqual(before);
-          continue;
-        }
-        taken.push({ at: new Date(lab.clock.now()).toISOString(), batch, state: after });
-        if (!random.chance(0.4)) continue;
-        const undo = await lab.ask("POST", `batches/${batch}/undo/`, { as: "admin" });
-        // An undo may be refused: a record that the batch deleted may refer to another deleted one.
-        if (undo.status !== 200) {
-          expect([400, 409]).toContain(undo.status);
-          expect(await everything(lab, "admin")).toEqual(after);
-          continue;
-        }
-        undone++;
-        const back = await everything(lab, "admin");
-        expect(living(back)).toEqual(living(before));
-        // Without a change there is nothing to undo.
-        const undoing = undo.headers.get("batch-id");
-        if (undoing !== null) taken.push({ at: "", batch: undoing, state: back });
-      }
-      expect(undone).toBeGreaterThan(0);
-
+      const taken = await writeHistory(lab, seed);
       const today = Object.fromEntries(
         await Promise.all(USERS.map(async (user) => [user, await everything(lab, user)] as const)),
       );
       for (const [i, { at, batch, state }] of taken.entries()) {
-        const times = [batch];
         // By the clock, where no later batch has the same time.
-        if (seed % 3 !== 0 && at !== "" && taken[i + 1]?.at !== at && taken[i + 1]?.at !== "") times.push(at);
-        for (const time of times)
+        const next = taken[i + 1]?.at;
+        const byClock = seed % 3 !== 0 && at !== "" && next !== at && next !== "";
+        for (const time of byClock ? [batch, at] : [batch])
           for (const user of USERS) {
-            const visible = Object.fromEntries(
-              SEGMENTS.map((segment) => {
-                const mine = new Map(today[user][segment].map((record) => [record.id, record]));
-                const records = state[segment]
-                  .filter(({ id }) => mine.has(id))
-                  // Rights are those of today.
-                  .map((record) => {
-                    const { actions } = mine.get(record.id)!.permissions as Record_;
-                    return Object.assign({}, record, { permissions: { public: record.public, actions } });
-                  });
-                return [segment, records];
-              }),
-            );
             const past = await everything(lab, user, `&as_of=${time}`);
-            expect([time, user, past]).toEqual([time, user, visible]);
+            expect([time, user, past]).toEqual([time, user, visibleState(state, today[user])]);
           }
       }
-
-      // Histories, batches and the feed show everything that the caller may view today, and nothing else.
-      for (const user of USERS) {
-        const ask = async (path: string) => (await lab.ask("GET", path, { as: user })).body;
-        const told = (await ask("changes/?page_size=max")).results as { id: Json; batch: string }[];
-        const mine = SEGMENTS.flatMap((segment) => today[user][segment].map(({ id }) => ({ segment, id })));
-        const of = (id: Json) => told.filter((change) => change.id === id).length;
-        for (const { segment, id } of mine) {
-          const { total } = await ask(`${segment}/${String(id)}/history/?page_size=1`);
-          expect({ user, id, total }).toEqual({ user, id, total: of(id) });
-        }
-        const hidden = SEGMENTS.flatMap((segment) => today.admin[segment])
-          .map(({ id }) => id)
-          .filter((id) => !mine.some((record) => record.id === id));
-        expect(hidden.filter((id) => of(id) > 0)).toEqual([]);
-        const batches = (await ask("batches/?page_size=max")).results as { id: string; changes: object }[];
-        const counts = batches.map(({ changes }) => Object.values(changes).reduce((a, b) => a + b, 0));
-        expect(counts.reduce((a, b) => a + b, 0)).toBe(told.length);
-        expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(told.map(({ batch }) => batch)));
-        for (const { batch } of taken) {
-          const known = batches.some(({ id }) => id === batch);
-          const { status } = await lab.ask("GET", `batches/${batch}/`, { as: user });
-          expect({ user, status }).toEqual({ user, status: known ? 200 : 404 });
-        }
-      }
+      for (const user of USERS) await checkFeed(lab, user, today, taken);
     } finally {
       lab.database.close();
     }

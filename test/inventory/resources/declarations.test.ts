@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../../db/index.ts";
 import { explain, RESOURCES } from "../../../src/inventory/index.ts";
+import type { Field } from "../../../src/inventory/model/field.ts";
 import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
 import { DECLARED, validateDeclarations } from "../../../src/inventory/resources/index.ts";
 import { openDatabase } from "../../../src/platform/sqlite.ts";
@@ -35,39 +36,49 @@ const columnsOf = (table: string): Map<string, Column> =>
     ]),
   );
 
-test("the declared columns are exactly those of the database, with the right types", () => {
-  const types: Record<string, string> = { text: "TEXT", uuid: "TEXT", json: "TEXT", number: "REAL" };
-  const declared = new Map<string, Set<string>>();
-  for (const resource of DECLARED.values()) {
+const TYPES: Record<string, string> = { text: "TEXT", uuid: "TEXT", json: "TEXT", number: "REAL" };
+/** The columns of a field as the database should have them. */
+function columnsOfField(name: string, field: Field): (Omit<Column, "notnull"> & { notnull?: number })[] {
+  if (field.kind === "computed") return [];
+  const column = field.column ?? name;
+  const nullable = field.nullable || name === "deleted_by" || name === "deleted_date";
+  return [
+    {
+      name: column,
+      type: TYPES[field.kind] ?? "INTEGER",
+      // SQLite declares the row number nullable.
+      ...(column === "rid" ? {} : { notnull: nullable ? 0 : 1 }),
+    },
+    ...(field.folded ? [{ name: field.folded, type: "TEXT" }] : []),
+  ];
+}
+
+test.each([...DECLARED.values()].map((resource) => [resource.name, resource] as const))(
+  "the columns of %s have the declared types",
+  (_, resource) => {
     const columns = columnsOf(resource.table);
-    const seen = declared.get(resource.table) ?? new Set(["rid", ...Object.keys(resource.where ?? {})]);
-    declared.set(resource.table, seen);
     for (const [name, field] of Object.entries(resource.fields)) {
-      if (field.kind === "computed") continue;
-      const column = columns.get(field.column ?? name);
-      expect({ resource: resource.name, name, type: column?.type }).toEqual({
-        resource: resource.name,
-        name,
-        type: types[field.kind] ?? "INTEGER",
-      });
-      seen.add(column!.name);
-      if (field.folded) expect(columns.get(field.folded)?.type).toBe("TEXT");
-      if (field.folded) seen.add(field.folded);
+      for (const column of columnsOfField(name, field))
+        expect(columns.get(column.name)).toMatchObject(column);
       if (field.trigrams) expect(columnsOf(`${resource.table}_fts`).has(field.trigrams)).toBe(true);
-      if (field.column !== "rid")
-        expect({ resource: resource.name, name, notnull: column!.notnull === 1 }).toEqual({
-          resource: resource.name,
-          name,
-          notnull: !(field.nullable || name === "deleted_by" || name === "deleted_date"),
-        });
     }
-  }
-  for (const [table, seen] of declared) {
-    // Of accounts, only what records show is declared.
-    if (!isGuarded([...DECLARED.values()].find((resource) => resource.table === table)!)) continue;
-    expect([...columnsOf(table).keys()].filter((name) => !seen.has(name))).toEqual([]);
-  }
-});
+  },
+);
+
+// Of accounts, only what records show is declared.
+test.each([...new Set([...DECLARED.values()].filter(isGuarded).map(({ table }) => table))])(
+  "every column of %s is declared",
+  (table) => {
+    const declared = ["rid"];
+    for (const { table: its, where = {}, fields } of DECLARED.values()) {
+      if (its !== table) continue;
+      declared.push(...Object.keys(where));
+      for (const [name, field] of Object.entries(fields))
+        declared.push(...columnsOfField(name, field).map((column) => column.name));
+    }
+    expect([...columnsOf(table).keys()].filter((name) => !declared.includes(name))).toEqual([]);
+  },
+);
 
 test("only id, username and full name of an account can be reached over a reference", () => {
   const user = DECLARED.get("user")!;

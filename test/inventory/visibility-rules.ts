@@ -1,0 +1,97 @@
+/** A plain model of the rules by which callers see records. */
+
+export interface Person {
+  username: string;
+  superuser: boolean;
+  groups: Set<string>;
+}
+export interface Grant {
+  view: boolean;
+  change: boolean;
+  delete: boolean;
+}
+export interface Thing {
+  id: string;
+  owner: string;
+  group: string;
+  public: boolean;
+  users: Map<string, Grant>;
+  groups: Map<string, Grant>;
+}
+export interface Place extends Thing {
+  room: string;
+}
+export interface Equipment extends Thing {
+  name: string;
+  place: Place | null;
+}
+export interface Location extends Thing {
+  label: string;
+  barcode: string;
+  place: Place | null;
+  equipment: Equipment | null;
+}
+export type Caller = Person | null;
+
+const has = (who: Person, of: Thing, right: keyof Grant): boolean =>
+  of.users.get(who.username)?.[right] === true ||
+  [...who.groups].some((group) => of.groups.get(group)?.[right]);
+export const views = (who: Caller, of: Thing): boolean =>
+  of.public ||
+  (who !== null &&
+    (who.superuser || of.owner === who.username || who.groups.has(of.group) || has(who, of, "view")));
+export const may = (who: Caller, of: Thing, right: "change" | "delete"): boolean =>
+  who !== null && (who.superuser || of.owner === who.username || has(who, of, right));
+const behind = <T extends Thing>(who: Caller, of: T | null | undefined): T | null =>
+  of && views(who, of) ? of : null;
+
+/** Fields that filters use, with the value that a caller sees. */
+export const FIELDS: Record<string, (who: Caller, of: Location) => string | null> = {
+  label: (_, of) => of.label,
+  barcode: (_, of) => of.barcode,
+  owner: (_, of) => of.owner,
+  owned_by: (_, of) => of.group,
+  place__room: (who, of) => behind(who, of.place)?.room ?? null,
+  place__owner: (who, of) => behind(who, of.place)?.owner ?? null,
+  equipment: (who, of) => behind(who, of.equipment)?.name ?? null,
+  equipment__name: (who, of) => behind(who, of.equipment)?.name ?? null,
+  equipment__place__room: (who, of) => behind(who, behind(who, of.equipment)?.place)?.room ?? null,
+};
+export const OPERATORS: Record<string, (stored: string, typed: string) => boolean> = {
+  "==": (stored, typed) => stored === typed,
+  ">=": (stored, typed) => stored >= typed,
+  "<": (stored, typed) => stored < typed,
+  contains: (stored, typed) => stored.includes(typed),
+  iendswith: (stored, typed) => stored.toLowerCase().endsWith(typed.toLowerCase()),
+};
+
+/** `ordering=equipment` is by what records show of it, which is the id. */
+export const ORDERINGS = Object.keys(FIELDS).flatMap((name) =>
+  name === "equipment" ? [] : [name, `-${name}`],
+);
+
+/** The expected list of locations. */
+export function expectedList(
+  locations: readonly Location[],
+  who: Caller,
+  holds: (of: Location) => boolean,
+  ordering: string,
+): Location[] {
+  const key = FIELDS[ordering.replace("-", "")];
+  const sign = ordering.startsWith("-") ? -1 : 1;
+  return locations
+    .filter((of) => views(who, of) && holds(of))
+    .sort((a, b) => {
+      const [x, y] = [key(who, a), key(who, b)];
+      if (x === y) return a.id < b.id ? -1 : 1;
+      if (x === null || y === null) return (x === null ? -1 : 1) * sign;
+      return (x < y ? -1 : 1) * sign;
+    });
+}
+
+/** The status of a request that needs the right to change a location. */
+export function statusFor(who: Caller, of: Location): number {
+  if (who === null) return 401;
+  if (!views(who, of)) return 404;
+  return may(who, of, "change") ? 200 : 403;
+}
