@@ -1,66 +1,67 @@
 import { appendFileSync, openSync } from "node:fs";
 
-/** What a client knows of its requests: kept outside the server, and what the server is held against afterwards. */
+/** What a client knows about its requests, kept outside the server and compared with it afterwards. */
 
 /**
- * What became of a request. `unknown`: the connection broke before the answer, so that it may have been done or not;
- * `wrong`: it was answered, and not as it has to be.
+ * `unknown`: the connection broke before the reply, so the request may or may not have been executed.
+ * `wrong`: the reply was not one of those expected.
  */
-export type Outcome = "accepted" | "refused" | "unknown" | "wrong";
+export type Outcome = "accepted" | "rejected" | "unknown" | "wrong";
 
-/** What a record may look like at the end; null where it is not there. */
+/** Expected state of a record. */
 export interface State {
   label: string;
   description: string;
   alive: boolean;
-  /** How often it was written. */
+  /** Number of writes so far. */
   version: number;
 }
 
-/** A record that was asked for. It has one possible state, or two after a request whose outcome is not known. */
+/** A record that a client created. It has one possible state, or two after a request with an unknown outcome. */
 export interface KnownRecord {
-  /** Null where it was made by an import, or perhaps never. */
+  /** Null if an import created it, or if its creation is uncertain. */
   id: string | null;
   label: string;
+  /** Null: the record does not exist. */
   states: (State | null)[];
-  /** Records of one group are all in their first state or all in their second. */
+  /** All records of a group are in their first state, or all are in their second. */
   group: number | null;
-  /** Contents of notes, and SHA-256 of files by the name of the file: those that have to be there, and those that may. */
-  notes: { sure: string[]; perhaps: string[] };
-  files: { sure: Record<string, string>; perhaps: Record<string, string> };
+  /** Contents of notes: those that must exist, and those that may. */
+  notes: { confirmed: string[]; possible: string[] };
+  /** SHA-256 of files by file name. */
+  files: { confirmed: Record<string, string>; possible: Record<string, string> };
 }
 
-/** A job that was accepted. */
+/** An accepted job. */
 export interface KnownJob {
   id: string;
-  name: string;
   sequence: string;
   pattern: string;
-  cancelled: "no" | "yes" | "perhaps";
-  /** The result as a table, once it was seen. */
-  seen: string | null;
+  cancelled: "no" | "yes" | "possibly";
+  /** The result as a table, once fetched. */
+  result: string | null;
 }
 
-/** What a client process says at its end. */
-export interface Account {
+/** Final report of a client process. */
+export interface ClientReport {
   records: KnownRecord[];
   jobs: KnownJob[];
-  /** Labels of records that were refused: none of them may be there. */
-  refused: string[];
-  /** Tokens that were given, all of which have to work. */
+  /** Labels of rejected records; none may exist. */
+  rejected: string[];
+  /** Issued tokens; all must work. */
   tokens: string[];
-  /** Sign-ins that were answered by 401, by name of the account; and those whose answer was lost. */
-  failedSignIns: Record<string, { sure: number; perhaps: number }>;
-  /** Requests by what they were for and what became of them. */
+  /** Failed sign-ins: those answered with 401, and those whose reply was lost. */
+  failedSignIns: { confirmed: number; possible: number };
+  /** Requests by kind and outcome. */
   counts: Record<string, Partial<Record<Outcome, number>>>;
-  /** What was answered otherwise than it has to be, in words. */
+  /** Descriptions of wrong replies. */
   wrong: string[];
 }
 
-/** A file with a line for each request. */
+/** A file with one line per request. */
 export class Ledger {
   readonly #file: number;
-  readonly counts: Account["counts"] = {};
+  readonly counts: ClientReport["counts"] = {};
   readonly wrong: string[] = [];
   #lines: string[] = [];
 
@@ -68,13 +69,13 @@ export class Ledger {
     this.#file = openSync(path, "a");
   }
 
-  note(lane: string, what: string, outcome: Outcome, about: string, milliseconds = 0): void {
-    const of = (this.counts[what] ??= {});
-    of[outcome] = (of[outcome] ?? 0) + 1;
+  add(lane: string, request: string, outcome: Outcome, detail: string, milliseconds = 0): void {
+    const counts = (this.counts[request] ??= {});
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
     this.#lines.push(
-      JSON.stringify([Date.now(), lane, what, outcome, Math.round(milliseconds * 10) / 10, about]),
+      JSON.stringify([Date.now(), lane, request, outcome, Math.round(milliseconds * 10) / 10, detail]),
     );
-    if (outcome === "wrong") this.wrong.push(`${lane}: ${what}: ${about}`);
+    if (outcome === "wrong") this.wrong.push(`${lane}: ${request}: ${detail}`);
     if (this.#lines.length >= 200) this.flush();
   }
 
