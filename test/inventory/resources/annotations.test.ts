@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { RESOURCES } from "../../src/inventory/index.ts";
-import type { InventorySample } from "../../src/inventory/records/sample.ts";
-import sample from "../../src/sample/inventory.json";
-import { expectStatuses, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { RESOURCES } from "../../../src/inventory/index.ts";
+import type { InventorySample } from "../../../src/inventory/records/sample.ts";
+import sample from "../../../src/sample/inventory.json";
+import { expectStatuses, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** Annotations and notes of records: values and rights. */
 

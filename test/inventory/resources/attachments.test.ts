@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { expectStatuses, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import { expectStatuses, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** Files of records, as LabID's client uses them. */
 
@@ -24,7 +24,7 @@ test("uploads, lists, downloads and deletes a file", async () => {
   expect(
     json(await lab.bytes("GET", `${at}&deleted=false&page_size=max&ordering=-created`, { as: "alice" })),
   ).toEqual([]);
-  const made = await lab.bytes("POST", at, { as: "alice", body: form("../ä x.html", "<b>1</b>") });
+  const made = await lab.bytes("POST", at, { as: "alice", body: form("../../ä x.html", "<b>1</b>") });
   expect(made.status).toBe(201);
   const entry = json(made);
   expect(entry).toMatchObject({ name: "ä x.html", size: 8, media_type: "text/html", created_by: "alice" });

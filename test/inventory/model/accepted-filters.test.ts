@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** The filters that the specification accepts ("Accepted filters"); lists.test.ts has more values. */
 

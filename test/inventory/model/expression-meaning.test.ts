@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Lab, openLab } from "./harness.ts";
-import { type Random, randomText, seeded } from "./random.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "../harness.ts";
+import { type Random, randomText, seeded } from "../random.ts";
 
 /**
  * Random advanced filters, nested and flat, over HTTP: what a list finds equals what a plain reading of the JSON finds

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Answered, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import { type Answered, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 let lab: Lab;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 let lab: Lab;
 beforeAll(async () => {

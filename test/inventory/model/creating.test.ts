@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Answered, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 let lab: Lab;
 beforeEach(async () => {
@@ -119,7 +119,7 @@ describe("field errors:", () => {
     ["annotationtypes", { visibility: "sometimes" }, "Expected upper case letters"],
     ["annotationtypes", { validations: [{ name: "required" }] }, "Expected a list of objects"],
     ["annotationtypes", { value_choices: [["a"]] }, "Expected null or a list of pairs"],
-    ["annotationtypes", { type: "OBJECT", choices_target: "../x" }, "Expected the segment of a list"],
+    ["annotationtypes", { type: "OBJECT", choices_target: "../../x" }, "Expected the segment of a list"],
     ["custompropertytypes", { model_name: undefined }, "This field is required."],
     ["vocabularies/categories", { name: "Tissue" }, "category with this name already exists."],
     ["vocabularies/categories", { kind: "sort" }, '"sort" is not a valid choice. Choices: term, unit.'],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Answered, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** Many records at once: by id and by filter, tried out first, done as tried out, and taken back in one call. */
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Answered, type Lab, openLab, START } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab, START } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 let lab: Lab;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Lab, openLab } from "./harness.ts";
-import { randomText, seeded } from "./random.ts";
+import { type Lab, openLab } from "../harness.ts";
+import { randomText, seeded } from "../random.ts";
 
 /** Hostile values are values: they find nothing, change nothing, and never make the server fail. */
 
