@@ -10,7 +10,7 @@ import {
 } from "./long.ts";
 import { MODULE } from "./module.ts";
 import { traceback, type Path } from "./path.ts";
-import type { ScanLimits, WordTable } from "./words.ts";
+import type { ScanLimits, ScanQueries, ScanSequences } from "./words.ts";
 import { bestEnd, type Scoring, traceScalar } from "./scalar.ts";
 
 /** Exports of assembly/index.ts. */
@@ -361,25 +361,16 @@ export class Kernel {
   };
 
   /**
-   * Finds seeds in the sequences of `ranges` ([first, end); sequence k is `residues.subarray(offsets[k],
-   * offsets[k + 1])`). Calls `hit(k, score, q)` for every sequence with an ungapped extension of `threshold`
-   * (at least 1) or more. Returns the number of seeds.
-   *
-   * `query` may be several, concatenated, each followed by the code 31. `owners` then has for each position
-   * the number q of its query, ascending from 0. One pass serves all with the same results as alone.
+   * Finds seeds in the sequences of `ranges` ([first, end)). Calls `onHit` for every sequence and query with an
+   * ungapped extension of at least `minExtensionScore`. One pass serves all queries with the same results as alone.
    */
   scan(
-    query: Uint8Array,
-    words: WordTable,
+    { query, owners, table }: ScanQueries,
     limits: ScanLimits,
-    residues: Uint8Array,
-    offsets: Uint32Array,
+    { residues, offsets }: ScanSequences,
     ranges: Iterable<readonly [number, number]>,
-    threshold: number,
-    hit: (index: number, score: number, query: number) => void,
-    progress: (next: number) => void = () => {},
-    owners: Uint16Array = new Uint16Array(query.length),
-  ): number {
+    onHit: (index: number, score: number, query: number) => void,
+  ): void {
     let longestSequence = 0;
     for (let k = 0; k + 1 < offsets.length; k++) {
       longestSequence = Math.max(longestSequence, offsets[k + 1] - offsets[k]);
@@ -388,7 +379,7 @@ export class Kernel {
     const maxCount = Math.min(offsets.length - 1, SCAN_BLOCK >> 4);
     // Power of two, so large that no two active diagonals share a slot.
     const slots = 2 ** Math.ceil(Math.log2(2 * query.length + 2));
-    const queries = query.length === 0 ? 1 : owners[query.length - 1] + 1;
+    const queries = (owners.at(-1) ?? 0) + 1;
     const room = Math.max(SCAN_ROWS, queries);
     const [
       bitsAt,
@@ -404,8 +395,8 @@ export class Kernel {
     ] = this.#layOut([
       CODES ** 4 * 4,
       PREFIXES * 4,
-      words.heads.byteLength,
-      words.positions.byteLength,
+      table.heads.byteLength,
+      table.positions.byteLength,
       query.length + 32,
       slots * 4,
       longestSequence * 8 + 16,
@@ -420,16 +411,16 @@ export class Kernel {
     const numbers = new Uint32Array(bytes.buffer);
     numbers.fill(0, bitsAt >> 2, (bitsAt >> 2) + CODES ** 4);
     let prefix = 0;
-    for (let k = 0; k < words.words.length; k++) {
-      const four = Math.floor(words.words[k] / 20);
+    for (let k = 0; k < table.words.length; k++) {
+      const four = Math.floor(table.words[k] / 20);
       while (prefix <= four) numbers[(startsAt >> 2) + prefix++] = k;
       const two = Math.floor(four / 400);
       const [a, b] = [Math.floor(two / 20), two % 20];
       const [c, d] = [Math.floor((four % 400) / 20), four % 20];
-      numbers[(bitsAt >> 2) + ((a << 15) | (b << 10) | (c << 5) | d)] |= 1 << (words.words[k] % 20);
+      numbers[(bitsAt >> 2) + ((a << 15) | (b << 10) | (c << 5) | d)] |= 1 << (table.words[k] % 20);
     }
-    numbers.set(words.heads, headsAt >> 2);
-    numbers.set(words.positions, positionsAt >> 2);
+    numbers.set(table.heads, headsAt >> 2);
+    numbers.set(table.positions, positionsAt >> 2);
     numbers.fill(0, bestsAt >> 2, (bestsAt >> 2) + queries);
     new Uint16Array(bytes.buffer, ownersAt, owners.length).set(owners);
     bytes.fill(PADDING, queryAt, queryAt + query.length + 32);
@@ -452,9 +443,8 @@ export class Kernel {
       ownersAt,
       bestsAt,
       touchedAt,
-      threshold,
+      limits.minExtensionScore,
     );
-    let seeds = 0;
     for (const [first, end] of ranges) {
       for (let k = first; k < end;) {
         const start = k;
@@ -465,17 +455,15 @@ export class Kernel {
         for (let i = k; i <= next; i++) numbers[(offsetsAt >> 2) + i - k] = offsets[i] - from;
         while (k < next) {
           const offsetAt = offsetsAt + (k - start) * 4;
-          seeds += this.#exports.scan(residuesAt, offsetAt, next - k, rowsAt, room, queries);
+          this.#exports.scan(residuesAt, offsetAt, next - k, rowsAt, room, queries);
           const rowsEnd = (rowsAt >> 2) + this.#exports.scannedRows() * 3;
           for (let at = rowsAt >> 2; at < rowsEnd; at += 3) {
-            hit(k + numbers[at], numbers[at + 2], numbers[at + 1]);
+            onHit(k + numbers[at], numbers[at + 2], numbers[at + 1]);
           }
           k += this.#exports.scannedSequences();
         }
-        progress(k);
       }
     }
-    return seeds;
   }
 }
 

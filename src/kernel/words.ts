@@ -8,6 +8,20 @@ export interface WordTable {
   positions: Uint32Array;
 }
 
+/** Queries of a scan, concatenated, each followed by the code 31. */
+export interface ScanQueries {
+  query: Uint8Array;
+  /** For each position the number of its query, ascending from 0. */
+  owners: Uint16Array;
+  table: WordTable;
+}
+
+/** Sequence k is `residues.subarray(offsets[k], offsets[k + 1])`. */
+export interface ScanSequences {
+  residues: Uint8Array;
+  offsets: Uint32Array;
+}
+
 /** Limits of seeds, extensions and sequences of a scan. */
 export interface ScanLimits {
   /** X-drop of ungapped extensions. */
@@ -17,6 +31,8 @@ export interface ScanLimits {
    * near an end are always extended.
    */
   minSeedScore: number;
+  /** Minimum score of an extension, at least 1. */
+  minExtensionScore: number;
   /** Range of sequence lengths. */
   minLength: number;
   maxLength: number;

@@ -1,7 +1,7 @@
 import { blosumKernel } from "./blosum-kernel.ts";
 import { maskLowComplexity } from "./complexity.ts";
 import type { Corpus } from "./corpus.ts";
-import { indexSeedsTogether } from "./seed-index.ts";
+import { indexSeeds } from "./seed-index.ts";
 import { bitScore, composition, compositionScale, eValue } from "./statistics.ts";
 
 export interface Hit {
@@ -23,12 +23,13 @@ export interface SearchOptions {
   maxLength: number;
 }
 
-/** X-drop of ungapped extensions: 5 bits, in half bits. More lets hardly any more sequences through. */
-const X_DROP = 10;
-/** Minimum score of a seed with its flanks before it is extended. */
-const MIN_SEED_SCORE = 27;
-/** Minimum score of an extension for a Smith-Waterman alignment. */
-export const MIN_EXTENSION_SCORE = 47;
+export const SCAN_LIMITS = {
+  /** 5 bits, in half bits. A higher X-drop finds hardly any more sequences. */
+  xDrop: 10,
+  minSeedScore: 27,
+  /** For a Smith-Waterman alignment. */
+  minExtensionScore: 47,
+};
 /** Extensions with this score often need more than 8 bits: such pairs start with 16. */
 const HIGH_SCORE = 200;
 /** Sequences per progress report, for some ten reports a second. */
@@ -180,21 +181,12 @@ function prefilter(
   ranges: Iterable<Range>,
   candidates: Candidate[][],
 ): void {
-  const { query, owners, table } = indexSeedsTogether(masked);
-  if (table.words.length === 0) return;
+  const queries = indexSeeds(masked);
+  if (queries.table.words.length === 0) return;
   // Bounds of all queries; each candidate is checked against its own query's later.
   const minLength = Math.min(...requests.map(({ options }) => options.minLength));
   const maxLength = Math.max(...requests.map(({ options }) => options.maxLength));
-  blosumKernel().scan(
-    query,
-    table,
-    { xDrop: X_DROP, minSeedScore: MIN_SEED_SCORE, minLength, maxLength },
-    corpus.residues,
-    corpus.offsets,
-    ranges,
-    MIN_EXTENSION_SCORE,
-    (index, score, k) => candidates[k].push({ index, score }),
-    () => {},
-    owners,
+  blosumKernel().scan(queries, { ...SCAN_LIMITS, minLength, maxLength }, corpus, ranges, (index, score, k) =>
+    candidates[k].push({ index, score }),
   );
 }

@@ -1,4 +1,4 @@
-import type { WordTable } from "../kernel/words.ts";
+import type { ScanQueries, WordTable } from "../kernel/words.ts";
 import { BACKGROUND } from "./alphabet.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 
@@ -19,14 +19,6 @@ const CODES = 20;
 const HIGHEST = 11;
 const LOWEST = -4;
 
-export interface SeedIndex {
-  table: WordTable;
-  /** Minimum score of a neighbourhood word against a word of the query. */
-  threshold: number;
-  /** Chance hits per residue of a corpus of average composition. */
-  expectedHits: number;
-}
-
 /** Residues by descending score against each residue, and these scores. */
 const RANKED_RESIDUES = Array.from({ length: CODES }, (_, a) => {
   const order = Array.from({ length: CODES }, (_, b) => b).sort(
@@ -35,29 +27,11 @@ const RANKED_RESIDUES = Array.from({ length: CODES }, (_, a) => {
   return { codes: Uint8Array.from(order), scores: Int8Array.from(order, (b) => BLOSUM62[a * STRIDE + b]) };
 });
 
-/**
- * Neighbourhood (Altschul et al. 1990) of a query: the words that score `threshold` or more (BLOSUM62)
- * against a word of the query, and their positions. Words with a non-standard letter, such as a masked X,
- * have none.
- */
-export function indexSeeds(query: Uint8Array, hitsPerResidue: number = MAX_HITS_PER_RESIDUE): SeedIndex {
-  const found = new WordList();
-  const { threshold, expectedHits } = addWords(found, query, 0, hitsPerResidue);
-  return { table: found.tabulate(), threshold, expectedHits };
-}
-
-/** Concatenated queries with their words, as `Kernel.scan` takes them. */
-export interface JointSeedIndex {
-  query: Uint8Array;
-  owners: Uint16Array;
-  table: WordTable;
-}
-
 /** Separator of concatenated queries: scores far below zero against all codes. */
 const BARRIER = 31;
 
-/** Seed index of several queries, each with the words it has alone. At most 65,536 queries. */
-export function indexSeedsTogether(queries: readonly Uint8Array[]): JointSeedIndex {
+/** Queries with the words that each has alone. At most 65,536 queries. */
+export function indexSeeds(queries: readonly Uint8Array[]): ScanQueries {
   const length = queries.reduce((sum, one) => sum + one.length + 1, 0);
   const query = new Uint8Array(length).fill(BARRIER);
   const owners = new Uint16Array(length);
@@ -66,20 +40,19 @@ export function indexSeedsTogether(queries: readonly Uint8Array[]): JointSeedInd
   for (const [number, one] of queries.entries()) {
     query.set(one, at);
     owners.fill(number, at, at + one.length + 1);
-    addWords(found, one, at, MAX_HITS_PER_RESIDUE);
+    addWords(found, one, at);
     at += one.length + 1;
   }
   return { query, owners, table: found.tabulate() };
 }
 
-/** Adds the neighbourhood of a query that starts at position `start`. */
-function addWords(
-  found: WordList,
-  query: Uint8Array,
-  start: number,
-  hitsPerResidue: number,
-): Omit<SeedIndex, "table"> {
-  const { threshold, expectedHits } = chooseThreshold(query, hitsPerResidue);
+/**
+ * Adds the neighbourhood (Altschul et al. 1990) of a query that starts at position `start`: the words that score the
+ * threshold or more (BLOSUM62) against a word of the query. Words with a non-standard letter, such as a masked X,
+ * have none.
+ */
+function addWords(found: WordList, query: Uint8Array, start: number): void {
+  const { threshold } = chooseThreshold(query);
   const maxRest = new Int32Array(WORD_LENGTH + 1);
   for (let i = 0; i + WORD_LENGTH <= query.length; i++) {
     if (!isStandardWord(query, i)) continue;
@@ -94,7 +67,6 @@ function addWords(
     };
     extend(0, 0, 0);
   }
-  return { threshold, expectedHits };
 }
 
 function isStandardWord(query: Uint8Array, at: number): boolean {
@@ -174,11 +146,11 @@ function doubled(list: Uint32Array): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Lowest threshold with at most `hitsPerResidue` expected hits, from the distribution of word scores. */
-function chooseThreshold(
-  query: Uint8Array,
-  hitsPerResidue: number,
-): { threshold: number; expectedHits: number } {
+/**
+ * Minimum score of a neighbourhood word, the lowest with at most MAX_HITS_PER_RESIDUE chance hits per residue of a
+ * corpus of average composition. Computed from the distribution of word scores.
+ */
+export function chooseThreshold(query: Uint8Array): { threshold: number; expectedHits: number } {
   const span = (HIGHEST - LOWEST) * WORD_LENGTH + 1;
   // Distribution of the score of a random residue against each residue.
   const single = Array.from({ length: CODES }, (_, a) => {
@@ -203,7 +175,7 @@ function chooseThreshold(
   let expectedHits = 0;
   for (let threshold = HIGHEST * WORD_LENGTH; threshold >= MIN_THRESHOLD; threshold--) {
     const more = expectedHits + total[threshold - LOWEST * WORD_LENGTH];
-    if (more > hitsPerResidue && threshold < MAX_THRESHOLD) {
+    if (more > MAX_HITS_PER_RESIDUE && threshold < MAX_THRESHOLD) {
       return { threshold: threshold + 1, expectedHits };
     }
     expectedHits = more;

@@ -16,7 +16,7 @@ import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { closeDatabase, openDatabase } from "../../src/platform/sqlite.ts";
 
-const ODD = new URL("../scoring/odd-worker.ts", import.meta.url).href;
+const FAULTY_WORKER = new URL("../scoring/faulty-worker.ts", import.meta.url).href;
 export const VERSION = "1.2.3";
 
 /** A server's part of the farm and workers, in this process, quick to notice and with workers that do as they are told. */
@@ -64,7 +64,7 @@ export class Laboratory implements AsyncDisposable {
       log: this.#log,
       size: 1,
       timeout: 200_000,
-      workerUrl: ODD,
+      workerUrl: FAULTY_WORKER,
     });
     this.#pools.push(pool);
     dispatcher = new Dispatcher(
@@ -109,7 +109,7 @@ export class Laboratory implements AsyncDisposable {
       concurrency: 1,
       version: VERSION,
       commit: "test",
-      workerUrl: ODD,
+      workerUrl: FAULTY_WORKER,
       interval: 40,
       // A worker of a machine without a moment to spare is not lost.
       lock: 30_000,

@@ -2,10 +2,17 @@ import type { ScanLimits } from "../../src/kernel/words.ts";
 
 /** Separator around queries. */
 const BARRIER = 31;
+const BARRIER_SCORE = -128;
 
 const WORD = 5;
-/** Flank on each side of a word that decides about its extension. */
-const NEAR = 6;
+/** Residues on each side of a word that decide about its extension. */
+const FLANK = 6;
+
+/** A residue of the query and one of the subject. */
+interface Pair {
+  inQuery: number;
+  inSubject: number;
+}
 
 /**
  * Scalar scan of one sequence: score of the best extension of a seed, 0 without one or outside the length
@@ -19,47 +26,58 @@ export function scanPlain(
   subject: Uint8Array,
 ): number {
   if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
+  const scoreOf = ({ inQuery, inSubject }: Pair): number | null => {
+    if (inSubject < 0 || inSubject >= subject.length) return null;
+    const code = query[inQuery] ?? BARRIER;
+    return code === BARRIER ? BARRIER_SCORE : matrix[code * 32 + subject[inSubject]];
+  };
   /** Per diagonal (subject minus query position) the start of the last word covered by an extension. */
   const covered = new Map<number, number>();
   let best = 0;
-  for (let place = 0; place + WORD <= subject.length; place++) {
-    for (const inQuery of positionsOf(subject.subarray(place, place + WORD))) {
-      const diagonal = place - inQuery;
-      if (place <= (covered.get(diagonal) ?? -1)) continue;
-      if (place >= NEAR && place + WORD + NEAR <= subject.length) {
-        const near = subject.subarray(place - NEAR, place + WORD + NEAR);
-        const own = Array.from(near, (_, k) => query[inQuery - NEAR + k] ?? BARRIER);
-        const ahead = reach(own, near, matrix, Infinity, NEAR, NEAR, 1).score;
-        if (ahead + reach(own, near, matrix, Infinity, NEAR - 1, NEAR - 1, -1).score < minSeedScore) continue;
+  for (let inSubject = 0; inSubject + WORD <= subject.length; inSubject++) {
+    for (const inQuery of positionsOf(subject.subarray(inSubject, inSubject + WORD))) {
+      const diagonal = inSubject - inQuery;
+      if (inSubject <= (covered.get(diagonal) ?? -1)) continue;
+      const seed = { inQuery, inSubject };
+      const before = { inQuery: inQuery - 1, inSubject: inSubject - 1 };
+      if (inSubject >= FLANK && inSubject + WORD + FLANK <= subject.length) {
+        const ahead = bestSegment(scores(seed, 1, WORD + FLANK, scoreOf)).score;
+        const behind = bestSegment(scores(before, -1, FLANK, scoreOf)).score;
+        if (ahead + behind < minSeedScore) continue;
       }
-      const right = reach(query, subject, matrix, xDrop, inQuery, place, 1);
-      const left = reach(query, subject, matrix, xDrop, inQuery - 1, place - 1, -1);
+      const right = bestSegment(scores(seed, 1, Infinity, scoreOf), xDrop);
+      const left = bestSegment(scores(before, -1, Infinity, scoreOf), xDrop);
       best = Math.max(best, right.score + left.score);
-      covered.set(diagonal, Math.max(place, place + right.residues - WORD));
+      covered.set(diagonal, Math.max(inSubject, inSubject + right.residues - WORD));
     }
   }
   return best;
 }
 
-/** Best-scoring segment from a pair of residues in one direction, and its length. */
-function reach(
-  query: ArrayLike<number>,
-  subject: Uint8Array,
-  matrix: Int8Array,
-  drop: number,
-  i: number,
-  j: number,
+/** Scores of at most `count` pairs from `start` in one direction, to an end of the subject. */
+function* scores(
+  { inQuery, inSubject }: Pair,
   step: 1 | -1,
-): { score: number; residues: number } {
-  let score = 0;
-  let best = 0;
-  let residues = 0;
-  for (let n = 1; i >= 0 && j >= 0 && i < query.length && j < subject.length; n++, i += step, j += step) {
-    score += query[i] === BARRIER ? -128 : matrix[query[i] * 32 + subject[j]];
-    if (score > best) {
-      best = score;
-      residues = n;
-    } else if (score < best - drop) break;
+  count: number,
+  scoreOf: (pair: Pair) => number | null,
+): Generator<number> {
+  for (let n = 0; n < count; n++) {
+    const score = scoreOf({ inQuery: inQuery + n * step, inSubject: inSubject + n * step });
+    if (score === null) return;
+    yield score;
   }
-  return { score: best, residues };
+}
+
+/** Best sum from the first score on, and its length; stops `drop` below the best. */
+function bestSegment(scores: Iterable<number>, drop = Infinity): { score: number; residues: number } {
+  const best = { score: 0, residues: 0 };
+  let sum = 0;
+  let residues = 0;
+  for (const score of scores) {
+    sum += score;
+    residues++;
+    if (sum > best.score) Object.assign(best, { score: sum, residues });
+    else if (sum < best.score - drop) break;
+  }
+  return best;
 }

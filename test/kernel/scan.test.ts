@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { Kernel, SCAN_BLOCK } from "../../src/kernel/kernel.ts";
-import type { WordTable } from "../../src/kernel/words.ts";
 import { scanPlain } from "./scalar-scan.ts";
 import { encode } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
-import { indexSeeds } from "../../src/motif/seed-index.ts";
+import { chooseThreshold, indexSeeds } from "../../src/motif/seed-index.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const kernel = new Kernel({ matrix: BLOSUM62, gapFirst: 12, gapNext: 1 });
-const open = { xDrop: 16, minSeedScore: 0, minLength: 0, maxLength: 1e9 };
+const open = { xDrop: 16, minSeedScore: 0, minExtensionScore: 1, minLength: 0, maxLength: 1e9 };
 
 /** Positions of a word by the definition. */
-function places(query: Uint8Array, threshold: number): (word: Uint8Array) => number[] {
+function positions(query: Uint8Array): (word: Uint8Array) => number[] {
+  const { threshold } = chooseThreshold(query);
   return (word) => {
     const found: number[] = [];
     for (let i = 0; i + 5 <= query.length; i++) {
@@ -28,10 +28,8 @@ function places(query: Uint8Array, threshold: number): (word: Uint8Array) => num
 
 function scan(
   query: Uint8Array,
-  words: WordTable,
   subjects: Uint8Array[],
   limits: typeof open = open,
-  threshold = 1,
 ): { scores: number[]; order: number[] } {
   const offsets = new Uint32Array(subjects.length + 1);
   for (const [k, subject] of subjects.entries()) offsets[k + 1] = offsets[k] + subject.length;
@@ -39,7 +37,7 @@ function scan(
   for (const [k, subject] of subjects.entries()) residues.set(subject, offsets[k]);
   const scores = subjects.map(() => 0);
   const order: number[] = [];
-  kernel.scan(query, words, limits, residues, offsets, [[0, subjects.length]], threshold, (k, score) => {
+  kernel.scan(indexSeeds([query]), limits, { residues, offsets }, [[0, subjects.length]], (k, score) => {
     scores[k] = score;
     order.push(k);
   });
@@ -61,10 +59,9 @@ describe("seed scan", () => {
         if (subject.length > 9) subject[Math.floor(next() * subject.length)] = 20 + Math.floor(next() * 6);
         return subject;
       });
-      const { table, threshold } = indexSeeds(query, 0.01 + next() / 10);
-      const positionsOf = places(query, threshold);
+      const positionsOf = positions(query);
       const wanted = subjects.map((subject) => scanPlain(query, positionsOf, BLOSUM62, open, subject));
-      expect(scan(query, table, subjects).scores).toEqual(wanted);
+      expect(scan(query, subjects).scores).toEqual(wanted);
       positive += wanted.filter((score) => score > 0).length;
     }
     expect(positive).toBeGreaterThan(150);
@@ -73,18 +70,16 @@ describe("seed scan", () => {
   test("handles repeats with crowded diagonals", () => {
     const query = encode("ACDEFGHIKL".repeat(12));
     const subjects = [1, 3, 9, 30].map((times) => encode("ACDEFGHIKL".repeat(times)));
-    const { table, threshold } = indexSeeds(query, 0.1);
-    const wanted = subjects.map((s) => scanPlain(query, places(query, threshold), BLOSUM62, open, s));
+    const wanted = subjects.map((s) => scanPlain(query, positions(query), BLOSUM62, open, s));
     expect(wanted.every((score) => score > 0)).toBe(true);
-    expect(scan(query, table, subjects).scores).toEqual(wanted);
+    expect(scan(query, subjects).scores).toEqual(wanted);
   });
 
   test("respects X-drop, lengths and threshold", () => {
     const next = random(22);
     const query = randomProtein(next, 200);
     const subjects = Array.from({ length: 40 }, () => mutated(next, query, 0.6));
-    const { table, threshold } = indexSeeds(query);
-    const positionsOf = places(query, threshold);
+    const positionsOf = positions(query);
     for (const limits of [
       { ...open, xDrop: 3 },
       { ...open, minSeedScore: 27 },
@@ -93,45 +88,41 @@ describe("seed scan", () => {
       { ...open, maxLength: 200 },
     ]) {
       const wanted = subjects.map((subject) => scanPlain(query, positionsOf, BLOSUM62, limits, subject));
-      expect(scan(query, table, subjects, limits).scores).toEqual(wanted);
+      expect(scan(query, subjects, limits).scores).toEqual(wanted);
     }
-    const { scores } = scan(query, table, subjects);
+    const { scores } = scan(query, subjects);
     const middle = scores.toSorted((a, b) => a - b)[20];
-    const { order } = scan(query, table, subjects, open, middle);
+    const { order } = scan(query, subjects, { ...open, minExtensionScore: middle });
     expect(order).toEqual(subjects.flatMap((_, k) => (scores[k] >= middle ? [k] : [])));
   });
 
   test("does not depend on blocks", () => {
     const next = random(23);
     const query = randomProtein(next, 100);
-    const { table } = indexSeeds(query);
     const relative = mutated(next, query, 0.2);
     const filler = Array.from({ length: 3000 }, () => randomProtein(next, 300));
     const giant = new Uint8Array(SCAN_BLOCK + 1000).fill(24);
     giant.set(relative, giant.length - relative.length);
-    const alone = scan(query, table, [relative]).scores[0];
+    const alone = scan(query, [relative]).scores[0];
     expect(alone).toBeGreaterThan(100);
     const all = [relative, ...filler, relative, giant, relative];
-    const { scores } = scan(query, table, all);
+    const { scores } = scan(query, all);
     for (const k of [0, 3001, 3002, 3003]) expect(scores[k]).toBe(alone);
     const some = Array.from({ length: 20 }, (_, k) => 1 + k * 150);
-    expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, table, [all[k]]).scores[0]));
+    expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, [all[k]]).scores[0]));
   });
 
   test("does not extend from one query into the next", () => {
     const next = random(24);
     const [first, second] = [randomProtein(next, 30), randomProtein(next, 30)];
-    const joined = Uint8Array.from([...first, 31, ...second, 31]);
     // Segments on one diagonal of both queries, with any residue between them.
     const subject = Uint8Array.from([...first, 0, ...second]);
-    const owners = Uint16Array.from(joined, (_, k) => (k > first.length ? 1 : 0));
-    const { table } = indexSeeds(joined, 0.001);
     const offsets = Uint32Array.of(0, subject.length);
     const scores: number[] = [];
-    const note = (_: number, score: number, query: number): void => void (scores[query] = score);
-    kernel.scan(joined, table, open, subject, offsets, [[0, 1]], 1, note, () => {}, owners);
-    expect(scores).toEqual(
-      [first, second].map((own) => scan(own, indexSeeds(own, 0.001).table, [subject]).scores[0]),
-    );
+    const queries = indexSeeds([first, second]);
+    kernel.scan(queries, open, { residues: subject, offsets }, [[0, 1]], (_, score, query) => {
+      scores[query] = score;
+    });
+    expect(scores).toEqual([first, second].map((query) => scan(query, [subject]).scores[0]));
   });
 });

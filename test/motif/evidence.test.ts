@@ -58,6 +58,35 @@ test("golden values are unchanged", () => {
   }
 });
 
+/** Identity of a homolog to the query, in all and around a match, by their definitions. */
+function identities(query: string, row: string, start: number, end: number) {
+  const isSame = (p: number): boolean => row[p] === query[p] && STANDARD.includes(row[p]);
+  const share = (positions: number[]): number => positions.filter(isSame).length / positions.length;
+  const positions = Array.from(query, (_, p) => p);
+  const pairs = positions.filter((p) => STANDARD.includes(row[p]) && STANDARD.includes(query[p]));
+  const first = row.search(/[^-]/);
+  const last = row.search(/-*$/) - 1;
+  const covered = positions.filter((p) => p >= first && p <= last);
+  const flank = covered.filter((p) => (p >= start - 30 && p < start) || (p >= end && p < end + 30));
+  const local = (flank.filter(isSame).length + 5 * share(covered)) / (flank.length + 5);
+  return { identity: share(pairs), local };
+}
+
+/** Expected retention by chance, given the local identity and the frequencies of the allowed residues. */
+function chanceRetention(query: string, start: number, frequencies: readonly number[]) {
+  const defined = frequencies.map((f, p) => ({ f, p })).filter(({ f }) => -Math.log2(f) > 0.3);
+  const replaceable = defined.map(({ f, p }) => {
+    const same = BACKGROUND[STANDARD.indexOf(query[start + p])] ?? 0.05;
+    return Math.min(1, Math.max(0, (f - same) / (1 - same)));
+  });
+  const reappears = 1 - Math.exp(-20 * defined.reduce((product, { f }) => product * f, 1));
+  return (local: number): number => {
+    const kept = replaceable.reduce((product, share) => product * (local + (1 - local) * share), 1);
+    const bounded = Math.min(0.99, Math.max(0.001, kept));
+    return bounded + (1 - bounded) * 0.75 * reappears;
+  };
+}
+
 test("retention and divergence equal a letter-by-letter computation", () => {
   let compared = 0;
   for (const { model, family, start, end, ours, golden } of scored) {
@@ -65,56 +94,29 @@ test("retention and divergence equal a letter-by-letter computation", () => {
     const query = decode(family.query);
     const { automaton } = parsePattern(golden.regex);
     const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
-    const frequency = [...path].map((mask) =>
+    const frequencies = Array.from(path, (mask) =>
       [...STANDARD].reduce((sum, _, code) => sum + ((mask >> code) & 1 ? BACKGROUND[code] : 0), 0),
     );
-    const defined = frequency.map((f, p) => ({ f, p })).filter(({ f }) => -Math.log2(f) > 0.3);
-    const q = defined.map(({ f, p }) => {
-      const own = BACKGROUND[STANDARD.indexOf(query[start + p])] ?? 0.05;
-      return (f - own) / (1 - own);
-    });
-    const near = 1 - Math.exp(-20 * defined.reduce((product, { f }) => product * f, 1));
-    let [score, expected, variance, weights, local, overall] = [0, 0, 0, 0, 0.05, 0.05];
-    family.homologs.forEach((homolog, i) => {
+    const expectedAt = chanceRetention(query, start, frequencies);
+    const sums = { score: 0, expected: 0, variance: 0, weights: 0, local: 0.05, overall: 0.05 };
+    for (const [i, homolog] of family.homologs.entries()) {
       const { retention } = ours.atHomologs[i];
-      if (retention === null) return;
-      const row = decode(homolog.row.anchored);
-      let [same, seen, allSame, allSeen, pairs, equal] = [0, 0, 0, 0, 0, 0];
-      const first = row.search(/[^-]/);
-      const last = row.length - 1 - [...row].toReversed().join("").search(/[^-]/);
-      for (let p = 0; p < query.length; p++) {
-        const isSame = row[p] === query[p] && STANDARD.includes(row[p]);
-        if (STANDARD.includes(row[p]) && STANDARD.includes(query[p])) {
-          pairs++;
-          if (isSame) equal++;
-        }
-        if (p < first || p > last) continue;
-        allSeen++;
-        if (isSame) allSame++;
-        if ((p >= start - 30 && p < start) || (p >= end && p < end + 30)) {
-          seen++;
-          if (isSame) same++;
-        }
-      }
-      const c = (same + 5 * (allSame / allSeen)) / (seen + 5);
-      let e = 1;
-      for (const share of q) e *= c + (1 - c) * Math.min(1, Math.max(0, share));
-      e = Math.min(0.99, Math.max(0.001, e));
-      e += (1 - e) * 0.75 * near;
-      const identity = equal / pairs;
+      if (retention === null) continue;
+      const { identity, local } = identities(query, decode(homolog.row.anchored), start, end);
+      const expected = expectedAt(local);
       const weight = homolog.weight * Math.exp(-(1 - identity) / 0.3);
-      score += weight * retention;
-      expected += weight * e;
-      variance += weight * weight * e * (1 - e);
-      weights += weight;
-      local -= homolog.weight * Math.log(Math.max(0.05, c));
-      overall -= homolog.weight * Math.log(Math.max(0.05, identity));
-    });
-    const z = (score - expected) / Math.sqrt(variance);
-    expect(ours.score!).toBeCloseTo(score / weights, 9);
-    expect(ours.expected!).toBeCloseTo(expected / weights, 9);
+      sums.score += weight * retention;
+      sums.expected += weight * expected;
+      sums.variance += weight * weight * expected * (1 - expected);
+      sums.weights += weight;
+      sums.local -= homolog.weight * Math.log(Math.max(0.05, local));
+      sums.overall -= homolog.weight * Math.log(Math.max(0.05, identity));
+    }
+    const z = (sums.score - sums.expected) / Math.sqrt(sums.variance);
+    expect(ours.score!).toBeCloseTo(sums.score / sums.weights, 9);
+    expect(ours.expected!).toBeCloseTo(sums.expected / sums.weights, 9);
     expect(ours.terms.retention).toBeCloseTo(Math.sign(z) * Math.log(1 + Math.abs(z)), 9);
-    expect(ours.terms.divergence).toBeCloseTo(Math.log(local / overall), 9);
+    expect(ours.terms.divergence).toBeCloseTo(Math.log(sums.local / sums.overall), 9);
     expect(ours.z!).toBe(zScore(ours.terms));
     compared++;
   }

@@ -28,23 +28,23 @@ test("bins are depth by disorder, with borders in the upper bin", () => {
 });
 
 test("P values interpolate between quantiles and are bounds beyond them", () => {
+  const disorders = [-1, ...NULL_DISORDER];
+  const bins = NULL_DEPTHS.flatMap((homologs) => disorders.map((disorder) => ({ homologs, disorder })));
   for (const model of SCORING_MODELS)
-    for (const [depth, homologs] of NULL_DEPTHS.entries())
-      for (const [state, disorder] of [-1, ...NULL_DISORDER].entries()) {
-        const z = NULL_QUANTILES[model][3 * depth + state];
-        const at = (persistence: number) => pValueOf(model, { homologs, disorder, persistence })!;
-        for (const [i, level] of LEVELS.entries()) {
-          expect(at(z[i]).p).toBeCloseTo(1 - level, 9);
-          expect(at(z[i]).is).toBe("estimate");
-          if (i > 0) {
-            const { p, is } = at((z[i - 1] + z[i]) / 2);
-            expect(p).toBeWithin(1 - level, 1 - LEVELS[i - 1]);
-            expect(is).toBe("estimate");
-          }
-        }
-        expect(at(50)).toEqual({ p: 0.005, is: "at most" });
-        expect(at(-50)).toEqual({ p: 0.5, is: "at least" });
+    for (const [bin, conditions] of bins.entries()) {
+      const quantiles = NULL_QUANTILES[model][bin];
+      const at = (persistence: number) => pValueOf(model, { ...conditions, persistence })!;
+      for (const [i, level] of LEVELS.entries()) {
+        expect(at(quantiles[i]).p).toBeCloseTo(1 - level, 9);
+        expect(at(quantiles[i]).is).toBe("estimate");
+        if (i === 0) continue;
+        const { p, is } = at((quantiles[i - 1] + quantiles[i]) / 2);
+        expect(p).toBeWithin(1 - level, 1 - LEVELS[i - 1]);
+        expect(is).toBe("estimate");
       }
+      expect(at(50)).toEqual({ p: 0.005, is: "at most" });
+      expect(at(-50)).toEqual({ p: 0.5, is: "at least" });
+    }
 });
 
 test("returns no P value below three homologs or without a score", () => {

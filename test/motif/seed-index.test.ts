@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BACKGROUND, encode, X } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
-import { MAX_HITS_PER_RESIDUE, indexSeeds } from "../../src/motif/seed-index.ts";
+import { chooseThreshold, indexSeeds, MAX_HITS_PER_RESIDUE } from "../../src/motif/seed-index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const HIGHEST = 0x8000_0000;
@@ -26,7 +26,7 @@ function placesByWord({ table }: ReturnType<typeof indexSeeds>): Map<number, num
 describe("a seed index", () => {
   test("has exactly the words that reach the threshold, with their positions", () => {
     const query = encode("MKVLAWXRRPSSLLMKVLAWBGD");
-    const made = indexSeeds(query, 0.001);
+    const { threshold, expectedHits } = chooseThreshold(query);
     const wanted = new Map<number, number[]>();
     let chance = 0;
     for (let i = 0; i + 5 <= query.length; i++) {
@@ -37,7 +37,7 @@ describe("a seed index", () => {
         for (let k = 4, rest = word; k >= 0; k--, rest = Math.floor(rest / 20)) {
           score += BLOSUM62[own[k] * 32 + (rest % 20)];
         }
-        if (score < made.threshold) continue;
+        if (score < threshold) continue;
         const places = wanted.get(word) ?? [];
         wanted.set(word, [...places, i]);
         let likely = 1;
@@ -47,16 +47,16 @@ describe("a seed index", () => {
       }
     }
     expect(wanted.size).toBeGreaterThan(100);
-    expect(placesByWord(made)).toEqual(new Map([...wanted].sort(([a], [b]) => a - b)));
-    expect(made.expectedHits).toBeCloseTo(chance, 9);
+    expect(placesByWord(indexSeeds([query]))).toEqual(new Map([...wanted].sort(([a], [b]) => a - b)));
+    expect(expectedHits).toBeCloseTo(chance, 9);
   });
 
   test("raises the threshold with the length, so that chance hits stay limited", () => {
     const next = random(31);
     const thresholds = [20, 100, 400, 2000, 10_000].map((length) => {
-      const made = indexSeeds(randomProtein(next, length));
-      if (made.threshold < 24) expect(made.expectedHits).toBeLessThanOrEqual(MAX_HITS_PER_RESIDUE);
-      return made.threshold;
+      const { threshold, expectedHits } = chooseThreshold(randomProtein(next, length));
+      if (threshold < 24) expect(expectedHits).toBeLessThanOrEqual(MAX_HITS_PER_RESIDUE);
+      return threshold;
     });
     expect(thresholds).toEqual(thresholds.toSorted((a, b) => a - b));
     expect(thresholds[4]).toBeGreaterThan(thresholds[0]);
@@ -64,9 +64,8 @@ describe("a seed index", () => {
 
   test("is empty without standard words", () => {
     for (const query of [encode(""), encode("MKV"), new Uint8Array(50).fill(X), encode("BZUOJX")]) {
-      const { table, expectedHits } = indexSeeds(query);
-      expect(table.words).toHaveLength(0);
-      expect(expectedHits).toBe(0);
+      expect(indexSeeds([query]).table.words).toHaveLength(0);
+      expect(chooseThreshold(query).expectedHits).toBe(0);
     }
   });
 });

@@ -13,7 +13,7 @@ import { closeDatabase, type Database, openDatabase, openWriter } from "../../sr
 import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
-const ODD = new URL("./odd-worker.ts", import.meta.url).href;
+const FAULTY_WORKER = new URL("./faulty-worker.ts", import.meta.url).href;
 
 let directory: string;
 let database: Database;
@@ -54,7 +54,7 @@ function open(options: Partial<PoolOptions> = {}): Pool {
     log,
     size: 2,
     timeout: 20_000,
-    workerUrl: ODD,
+    workerUrl: FAULTY_WORKER,
     ...options,
   }));
 }
