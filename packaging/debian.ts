@@ -28,7 +28,7 @@ const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
   # Before the account, whose home it is.
-  [ -d ${data} ] || install -d -m 0750 ${data}
+  [ -d ${data} ] || install -d -m 0700 ${data}
   if ! getent passwd ${ACCOUNT} >/dev/null; then
     adduser --system --group --no-create-home --home ${data} --gecos "labd laboratory server" ${ACCOUNT} >/dev/null
   fi
@@ -39,7 +39,7 @@ if [ "$1" = configure ]; then
   fi
   chown root:${ACCOUNT} ${settings}
   chmod 0640 ${settings}
-  install -d -m 0750 -o ${ACCOUNT} -g ${ACCOUNT} ${data}
+  install -d -m 0700 -o ${ACCOUNT} -g ${ACCOUNT} ${data}
   deb-systemd-helper unmask labd.service >/dev/null || true
   if deb-systemd-helper --quiet was-enabled labd.service; then
     deb-systemd-helper enable labd.service >/dev/null || true

@@ -13,7 +13,6 @@ import { type Log, openLog } from "../platform/log.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { type Database, lockDirectory, openDatabase, pendingMigrations } from "../platform/sqlite.ts";
 import { VERSION } from "../version.ts";
-import { giveToOwner } from "./data-owner.ts";
 import { accountOptions, scoringOptions } from "./options.ts";
 
 /** File name of the database in the data directory. */
@@ -98,7 +97,6 @@ export async function openData(config: Config): Promise<Opened> {
     close() {
       database.close();
       lock?.release();
-      giveToOwner(config.data_dir);
     },
   };
 }

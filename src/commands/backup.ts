@@ -2,7 +2,6 @@ import { basename, join } from "node:path";
 import { recordOffline } from "../accounts/audit-offline.ts";
 import type { AuditEvent } from "../accounts/audit.ts";
 import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
-import { giveToOwner } from "../app/data-owner.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { listBackups } from "../operations/backup/manifest.ts";
 import { readRetention, thin } from "../operations/backup/retention.ts";
@@ -40,7 +39,6 @@ export const backup: Command = {
       (_file, ...done) => line.show(...done),
     ).finally(line.clear);
     record(call, config, backupNote(made));
-    giveToOwner(config.data_dir);
     const { bytes, compressedBytes, rows } = made.manifest.database;
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     await call.print(

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listen, type Listening } from "../app/listen.ts";
 import { type InventorySample, loadInventory, SYSTEM_USER } from "../inventory/index.ts";
 import { decode, readFasta } from "../motif/index.ts";
+import { createDirectory, createFile } from "../platform/owned-file.ts";
 import { Problem } from "../problem.ts";
 import INVENTORY from "../sample/inventory.json";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
@@ -72,8 +73,8 @@ function markDirectory(directory: string): void {
       "invalid_setting",
       `data_dir: ${directory} holds other records, which the sample would mix with. Name an empty directory, or none.`,
     );
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, MARK), "This data directory was made by labd demo.\n");
+  createDirectory(directory);
+  writeFileSync(createFile(join(directory, MARK)), "This data directory was made by labd demo.\n");
 }
 
 async function showScoring(url: string, namespace: string): Promise<string> {

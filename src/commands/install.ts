@@ -130,7 +130,7 @@ function installPlan(call: Call, { root, isLive, layout }: Target): string {
     return `==> ${full} (0${mode.toString(8)}${kept})\n${content ?? `(copy of ${process.execPath})\n`}\n`;
   });
   const commands = isLive ? startCommands(call, layout.unit).map((words) => `==> ${words.join(" ")}\n`) : [];
-  return [...files, `==> ${join(root, layout.data)}/ (directory of ${ACCOUNT}, 0750)\n`, ...commands].join(
+  return [...files, `==> ${join(root, layout.data)}/ (directory of ${ACCOUNT}, 0700)\n`, ...commands].join(
     "",
   );
 }
@@ -164,7 +164,7 @@ async function writeFiles(
   const ids = account();
   for (const file of layout.files.filter((file) => !isAccountFile(file)))
     await write(call, root, file, ids?.group);
-  mkdirSync(join(root, layout.data), { recursive: true, mode: 0o750 });
+  mkdirSync(join(root, layout.data), { recursive: true, mode: 0o700 });
   if (ids) chownSync(layout.data, ids.user, ids.group);
 }
 

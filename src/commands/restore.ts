@@ -4,7 +4,6 @@ import { recordOffline } from "../accounts/audit-offline.ts";
 import { type AuditHead, auditHead } from "../accounts/audit.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { DATABASE } from "../app/data-directory.ts";
-import { giveToOwner } from "../app/data-owner.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import type { Manifest } from "../operations/backup/manifest.ts";
 import {
@@ -68,7 +67,6 @@ async function replace(call: Call, { data_dir: to }: Config, backup: ReadBackup)
       former: former && basename(former),
     },
   });
-  giveToOwner(to);
   await call.print(
     `${summary(manifest)}\nRestored to ${to}.\n` +
       (former === null ? "" : `The former database is ${former}.\n`) +

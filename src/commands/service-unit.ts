@@ -20,10 +20,10 @@ User=labd
 Group=labd
 WorkingDirectory=/var/lib/labd
 StateDirectory=labd
-StateDirectoryMode=0750
+StateDirectoryMode=0700
 RuntimeDirectory=labd
 RuntimeDirectoryMode=0750
-UMask=0027
+UMask=0077
 LimitNOFILE=65536
 
 # Sandboxing. Code is compiled at run time, so MemoryDenyWriteExecute stays off.

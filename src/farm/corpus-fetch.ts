@@ -1,7 +1,6 @@
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -11,6 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { createDirectory, createFile } from "../platform/owned-file.ts";
 import { lockFile } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import {
@@ -68,7 +68,7 @@ export async function fetchCorpus(
   const path = corpusPath(dataDirectory, hash);
   if (isVerified(path, hash, options) && hasCalibration(path, options.calibration)) return path;
   const sources = servers.map((address) => new CorpusServer(address, options.token));
-  mkdirSync(dirname(path), { recursive: true });
+  createDirectory(dirname(path));
   const lock = await takeLock(path, options);
   try {
     const reasons: Problem[] = [];
@@ -178,7 +178,7 @@ async function appendTo(
     total = bytes;
     requireSpace(part, bytes - from);
   };
-  const file = openSync(part, "a");
+  const file = openSync(createFile(part), "a");
   let at = from;
   try {
     for await (const piece of server.corpus(hash, { from, sized, pause })) {

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { createFile } from "./owned-file.ts";
 
 /** AES-256-GCM: nonce, ciphertext, tag. */
 const NONCE = 12;
@@ -62,7 +63,7 @@ export class Sealing {
   #make(): Buffer {
     const key = randomBytes(KEY);
     const beside = `${this.path!}.${process.pid}`;
-    const file = openSync(beside, "w", 0o600);
+    const file = openSync(createFile(beside), "w");
     writeSync(file, `${key.toString("hex")}\n`);
     fsyncSync(file);
     closeSync(file);

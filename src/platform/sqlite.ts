@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
+import { createDirectory, createFile } from "./owned-file.ts";
 
 /** Only this module opens SQLite; others take a Database. */
 export type { Database };
@@ -30,7 +31,10 @@ export function openDatabase(
   { checkpoints = true }: { checkpoints?: boolean } = {},
 ): Database {
   if (path !== ":memory:" && existsSync(path)) refuseForeign(path, migrations);
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  if (path !== ":memory:") {
+    createDirectory(dirname(path));
+    createFile(path);
+  }
   const database = new Database(path, { create: true, strict: true });
   try {
     // First: the next one waits while another process recovers the log.
@@ -250,7 +254,7 @@ const held = new Set<Database>();
  * @param patience milliseconds to wait
  */
 export function lockFile(path: string, patience = 0): DirectoryLock | null {
-  const lock = new Database(path, { create: true });
+  const lock = new Database(createFile(path));
   try {
     lock.run(`PRAGMA busy_timeout = ${patience}`);
     lock.run("BEGIN EXCLUSIVE");
@@ -299,7 +303,7 @@ export function unwritable(directory: string, error: unknown): unknown {
 export function lockDirectory(directory: string, patience = 0): DirectoryLock {
   let lock: DirectoryLock | null;
   try {
-    mkdirSync(directory, { recursive: true });
+    createDirectory(directory);
     accessSync(directory, constants.W_OK);
     lock = lockFile(join(directory, "labd.lock"), patience);
   } catch (error) {

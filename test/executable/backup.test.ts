@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import {
   chownSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../../src/operations/backup/manifest.ts";
-import { E7, labd, scratch, serve } from "./labd.ts";
+import { E7, killedWhen, labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(300_000);
 
@@ -112,6 +113,65 @@ test("a backup during writes contains everything accepted before it began", asyn
   expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toContain("is intact");
   expect(server.log()).not.toContain('"severity":"error"');
 });
+
+test.skipIf(process.platform === "win32")(
+  "files and directories are for their owner only, whatever the umask, also after a kill",
+  async () => {
+    using place = scratch();
+    const [data, other, to] = ["data", "other", "backups"].map((name) => join(place.directory, name));
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) {
+      mkdirSync(data, { mode: 0o700 });
+      chownSync(data, 65_534, 65_534);
+    }
+    /** Whatever others may access, or belongs to another user than the data directory. */
+    const open = (...directories: string[]): string[] =>
+      directories
+        .flatMap((directory) =>
+          [".", ...readdirSync(directory, { recursive: true, encoding: "utf8" })].map((name) =>
+            join(directory, name),
+          ),
+        )
+        .filter((path) => {
+          const { mode, uid } = statSync(path);
+          return (mode & 0o077) !== 0 || uid !== statSync(data).uid;
+        });
+    const umask = process.umask(0);
+    try {
+      await labd(["corpus", "add", "--sample", "--data-dir", data]);
+      {
+        await using server = await serve(place.directory, ["--data-dir", data]);
+        expect((await fetch(server.url)).status).toBe(200);
+        expect(readdirSync(data)).toContain("labd.sqlite-wal");
+        expect(open(data)).toEqual([]);
+      }
+      const database = new Database(join(data, "labd.sqlite"));
+      database.run("CREATE TABLE load (bytes BLOB)");
+      for (let i = 0; i < 40; i++) database.run("INSERT INTO load VALUES (randomblob(2000000))");
+      database.close();
+      const left = (): string[] => (existsSync(to) ? readdirSync(to) : []);
+      await killedWhen(["backup", "--data-dir", data, "--to", to], {}, () =>
+        left().some((name) => name.endsWith(".partial")),
+      );
+      const killed = left();
+      expect([killed.length > 0, open(data, to)]).toEqual([true, []]);
+      const run = await labd(["backup", "--data-dir", data, "--to", to]);
+      expect(run).toMatchObject({ code: 0, stderr: "" });
+      // The leftovers of the killed process are removed at once.
+      expect(left().filter((name) => killed.includes(name))).toEqual([]);
+      expect(readdirSync(data).filter((name) => name.endsWith(".lock"))).toEqual(["labd.lock"]);
+      expect(open(data, to)).toEqual([]);
+      if (isRoot) {
+        mkdirSync(other, { mode: 0o700 });
+        chownSync(other, 65_534, 65_534);
+      }
+      await labd(["restore", run.stdout.split("\n")[0], "--data-dir", other]);
+      expect(open(other)).toEqual([]);
+    } finally {
+      process.umask(umask);
+    }
+  },
+);
 
 test.skipIf(process.getuid?.() !== 0)(
   "files that root writes belong to the owner of the data directory (SKIPPED without root)",

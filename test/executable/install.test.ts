@@ -21,7 +21,7 @@ test.skipIf(!onLinux)(
     );
     expect(statSync(join(root, "usr/bin/labd")).mode & 0o777).toBe(0o755);
     expect(statSync(join(root, SETTINGS)).mode & 0o777).toBe(0o640);
-    expect(statSync(join(root, "var/lib/labd")).isDirectory()).toBeTrue();
+    expect(statSync(join(root, "var/lib/labd")).mode & 0o7777).toBe(0o700);
     // The settings file is one: every key that it shows is known, and what it shows as default is one.
     const shown = readFileSync(join(root, SETTINGS), "utf8").replace(/^#(?=[a-z_]+ = )/gm, "");
     await Bun.write(join(root, SETTINGS), shown);

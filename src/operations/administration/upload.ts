@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   rmSync,
@@ -12,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { receive, SILENCE } from "../../platform/body.ts";
+import { createDirectory } from "../../platform/owned-file.ts";
 import type { Report } from "./tasks.ts";
 
 /** Bytes of an upload: the largest collections of proteins, compressed. */
@@ -32,7 +32,7 @@ function roomIn(directory: string): number {
 
 /** @param declared Content-Length; null without one. @throws Problem too_large */
 export function requireSpace(directory: string, declared: number | null): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  createDirectory(directory);
   const room = roomIn(directory);
   if ((declared ?? 0) > room)
     throw new Problem(

@@ -2,6 +2,7 @@ import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync } f
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { createFile, type Owner } from "../../platform/owned-file.ts";
 
 /** Measures hash and size of a stream. */
 function meter(): { stream: Transform; result(): { bytes: number; sha256: string } } {
@@ -27,14 +28,14 @@ export interface Sums {
 }
 
 /** Compresses a file with zstd, readable by its owner only, and syncs it to the disk. */
-export async function compressFile(from: string, to: string): Promise<Sums> {
+export async function compressFile(from: string, to: string, owner?: Owner): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   await pipeline(
     createReadStream(from),
     plain.stream,
     createZstdCompress(),
     packed.stream,
-    createWriteStream(to, { mode: 0o600 }),
+    createWriteStream(createFile(to, owner)),
   );
   sync(to);
   return sums(plain.result(), packed.result());
@@ -44,7 +45,7 @@ export async function compressFile(from: string, to: string): Promise<Sums> {
 export async function unpackFile(from: string | AsyncIterable<Uint8Array>, to?: string): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   const nowhere = new Transform({ transform: (_chunk, _encoding, done) => done() });
-  const target = to === undefined ? nowhere.resume() : createWriteStream(to, { mode: 0o600 });
+  const target = to === undefined ? nowhere.resume() : createWriteStream(createFile(to));
   const source = typeof from === "string" ? createReadStream(from) : from;
   await pipeline(source, packed.stream, createZstdDecompress(), plain.stream, target);
   if (to !== undefined) sync(to);

@@ -1,6 +1,5 @@
 import {
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,7 +11,8 @@ import {
 import { join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
-import { type Database, openReader } from "../../platform/sqlite.ts";
+import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.ts";
+import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
 import { compressFile, sync, unpackFile } from "./compressed-file.ts";
 import { DATABASE_ENDING, type FileEntry, listBackups, type Manifest, type Reason } from "./manifest.ts";
 
@@ -45,19 +45,21 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   const { from, to, reason, version } = options;
   const source = join(from, options.database);
   if (!existsSync(source)) throw new Problem("bad_database", `There is no database ${source} to back up.`);
-  mkdirSync(to, { recursive: true, mode: 0o700 });
-  sweep(to);
+  const owner = ownerOf(from);
+  createDirectory(to, owner);
+  sweep(to, from);
   requireSpace(source, to);
   const name = nameOf(options.now, to, options.isTaken);
+  const lock = lockBackup(from, name);
   const copy = join(to, `${name}.partial`);
   const packed = join(to, name + DATABASE_ENDING);
   try {
-    copyDatabase(source, copy);
+    copyDatabase(source, createFile(copy, owner));
     const found = examine(copy);
-    const sums = await compressFile(copy, packed);
+    const sums = await compressFile(copy, packed, owner);
     rmSync(copy);
     await readBack(packed, sums);
-    const corpora = await keepCorpora(join(from, "corpora"), to, options.kept ?? keptIn(to));
+    const corpora = await keepCorpora(from, to, options.kept ?? keptIn(to));
     const manifest: Manifest = {
       format: 1,
       labd: version,
@@ -68,7 +70,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
       calibrations: calibrationsIn(from),
     };
     const path = join(to, `${name}.json`);
-    writeFileSync(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(createFile(`${path}.partial`, owner), `${JSON.stringify(manifest, null, 2)}\n`);
     sync(`${path}.partial`);
     renameSync(`${path}.partial`, path);
     sync(to);
@@ -80,6 +82,21 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     throw new Problem("bad_backup", `The backup to ${to} failed: ${(error as Error).message}.`, {
       cause: error,
     });
+  } finally {
+    lock?.release();
+    rmSync(lockOf(from, name), { force: true });
+  }
+}
+
+/** Locked while the backup is made. In the data directory: shared disks may not support locks. */
+const lockOf = (from: string, name: string): string => join(from, `${name}.lock`);
+
+function lockBackup(from: string, name: string): DirectoryLock | null {
+  try {
+    return lockFile(lockOf(from, name));
+  } catch {
+    // A full or read-only disk.
+    return null;
   }
 }
 
@@ -177,8 +194,10 @@ async function keepCorpora(
   to: string,
   kept: (file: string) => FileEntry | undefined,
 ): Promise<FileEntry[]> {
-  const names = existsSync(from) ? readdirSync(from).filter((name) => name.endsWith(".labc")) : [];
+  const folder = join(from, "corpora");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".labc")) : [];
   const entries: FileEntry[] = [];
+  const owner = ownerOf(from);
   for (const name of names.sort()) {
     const file = `corpora/${name}.zst`;
     const path = join(to, file);
@@ -187,8 +206,8 @@ async function keepCorpora(
       entries.push(known);
       continue;
     }
-    mkdirSync(join(to, "corpora"), { recursive: true, mode: 0o700 });
-    const sums = await compressFile(join(from, name), `${path}.partial`);
+    createDirectory(join(to, "corpora"), owner);
+    const sums = await compressFile(join(folder, name), `${path}.partial`, owner);
     await readBack(`${path}.partial`, sums);
     renameSync(`${path}.partial`, path);
     sync(join(to, "corpora"));
@@ -207,16 +226,26 @@ function calibrationsIn(from: string): NonNullable<Manifest["calibrations"]> {
   }));
 }
 
-/** Removes leftovers of interrupted backups after a day. */
-function sweep(directory: string): void {
-  for (const name of readdirSync(directory)) {
-    const path = join(directory, name);
+/** Removes leftovers of interrupted backups: at once if the process that made them has ended, else after a day. */
+function sweep(to: string, from: string): void {
+  const leftovers = readdirSync(to).flatMap((file) => {
+    const [, name, ending] = /^(labd-[^.]+)(\..+)$/.exec(file) ?? [];
     const isLeft =
-      name.endsWith(".partial") ||
-      name.endsWith(".partial-journal") ||
-      (name.endsWith(DATABASE_ENDING) && !existsSync(path.replace(DATABASE_ENDING, ".json")));
-    if (isLeft && name.startsWith("labd-") && Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path);
-  }
+      ending?.includes(".partial") || (ending === DATABASE_ENDING && !existsSync(join(to, `${name}.json`)));
+    return isLeft ? [{ path: join(to, file), name }] : [];
+  });
+  for (const { path, name } of leftovers)
+    if (hasEnded(from, name) || Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path);
+  for (const name of new Set(leftovers.map(({ name }) => name)))
+    if (hasEnded(from, name)) rmSync(lockOf(from, name));
+}
+
+/** Whether the process that made a backup has ended without removing its lock. */
+function hasEnded(from: string, name: string): boolean {
+  if (!existsSync(lockOf(from, name))) return false;
+  const lock = lockBackup(from, name);
+  lock?.release();
+  return lock !== null;
 }
 
 /** @throws Problem bad_backup without space for the copy and its compressed form */

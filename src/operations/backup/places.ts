@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isStoreAddress } from "../../platform/object-store.ts";
+import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { listBackups, MANIFEST, type Manifest } from "./manifest.ts";
 
 /**
@@ -55,13 +56,13 @@ export function knownBackups(dataDirectory: string, to: string): KnownBackup[] {
 
 /** Stores a copy of a store's manifest. */
 export function keepManifest({ address, directory }: Place, name: string, text: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  createDirectory(directory);
   for (const [file, content] of [
     [ADDRESS, `${address}\n`],
     [name, text],
   ]) {
     const path = join(directory, file);
-    writeFileSync(`${path}.partial`, content, { mode: 0o600 });
+    writeFileSync(createFile(`${path}.partial`), content);
     renameSync(`${path}.partial`, path);
   }
 }

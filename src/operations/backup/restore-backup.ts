@@ -1,16 +1,8 @@
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
+import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
 import { hashFile, sync, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
@@ -103,15 +95,15 @@ export async function restoreBackup(options: {
     for (const corpus of manifest.corpora) {
       const target = join(to, corpus.file.replace(/\.zst$/, ""));
       if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
-      mkdirSync(dirname(target), { recursive: true });
+      createDirectory(dirname(target));
       await unpack(corpus, backup, `${target}.restoring`);
       renameSync(`${target}.restoring`, target);
     }
     // The results in the backup were computed with these calibrations.
     for (const { file, text } of calibrationsOf(backup)) {
       const target = join(to, file);
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(`${target}.restoring`, text);
+      createDirectory(dirname(target));
+      writeFileSync(createFile(`${target}.restoring`), text);
       sync(`${target}.restoring`);
       renameSync(`${target}.restoring`, target);
     }
@@ -190,7 +182,7 @@ function setAside(path: string, now: number): string | null {
     linkSync(path, former);
   } catch {
     // The file system has no hard links.
-    copyFileSync(path, former);
+    copyFileSync(path, createFile(former));
   }
   for (const ending of ["-wal", "-shm"])
     if (existsSync(path + ending)) renameSync(path + ending, former + ending);

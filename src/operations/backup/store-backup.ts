@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import type { ObjectStore, StoredObject } from "../../platform/object-store.ts";
+import { createDirectory } from "../../platform/owned-file.ts";
 import { type BackupOptions, makeBackup } from "./make-backup.ts";
 import { DATABASE_ENDING, type FileEntry, MANIFEST, type Manifest, parseManifest } from "./manifest.ts";
 import { forgetOthers, keepManifest, type Place, placeOf } from "./places.ts";
@@ -133,11 +134,11 @@ async function sweep(store: ObjectStore, objects: readonly StoredObject[]): Prom
 /** An empty folder of this process; those of ended processes are removed. */
 function openStaging(dataDirectory: string): string {
   const outgoing = join(dataDirectory, OUTGOING);
-  mkdirSync(outgoing, { recursive: true, mode: 0o700 });
+  createDirectory(outgoing);
   for (const name of readdirSync(outgoing))
     if (!isRunning(Number(name))) rmSync(join(outgoing, name), { recursive: true, force: true });
   const own = join(outgoing, String(process.pid));
-  mkdirSync(own, { recursive: true, mode: 0o700 });
+  createDirectory(own);
   return own;
 }
 

@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { createDirectory, createFile } from "../../platform/owned-file.ts";
 
 /** Ending of unfinished files, which only killed processes leave behind. */
 export const PART = ".part";
@@ -10,9 +11,9 @@ export const PART = ".part";
  */
 export function writeDurably(path: string, chunks: Iterable<Uint8Array>): void {
   const directory = dirname(path);
-  mkdirSync(directory, { recursive: true });
+  createDirectory(directory);
   const temporary = `${path}${PART}`;
-  const file = openSync(temporary, "w");
+  const file = openSync(createFile(temporary), "w");
   try {
     for (const chunk of chunks) {
       for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at, chunk.length - at);
