@@ -112,7 +112,7 @@ function ruleOf(path: string): [string, Rule] {
   return [folder, RULES[folder]];
 }
 
-test("every file imports only what its folder may", () => {
+test("every file imports only from the folders that its own folder may use", () => {
   const violations: string[] = [];
   for (const path of SOURCES.filter((path) => !isComposer(path))) {
     const [folder, rule] = ruleOf(path);
@@ -149,7 +149,7 @@ test("there are no import cycles", () => {
   for (const path of SOURCES) visit(path, []);
 });
 
-test("only route files import Elysia, and only sqlite.ts the driver", () => {
+test("only route files import Elysia, and only sqlite.ts imports the driver", () => {
   const users = (name: string): string[] => SOURCES.filter((path) => importsOf(path).includes(name));
   for (const path of users("elysia")) {
     expect(path).toMatch(
@@ -159,7 +159,7 @@ test("only route files import Elysia, and only sqlite.ts the driver", () => {
   expect(users("bun:sqlite")).toEqual(["src/platform/sqlite.ts"]);
 });
 
-test("pages request data through one function and write out no address", () => {
+test("pages request data through one function and contain no hard-coded address", () => {
   for (const path of SOURCES.filter((path) => within(path, "src/web"))) {
     const text = readFileSync(join(ROOT, path), "utf8");
     const fetches = path !== "src/web/request.ts" && /\bfetch\(/.test(text);
@@ -185,7 +185,7 @@ test("file names are specific", () => {
   }
 });
 
-test("exports are named, and none is a Service, Manager, Helper or Impl", () => {
+test("all exports are named exports, and no name contains Service, Manager, Helper or Impl", () => {
   for (const path of SOURCES) {
     const text = readFileSync(join(ROOT, path), "utf8");
     expect({ path, defaultExport: /^export default/m.test(text) }).toEqual({ path, defaultExport: false });
@@ -208,7 +208,7 @@ test("the top level contains exactly the expected entries", async () => {
   expect(visible.sort()).toEqual(expected.split(" "));
 });
 
-test("one lock file pins every version and contains no registry address", () => {
+test("one lock file pins every version and names no registry", () => {
   const lock = readFileSync(join(ROOT, "bun.lock"), "utf8");
   expect(lock).not.toMatch(/https?:\/\//);
   for (const other of ["package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lockb"]) {

@@ -35,7 +35,7 @@ function refusal(act: () => unknown): string {
   throw new Error("nothing was refused");
 }
 
-test("a flag beats the variable, the variable the file, the file the default", () => {
+test("a flag overrides the variable, the variable the file, and the file the default", () => {
   withFile("port = 1003\nworkers = 3\nhost = '::1'\n", (file) => {
     const all = resolveConfig({
       flags: { port: "1001" },
@@ -52,7 +52,7 @@ test("a flag beats the variable, the variable the file, the file the default", (
   });
 });
 
-test("loopback only, unless told", () => {
+test("listens on loopback only by default", () => {
   expect(resolveConfig({ flags: {}, environment: {} }).config.host).toBe("127.0.0.1");
 });
 
@@ -110,7 +110,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
 };
 
 test.each(SETTING_NAMES)(
-  "%s: a wrong value names setting, value, origin and choices; a right one is taken",
+  "%s: an invalid value names setting, value, origin and choices; a valid one is accepted",
   (name) => {
     const [bad, good] = VALUES[name];
     const text = refusal(() => resolveConfig({ flags: {}, environment: { [variableOf(name)]: bad } }));
@@ -124,7 +124,7 @@ test.each(SETTING_NAMES)(
   },
 );
 
-test("unknown names are refused with the nearest", () => {
+test("rejects unknown names and suggests the nearest", () => {
   expect(refusal(() => resolveConfig({ flags: {}, environment: { LABD_PROT: "1" } }))).toContain("LABD_PORT");
   withFile("prot = 1\n", (file) => {
     expect(refusal(() => resolveConfig({ flags: {}, environment: {}, file }))).toContain("Did you mean port");
@@ -137,17 +137,17 @@ test("unknown names are refused with the nearest", () => {
   ).toContain("no file");
 });
 
-test("secrets are masked whatever they hold", () => {
+test("masks secrets whatever they contain", () => {
   const { config } = resolveConfig({ flags: {}, environment: { LABD_ADMIN_PASSWORD: "hunter2hunter2" } });
   expect(shown("admin_password", config)).toBe("********");
   expect(SETTING_NAMES.map((name) => shown(name, config)).join(" ")).not.toContain("hunter2");
 });
 
-test("flags, variables and keys are spelt from one name", () => {
+test("derives the spelling of flag, variable and key from one name", () => {
   expect([flagOf("data_dir"), variableOf("data_dir")]).toEqual(["--data-dir", "LABD_DATA_DIR"]);
 });
 
-test("reads settings from their sections, and names the section of one that does not belong there", () => {
+test("reads settings from their sections, and names the right section for a misplaced one", () => {
   withFile("[server]\nport = 1003\n[scoring]\nworkers = 3\n", (file) => {
     expect(resolveConfig({ flags: {}, environment: {}, file }).config).toMatchObject({
       port: 1003,
@@ -161,7 +161,7 @@ test("reads settings from their sections, and names the section of one that does
   });
 });
 
-test("a removed setting is refused with what to do instead, and is no setting any more", () => {
+test("rejects a removed setting and names the replacement", () => {
   for (const [name, instead] of Object.entries(REMOVED_SETTINGS)) {
     expect(SETTING_NAMES).not.toContain(name as SettingName);
     const environment = { [`LABD_${name.toUpperCase()}`]: "1" };

@@ -31,7 +31,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
 
-test("docs/settings.md has every setting as the program has it", () => {
+test("docs/settings.md lists every setting of the program", () => {
   const sections = Object.entries(SECTIONS).map(([section, settings]) => {
     const rows = Object.entries(settings).map(([name, { fallback, sentence, allowed }]) => {
       // Defaults that depend on the machine.
@@ -43,7 +43,7 @@ test("docs/settings.md has every setting as the program has it", () => {
   expectGenerated("docs/settings.md", "settings", sections.join("\n\n"));
 });
 
-test("docs/problems.md has every code with what HTTP, SOAP and the shell say", () => {
+test("docs/problems.md lists every code with its HTTP status, SOAP fault and exit code", () => {
   const rows = Object.entries(PROBLEMS).map(([code, { status, soapFault, exitCode, meaning }]) => [
     `\`${code}\``,
     String(status),
@@ -68,7 +68,7 @@ const documents = [
   ...new Bun.Glob("src/**/*.md").scanSync(ROOT),
 ];
 
-test.each(documents)("%s: every link leads somewhere", (path) => {
+test.each(documents)("%s: every link has a target", (path) => {
   const targets = [...read(path).matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]);
   const broken = targets.filter(
     (target) => !/^(https?:|mailto:|\/)/.test(target) && !existsSync(join(ROOT, dirname(path), target)),
@@ -76,7 +76,7 @@ test.each(documents)("%s: every link leads somewhere", (path) => {
   expect(broken).toEqual([]);
 });
 
-test.each(documents)("%s: the commands that it shows exist", (path) => {
+test.each(documents)("%s: every command in an example exists", (path) => {
   const blocks = [...read(path).matchAll(/```(?:sh|bash|shell)\n([\s\S]*?)```/g)].map((match) => match[1]);
   for (const line of blocks.join("\n").split("\n")) {
     const script = line.match(/^\s*(?:npm|bun) run ([\w:-]+)/)?.[1];
@@ -90,7 +90,7 @@ test.each(documents)("%s: the commands that it shows exist", (path) => {
   }
 });
 
-test("the two set-up commands are scripts, and nothing else is needed first", () => {
+test("npm start and npm test work without other set-up steps", () => {
   const readme = read("README.md");
   for (const command of ["npm start", "npm test"]) expect(readme).toContain(command);
   expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(["start", "test", "check", "build"]));

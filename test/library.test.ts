@@ -16,7 +16,7 @@ import { join } from "node:path";
 const ROOT = join(import.meta.dir, "..");
 const PAGE = join(ROOT, "docs/library.md");
 
-test("the example of docs/library.md prints what is said there", () => {
+test("the example of docs/library.md prints the documented output", () => {
   const page = readFileSync(PAGE, "utf8");
   const example = /```ts\n(.*?)```/s.exec(page)![1];
   const printed = /It prints:\n\n```\n(.*?)```/s.exec(page)![1];

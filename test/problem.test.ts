@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nearest, Problem, PROBLEMS } from "../src/problem.ts";
 
-test("an unknown error hides its text and keeps its cause", () => {
+test("an unknown error hides its message and keeps its cause", () => {
   const cause = new Error("password=hunter2");
   const problem = Problem.from(cause);
   expect(problem.code).toBe("internal");
@@ -10,7 +10,7 @@ test("an unknown error hides its text and keeps its cause", () => {
   expect(Problem.from(problem)).toBe(problem);
 });
 
-test("every row is complete and in range", () => {
+test("every problem is complete and has values in range", () => {
   for (const [code, row] of Object.entries(PROBLEMS)) {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
     expect(row.status).toBeWithin(400, 600);
@@ -20,7 +20,7 @@ test("every row is complete and in range", () => {
   }
 });
 
-test("nearest finds slips and transpositions, and stays silent where nothing is near", () => {
+test("nearest finds typing errors and transpositions, and returns nothing for distant words", () => {
   const verbs = ["serve", "score", "corpus", "check"];
   expect(nearest("sevre", verbs)).toEqual(["serve"]);
   expect(nearest("scor", verbs)).toEqual(["score"]);

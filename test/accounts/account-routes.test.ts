@@ -98,7 +98,7 @@ const ROUTES: [method: string, path: string, statuses: [number, number, number]]
   ["POST", "setup", [400, 400, 400]],
 ];
 test.each(ROUTES)(
-  "%s /api/%s: for strangers, users and administrators %j",
+  "%s /api/%s returns to anonymous callers, users and administrators %j",
   async (method, path, statuses) => {
     const got = [];
     for (const as of ["", "kim", "ada"]) got.push(await call(method, path, as));
@@ -107,7 +107,7 @@ test.each(ROUTES)(
   },
 );
 
-test("every documented operation is in this table", () => {
+test("this table contains every documented operation", () => {
   const documented = Object.entries(operations).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -126,7 +126,7 @@ test("every documented operation is in this table", () => {
 });
 
 describe("links", () => {
-  test("set up the first administrator once, from a page of this site", async () => {
+  test("a link sets up the first administrator once, from a page of this site", async () => {
     database.run("UPDATE user_account SET is_superuser = 0");
     const { key } = accounts.links.make(null, 24);
     expect(linkPurpose(accounts, key)).toBe("set-up");
@@ -141,7 +141,7 @@ describe("links", () => {
     expect([linkPurpose(accounts, key), linkPurpose(accounts, "x")]).toEqual([undefined, undefined]);
   });
 
-  test("set a password once and sign in, but not past a second factor", async () => {
+  test("a link sets a password once and signs in, but does not skip the second factor", async () => {
     const link = async () => {
       const { body } = await call("POST", "admin/users/kim/password-link", "ada");
       expect(body.url).toStartWith("http://lab/set-password?key=");
@@ -173,14 +173,14 @@ test.each([
   ["account/password", { password: PASSWORD, current_password: null }, 400, "invalid_request"],
   ["account/password", { password: PASSWORD, current_password: PASSWORD, key: null }, 200, undefined],
   ["account/second-factor", { current_password: null }, 200, undefined],
-])("/api/%s reads null as an empty text: %j", async (path, input, status, code) => {
+])("/api/%s treats null as empty text: %j", async (path, input, status, code) => {
   const body = path === "setup" ? { key: "unknown", ...input } : input;
   const got = await call("POST", path, signIn("kim"), body);
   expect([got.status, got.body.code]).toEqual([status, code]);
   if (status === 400) expect(got.body.current_password).toEqual(["This is not the password of the account."]);
 });
 
-test("a password is changed with the current one, which ends the other sessions", async () => {
+test("changing a password requires the current one and ends the other sessions", async () => {
   const [here, there] = [signIn("kim"), signIn("kim")];
   const change = (current_password: string, password = "another password") =>
     call("POST", "account/password", here, { current_password, password });
@@ -222,25 +222,28 @@ describe("an unconfirmed session", () => {
     ["DELETE", "admin/users/ada/second-factor", undefined],
     ["POST", "account/second-factor", {}],
     ["POST", "account/second-factor/confirm", { code: "000000" }],
-  ])("must be confirmed for %s /api/%s, a token need not", async (method, path, body) => {
-    await accounts.setPassword(accounts.userId("kim"), PASSWORD);
-    database.run("UPDATE user_account SET is_superuser = 1");
-    const kim = signIn("kim");
-    clock.set(clock.now() + 11 * 60_000);
-    expect((await call(method, path, kim, body)).body.code).toBe("confirmation_required");
-    const confirm = (current_password: string) =>
-      call("POST", "account/confirmation", kim, { current_password });
-    expect((await confirm("wrong")).status).toBe(400);
-    expect((await call("POST", "account/confirmation", "kim", { current_password: PASSWORD })).status).toBe(
-      403,
-    );
-    expect((await confirm(PASSWORD)).status).toBe(204);
-    expect((await call(method, path, kim, body)).body.code).not.toBe("confirmation_required");
-    expect((await call(method, path, "kim", body)).body.code).not.toBe("confirmation_required");
-  });
+  ])(
+    "%s /api/%s requires a confirmed session, but no confirmation with a token",
+    async (method, path, body) => {
+      await accounts.setPassword(accounts.userId("kim"), PASSWORD);
+      database.run("UPDATE user_account SET is_superuser = 1");
+      const kim = signIn("kim");
+      clock.set(clock.now() + 11 * 60_000);
+      expect((await call(method, path, kim, body)).body.code).toBe("confirmation_required");
+      const confirm = (current_password: string) =>
+        call("POST", "account/confirmation", kim, { current_password });
+      expect((await confirm("wrong")).status).toBe(400);
+      expect((await call("POST", "account/confirmation", "kim", { current_password: PASSWORD })).status).toBe(
+        403,
+      );
+      expect((await confirm(PASSWORD)).status).toBe(204);
+      expect((await call(method, path, kim, body)).body.code).not.toBe("confirmation_required");
+      expect((await call(method, path, "kim", body)).body.code).not.toBe("confirmation_required");
+    },
+  );
 });
 
-test("a second factor is set up, used and removed in a browser, and reset by an administrator", async () => {
+test("a second factor can be set up, used and removed in a browser, and reset by an administrator", async () => {
   const kim = signIn("kim");
   const path = "account/second-factor";
   const begun = (await call("POST", path, kim, { current_password: PASSWORD })).body;
@@ -281,7 +284,7 @@ test("a second factor is set up, used and removed in a browser, and reset by an 
   expect((await call("GET", "account/sessions", kim)).status).toBe(401);
 });
 
-test("accounts are linked to people of the provider, listed and unlinked", async () => {
+test("external accounts can be linked, listed and unlinked", async () => {
   const link = (user: string, who: string, provider = "oidc") =>
     call("POST", `admin/users/${user}/identities`, "ada", { provider, who });
   expect((await link("kim", "42")).body).toEqual({ label: `42 at ${ISSUER}` });
@@ -303,7 +306,7 @@ describe("the audit log", () => {
   const read = (query: string, headers: Record<string, string> = {}) =>
     call("GET", `admin/audit/${query}`, { Authorization: `Token ${tokens.ada}`, ...headers });
 
-  test("is read in pages, newest first, or as JSON lines", async () => {
+  test("returns the audit log in pages, newest first, or as JSON lines", async () => {
     for (let i = 0; i < 3; i++) accounts.addToken("kim", `token ${i}`);
     const first = (await read("?action=token.create&page_size=3")).body;
     expect(first.results.map(({ detail }: Json) => detail.name)).toEqual(["token 2", "token 1", "token 0"]);

@@ -18,7 +18,7 @@ function opened() {
   return { accounts, clock, database, log, start: clock.at - 4000 };
 }
 
-describe("the chain", () => {
+describe("the hash chain of the audit log", () => {
   test.each([
     ["", null],
     ["UPDATE audit SET actor = 'max' WHERE seq = 2", { seq: 2, why: "its hash does not match" }],
@@ -28,7 +28,7 @@ describe("the chain", () => {
     ["DELETE FROM audit WHERE seq = 3", { seq: 4, why: "it follows entry 2" }],
     ["DELETE FROM audit WHERE seq > 2", { seq: 4, why: "the log ends with entry 2" }],
     ["DELETE FROM audit", { seq: 4, why: "the log ends with entry 0" }],
-  ])("after %p is broken at %j", (sql, broken) => {
+  ])("detects %p at entry %j", (sql, broken) => {
     const { database, log } = opened();
     const head = log.head()!;
     expect(head).toEqual({ seq: 4, hash: log.latest({}, 1)[0].hash });
@@ -40,7 +40,7 @@ describe("the chain", () => {
     expect([found.entries, found.head]).toEqual([n, auditHead(database)]);
   });
 
-  test("reveals by a noted head that it was rewritten with all hashes", () => {
+  test("detects by a recorded head that the log was rewritten with new hashes", () => {
     const { database, log } = opened();
     const heads = [log.head()!];
     database.run("DELETE FROM audit WHERE seq >= 3");
@@ -75,7 +75,7 @@ test.each<[AuditFilter | "start" | "end", number[]]>([
   expect(log.latest(found, 1)).toHaveLength(Math.min(1, entries.length));
 });
 
-test("an event is recorded with its transaction, and with the origin of the request", () => {
+test("records an event with its transaction and the origin of the request", () => {
   const { accounts, database, log } = opened();
   const roll = database.transaction(() => {
     log.record({ action: "undone" });
@@ -96,7 +96,7 @@ test("an event is recorded with its transaction, and with the origin of the requ
   expect(auditOf(database, { now: () => 0 })).toBe(accounts.audit.log);
 });
 
-test("the start of the service records whether it was stopped properly", () => {
+test("records at start whether the service was stopped properly", () => {
   const { log } = opened();
   const stopped = () => (recordStart(log, { version: "1" }), log.latest({}, 1)[0].detail);
   expect(stopped()).toEqual({ version: "1", stopped_before: false });

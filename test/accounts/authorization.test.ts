@@ -20,7 +20,7 @@ describe("an Authorization header", () => {
     ["Basic", "Invalid basic header. No credentials"],
     ["Basic a b", "should not contain spaces"],
     ["Basic a2ltOng=", "Invalid username/password."],
-  ])("%p is refused: %p", async (authorization, message) => {
+  ])("rejects the header %p: %p", async (authorization, message) => {
     const problem = await problemOf(() => openAccounts().accounts.authenticate(request({ authorization })));
     expect(problem.message).toContain(message);
     expect([problem.code, problem.headers]).toEqual([
@@ -29,7 +29,7 @@ describe("an Authorization header", () => {
     ]);
   });
 
-  test("Token and Bearer accept a token; without a header the caller is anonymous", async () => {
+  test("accepts a token as Token or Bearer, and treats requests without a header as anonymous", async () => {
     const { accounts, database } = openAccounts();
     const user = await accounts.addUser({ username: "kim", group: "Freezers" });
     const token = accounts.addToken("kim", "test");
@@ -42,7 +42,7 @@ describe("an Authorization header", () => {
     expect(accounts.authenticate(request())).toEqual(ANONYMOUS);
   });
 
-  test("Basic accepts a password, which is verified again after five minutes or a change", async () => {
+  test("accepts a password with Basic, and verifies it again after five minutes or a change", async () => {
     const { accounts, clock } = openAccounts();
     const kim = await accounts.addUser({ username: "kim", password: "long: päßword" });
     await accounts.addUser({ username: "root", superuser: true });
@@ -72,7 +72,7 @@ describe("an Authorization header", () => {
     [{ origin: "http://evil.example" }, "GET", "kim"],
     [{ origin: "http://evil.example" }, "POST", "forbidden"],
     [{ "sec-fetch-site": "cross-site" }, "DELETE", "forbidden"],
-  ])("Basic with %j by %s: %s", async (headers, method, caller) => {
+  ])("Basic authentication with %j by %s: %s", async (headers, method, caller) => {
     const { accounts } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
     expect(await callerOf(accounts, { ...basicHeader(`kim:${PASSWORD}`), ...headers }, method)).toBe(caller);
@@ -80,7 +80,7 @@ describe("an Authorization header", () => {
 });
 
 describe("tokens", () => {
-  test("end when they expire, are revoked, or the user is disabled", async () => {
+  test("tokens end when they expire, are revoked, or the user is disabled", async () => {
     const { accounts, clock } = openAccounts();
     await accounts.addUser({ username: "root", superuser: true });
     const kim = await accounts.addUser({ username: "kim" });
@@ -98,7 +98,7 @@ describe("tokens", () => {
     expect(await callerOf(accounts, long)).toBe("unauthenticated");
   });
 
-  test("with scope read cannot write, and their last use is stored once a minute", async () => {
+  test("tokens with scope read cannot write; the last use is stored once a minute", async () => {
     const { accounts, clock, database } = openAccounts();
     const user = await accounts.addUser({ username: "kim" });
     const token = tokenHeader(accounts.addToken("kim", "reader", null, "read"));
@@ -119,7 +119,7 @@ describe("tokens", () => {
     expect([changes() - before, used()]).toEqual([1, start + MINUTE]);
   });
 
-  test("are listed and revoked by their prefix", async () => {
+  test("tokens are listed and revoked by their prefix", async () => {
     const { accounts, clock } = openAccounts();
     const user = await accounts.addUser({ username: "kim" });
     const lee = await accounts.addUser({ username: "lee" });
@@ -150,7 +150,7 @@ test.each([
   ["x".repeat(256), "name"],
   ["two\nlines", "name"],
   ["x".repeat(255), ""],
-])("a token with the name %j is refused at %p", async (name, field) => {
+])("rejects a token named %j: error at %p", async (name, field) => {
   const { accounts } = openAccounts();
   const user = await accounts.addUser({ username: "kim" });
   const add = () => accounts.tokens.add(user, { name });

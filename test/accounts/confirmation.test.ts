@@ -32,7 +32,7 @@ async function opened() {
 const REQUIRED = "confirmation_required current_password";
 
 describe("confirmation", () => {
-  test("lasts ten minutes from signing in, or from giving the password again", async () => {
+  test("a confirmation lasts ten minutes from signing in or entering the password again", async () => {
     const { clock, require } = await opened();
     const start = clock.at;
     clock.at = start + 10 * MINUTE - 1;
@@ -49,7 +49,7 @@ describe("confirmation", () => {
     expect(await require()).toBe(`${REQUIRED} password`);
   });
 
-  test("is not required of tokens; wrong passwords are throttled and recorded", async () => {
+  test("tokens need no confirmation; wrong passwords are throttled and recorded", async () => {
     const { accounts, clock, require } = await opened();
     clock.at += 60 * MINUTE;
     expect(await require("", request(tokenHeader(accounts.addToken("kim", "a program"))))).toBe("ok");
@@ -63,7 +63,7 @@ describe("confirmation", () => {
     );
   });
 
-  test("uses the password of the directory, or a new sign-in at the provider", async () => {
+  test("confirms with the directory password or a new sign-in at the provider", async () => {
     const { accounts, clock, require } = await opened();
     const lee = await accounts.addUser({ username: "lee" });
     const by = (confirmed: number): Request =>
@@ -81,7 +81,7 @@ describe("confirmation", () => {
 });
 
 describe("one-time links", () => {
-  test("are valid until they expire, and are stored as a hash", () => {
+  test("one-time links are valid until they expire, and are stored as a hash", () => {
     const { accounts, clock, database } = openAccounts();
     const { links } = accounts;
     const { key, expires } = links.make(null, 24);
@@ -94,7 +94,7 @@ describe("one-time links", () => {
     expect(links.find(key)).toBeUndefined();
   });
 
-  test("replace earlier ones for the same purpose, and are used once", async () => {
+  test("a one-time link replaces earlier ones for the same purpose, and can be used once", async () => {
     const { accounts } = openAccounts();
     const { links } = accounts;
     const kim = await accounts.addUser({ username: "kim" });

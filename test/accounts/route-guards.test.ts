@@ -89,11 +89,11 @@ describe("guards", () => {
     expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
   });
 
-  test("return 401 before the body is validated", async () => {
+  test("returns 401 before the body is validated", async () => {
     expect((await ask("POST", "notes/", "", { text: 1 })).status).toBe(401);
   });
 
-  test("`confirmed` asks an old session for the password, which the body may contain", async () => {
+  test("`confirmed` requires the password in an old session; the body may contain it", async () => {
     const old = { hours: 1, session: null, confirmed: 0 };
     const { cookie } = accounts.sessions.open(accounts.userId("kim"), new Request("http://lab/"), old);
     const headers = { Cookie: cookie.split(";")[0], Origin: "http://lab" };
@@ -120,7 +120,7 @@ describe("schemas", () => {
     ],
     [{ text: "a", colour: "red" }, { colour: ["Unknown field. Choices: text, kind, current_password."] }],
     [[], { non_field_errors: ["Must be an object."] }],
-  ])("%j: a message for each field", async (body, fields) => {
+  ])("%j returns a message for each invalid field", async (body, fields) => {
     const got = await ask("POST", "notes/", "kim", body);
     const [[field, [message]]] = Object.entries(fields) as [string, string[]][];
     expect(got.status).toBe(400);
@@ -157,7 +157,7 @@ describe("schemas", () => {
     );
   });
 
-  test("document each operation once", async () => {
+  test("documents each operation once", async () => {
     const { body } = await ask("GET", "../docs/json");
     const paths = Object.keys(body.paths).filter((path) => path.startsWith("/api/"));
     expect(paths).toHaveLength(4);
@@ -180,7 +180,7 @@ describe("methods that no route declares", () => {
     expect([got.status, got.headers.get("allow")]).toEqual([status, allow]);
   });
 
-  test("HEAD answers like GET without a body, with and without the trailing slash", async () => {
+  test("HEAD returns the headers of GET without a body, with and without the trailing slash", async () => {
     const head = await ask("HEAD", "notes/?page=3");
     expect([head.status, head.text]).toEqual([200, ""]);
     expect((await ask("GET", "notes?page=3")).body).toEqual({ by: null, page: 3 });

@@ -38,7 +38,7 @@ async function opened(options: Partial<AccountOptions> = {}) {
 }
 
 describe("codes", () => {
-  test("are valid once each and in order, after confirmation and with the password", async () => {
+  test("codes are valid once each and in order, after set-up is confirmed and with the password", async () => {
     const { accounts, ada, shown, signIn, clock } = await opened();
     const { secret, uri } = accounts.secondFactors.begin(ada, "ada", "labd");
     expect(uri).toContain(`secret=${secret}`);
@@ -59,7 +59,7 @@ describe("codes", () => {
     expect(() => accounts.secondFactors.begin(ada, "ada", "labd")).toThrow("already has a second factor");
   });
 
-  test("are accepted after the clock was a year ahead, but not again after it went back a minute", async () => {
+  test("accepts codes after the clock was a year ahead, and rejects used ones after it went back a minute", async () => {
     const { clock, enrol, shown, signIn } = await opened();
     const { secret } = enrol();
     const year = 365 * 86_400_000;
@@ -74,7 +74,7 @@ describe("codes", () => {
     for (const steps of [-1, 0, 1]) expect(await signIn(shown(secret, steps))).toBe("second_factor_wrong");
   });
 
-  test("sign in once even if sent several times simultaneously", async () => {
+  test("a code signs in once even if it is sent several times simultaneously", async () => {
     const { enrol, shown, signIn } = await opened();
     const { secret, recovery } = enrol();
     for (const code of [shown(secret), recovery[0]]) {
@@ -83,7 +83,7 @@ describe("codes", () => {
     }
   });
 
-  test("for recovery work once, in any spelling, until they are replaced", async () => {
+  test("recovery codes work once, in any spelling, until they are replaced", async () => {
     const { accounts, ada, enrol, signIn } = await opened();
     const [one, two] = enrol().recovery;
     expect(one).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/);
@@ -106,7 +106,7 @@ describe("codes", () => {
     expect([await signIn(recovery[0]), await signIn(shown(secret))]).toEqual(["ok", "ok"]);
   });
 
-  test("count as failed sign-ins if they are wrong, but not if they are missing", async () => {
+  test("wrong codes count as failed sign-ins, missing ones do not", async () => {
     const { enrol, shown, signIn, clock } = await opened();
     const { secret } = enrol();
     for (let i = 0; i < 12; i++) expect(await signIn()).toBe("second_factor_required");
@@ -118,7 +118,7 @@ describe("codes", () => {
   });
 });
 
-test("Basic is refused with a second factor; directory passwords need a code too", async () => {
+test("rejects Basic authentication of accounts with a second factor, and requires a code with directory passwords", async () => {
   const { accounts, ada, enrol, shown } = await opened();
   const token = accounts.addToken("ada", "cron");
   expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("ada");
@@ -160,7 +160,7 @@ test.each([
   },
 );
 
-test("a reset ends the sessions, and the password alone signs in again", async () => {
+test("a reset ends the sessions, after which the password alone signs in", async () => {
   const { accounts, ada, enrol, shown, signIn } = await opened();
   const code = shown(enrol().secret);
   const opening = await accounts.openSession({ username: "ada", password: PASSWORD, code }, request());

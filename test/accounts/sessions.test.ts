@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { callerOf, cookieHeader, MINUTE, openAccounts, PASSWORD, problemOf, request } from "./stage.ts";
 
 describe("sessions", () => {
-  test("are a cookie; unsafe requests need the CSRF token or an Origin of this site", async () => {
+  test("a session is a cookie; unsafe requests need the CSRF token or an Origin of this site", async () => {
     const { accounts, database } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
     const credentials = { username: "kim", password: PASSWORD };
@@ -44,7 +44,7 @@ describe("sessions", () => {
     expect((await problemOf(() => accounts.openSession(credentials, foreign))).code).toBe("forbidden");
   });
 
-  test("end after 14 days, idleness, disabling, and a new password", async () => {
+  test("sessions end after 14 days, inactivity, disabling, and a new password", async () => {
     const { accounts, clock } = openAccounts({ sessionIdleMinutes: 12 * 60 });
     await accounts.addUser({ username: "root", superuser: true });
     const kim = await accounts.addUser({ username: "kim" });
@@ -92,13 +92,13 @@ describe("sessions", () => {
       "https://lab/",
       /^__Host-labd_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; .*; Secure$/,
     ],
-  ])("with %j and %j at %s set a cookie like %p", async (options, headers, url, expected) => {
+  ])("the cookie with %j and %j at %s looks like %p", async (options, headers, url, expected) => {
     const { accounts } = openAccounts(options);
     const kim = await accounts.addUser({ username: "kim" });
     expect(accounts.sessions.open(kim, request(headers, "GET", url)).cookie).toMatch(expected);
   });
 
-  test("over https ignore a cookie that another host could have set", async () => {
+  test("sessions over https ignore a cookie that another host could have set", async () => {
     const { accounts } = openAccounts();
     const kim = await accounts.addUser({ username: "kim" });
     const at = (cookie = "") => request({ cookie }, "GET", "https://lab/");

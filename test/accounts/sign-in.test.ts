@@ -12,7 +12,7 @@ import {
 } from "./stage.ts";
 
 describe("throttling", () => {
-  test("counts failures by account, known or not, and by address", async () => {
+  test("counts failures by address and by account, whether the account exists or not", async () => {
     const { accounts, clock } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
     for (const username of ["kim", "nobody"]) {
@@ -30,7 +30,7 @@ describe("throttling", () => {
     expect(await attempt(accounts, { username: "kim", password: PASSWORD })).toBe("ok");
   });
 
-  test("is reset by a success, and by a clock that is set back", async () => {
+  test("a success or a clock set back resets throttling", async () => {
     const { accounts, clock } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
     const fail = async (times: number) => {
@@ -45,7 +45,7 @@ describe("throttling", () => {
     await fail(1);
   });
 
-  test("counts parallel attempts from one IPv6 network together", async () => {
+  test("counts parallel attempts from one IPv6 network as one client", async () => {
     const { accounts } = openAccounts();
     const verify = spyOn(Bun.password, "verify").mockResolvedValue(false);
     const attempts = Array.from({ length: 110 }, (_, i) =>
@@ -59,7 +59,7 @@ describe("throttling", () => {
 });
 
 describe("passwords", () => {
-  test("fail alike, after one hash, for wrong, missing and unknown accounts", async () => {
+  test("wrong passwords, missing passwords and unknown accounts fail alike, after one hash", async () => {
     const { accounts, database } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
     await accounts.addUser({ username: "lee" });
@@ -78,7 +78,7 @@ describe("passwords", () => {
       expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{43}\$[A-Za-z0-9+/]{43}$/);
   });
 
-  test("are hashed two at a time, with at most 200 waiting", async () => {
+  test("passwords are hashed two at a time, with at most 200 waiting", async () => {
     const passwords = new Passwords(2);
     let running = 0;
     let most = 0;
@@ -110,7 +110,7 @@ describe("a directory", () => {
     return { accounts, clock, directory };
   }
 
-  test("is asked for passwords that are not local, and named in the audit log", async () => {
+  test("asks the directory for passwords that are not local, and names it in the audit log", async () => {
     const { accounts, directory } = await opened();
     expect(await attempt(accounts, { username: "lee", password: PASSWORD })).toBe("ok");
     expect(directory.asked).toEqual([]);
@@ -125,7 +125,7 @@ describe("a directory", () => {
     expect(refused.outcome).toBe("refused");
   });
 
-  test("that is unavailable costs no attempt; names that differ in case are throttled together", async () => {
+  test("an unavailable directory does not count as a failed attempt; names that differ in case are throttled together", async () => {
     const { accounts, directory } = await opened();
     directory.isAway = true;
     for (let i = 0; i < 12; i++)
@@ -138,7 +138,7 @@ describe("a directory", () => {
     expect(await attempt(accounts, { username: "kIM", password: "theirs" })).toBe("throttled");
   });
 
-  test("is asked again for Basic after five minutes, or if the account is unlinked", async () => {
+  test("asks the directory again for Basic after five minutes, or once the account is unlinked", async () => {
     const { accounts, clock, directory } = await opened();
     const asked = async () => {
       expect(await callerOf(accounts, basicHeader("kim:theirs"))).toBe("kim");
@@ -152,7 +152,7 @@ describe("a directory", () => {
     expect(await asked()).toBe(3);
   });
 
-  test("is not asked when the local password is about to be changed", async () => {
+  test("does not ask the directory when the local password is about to be changed", async () => {
     const { accounts, directory } = await opened();
     expect(await accounts.passwordError("kim", "theirs")).toContain("no local password");
     expect(await accounts.passwordError("lee", "theirs")).toBe("This is not the password of the account.");

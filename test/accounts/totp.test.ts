@@ -15,7 +15,7 @@ test.each([
   expect(codeOf(RFC_SECRET, stepOf(seconds * 1000))).toBe(code.slice(2));
 });
 
-test("RFC 4226, appendix D: the codes of the first ten counts", () => {
+test("RFC 4226, appendix D: codes of the first ten counters", () => {
   const codes = Array.from({ length: 10 }, (_, count) => codeOf(RFC_SECRET, count));
   expect(codes).toEqual("755224 287082 359152 969429 338314 254676 287922 162583 399871 520489".split(" "));
 });
@@ -32,7 +32,7 @@ test.each([
   expect(base32(Buffer.from(text))).toBe(encoded);
 });
 
-test("a code is valid one step before and after its own", () => {
+test("a code is also valid one step before and after its time", () => {
   const secret = newTotpSecret();
   const at = 1_800_000_000_000;
   const code = codeOf(secret, stepOf(at));
@@ -51,7 +51,7 @@ test("a code is valid one step before and after its own", () => {
   expect(matchingStep(secret, "", at)).toBeUndefined();
 });
 
-test("the otpauth URI names service and account, both encoded", () => {
+test("the otpauth URI contains the encoded names of service and account", () => {
   const uri = otpauthUri(RFC_SECRET, "labd lab.example", "ada:x y");
   expect(uri).toStartWith("otpauth://totp/labd%20lab.example:ada%20x%20y?secret=GEZDGNBVGY3TQOJQ");
   const { searchParams } = new URL(uri);

@@ -17,12 +17,12 @@ describe("accounts", () => {
     [{ username: "kim", group: " " }, "group"],
     [{ username: "kim", group: "a,b" }, "group"],
     [{ username: "kim", group: "x".repeat(151) }, "group"],
-  ])("%j is refused at %s", async (user, field) => {
+  ])("rejects %j with an error at %s", async (user, field) => {
     const problem = await problemOf(() => openAccounts().accounts.addUser(user));
     expect([problem.code, Object.keys(problem.fields ?? {})]).toEqual(["invalid_request", [field]]);
   });
 
-  test("accept the longest names, and refuse a name in use", async () => {
+  test("accepts the longest names, and rejects a name in use", async () => {
     const { accounts } = openAccounts();
     const user = {
       username: "k".repeat(150),
@@ -35,7 +35,7 @@ describe("accounts", () => {
     expect([accounts.exists(user.username), accounts.exists("kim")]).toEqual([true, false]);
   });
 
-  test("keep one active administrator, and the system account without a password", async () => {
+  test("keeps one active administrator, and the system account without a password", async () => {
     const { accounts } = openAccounts();
     expect(accounts.hasAdministrator()).toBe(false);
     const root = await accounts.addUser({ username: "root", superuser: true });

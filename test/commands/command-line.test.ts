@@ -48,7 +48,7 @@ test("parses values, repeated flags, switches and settings", async () => {
   expect((await parsed(score, [])).number("--count")).toBeUndefined();
 });
 
-test("passes operands to the action, after -- also words that look like flags", async () => {
+test("passes operands to the action, and treats words after -- as operands", async () => {
   expect((await parsed(corpus, ["add", "a.fasta"])).operands).toEqual(["a.fasta"]);
   expect((await parsed(corpus, ["--json", "add", "a.fasta", "b", "--use"])).operands).toEqual([
     "a.fasta",

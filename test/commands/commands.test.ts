@@ -22,7 +22,7 @@ test.each<[string[], number, string]>([
   [["corpus", "ad", "x"], 64, "Did you mean add?"],
   [["corpus", "add", "nowhere.fa"], 66, "no file nowhere.fa"],
   [["check", "--explain", "location"], 64, "Did you mean locations?"],
-])("%p ends with %p and prints %p", async (words, code, text) => {
+])("%p exits with %p and prints %p", async (words, code, text) => {
   using place = scratch();
   const ended = await labd(words, { env: { LABD_DATA_DIR: place.directory } });
   expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: "" });
@@ -115,7 +115,7 @@ test("adds and verifies corpora, and scores", async () => {
   expect(bad.stderr).toContain("regularExpression 1, character 2");
 });
 
-test("score without a corpus says how to add one", async () => {
+test("score without a corpus explains how to add one", async () => {
   using place = scratch();
   const ended = await labd(["score", "--fasta", "-", "--pattern", "L.C.E"], {
     env: { LABD_DATA_DIR: place.directory },
@@ -126,7 +126,7 @@ test("score without a corpus says how to add one", async () => {
   expect(ended.stderr).toContain("labd corpus add");
 });
 
-test("wsdl and openapi print their documents", async () => {
+test("wsdl prints the WSDL and openapi the OpenAPI document", async () => {
   const wsdl = await labd(["wsdl", "--public-url", "https://lab.example"]);
   expect(wsdl.stdout).toContain('location="https://lab.example/soap/ConservationScorer"');
   const document = JSON.parse((await labd(["openapi"])).stdout);
@@ -153,7 +153,7 @@ test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
   [`token add ada --name ${"x".repeat(256)}`, "", 65, "name: "],
   ["token revoke labd_x", "", 66, "no valid token"],
   ["token revoke", "", 64, "needs an ID"],
-])("labd %s with %p as input ends with %d: %s", async (line, stdin, code, text) => {
+])("labd %s with %p as input exits with %d: %s", async (line, stdin, code, text) => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory };
   await labd(["user", "add", "ada", "--admin"], { env });
@@ -164,7 +164,7 @@ test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
   expect(users.map(({ username }) => username)).toEqual(["ada", "system"]);
 });
 
-test("labd user and labd token manage accounts beside a running server", async () => {
+test("labd user and labd token manage accounts while the server runs", async () => {
   using place = scratch();
   await using server = await serveHere(place.directory);
   const run = async (line: string, stdin = ""): Promise<string> => {
@@ -212,7 +212,7 @@ test("labd user and labd token manage accounts beside a running server", async (
   expect(await run("user list")).toMatch(/^kim .* active /m);
 });
 
-test("demo refuses a data directory with other records", async () => {
+test("demo rejects a data directory with other records", async () => {
   using place = scratch();
   await labd(["user", "add", "kim"], { env: { LABD_DATA_DIR: place.directory } });
   const ended = await labd(["demo", "--once", "--data-dir", place.directory]);
@@ -220,7 +220,7 @@ test("demo refuses a data directory with other records", async () => {
   expect(ended.stderr).toContain("holds other records");
 });
 
-test("corpus pull fetches from a server with a token, and removed flags say what to do instead", async () => {
+test("corpus pull fetches from a server with a token, and messages for removed flags name the replacement", async () => {
   using place = scratch();
   const [from, to, token] = ["from", "to", "token"].map((name) => join(place.directory, name));
   await labd(["corpus", "add", "--sample", "--data-dir", from]);

@@ -29,7 +29,7 @@ test("imports, lists and removes a table", async () => {
   expect(await elm("remove")).toStartWith("No table was imported.\n");
 });
 
-test("names a bad row and imports nothing", async () => {
+test("names an invalid row and imports nothing", async () => {
   const file = join(directory, "bad.tsv");
   writeFileSync(file, "ELMIdentifier\tRegex\nA_1\tK\nA_2\tK{2,1}\n");
   expect(await elm("import", file)).toContain("Line 3: A_2, Regex, character");

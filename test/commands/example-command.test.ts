@@ -42,7 +42,7 @@ async function run(...words: string[]): Promise<[number, string]> {
   return [await runCommand(residues, words, {}, { stdout: { write }, stderr: { write } }), printed];
 }
 
-test("a declaration gives a command its parsing, errors and help", async () => {
+test("a declaration provides a command's parsing, errors and help", async () => {
   using place = scratch();
   const file = join(place.directory, "proteins.fasta");
   writeFileSync(file, ">A\nMKLV\n>B\nMK\nLVAA\n");

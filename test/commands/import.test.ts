@@ -58,7 +58,7 @@ test("imports, exports and imports again without a server", async () => {
   expect(JSON.parse(json)).toMatchObject({ rows: 3, unchanged: 3, batch: null });
 });
 
-test("lists wrong cells in a table and exits with 65", async () => {
+test("lists invalid cells of a table and exits with 65", async () => {
   const csv = file("bad.csv", "name,amount\nx,many\ny,-1\n");
   const [code, told] = await run("import", csv, "--resource", "stocks/consumables");
   expect([code, told]).toEqual([
@@ -74,7 +74,7 @@ test("lists wrong cells in a table and exits with 65", async () => {
   expect((await run("import", file("none.csv"), "--resource", "locations"))[1]).toContain("There is no file");
 });
 
-test("sends requests to a running server and revokes its token", async () => {
+test("sends requests to a running server and revokes its token afterwards", async () => {
   const service = await listen(configOf());
   const port = ["--port", String(service.port)];
   const csv = file("boxes.csv", "label\nBox 1\n");

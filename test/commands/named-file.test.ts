@@ -32,7 +32,7 @@ describe("namedFile", () => {
   });
 
   // Root may open everything.
-  test.skipIf(process.getuid?.() === 0)("refuses a file without permission", () => {
+  test.skipIf(process.getuid?.() === 0)("reports a file that it may not read", () => {
     const closed = join(directory, "closed");
     mkdirSync(closed, { recursive: true });
     writeFileSync(join(closed, "x"), "");

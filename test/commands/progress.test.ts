@@ -12,14 +12,14 @@ function written(isTTY: boolean, watched = false): string[] {
   return texts;
 }
 
-test("overwrites one line ten times a second on a terminal", () => {
+test("updates one line ten times a second on a terminal", () => {
   const texts = written(true);
   expect(texts.length).toBe(1201);
   expect(texts[0]).toBe("\r\u001b[2Kstep 0");
   expect(texts.at(-1)).toBe("\r\u001b[2K");
 });
 
-test("writes a line every ten seconds to a pipe, every second with --progress", () => {
+test("writes a line to a pipe every ten seconds, or every second with --progress", () => {
   const texts = written(false);
   expect(texts.length).toBe(11);
   expect(texts[0]).toBe("step 500\n");

@@ -45,7 +45,7 @@ test("continues an interrupted file after the last complete query", async () => 
   expect(() => openOutput(path, "asked", false)).toThrow("already exists");
 });
 
-test("writes the last text once after a kill during finish", async () => {
+test("writes the end of the file once after a kill during finish", async () => {
   const output = openOutput(path, "asked", false);
   await output.write("one\n", 1);
   const mark = readFileSync(`${path}.progress`);
@@ -57,14 +57,14 @@ test("writes the last text once after a kill during finish", async () => {
   expect(readFileSync(path, "utf8")).toBe("one\nend\n");
 });
 
-test("refuses to continue another request and to overwrite", async () => {
+test("rejects a checkpoint of another request, and does not overwrite a file", async () => {
   await cutOff();
   expect(() => openOutput(path, "asked", false)).toThrow("Continue it with --resume");
   expect(() => openOutput(path, "else", true)).toThrow("begun with other queries");
   expect(readFileSync(path, "utf8")).toContain("thr");
 });
 
-test("starts anew with --resume if the file is missing or shorter than the checkpoint", async () => {
+test("starts again with --resume if the file is missing or shorter than the checkpoint", async () => {
   expect(openOutput(path, "asked", true)).toMatchObject({ done: 0, isNew: true });
   rmSync(path);
   await cutOff();
@@ -73,7 +73,7 @@ test("starts anew with --resume if the file is missing or shorter than the check
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
-test("draws the bar by the fraction of all work", () => {
+test("draws the progress bar by the fraction of all work", () => {
   expect(progressBar(0, 1, "homologs", 0.5)).toBe(
     `[${"#".repeat(11)}${".".repeat(13)}] 0 of 1 query, homologs 50 %`,
   );
@@ -82,7 +82,7 @@ test("draws the bar by the fraction of all work", () => {
   );
 });
 
-test("shows a transfer also without a known total", () => {
+test("shows the progress of a transfer even without a known total", () => {
   expect(transferText(70e6, 280e6, 35)).toBe(`[${"#".repeat(6)}${".".repeat(18)}] 70 of 280 MB, 35 MB/s`);
   expect(transferText(65_000_000, 0, 1)).toBe("65 MB, 1.0 MB/s");
   expect(transferText(0, 0, 0)).toBe(`[${".".repeat(24)}] 0 of 0 MB, 0.0 MB/s`);

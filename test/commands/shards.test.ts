@@ -61,7 +61,7 @@ describe("merged shards equal the output of one run", () => {
     if (format === "json") for (const line of text(names[1]).trim().split("\n")) JSON.parse(line);
   });
 
-  test("from standard input to standard output, with more shards than queries", async () => {
+  test("reads standard input and writes standard output, with more shards than queries", async () => {
     const words = ["score", "--fasta", "-", "--pattern", "P..P", "--elm", "LIG_PCNA_PIPBox_1"];
     const few = records
       .slice(0, 2)
@@ -77,7 +77,7 @@ describe("merged shards equal the output of one run", () => {
   });
 });
 
-test("--resume continues an incomplete shard, leaves a complete one, and rejects another run's", async () => {
+test("--resume continues an incomplete shard, keeps a complete one, and rejects one of another run", async () => {
   const words = [...BATCH, "--shard", "2/2", "--output", "resumed.tsv"];
   expect((await call(words)).code).toBe(0);
   const complete = text("resumed.tsv");
@@ -119,7 +119,7 @@ describe("merge rejects files that do not belong together, and writes nothing", 
     expect(readdirSync(directory).filter((name) => name.startsWith("refused"))).toEqual([]);
   };
 
-  test("missing, duplicate, incomplete, absent and other files", async () => {
+  test("rejects missing, duplicate, incomplete, absent and unrelated files", async () => {
     await refusal([names[1]], 75, "Shards 1, 3 of 3 are missing");
     await refusal([names[0], names[1], names[1], names[2]], 65, `${names[1]} is shard 2 of 3, like`);
     const cut = change("cut.tsv", names[2], (content) => content.slice(0, content.length / 2));
@@ -134,7 +134,7 @@ describe("merge rejects files that do not belong together, and writes nothing", 
     expect((await call(["merge", ...names, "--output", "pairs.tsv"])).stderr).toContain("already exists");
   });
 
-  test("files of another run, with the difference", async () => {
+  test("rejects files of another run and names the difference", async () => {
     const strays: [string, string[], string][] = [
       ["patterns", ["score", "--batch", "more.tsv"], "other patterns"],
       ["model", [...BATCH, "--model", "discontinuous"], "--model: discontinuous instead of continuous"],
@@ -152,7 +152,7 @@ describe("merge rejects files that do not belong together, and writes nothing", 
     await refusal(["stray.4", names[1], names[2]], 65, "4 shards instead of 3", "Shard 1 of 3 is missing");
   });
 
-  test("altered files", async () => {
+  test("rejects altered files", async () => {
     const altered = change("altered.tsv", names[1], (content) => content.replace("P..P\t", "P.,P\t"));
     await refusal([names[0], altered, names[2]], 65, "altered.tsv was altered", "shard 2 of 3");
     const toScreen = await call(["merge", names[0], altered, names[2]]);

@@ -18,7 +18,7 @@ function recompute(lines: string): { seq: number; hash: string } {
   return last;
 }
 
-test("the audit log survives SIGKILL, follows the documented rule, and reveals changes", async () => {
+test("the audit log survives SIGKILL, follows the documented format, and reveals changes", async () => {
   using place = scratch();
   const { directory } = place;
   const on = ["--data-dir", directory];
@@ -101,7 +101,7 @@ test("the audit log survives SIGKILL, follows the documented rule, and reveals c
   database.close();
 }, 300_000);
 
-test("processes that write at the same time make one chain", async () => {
+test("processes that write simultaneously extend one hash chain", async () => {
   using place = scratch();
   const on = ["--data-dir", place.directory];
   await using _server = await serve(place.directory);

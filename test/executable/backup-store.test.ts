@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
-test("completes a backup to a store after a kill during the upload", async () => {
+test("completes a backup to an object store after a kill during the upload", async () => {
   using place = scratch();
   const [data, other] = ["data", "other"].map((name) => join(place.directory, name));
   const address = store.address();

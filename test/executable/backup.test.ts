@@ -174,7 +174,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.getuid?.() !== 0)(
-  "files that root writes belong to the owner of the data directory (SKIPPED without root)",
+  "files that root writes are owned by the owner of the data directory (SKIPPED without root)",
   async () => {
     using place = scratch();
     const [data, to] = ["data", "backups"].map((name) => join(place.directory, name));
@@ -200,7 +200,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test("rejects damaged and incomplete backups by name without changing anything", async () => {
+test("rejects damaged and incomplete backups, names the file, and changes nothing", async () => {
   using place = scratch();
   const [data, to, broken] = ["data", "backups", "broken"].map((name) => join(place.directory, name));
   await labd(["corpus", "add", "--sample", "--data-dir", data]);

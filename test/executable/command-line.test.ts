@@ -13,7 +13,7 @@ test("--version prints version and commit", async () => {
 test.each<[string[], number, string]>([
   [["serve", "--data-dir", LABD], 74, "cannot be written: it is a file."],
   [["serve", "--port", "0", "--host", "203.0.113.1"], 78, "this machine has no such address"],
-])("%p ends with %p and prints %p", async (words, code, text) => {
+])("%p exits with %p and prints %p", async (words, code, text) => {
   using place = scratch();
   const { stderr, ...ended } = await labd(words, { env: { LABD_DATA_DIR: place.directory } });
   expect(ended).toEqual({ code, stdout: "" });
@@ -21,7 +21,7 @@ test.each<[string[], number, string]>([
   expect(stderr).not.toContain("    at ");
 });
 
-test("a killed batch continues with --resume and gives the results of one run", async () => {
+test("a killed batch continues with --resume and equals an uninterrupted run", async () => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory, LABD_WORKERS: "1" };
   await labd(["corpus", "add", "--sample"], { env });
@@ -41,7 +41,7 @@ test("a killed batch continues with --resume and gives the results of one run", 
   }
 });
 
-test("demo --once shows both services and leaves nothing behind", async () => {
+test("demo --once uses both services and leaves no files behind", async () => {
   using place = scratch();
   const ended = await labd(["demo", "--once", "--port", "0"], {
     cwd: place.directory,

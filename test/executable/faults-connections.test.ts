@@ -44,7 +44,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await Bun.sleep(2);
 };
 
-test("1,000 idle connections use little memory and delay no one", async () => {
+test("1,000 idle connections use little memory and delay no client", async () => {
   for (let i = 0; i < 20; i++) await (await get("/api/v2/locations/")).text();
   const [filesBefore, memoryBefore] = [files(), memory()];
   const sockets: Socket[] = Array.from({ length: 1000 }, () => dial(server.url));
@@ -114,7 +114,7 @@ test("200 simultaneous failed sign-ins are limited by address, while reads and j
   expect(right.status).toBe(200);
 }, 300_000);
 
-test("a server killed while it adds a corpus starts again and adds it", async () => {
+test("a server killed while adding a corpus adds it after a restart", async () => {
   const next = random(7);
   const fasta = Array.from(
     { length: 30_000 },

@@ -10,7 +10,7 @@ const SETTINGS = "etc/labd/labd.toml";
 const UNIT = "usr/lib/systemd/system/labd.service";
 
 test.skipIf(!onLinux)(
-  "install writes executable, settings and unit, keeps existing settings, and uninstall removes them",
+  "install writes executable, settings and unit, and keeps existing settings; uninstall removes them",
   async () => {
     using place = scratch();
     const root = place.directory;

@@ -7,7 +7,7 @@ import { labd, LABD, scratch, serve } from "./labd.ts";
 
 /** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
 
-test("all links contain the base path; requests are answered with and without it", async () => {
+test("all links contain the base path; requests work with and without it", async () => {
   using data = scratch();
   await using server = await serve(data.directory, ["--public-url", "http://lab.example/lab/labd"]);
   const { url } = server;
@@ -82,7 +82,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(OPENSSL === null || process.platform === "win32")(
-  "SIGHUP loads a renewed certificate, keeps the old one instead of an invalid one, and drops no request",
+  "SIGHUP loads a renewed certificate, keeps the current one if the new one is invalid, and drops no request",
   async () => {
     using data = scratch();
     const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(data.directory, name));

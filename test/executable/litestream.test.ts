@@ -14,7 +14,7 @@ const CONFIGURATION = join(import.meta.dir, "../../packaging/litestream.yml");
 const isThere = existsSync(LITESTREAM);
 if (!isThere) process.stderr.write(`SKIPPED: there is no ${PACKAGE}.\n`);
 
-test.skipIf(!isThere)("a Litestream replica has everything but the last moment before a kill", async () => {
+test.skipIf(!isThere)("a Litestream replica lacks only the last moment before a kill", async () => {
   using place = scratch();
   const data = join(place.directory, "data");
   await labd(["user", "add", "ada", "--admin", "--password-stdin", "--data-dir", data], {

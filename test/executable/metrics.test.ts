@@ -8,7 +8,7 @@ setDefaultTimeout(300_000);
 const TOKEN = "0123456789abcdefgh";
 const PROMTOOL = Bun.which("promtool");
 
-test("metrics count requests and jobs, and have everything that the dashboard shows", async () => {
+test("metrics count requests and jobs, and include everything that the dashboard shows", async () => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory };
   await labd(["corpus", "add", "--sample"], { env });
@@ -52,7 +52,7 @@ test("metrics count requests and jobs, and have everything that the dashboard sh
   }
 });
 
-test("metrics need the token, except on this machine without a proxy", async () => {
+test("metrics require the token, except on this machine without a proxy", async () => {
   using place = scratch();
   const status = async (url: string, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(`${url}/metrics`, { headers })).status;

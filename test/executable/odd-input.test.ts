@@ -120,7 +120,7 @@ const steady = (text: string): string =>
     .replace(/\s+/g, " ")
     .replaceAll("|", "\\|");
 
-test("odd queries, patterns and corpora: each face says what test/golden/odd-input.md says", async () => {
+test("SOAP, JSON and command line respond to unusual input as test/golden/odd-input.md says", async () => {
   using place = scratch();
   const directories = new Map<string, string>();
   const fasta = [...family, ...strangers].map((letters, i) => `>P${i}\n${letters}\n`).join("");

@@ -24,19 +24,22 @@ async function shell(script: string, cwd: string): Promise<{ code: number; stdou
   return { code, stdout, stderr };
 }
 
-test.skipIf(!Bun.which("curl"))("one call per service (SKIPPED without curl)", async () => {
-  using place = scratch();
-  await labd(["demo", "--once", "--port", "0", "--data-dir", place.directory]);
-  await using server = await serve(place.directory);
-  const at = (block: string): string => block.replaceAll("http://127.0.0.1:8480", server.url);
+test.skipIf(!Bun.which("curl"))(
+  "the example of the README for each service works (SKIPPED without curl)",
+  async () => {
+    using place = scratch();
+    await labd(["demo", "--once", "--port", "0", "--data-dir", place.directory]);
+    await using server = await serve(place.directory);
+    const at = (block: string): string => block.replaceAll("http://127.0.0.1:8480", server.url);
 
-  const soap = await shell(at(blockWith("<RunJob")), place.directory);
-  const job = element(soap.stdout, "JobIdentifier");
-  expect(soap).toMatchObject({ code: 0 });
-  expect(await ended(server.url, job!)).toBe("finished");
+    const soap = await shell(at(blockWith("<RunJob")), place.directory);
+    const job = element(soap.stdout, "JobIdentifier");
+    expect(soap).toMatchObject({ code: 0 });
+    expect(await ended(server.url, job!)).toBe("finished");
 
-  const rest = await shell(at(blockWith("query_expression")), place.directory);
-  const page = JSON.parse(rest.stdout) as { total: number; results: { label: string }[] };
-  expect(page.total).toBeGreaterThan(20);
-  expect(page.results).toHaveLength(5);
-});
+    const rest = await shell(at(blockWith("query_expression")), place.directory);
+    const page = JSON.parse(rest.stdout) as { total: number; results: { label: string }[] };
+    expect(page.total).toBeGreaterThan(20);
+    expect(page.results).toHaveLength(5);
+  },
+);

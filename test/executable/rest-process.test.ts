@@ -35,7 +35,7 @@ const send = (method: string, path: string, body?: BodyInit): Promise<Response> 
 const total = async (path: string): Promise<number> =>
   Number(((await (await send("GET", path)).json()) as { total: number }).total);
 
-test.skipIf(!existsSync(PYTHON))("serves the calls of stocks-cli, made by Python's own library", async () => {
+test.skipIf(!existsSync(PYTHON))("serves stocks-cli requests made by Python's standard library", async () => {
   const script = join(import.meta.dir, "clients/stocks-cli.py");
   const run = Bun.spawn([PYTHON, script, server.url, "kim", "correct horse"], {
     stdout: "pipe",
@@ -69,7 +69,7 @@ test.skipIf(!existsSync(PYTHON))("serves the calls of stocks-cli, made by Python
 const COUNT = 20_000;
 const TUBES = "consumables/?name=tube&page_size=1";
 
-test("imports and lists many records in bounded memory", async () => {
+test("imports and lists many records with bounded memory", async () => {
   const rows = Array.from({ length: COUNT }, (_, i) => `tube ${i};OTHER;${i / 8}`).join("\n");
   const file = new Blob([`name;model_type;amount\n${rows}\n`]);
   const answer = await send("POST", "consumables/import/", file);
@@ -81,7 +81,7 @@ test("imports and lists many records in bounded memory", async () => {
   expect(Number(resident?.[1] ?? 0) / 1000).toBeLessThan(500);
 }, 300_000);
 
-test("leaves all or nothing of a bulk change when killed", async () => {
+test("a kill leaves a bulk change complete or not started", async () => {
   for (const delay of [40, 150, 400, 800]) {
     const description = `after ${delay}`;
     const request = send("PATCH", "consumables/?name=tube", JSON.stringify({ description })).then(

@@ -53,7 +53,7 @@ async function submit(body: object): Promise<Job> {
 }
 
 describe("the examples of the guide", () => {
-  test.skipIf(!Bun.which("curl"))("curl (SKIPPED without it)", async () => {
+  test.skipIf(!Bun.which("curl"))("runs the curl examples (SKIPPED without it)", async () => {
     const { code, stdout, stderr } = await run(["bash", "-euc", block("sh")]);
     expect([code, stderr]).toEqual([0, ""]);
     const [head, match, none] = stdout.split("\n");
@@ -65,7 +65,7 @@ describe("the examples of the guide", () => {
     );
   });
 
-  test.skipIf(!Bun.which("python3"))("Python (SKIPPED without it)", async () => {
+  test.skipIf(!Bun.which("python3"))("runs the Python example (SKIPPED without it)", async () => {
     const { code, stdout, stderr } = await run(["python3", "-c", block("python")]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^L\.C\.E 22 LYCYE [a-z ]*conserved 0\.\d+\n$/);
@@ -74,20 +74,20 @@ describe("the examples of the guide", () => {
   const httr =
     Bun.which("Rscript") !== null &&
     Bun.spawnSync(["Rscript", "-e", "library(httr); library(jsonlite)"], { stderr: "ignore" }).exitCode === 0;
-  test.skipIf(!httr)("R (SKIPPED without httr)", async () => {
+  test.skipIf(!httr)("runs the R example (SKIPPED without httr)", async () => {
     const { code, stdout } = await run(["Rscript", "-e", block("r")]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/E7 +L\.C\.E +22 +LYCYE .* conserved/);
   });
 
-  test.skipIf(!Bun.which("Rscript"))("R reads its example (SKIPPED without it)", async () => {
+  test.skipIf(!Bun.which("Rscript"))("R parses its example (SKIPPED without it)", async () => {
     writeFileSync(join(place.directory, "example.R"), block("r"));
     const { code, stdout } = await run(["Rscript", "-e", 'cat(length(parse("example.R")))']);
     expect([code, Number(stdout) > 5]).toEqual([0, true]);
   });
 });
 
-test("the executable describes the interface, and prints what the service answers", async () => {
+test("the executable prints the OpenAPI document and responses match it", async () => {
   const document = JSON.parse((await labd(["openapi"])).stdout) as { paths: object };
   expect(Object.keys(document.paths)).toContain("/api/scoring/jobs/{id}/result");
   const job = await submit({ identifier: "E7", querySequence: E7, patterns: ["L.C.E"] });
@@ -109,7 +109,7 @@ test("the executable describes the interface, and prints what the service answer
   expect((await (await fetch(`${job.links.result}?format=xml`)).text()).split("\n")[1]).toBe(lines[2]);
 });
 
-test("a server that stops does not wait for those who watch", async () => {
+test("stopping the server does not wait for clients of event streams", async () => {
   using elsewhere = scratch();
   await using other = await serve(elsewhere.directory, ["--workers", "1"]);
   // Without a corpus a job ends at once; long ones one after the other keep the last waiting.
@@ -136,7 +136,7 @@ test("a server that stops does not wait for those who watch", async () => {
 }, 300_000);
 
 describe("labd score", () => {
-  test("--batch prints a row as it is done, while others are still to come", async () => {
+  test("--batch prints a row as soon as it is scored", async () => {
     const accessions = [...proteins.matchAll(/^>(\w+)/gm)].map(([, accession]) => accession).slice(0, 40);
     const child = Bun.spawn([LABD, "score", "--batch", "-"], {
       stdin: new Blob([accessions.map((accession) => `${accession}\tP..P\n`).join("")]),
@@ -162,7 +162,7 @@ describe("labd score", () => {
     expect(counts.some((count) => count > 0 && count < 20)).toBe(true);
   });
 
-  test("--alignment scores on what the user brings", async () => {
+  test("--alignment scores with the alignment of the user", async () => {
     const alignment = join(place.directory, "own.fa");
     writeFileSync(alignment, `>q\nMKLTF-DLWKLLPE\n>a\nMKVTFSDLWRLLPE\n>b\nMKITF-ELWKLLPD\n`);
     const { code, stdout } = await labd(["score", "--alignment", alignment, "--pattern", "F.{1,3}W..L"], {
@@ -183,7 +183,7 @@ describe("labd score", () => {
     ],
     [["--batch", "-"], 65, "Batch line 1, pattern: empty"],
     [["--alignment", "-", "--pattern", "A"], 65, "expected a header that starts with >"],
-  ])("%p is refused", async (words, code, message) => {
+  ])("rejects %p", async (words, code, message) => {
     const ended = await labd(["score", ...words], { env, stdin: "P04637\n" });
     expect([ended.code, ended.stdout.includes("conserved")]).toEqual([code, false]);
     expect(ended.stderr).toContain(message);

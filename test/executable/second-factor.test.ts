@@ -32,7 +32,7 @@ async function enrol(server: Server): Promise<{ secret: string; recovery: string
   return { secret, recovery: body.recovery_codes };
 }
 
-test("a restore without the key file keeps recovery codes only; doctor and restore say so", async () => {
+test("a restore without the key file keeps only recovery codes, and doctor and restore report it", async () => {
   using place = scratch();
   using elsewhere = scratch();
   const on = ["--data-dir", place.directory];

@@ -43,7 +43,7 @@ function argumentsOf(pid: number): string {
   return [own, ...(children.match(/\d+/g) ?? []).map((child) => argumentsOf(Number(child)))].join("\n");
 }
 
-test("no secret is in logs, answers, exports, files or the arguments of a process", async () => {
+test("no secret appears in logs, responses, exports, files or process arguments", async () => {
   using place = scratch();
   using elsewhere = scratch();
   const on = ["--data-dir", place.directory];

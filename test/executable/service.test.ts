@@ -63,7 +63,7 @@ describe("one server", () => {
     }
   });
 
-  test("responses carry the id of their log line; large ones are compressed", async () => {
+  test("responses contain the id of their log line; large ones are compressed", async () => {
     const response = await fetch(`${server.url}/docs/json`, { headers: { "accept-encoding": "gzip" } });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     const id = response.headers.get("x-request-id")!;
@@ -76,13 +76,13 @@ describe("one server", () => {
     expect(server.log()).not.toContain(token);
   });
 
-  test("rejects a second server on the data directory", async () => {
+  test("rejects a second server on the same data directory", async () => {
     const second = await labd(["serve", "--data-dir", place.directory, "--port", "0"]);
     expect([second.code, second.stdout]).toEqual([75, ""]);
     expect(second.stderr).toContain("Another labd serves the data directory");
   });
 
-  test("names a port in use", async () => {
+  test("reports a port in use", async () => {
     using other = scratch();
     const ended = await labd(["serve", "--data-dir", other.directory, "--port", new URL(server.url).port]);
     expect(ended.code).toBe(78);

@@ -136,7 +136,7 @@ test("clients that stop reading use bounded memory and delay no page", async () 
 }, 300_000);
 
 test.skipIf(!IS_LONG)(
-  "slow uploads are accepted, but silent ones and endless headers are closed (LABD_SLOW=1)",
+  "accepts slow uploads, and closes silent connections and those with endless headers (LABD_SLOW=1)",
   async () => {
     const record = ">sp|P1|A\nMKLVAC\n";
     const upload = `${headOf("/api/admin/corpora?name=slow", "text/plain", record.length * 25)}`;

@@ -5,7 +5,7 @@ import { scratch } from "./labd.ts";
 
 /** The short form of `test/bench/soak.ts`, whose figures are in docs/reliability.md. */
 
-test("under mixed load and kills every accepted write exists once, and memory is stable", async () => {
+test("under mixed load and kills every accepted write exists exactly once and memory is stable", async () => {
   using place = scratch();
   const { failures, checked, kills, requests, deliveries, samples, counts } = await soak({
     directory: place.directory,

@@ -51,7 +51,7 @@ const FLOODS: Record<string, () => Iterable<string>> = {
   "a DOCTYPE of 100 MB": () => message('<!DOCTYPE x [<!ENTITY a "', "a", HUNDRED_MB, '">]>'),
 };
 
-describe("refuses at the limit, quickly and in flat memory", () => {
+describe("rejects floods at the limit, quickly and with flat memory", () => {
   test.each(Object.entries(FLOODS))("%s", async (_, body) => {
     const before = memory(server.process.pid);
     const begun = processorTime(server.process);
@@ -65,7 +65,7 @@ describe("refuses at the limit, quickly and in flat memory", () => {
   });
 });
 
-test("answers a client that sends a whole flood before it reads, and keeps the connection", async () => {
+test("responds to a client that sends a whole flood before it reads, and keeps the connection", async () => {
   const before = memory(server.process.pid);
   const socket = dial(server.url);
   let received = "";

@@ -88,7 +88,7 @@ const READ: Record<string, [Piece[], Answered]> = {
   ],
 };
 
-describe("reads a message", () => {
+describe("reads valid framing", () => {
   test.each(Object.entries(READ))("%s", async (_, [pieces, { statuses, closed = false, has }]) => {
     const answers = statuses.filter((status) => status !== 100).length;
     const until = new RegExp(`(?:</(?:soap:Envelope|wsdl:definitions|definitions)>[^]*){${answers}}`);
@@ -120,13 +120,13 @@ const BROKEN: Record<string, [string, number[]]> = {
   "a method that does not exist": [WHOLE.replace("POST", "FOO"), []],
 };
 
-test("refuses a length past the limit immediately", async () => {
+test("rejects a length above the limit immediately", async () => {
   const request = `${HEAD}Content-Length: 1000000000000\r\n\r\n${MESSAGE}`;
   const { statuses } = await exchange(server.url, [request], { until: /<\/\S*Envelope>/ });
   expect(statuses).toEqual([413]);
 });
 
-describe("refuses broken framing and ends the connection for", () => {
+describe("rejects invalid framing and closes the connection", () => {
   test.each(Object.entries(BROKEN))("%s", async (_, [request, statuses]) => {
     const { received, closed, ...found } = await exchange(server.url, [request]);
     expect(found.statuses).toEqual(statuses);
@@ -135,7 +135,7 @@ describe("refuses broken framing and ends the connection for", () => {
   });
 });
 
-test("answers PUT with 405 and Allow", async () => {
+test("responds to PUT with 405 and Allow", async () => {
   const request = `${HEAD.replace("POST", "PUT")}Content-Length: 0\r\nConnection: close\r\n\r\n`;
   const { received, statuses } = await exchange(server.url, [request]);
   expect(statuses).toEqual([405]);
@@ -143,7 +143,7 @@ test("answers PUT with 405 and Allow", async () => {
 });
 
 test.each(["lab.example", "lab.example:8080", "[::1]:80", 'a"><x', "a b", "a&b", "a/b"])(
-  "puts the Host %s into the WSDL only if it is valid",
+  "includes the Host %s in the WSDL only if it is valid",
   async (host) => {
     const request = `GET /soap/ConservationScorer?wsdl HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
     const { statuses, received } = await exchange(server.url, [request]);
@@ -153,7 +153,7 @@ test.each(["lab.example", "lab.example:8080", "[::1]:80", 'a"><x', "a b", "a&b",
   },
 );
 
-test("answers pipelined RunJobs once each, and serves on", async () => {
+test("responds to each pipelined RunJob once, and keeps serving", async () => {
   const request = `${HEAD}Content-Length: ${RUN_JOB.length}\r\n\r\n${RUN_JOB}`;
   const { received, statuses, closed } = await exchange(server.url, [request.repeat(3)], {
     until: /(?:<\/soap:Envelope>[^]*){3}/,
@@ -173,7 +173,7 @@ async function cost(count: number): Promise<number> {
   return processorTime(server.process) - before;
 }
 
-test("serves others at the same cost while 100 half-sent requests are open", async () => {
+test("serves other clients at the same cost while 100 half-sent requests are open", async () => {
   const before = await cost(300);
   const sockets: Socket[] = Array.from({ length: 100 }, (_, i) => {
     const socket = dial(server.url);
@@ -197,7 +197,7 @@ test("serves others at the same cost while 100 half-sent requests are open", asy
   expect(during).toBeLessThan(5 * before + 500);
 });
 
-test("survives requests that are cut off", async () => {
+test("survives truncated requests", async () => {
   for (let i = 1; i < 20; i++) {
     const socket = dial(server.url);
     socket.write(WHOLE.slice(0, Math.floor((WHOLE.length * i) / 20)));

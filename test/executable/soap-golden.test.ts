@@ -27,14 +27,14 @@ afterAll(async () => {
 });
 
 test.each(MESSAGES.filter((_, i) => i % 10 === 0))(
-  "answers over HTTP as in memory: $name",
+  "returns the same response over HTTP as in memory: $name",
   async (message) => {
     const response = await send(requestOf(message, finished));
     expect(outcomeOf(response.status, await response.text())).toEqual(expected(message));
   },
 );
 
-test("logs no defect, and still answers", async () => {
+test("logs no defect, and keeps responding", async () => {
   expect(server.log()).not.toContain('"cause"');
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 });

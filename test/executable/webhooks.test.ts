@@ -11,7 +11,7 @@ const until = async (what: () => boolean): Promise<void> => {
   expect(what()).toBe(true);
 };
 
-test("delivers once and in order, after kill -9, what was written before", async () => {
+test("after kill -9 delivers earlier events once and in order", async () => {
   using place = scratch();
   const { directory } = place;
   const data = ["--data-dir", directory];

@@ -44,7 +44,7 @@ test("reads CA certificates from a file", () => {
   expect(tls.ca[0]).toContain("reads CA certificates");
 });
 
-test("lists the different causes of several attempts", () => {
+test("lists the distinct causes of several attempts", () => {
   const error = new AggregateError([new Error("refused."), new Error("refused."), new Error("no route.")]);
   expect([causeOf(error), causeOf("odd")]).toEqual(["refused.; no route", "odd"]);
 });
@@ -54,13 +54,13 @@ test.each([
   [{ mode: "sentinel" }, "Sentinel"],
   [{ mode: "cluster" }, "Cluster"],
   [{ isReplica: true }, "replica"],
-])("a Redis with %p is unsupported: %p", (info, reason) => {
+])("whether a Redis with %p is unsupported: %p", (info, reason) => {
   const found = unsupportedReason({ mode: "standalone", isReplica: false, ...info } as RedisInfo);
   if (reason === null) expect(found).toBeNull();
   else expect(found).toContain(reason);
 });
 
-test("explains why workers do not match the server", () => {
+test("explains why workers are incompatible with the server", () => {
   const server = { queue: "q", version: "1.0.0", commit: "abc" };
   const worker = { name: "w", host: "h", refusal: null, queue: "q", draining: false, commit: "abc" };
   const mixed = (difference: object): string =>
@@ -72,7 +72,7 @@ test("explains why workers do not match the server", () => {
   expect(mixed({ commit: "def" })).toContain("built from def, the server from abc");
 });
 
-test("results are rejected when damaged, and queues differ by version and corpus", () => {
+test("rejects damaged results, and separates queues by version and corpus", () => {
   const result = { worker: "w", attempts: 2, packed: new Uint8Array([1, 10, 2]) };
   const bytes = encodeResult(result);
   expect(decodeResult(bytes)).toEqual(result);

@@ -103,7 +103,7 @@ function cutAfter(response: Response, length: number): ReadableStream {
   });
 }
 
-test("continues after cut connections and busy servers, and leaves nothing beside the corpus", async () => {
+test("continues after broken connections and busy servers, and leaves only the corpus", async () => {
   using host = new CorpusHost();
   host.token = "secret";
   host.faults.push(700_000, 1_000_000, 503);
@@ -121,7 +121,7 @@ test("continues after cut connections and busy servers, and leaves nothing besid
   expect(host.ranges.length).toBe(3);
 });
 
-test("continues the file of a killed process, or fetches it again if its content is wrong", async () => {
+test("continues the partial file of a killed process, or fetches it again if its content is wrong", async () => {
   using host = new CorpusHost();
   const part = corpora(`${hash}.labc.fetching`);
   mkdirSync(corpora());
@@ -138,7 +138,7 @@ test("continues the file of a killed process, or fetches it again if its content
   }
 });
 
-test("discards a wrong file and asks the next server", async () => {
+test("discards a file with a wrong hash and tries the next server", async () => {
   using bad = new CorpusHost(wrong);
   using good = new CorpusHost();
   expect(await refusal(bad.url)).toContain(`${bad.url} sent a file for ${hash} that is not that corpus`);
@@ -152,7 +152,7 @@ test("discards a wrong file and asks the next server", async () => {
   expect(isWhole(await fetchFrom(good.url))).toBe(true);
 });
 
-test("downloads once, however many ask", async () => {
+test("downloads once for simultaneous requests", async () => {
   using host = new CorpusHost();
   const paths = await Promise.all(Array.from({ length: 8 }, () => fetchFrom(host.url)));
   expect([new Set(paths).size, host.ranges.length]).toEqual([1, 1]);
@@ -167,7 +167,7 @@ test("downloads once, however many ask", async () => {
   expect(host.ranges.length).toBe(1);
 });
 
-test("fetches the calibration, which must be the wanted one", async () => {
+test("fetches the calibration and checks its hash", async () => {
   using host = new CorpusHost();
   const make = (corpus: string): { text: string; own: string } => {
     const body = JSON.stringify({ format: 2, method: METHOD, corpus, calibration: { lambda: 1 } });
@@ -194,7 +194,7 @@ test("fetches the calibration, which must be the wanted one", async () => {
   expect(existsSync(calibrationPath(path))).toBe(false);
 });
 
-test("refuses wrong tokens, addresses, hashes and corpora before writing anything", async () => {
+test("rejects wrong tokens, addresses, hashes and corpora before writing anything", async () => {
   using host = new CorpusHost();
   host.token = "secret";
   expect(await refusal(host.url)).toContain("needs a token");
@@ -208,7 +208,7 @@ test("refuses wrong tokens, addresses, hashes and corpora before writing anythin
   expect(remaining()).toEqual([]);
 });
 
-test("refuses a corpus larger than the disk", async () => {
+test("rejects a corpus larger than the free disk space", async () => {
   using large = Bun.serve({
     port: 0,
     fetch: () =>

@@ -38,7 +38,7 @@ test.each([
   expect(queue.take(count)).toBe(expected);
 });
 
-test("priorities end at BullMQ's maximum and restart with an empty queue", () => {
+test("priorities stop at BullMQ's maximum and restart when the queue is empty", () => {
   const fair = new FairPriority();
   fair.seen("a", 1_999_999);
   fair.seen("a", 5);
@@ -60,6 +60,6 @@ test.each([
   [0, true, 0],
   [1, true, 2],
   [4000, true, 8000],
-])("%d slots (with pool: %p) have %d jobs in the queue", (slots, withPool, length) =>
+])("with %d slots (with pool: %p) the queue holds %d jobs", (slots, withPool, length) =>
   expect(targetLength(slots, withPool)).toBe(length),
 );

@@ -129,7 +129,7 @@ describe("browsable pages", () => {
     expect(again.fields).toContainEqual(["query", "shelf"]);
   });
 
-  test("offers no writing forms to anonymous users", async () => {
+  test("shows anonymous users no forms that write", async () => {
     for (const address of ["locations/?format=api", `locations/${IDS.shelf}/?format=api`]) {
       const { text } = await open(`http://lab/api/v2/${address}`);
       expect(
@@ -140,7 +140,7 @@ describe("browsable pages", () => {
 });
 
 describe("writing by forms", () => {
-  test("creates, updates, replaces and deletes records, one or several, and signs out", async () => {
+  test("creates, updates, replaces and deletes one or more records by form, and signs out", async () => {
     await signIn();
     const list = async () => (await open("http://lab/api/v2/locations/?format=api&owner=alice")).text;
     for (const label of ["one", "two", "three"]) {
@@ -201,7 +201,7 @@ describe("writing by forms", () => {
     expect(await labels()).toEqual([]);
   });
 
-  test("rejects forms of other sites", async () => {
+  test("rejects forms from other sites", async () => {
     await signIn();
     const { text } = await open("http://lab/api/v2/locations/?format=api");
     const fields: [string, string][] = [["_content", '{"label": "x"}']];

@@ -20,7 +20,7 @@ const add = async (): Promise<Answered> => ask("POST", "locations/", { body: { l
 const total = async (path: string): Promise<unknown> => (await ask("GET", path, { as: "admin" })).body.total;
 
 describe("entity tags", () => {
-  test("of a record contain its version, change with every write, and differ by format", async () => {
+  test("an entity tag contains the version of the record, changes with every write, and differs by format", async () => {
     const made = await add();
     const path = `locations/${made.body.id}/`;
     const tag = made.headers.get("etag")!;
@@ -33,7 +33,7 @@ describe("entity tags", () => {
     expect((await ask("GET", path)).headers.get("etag")).toBe(changed.headers.get("etag"));
   });
 
-  test("answer 304 to If-None-Match until something is written", async () => {
+  test("returns 304 for If-None-Match until something is written", async () => {
     const made = await add();
     for (const path of [
       `locations/${made.body.id}/`,
@@ -57,7 +57,7 @@ describe("entity tags", () => {
     expect((await ask("GET", "locations/")).headers.get("etag")).toStartWith("W/");
   });
 
-  test("renaming a referenced record changes the tag of a record that shows it, not its version", async () => {
+  test("renaming a referenced record changes the entity tag of a record that shows it, but not its version", async () => {
     const made = await ask("POST", "locations/", { body: { label: "Box", place: IDS.a101 } });
     const path = `locations/${made.body.id}/?response_format=nested`;
     const first = await ask("GET", path);
@@ -88,7 +88,7 @@ describe("entity tags", () => {
     },
   );
 
-  test("If-Match * matches any version, If-None-Match * none", async () => {
+  test("If-Match * matches any version, If-None-Match * matches no version", async () => {
     const path = `locations/${(await add()).body.id}/`;
     const body = { label: "Case" };
     expect((await ask("PATCH", path, { body, headers: { "If-None-Match": "*" } })).status).toBe(412);
@@ -109,7 +109,7 @@ describe("entity tags", () => {
 describe("Idempotency-Key", () => {
   const headers = { "Idempotency-Key": "order 66" };
 
-  test("replays the answer without writing again", async () => {
+  test("replays the response without writing again", async () => {
     for (const [path, body] of [
       ["locations/", { label: "Once" }],
       ["locations/", [{ label: "Once" }, { label: "Once" }]],
@@ -129,7 +129,7 @@ describe("Idempotency-Key", () => {
     }
   });
 
-  test("is refused with another body or URL, belongs to one user, and expires after a day", async () => {
+  test("rejects a key with another body or URL; keys belong to one user and expire after a day", async () => {
     const body = { label: "Once" };
     await ask("POST", "locations/", { body, headers });
     const other = await ask("POST", "locations/", { body: { label: "Twice" }, headers });
@@ -147,19 +147,19 @@ describe("Idempotency-Key", () => {
     expect(await total("locations/?label=Once")).toBe(3);
   });
 
-  test("does not store errors", async () => {
+  test("does not store error responses under a key", async () => {
     expect((await ask("POST", "locations/", { body: { label: "" }, headers })).status).toBe(400);
     expect((await ask("POST", "locations/", { body: { label: "Now" }, headers })).status).toBe(201);
     const wrong = { body: { label: "x" }, headers: { "Idempotency-Key": "x".repeat(256) } };
     expect((await ask("POST", "locations/", wrong)).status).toBe(400);
   });
 
-  test("is refused for files, which cannot be replayed", async () => {
+  test("rejects a key for files, which cannot be replayed", async () => {
     const answer = await ask("POST", "locations/?format=xlsx", { body: { label: "File" }, headers });
     expect([answer.status, await total("locations/?label=File")]).toEqual([406, 0]);
   });
 
-  test("serves bulk deletion by POST, restore and undo", async () => {
+  test("accepts a key for bulk deletion by POST, restore and undo", async () => {
     const made = await ask("POST", "locations/", { body: [{ label: "a" }, { label: "b" }] });
     const ids = (made.body as unknown as { id: string }[]).map(({ id }) => id);
     const remove = () => ask("POST", "locations/bulk_delete/", { body: { ids }, headers });
@@ -179,7 +179,7 @@ describe("JSON Patch on a record", () => {
   const patch = (path: string, body: unknown, type = "application/json-patch+json") =>
     ask("PATCH", path, { body, headers: { "Content-Type": type } });
 
-  test("adds, replaces, removes, moves, copies and tests, also inside lists", async () => {
+  test("a JSON Patch adds, replaces, removes, moves, copies and tests, also inside lists", async () => {
     const value_choices = ["a", "b"].map((name) => [name, name.toUpperCase()]);
     const type = { name: "dose", type: "TEXT", help_text: "some", value_choices };
     const made = await ask("POST", "annotationtypes/", { body: type });
@@ -214,7 +214,7 @@ describe("JSON Patch on a record", () => {
     ["an unknown operation", [{ op: "merge", path: "/label", value: "x" }], 400, "[0].op"],
     ["an invalid value", [{ op: "replace", path: "/label", value: "" }], 400, "label"],
     ["a second operation", [replace, { op: "test", path: "/label", value: "y" }], 409, "operation 1"],
-  ])("refuses %s, and writes nothing", async (_, operations, status, text) => {
+  ])("rejects %s, and writes nothing", async (_, operations, status, text) => {
     const path = `locations/${(await add()).body.id}/`;
     const answer = await patch(path, operations);
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(text)]);

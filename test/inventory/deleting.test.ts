@@ -45,14 +45,14 @@ describe("deleting", () => {
     expect(await total(`locations/?query_expression=${expression}`, "alice")).toBe(1);
   });
 
-  test("refuses to delete a record that others refer to", async () => {
+  test("rejects deleting a record that others refer to", async () => {
     const { status, body } = await send("DELETE", `places/${IDS.a102}/`, undefined, "admin");
     expect(status).toBe(409);
     expect(body.detail).toContain("it is the place of records in locations");
     expect((await send("GET", `places/${IDS.a102}/`)).status).toBe(200);
   });
 
-  test("deletes several records or none, in every accepted form", async () => {
+  test("deletes all of the given records or none, in every accepted form", async () => {
     const make = async (): Promise<string[]> => [await add({ label: "a" }), await add({ label: "b" })];
     const forms: [string, string, (ids: string[]) => string, (ids: string[]) => unknown][] = [
       ["DELETE", "as specified", ([a, b]) => `bulk_delete/?id=${a},id=${b}`, () => undefined],

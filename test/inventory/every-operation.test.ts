@@ -139,7 +139,7 @@ async function follow(
 test.each([
   ["annotations", { annotation_type_id: "note", value: "x" }, { annotation_type_id: "note", value: "note" }],
   ["notes", { content: "x" }, { content: "note" }],
-])("%s respond as documented", async (sub, body, other) => {
+])("operations on %s respond as documented", async (sub, body, other) => {
   const list = `locations/{id}/${sub}/`;
   const one = `${list}{sub_id}/`;
   const made = await follow([[`POST ${list}`, 201, body]], { id: IDS.shelf });
@@ -171,7 +171,7 @@ test.each([
   expect((await lab.ask("OPTIONS", path)).body.actions).toBeUndefined();
 });
 
-test("files, grants, memberships and imports respond as documented", async () => {
+test("operations on files, grants, memberships and imports respond as documented", async () => {
   const [app, model] = RESOURCES.find(({ segment }) => segment === "locations")!.model!.split(".");
   const files = `attachments/?app=${app}&model=${model}&object_id=${IDS.shelf}`;
   const { id } = await follow([[`POST ${files}`, 201, "a;b"]], {});

@@ -86,12 +86,12 @@ test.each([
   ["a wrong value", { quantity: "x", value: "warm" }, 400, { value: ["A valid number is required."] }],
   ["a broken rule", { quantity: "x", is_final: true }, 400, { value: ["Required when final."] }],
   ["an internal field", { quantity: "x", object_rid: 1 }, 400, {}],
-])("refuses %s", async (_, body, status, errors) => {
+])("rejects %s", async (_, body, status, errors) => {
   const answer = await ask("POST", path, body);
   expect([answer.status, answer.body]).toEqual([status, expect.objectContaining(errors)]);
 });
 
-test("lets those who may view the parent read, and those who may change it write", async () => {
+test("users who may view the parent may read, and those who may change it may write", async () => {
   expect((await ask("GET", path, undefined, "bob")).status).toBe(404);
   const { body } = await ask("POST", "locations/", { label: "Open shelf", public: true });
   const open = `locations/${body.id}/measurements/`;

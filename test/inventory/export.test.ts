@@ -52,7 +52,7 @@ test("writes all pages to XLSX, with numbers and without formulas", async () => 
   expect([...(sheets[0].cells?.values() ?? [])].filter((cell) => cell.formula)).toEqual([]);
 });
 
-test("writes all pages to CSV, with a quote before what spreadsheets would run", async () => {
+test("writes all pages to CSV, with a quote before cells that spreadsheets would execute", async () => {
   const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}`);
   const [names, ...rows] = parseCsv(new TextDecoder().decode(bytes)) as string[][];
   expect(rows.length).toBe(COUNT);
@@ -61,7 +61,7 @@ test("writes all pages to CSV, with a quote before what spreadsheets would run",
   expect(rows.map((row) => csvValue(row[at]))).toEqual(rows.map((_, i) => EVIL[i % EVIL.length]));
 });
 
-test("writes the requested page only", async () => {
+test("writes only the requested page", async () => {
   const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}&page_size=3&page=2`);
   expect(new TextDecoder().decode(bytes).match(/item \d+/g)).toEqual(["item 0003", "item 0004", "item 0005"]);
 });

@@ -26,7 +26,7 @@ const moment = (): string => {
 };
 
 describe("the history of a record", () => {
-  test("lists changes with author, time and token, the last first", async () => {
+  test("lists changes with author, time and token, latest first", async () => {
     const id = await add();
     const changed = await send("PATCH", `locations/${id}/`, { label: "Case", place: IDS.a101 });
     await send("DELETE", `locations/${id}/`);
@@ -52,7 +52,7 @@ describe("the history of a record", () => {
     expect(rows(second).map(({ version }) => version)).toEqual([1]);
   });
 
-  test("is shown to those who may view the record, and the token only to its owner", async () => {
+  test("shows history to users who may view the record, and the token only to its owner", async () => {
     const id = await add();
     expect((await get(`locations/${id}/history/`, "bob")).status).toBe(404);
     expect((await lab.ask("GET", `locations/${id}/history/`)).status).toBe(404);
@@ -63,7 +63,7 @@ describe("the history of a record", () => {
 });
 
 describe("batches", () => {
-  test("are listed with their changes, limited to records that the caller may view", async () => {
+  test("lists batches with their changes, limited to records that the caller may view", async () => {
     const made = await send("POST", "locations/", [{ label: "a" }, { label: "b", public: true }]);
     const id = made.headers.get("batch-id")!;
     const mine = await get(`batches/${id}/`);
@@ -81,7 +81,7 @@ describe("batches", () => {
 });
 
 describe("as_of", () => {
-  test("returns records and lists as they were, with filters, orderings and spans of that time", async () => {
+  test("returns records and lists as of a time, with filters, orderings and spans of that time", async () => {
     const id = await add("Box");
     const before = await get(`locations/${id}/?fields=*`);
     const then = moment();
@@ -103,7 +103,7 @@ describe("as_of", () => {
     expect((await get(`locations/${id}/?as_of=${moment()}`)).status).toBe(404);
   });
 
-  test("supports the same filters and formats as the present", async () => {
+  test("past lists support the same filters and formats as current ones", async () => {
     const id = await add("Büchse");
     const values = { description: "Grüne Würfel", place: IDS.a101, parent: IDS.shelf };
     await send("PATCH", `locations/${id}/`, values);
@@ -131,7 +131,7 @@ describe("as_of", () => {
       }
   });
 
-  test("applies the rights of today", async () => {
+  test("applies today's permissions to past records", async () => {
     const id = await add("Box");
     await send("PATCH", `locations/${id}/`, { public: true });
     const open = moment();
@@ -144,7 +144,7 @@ describe("as_of", () => {
     expect((await get(`${path}&can_change=false`)).body.total).toBe(0);
   });
 
-  test("reads every list as of a time, and refuses a malformed time", async () => {
+  test("reads every list as of a time, and rejects a malformed time", async () => {
     const now = moment();
     const root = await get("", "admin");
     for (const segment of Object.keys(root.body)) {

@@ -34,7 +34,7 @@ const counts = (of: Answer) => [of.created, of.updated, of.unchanged, of.errors.
 const imported = async (path: string, body: Parameters<typeof send>[1], as?: string) =>
   counts((await send(path, body, as)).report);
 
-test("creates records, then updates those with the same name, then changes nothing", async () => {
+test("creates records, updates records with the same name, and changes nothing on repetition", async () => {
   const file = table("Name;Model type;Amount;Public", "Taq;ENZYME;1.5;true", "Pfu;ENZYME;;");
   expect(await imported("consumables/import/", file)).toEqual([2, 0, 0, 0]);
   expect(await records("consumables/?fields=name,model_type,amount,public&model_type=ENZYME")).toEqual([
@@ -47,7 +47,7 @@ test("creates records, then updates those with the same name, then changes nothi
   expect(await imported("consumables/import/?match=none", changed)).toEqual([2, 0, 0, 0]);
 });
 
-test("changes nothing when an export is imported", async () => {
+test("importing an unchanged export changes nothing", async () => {
   await send("consumables/import/", table("name,description,amount", '=1+1,"\'a, ""b""\nc",0.25', "ä 😀,,"));
   const segments = ["consumables", "locations", "annotationtypes", "experiments", "vocabularies/terms"];
   for (const path of segments.flatMap((segment) => [`${segment}/?format=csv`, `${segment}/?format=xlsx`])) {
@@ -142,7 +142,7 @@ test("renames, ignores or rejects columns", async () => {
   expect(counts(report)).toEqual([1, 0, 0, 0]);
 });
 
-test("respects the rights of the caller", async () => {
+test("respects the permissions of the caller", async () => {
   const { report } = await send("specimens/import/", table("id,name", `${IDS.hidden},mine`), "bob");
   expect(report.errors).toEqual([{ row: 2, column: "id", message: "There is no such record." }]);
   const foreign = await send("specimens/import/", table("id,name", `${IDS.fish},mine`), "bob");
@@ -170,7 +170,7 @@ test("writes one batch, which can be undone", async () => {
   expect(await records("projects/?owner=alice")).toEqual([]);
 });
 
-test("accepts a form with a spreadsheet of another program", async () => {
+test("accepts a form with a spreadsheet from another program", async () => {
   const heads = ["name", "start_date", "is_frozen"];
   const rows = [heads, ["dated", new Date("2026-05-06T00:00:00Z"), true]];
   const bytes = (await writeXlsx({ sheets: [{ name: "Sheet1", rows }] })) as Uint8Array<ArrayBuffer>;
@@ -181,7 +181,7 @@ test("accepts a form with a spreadsheet of another program", async () => {
   expect(record).toEqual({ start_date: "2026-05-06T00:00:00.000000+00:00", is_frozen: true });
 });
 
-test("accepts UTF-16 with tabs", async () => {
+test("accepts UTF-16 files with tabs", async () => {
   const little = Buffer.from(`\ufeff${table("name\tdescription", "Böcke\tfür Kühlschränke")}`, "utf16le");
   expect(await imported("projects/import/", Uint8Array.from(little))).toEqual([1, 0, 0, 0]);
   expect(await imported("projects/import/", Uint8Array.from(little.swap16()))).toEqual([0, 0, 1, 0]);

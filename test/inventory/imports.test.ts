@@ -48,7 +48,7 @@ async function until(path: string, ...states: string[]): Promise<Answered> {
 }
 const pathOf = (answer: Answered): string => answer.headers.get("location")!.replace(/^.*\/api\/v2\//, "");
 
-test("serves readers during an import, and lets writers wait", async () => {
+test("serves readers during an import while writers wait", async () => {
   const own = { ended: false };
   const imported = send(IMPORT, csv(3000)).finally(() => (own.ended = true));
   let under: { id: string }[] = [];
@@ -72,7 +72,7 @@ test("serves readers during an import, and lets writers wait", async () => {
   expect((await written).status).toBe(201);
 });
 
-test("accepts a background import, and reports progress and result", async () => {
+test("runs a background import and reports its progress and result", async () => {
   const headers = { "Content-Type": "text/csv", Prefer: "respond-async" };
   const accepted = await lab.ask("POST", IMPORT, { as: "alice", body: csv(2000), headers });
   expect([accepted.status, accepted.headers.get("preference-applied")]).toEqual([202, "respond-async"]);
@@ -113,7 +113,7 @@ test("rolls back a cancelled import, and cancels a waiting one", async () => {
   expect((await lab.send("alice", "POST", "locations/", { label: "x" })).status).toBe(201);
 });
 
-test("resumes an accepted import after a restart, and runs it once", async () => {
+test("resumes an accepted import after a restart and runs it once", async () => {
   const { database, clock, accounts, tokens } = lab;
   const actor = accounts.authenticate(
     new Request("http://lab/", { headers: { Authorization: `Token ${tokens.alice}` } }),
@@ -149,7 +149,7 @@ test("resumes an accepted import after a restart, and runs it once", async () =>
   await last.close();
 });
 
-test("shows an upload form, and a page that reloads until the import ends", async () => {
+test("shows an upload form and a page that reloads until the import ends", async () => {
   const page = (path: string) => lab.ask("GET", path, { as: "alice", headers: { Accept: "text/html" } });
   expect((await page(`${IMPORT}?format=api`)).text).toContain('enctype="multipart/form-data"');
   const body = new FormData();

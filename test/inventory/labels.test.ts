@@ -72,7 +72,7 @@ readingTest(
   300_000,
 );
 
-test("makes a file for every sheet", async () => {
+test("creates a file for every sheet", async () => {
   for (const { name } of SHEETS) {
     const { status, headers } = await make(`sheet=${name}&name=Buffer`);
     const type = headers.get("content-type");
@@ -108,7 +108,7 @@ readingTest("skips used labels, and adds pages", async () => {
   expect((await pages("sheet=25x10"))[0]).toBe("4");
 });
 
-test("prints the records of the list in its order", async () => {
+test("prints the records in the order of the list", async () => {
   const names = async (query: string, as?: string) => {
     const zpl = new TextDecoder().decode((await make(`format=zpl&sheet=57x32&${query}`, as)).bytes);
     return [...zpl.matchAll(/FDMA,http:\/\/lab\/i\/(\S+)\^FS/g)].map(([, code]) => code);
@@ -184,7 +184,7 @@ const scanned = async (code: string, as?: string) => {
   );
 };
 
-test("finds a record by URL, id, prefix of the id, or barcode", async () => {
+test("finds a record by URL, id, id prefix or barcode", async () => {
   const tubulin = ["stocks/consumables α-Tubulin (µg), clone é-ł id"];
   for (const code of [
     "5f1e627f-8aba",

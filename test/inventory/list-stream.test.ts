@@ -40,7 +40,7 @@ const labels = (text: string): Json[] =>
 const MAX = "locations/?page_size=max";
 const isStreamed = (tag: string | null): boolean => tag?.startsWith('W/"s') ?? false;
 
-test("streams the same bytes that rendering at once gives", async () => {
+test("streamed and unstreamed lists have the same bytes", async () => {
   const forms = [
     "",
     "&response_format=flat",
@@ -63,13 +63,13 @@ test("streams the same bytes that rendering at once gives", async () => {
     }
 });
 
-test("renders short lists at once, without a second page", async () => {
+test("renders short lists in one piece", async () => {
   const short = await lab.ask("GET", `${MAX}&label=Box 7 "ä"`);
   expect([short.body.total, isStreamed(short.headers.get("etag"))]).toEqual([1, false]);
   expect((await lab.ask("GET", `${MAX}&page=2`)).status).toBe(404);
 });
 
-test("keeps the entity tag until the next write, per caller", async () => {
+test("keeps the entity tag for each caller until the next write", async () => {
   const first = await lab.send("alice", "GET", MAX);
   const tag = first.headers.get("etag")!;
   const again = (as: string) => lab.ask("GET", MAX, { as, headers: { "If-None-Match": tag } });
@@ -81,7 +81,7 @@ test("keeps the entity tag until the next write, per caller", async () => {
   expect([head.status, head.text, head.headers.get("content-type")]).toEqual([200, "", "application/json"]);
 });
 
-test("streams a list as of the request, despite later writes", async () => {
+test("streams a list as of the time of the request, despite later writes", async () => {
   const before = labels((await lab.ask("GET", MAX)).text);
   const response = await lab.get(MAX);
   const reader = response.body!.getReader();
@@ -109,7 +109,7 @@ test("streams a list as of the request, despite later writes", async () => {
   expect([isStreamed(then.headers.get("etag")), labels(then.text).length]).toEqual([true, before.length - 3]);
 });
 
-test("streams a file as of the request, despite later writes", async () => {
+test("streams a file as of the time of the request, despite later writes", async () => {
   for (const format of ["csv", "xlsx"]) {
     const path = `locations/?format=${format}&fields=label,barcode,place__room`;
     const file = async (response: Response, write?: () => Promise<unknown>) => {
@@ -133,7 +133,7 @@ test("streams a file as of the request, despite later writes", async () => {
   }
 });
 
-test("limits concurrent streams, and frees those of disconnected clients", async () => {
+test("limits concurrent streams, and releases those of disconnected clients", async () => {
   const before = (await lab.ask("GET", MAX)).text;
   for (let round = 0; round < 3; round++) {
     const open: Response[] = [];

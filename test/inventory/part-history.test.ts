@@ -40,7 +40,7 @@ const contents = async (more = "", as = "alice") =>
     ({ content }) => content,
   );
 
-test("a note has versions, entity tags and a past, and can be restored", async () => {
+test("notes have versions, entity tags and a history, and can be restored", async () => {
   const made = await good("POST", `${fish}notes/`, { content: "one" });
   const note = `${fish}notes/${made.body.id}/`;
   const first = made.headers.get("batch-id");
@@ -99,7 +99,7 @@ test("a note has versions, entity tags and a past, and can be restored", async (
   expect((await changesOf(fish)).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
 });
 
-test("allows one value for each type, also after undo, and does not restore read-only values", async () => {
+test("allows one value of each type, also after undo, and does not restore read-only values", async () => {
   const note = (value: string) => ({ annotation_type_id: "note", value });
   const first = await good("POST", `${fish}annotations/`, note("goat"), "admin");
   const removed = await good("DELETE", `${fish}annotations/${first.body.id}/`);
@@ -130,7 +130,7 @@ test("a dry run writes nothing, and an idempotency key is used once", async () =
   expect(await contents()).toEqual(["x", "y"]);
 });
 
-test("keeps the bytes of files while any version refers to them", async () => {
+test("keeps the contents of files while any version refers to them", async () => {
   const kept = () =>
     Number(lab.database.query("SELECT count(*) AS n FROM attachment_content").values()[0][0]);
   const id = fish.split("/")[1];
@@ -164,7 +164,7 @@ test("keeps the bytes of files while any version refers to them", async () => {
     expect(lab.database.query(`SELECT count(*) AS n FROM ${table}`).values()).toEqual([[0]]);
 });
 
-test("shows the history of rights to those who may share, and restores only rights that the caller could grant", async () => {
+test("shows the history of grants to users who may share, and restores only permissions that the caller could grant", async () => {
   const share = (users: Named[], as = "alice") => ask("PATCH", `${fish}permissions/`, { users }, as);
   const given = await share([{ user: "bob", change: true, delete: true }]);
   const [{ grant }] = given.body.users as Named[];
@@ -198,7 +198,7 @@ test("shows the history of rights to those who may share, and restores only righ
   expect(stale.status).toBe(412);
 });
 
-test("memberships have a history; the rights of a membership end and return with it", async () => {
+test("memberships have a history, and their permissions end and return with them", async () => {
   const hidden = `specimens/${(await good("POST", "specimens/", { name: "group's" })).body.id}/`;
   const joined = await good("PUT", "groups/Genomics/members/bob/", {}, "admin");
   expect((await ask("GET", hidden, undefined, "bob")).status).toBe(200);
@@ -248,7 +248,7 @@ test("a deleted record keeps its notes, and shows them after it is restored", as
   expect(await contents()).toEqual(["one"]);
 });
 
-test("reports errors of bodies, and accepts an answer unchanged", async () => {
+test("reports invalid fields, and accepts a response unchanged", async () => {
   const { body } = await good("POST", `${fish}notes/`, { content: "one" });
   const note = `${fish}notes/${body.id}/`;
   expect((await good("PUT", note, body)).body).toEqual(body);

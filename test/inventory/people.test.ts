@@ -15,7 +15,7 @@ const get = (path: string, as?: string) => lab.ask("GET", path, as === undefined
 const results = async (path: string, as: string) =>
   (await get(path, as)).body.results as Record<string, Json>[];
 
-test("signed-in users see names; only the user and administrators see the e-mail address", async () => {
+test("signed-in users see names; only the account's user and administrators see its e-mail address", async () => {
   for (const path of ["users/", "groups/", "users/alice/", "groups/Genomics", "groups/Genomics/members/"])
     expect((await get(path)).status).toBe(401);
   const mail = async (as: string) =>
@@ -32,7 +32,7 @@ test("signed-in users see names; only the user and administrators see the e-mail
   });
 });
 
-test("no answer contains a hash or a token, and no parameter reaches hidden fields", async () => {
+test("no response contains a hash or a token, and no parameter reaches hidden fields", async () => {
   for (const look of [
     "",
     "fields=*",
@@ -57,7 +57,7 @@ test("no answer contains a hash or a token, and no parameter reaches hidden fiel
   }
 });
 
-test("lists of accounts support filters, ordering, pages and formats", async () => {
+test("account lists support filters, ordering, pages and formats", async () => {
   const names = async (query: string) =>
     (await results(`users/?${query}`, "bob")).map(({ username }) => username);
   expect(await names("ordering=-username")).toEqual(["system", "bob", "alice", "admin"]);
@@ -173,7 +173,7 @@ test("administrators create, change and disable accounts", async () => {
   ]);
 });
 
-test("membership takes effect at once", async () => {
+test("membership takes effect immediately", async () => {
   const members = "groups/Genomics/members/";
   for (const [method, path, body, status, names, secret] of [
     ["PUT", `${members}bob/`, undefined, 204, ["alice", "bob"], 1],
@@ -191,7 +191,7 @@ test("membership takes effect at once", async () => {
   expect([without.status, without.body.members]).toEqual([400, [expect.stringContaining("primary")]]);
 });
 
-test("creates, renames and deletes groups that are not in use", async () => {
+test("creates, renames and deletes unused groups", async () => {
   const as = "admin";
   const made = await lab.send(as, "POST", "groups/", { name: "Yeast", members: ["bob"] });
   expect([made.status, made.body.name]).toEqual([201, "Yeast"]);
@@ -213,7 +213,7 @@ test("creates, renames and deletes groups that are not in use", async () => {
   ]);
 });
 
-test("accounts and groups have no history except memberships, and explanations reveal no secrets", async () => {
+test("accounts and groups have no history except of memberships, and explanations reveal no secrets", async () => {
   for (const segment of ["users", "groups"]) {
     expect((await get(`${segment}/?as_of=2026-01-01`, "bob")).status).toBe(400);
     const explained = await get(`${segment}/?explain=1&name=a`, "bob");

@@ -110,7 +110,7 @@ test.each<[string, string | undefined, string[], string[]]>([
   [`equipment/${IDS.freezer}`, undefined, ["A 101", "Freezer 1"], ["locations: Shelf 1 1/0"]],
   [`locations/${IDS.shelf}`, "alice", ["A 101", "Freezer 1", "Shelf 1"], ["locations: drawer 0/2"]],
   [`locations/${IDS.drawer}`, "alice", ["A 101", "Freezer 1", "Shelf 1", "drawer"], []],
-])("browses the tree of %p as %s", async (of, as, path, levels) => {
+])("reads the tree below %p as %s", async (of, as, path, levels) => {
   const body = await get(`locations/tree/?of=${of}`, as);
   expect((body.path as { name: string }[]).map(({ name }) => name)).toEqual(path);
   expect(levelsOf(body)).toEqual(levels);
@@ -124,7 +124,7 @@ test.each<[string, string | undefined, number]>([
   ["page=0", undefined, 400],
   ["page_size=1001", undefined, 400],
   ["page_size=1000", undefined, 200],
-])("GET locations/tree/?%s as %s is %d", async (query, as, status) => {
+])("GET locations/tree/?%s as %s returns %d", async (query, as, status) => {
   expect((await lab.ask("GET", `locations/tree/?${query}`, as ? { as } : {})).status).toBe(status);
 });
 

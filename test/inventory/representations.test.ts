@@ -14,7 +14,7 @@ const get = (path: string, as?: string): Promise<Answered> => lab.ask("GET", pat
 const results = ({ body }: Answered): Record<string, Json>[] => body.results as Record<string, Json>[];
 
 describe("renderings:", () => {
-  test("fields selects fields in record order, including hidden and spanned ones", async () => {
+  test("the parameter `fields` selects fields in record order, including hidden and spanned ones", async () => {
     const only = await get(`locations/?fields=label,id,nothing&id=${IDS.drawer}`);
     expect(only.text).toContain(`"results":[{"id":"${IDS.drawer}","label":"drawer"}]`);
     const more = await get(`locations/?fields=label,parent,place__building,place__address&id=${IDS.drawer}`);
@@ -26,7 +26,7 @@ describe("renderings:", () => {
     expect(Object.keys(results(all)[0])).not.toContain("rid");
   });
 
-  test("created and modified are objects by default, plain in flat and properties in nested format", async () => {
+  test("`created` and `modified` are objects by default, strings in flat and properties in nested format", async () => {
     const path = `locations/${IDS.shelf}/`;
     const at = "2026-01-01T00:00:00.000000+00:00";
     expect((await get(path)).body.created).toEqual({ name: "created", value: at, category: "property" });
@@ -46,7 +46,7 @@ describe("renderings:", () => {
     expect(nested.parent).toEqual({ name: "parent", value: null, category: "property" });
   });
 
-  test("shows all fields of records of the specification", async () => {
+  test("shows all fields that records have in the specification", async () => {
     const { body } = await get(`annotationtypes/${IDS.weight}/`);
     expect(body).toEqual({
       url: `http://lab/api/v2/annotationtypes/${IDS.weight}/?format=api`,
@@ -120,7 +120,7 @@ describe("renderings:", () => {
     own.database.close();
   });
 
-  test("CSV has a header line and a line per record", async () => {
+  test("CSV has a header line and one line for each record", async () => {
     const { headers, text } = await get("locations/?format=csv&fields=label,equipment,public,created");
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(text.split("\r\n")[0]).toBe("created,label,equipment,public");
@@ -150,12 +150,12 @@ describe("renderings:", () => {
     ["application/json", "format=api", "application/json"],
     ["*/*", "format=api", "text/html; charset=utf-8"],
     ["text/html", "format=json", "application/json"],
-  ])("Accept: %s with %p gives %s", async (accept, query, type) => {
+  ])("Accept: %s with %p returns %s", async (accept, query, type) => {
     const { headers } = await lab.ask("GET", `locations/?${query}`, { headers: { Accept: accept } });
     expect(headers.get("content-type")).toBe(type);
   });
 
-  test("refuses unacceptable formats and can_view", async () => {
+  test("rejects unacceptable formats and can_view", async () => {
     const image = await lab.ask("GET", "locations/", { headers: { Accept: "image/png" } });
     expect(image.status).toBe(406);
     expect(image.body.detail).toStartWith("Could not satisfy the request Accept header.");
@@ -168,7 +168,7 @@ describe("renderings:", () => {
 });
 
 describe("HEAD and OPTIONS:", () => {
-  test("HEAD answers as GET without the body", async () => {
+  test("HEAD returns the headers of GET without the body", async () => {
     const whole = await get("locations/");
     const head = await lab.ask("HEAD", "locations/");
     expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: "" });
@@ -179,7 +179,7 @@ describe("HEAD and OPTIONS:", () => {
     expect((await lab.ask("HEAD", "locations/?page=9")).status).toBe(404);
   });
 
-  test("OPTIONS describes bodies to those who may send them", async () => {
+  test("OPTIONS describes bodies to users who may send them", async () => {
     const nobody = await lab.ask("OPTIONS", "locations/");
     expect(nobody.headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
     expect(nobody.body).toMatchObject({ name: "locations", parses: ["application/json"] });
@@ -201,7 +201,7 @@ describe("HEAD and OPTIONS:", () => {
   });
 });
 
-test("the root lists URLs that all answer", async () => {
+test("every URL listed at the root works", async () => {
   const { body } = await get("");
   expect(Object.keys(body)).toEqual([...RESOURCES.map(({ segment }) => segment), "users", "groups"]);
   // Users and groups need credentials.
@@ -222,7 +222,7 @@ test.each([
   "locations/%E0%A4%A",
   "locations/%00/",
   "locations/%2F/",
-])("%s is not found", async (path) => {
+])("returns 404 for %s", async (path) => {
   const { status, body } = await get(path);
   expect([status, body.detail]).toEqual([404, expect.stringMatching(/^Not found\./)]);
 });

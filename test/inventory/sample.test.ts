@@ -17,7 +17,7 @@ const TABLES = [
   "user_group",
 ];
 
-test("loading a sample twice adds nothing and reverts nothing", async () => {
+test("loading the sample data twice adds nothing and reverts nothing", async () => {
   const lab = await openLab();
   const snapshot = () => TABLES.map((table) => lab.database.query(`SELECT * FROM ${table}`).all());
   await lab.ask("PATCH", `locations/${IDS.bench}/`, { as: "admin", body: { label: "Mine" } });
@@ -28,7 +28,7 @@ test("loading a sample twice adds nothing and reverts nothing", async () => {
   lab.database.close();
 });
 
-test("generates the same ids for a sample in every installation", () => {
+test("generates the same ids for the sample data in every installation", () => {
   const ids = () => {
     const database = openDatabase(":memory:", MIGRATIONS);
     const added = loadInventory(database, fixedClock(), SAMPLE, "system");
@@ -42,7 +42,7 @@ test("generates the same ids for a sample in every installation", () => {
   expect(ids()).toEqual(ids());
 });
 
-test("loading a sample drops cached lists", async () => {
+test("loading the sample data clears cached lists", async () => {
   const lab = await openLab();
   expect((await lab.ask("GET", "locations/")).body.total).toBe(3);
   const more = { ...SAMPLE, locations: [...SAMPLE.locations, { label: "New" }] };
@@ -51,7 +51,7 @@ test("loading a sample drops cached lists", async () => {
   lab.database.close();
 });
 
-test("refuses the whole sample if a record breaks a rule, and names the record", () => {
+test("rejects the whole sample if a record violates a rule, and names the record", () => {
   const database = openDatabase(":memory:", MIGRATIONS);
   const load = (part: object) => () =>
     loadInventory(database, fixedClock(), { ...SAMPLE, ...part }, "system");
@@ -66,7 +66,7 @@ test("refuses the whole sample if a record breaks a rule, and names the record",
   database.close();
 });
 
-test("adds annotations and notes of a sample once, and keeps later changes", async () => {
+test("adds annotations and notes of the sample data once, and keeps later changes", async () => {
   const lab = await openLab();
   const more = {
     ...SAMPLE,

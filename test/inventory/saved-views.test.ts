@@ -42,7 +42,7 @@ test("a view returns the records of its list", async () => {
   expect((list.body.results as { label: string }[]).map(({ label }) => label)).toEqual(["drawer", "Shelf 1"]);
 });
 
-test("refuses a view of an unknown list or of one page", async () => {
+test("rejects a view of an unknown list or of a single page", async () => {
   const wrong = await save({ name: "X", list: "nothing" });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining("Choices: locations")]);
   expect((await save({ name: "X", list: "locations", query: "page=2" })).body.query).toEqual([

@@ -53,7 +53,7 @@ test("opens a session, uses its cookie, and ends it", async () => {
   expect((await lab.ask("DELETE", "session/")).status).toBe(204);
 });
 
-test("signs in and out by forms, and redirects only to own pages", async () => {
+test("signs in and out by forms, and redirects only to its own pages", async () => {
   const form = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
     lab.ask("POST", "session/", {
       headers: { ...FORM, ...headers },
@@ -100,7 +100,7 @@ test("accepts Basic authentication", async () => {
   expect(wrong.headers.get("www-authenticate")).toBe("Token, Bearer");
 });
 
-test("creates, shows once, lists and revokes tokens", async () => {
+test("creates, lists and revokes tokens, and shows each once", async () => {
   const as = "bob";
   const made = await lab.send(as, "POST", "tokens/", { name: "plate reader", scope: "read", days: 1 });
   expect(made.status).toBe(201);

@@ -28,7 +28,7 @@ const remove = async (as: string) => (await lab.send(as, "DELETE", `locations/${
 const effect = async (as: string) => [await seen(as), await seen(as, "&can_change=true"), await change(as)];
 const toBob = (rights: object) => ({ users: [{ user: "bob", ...rights }] });
 
-test("grants and revokes a right with immediate effect", async () => {
+test("grants and revokes a permission with immediate effect", async () => {
   expect(await effect("bob")).toEqual([false, false, 404]);
   const shared = await share("alice", toBob({ view: true }));
   const bob = { id: expect.any(String), username: "bob", full_name: "Bob Baker", grant: expect.any(String) };
@@ -52,7 +52,7 @@ test("grants and revokes a right with immediate effect", async () => {
   expect((await share("alice", {})).body.users).toEqual([]);
 });
 
-test("applies a grant of a group to its members", async () => {
+test("applies grants of a group to its members", async () => {
   await share("alice", { groups: [{ group: "Imaging", delete: true }] });
   expect([await seen("bob"), await seen("carol"), await change("bob")]).toEqual([true, true, 403]);
   expect(await seen("carol", "&can_delete=true&can_change=false")).toBe(true);
@@ -60,7 +60,7 @@ test("applies a grant of a group to its members", async () => {
   expect((await share("alice", {})).status).toBe(404);
 });
 
-test("lets editors share, but not grant a right to delete that they lack", async () => {
+test("lets editors share, but not grant a delete permission that they lack", async () => {
   await share("alice", { users: [{ user: "bob", view: true }] });
   for (const method of ["GET", "PUT", "PATCH"])
     expect((await share("bob", method === "GET" ? undefined : {}, method)).status).toBe(403);
@@ -83,7 +83,7 @@ test("lets editors share, but not grant a right to delete that they lack", async
   expect([gone.status, gone.text, await seen("bob")]).toEqual([204, "", false]);
 });
 
-test("replaces lists by PUT, and merges by PATCH", async () => {
+test("PUT replaces lists of grants and PATCH merges them", async () => {
   await share("alice", { ...toBob({ change: true }), groups: [{ group: "Imaging", view: true }] });
   const merged = await share("alice", { users: [{ username: "carol", view: true }] });
   const names = (merged.body.users as { username: string }[]).map(({ username }) => username);
@@ -125,7 +125,7 @@ test("names the invalid list, and writes nothing", async () => {
   expect((await lab.send("alice", "DELETE", `locations/${id}/permissions/`)).status).toBe(405);
 });
 
-test("shares several records or none", async () => {
+test("shares all of the given records or none", async () => {
   const second = String((await lab.send("alice", "POST", "locations/", { label: "Two" })).body.id);
   const body = (ids: string[]) => ({ ids, users: [{ user: "bob", view: true }] });
   const count = async () => (await lab.send("bob", "GET", `locations/?id=${id}&id=${second}`)).body.total;
@@ -145,7 +145,7 @@ test("shares several records or none", async () => {
   expect(await count()).toBe(1);
 });
 
-test("exists for every resource and alias", async () => {
+test("every resource and alias can be shared", async () => {
   for (const [segment, record] of [
     ["stocks/equipment", IDS.freezer],
     ["annotationtypes", IDS.note],
@@ -160,7 +160,7 @@ test("exists for every resource and alias", async () => {
       });
 });
 
-test("ends with the account or the group", async () => {
+test("grants end when the account or group is deleted", async () => {
   await share("alice", { users: [{ user: "carol", view: true }] });
   expect(await seen("carol")).toBe(true);
   await lab.send("admin", "PATCH", "users/carol/", { is_active: false });

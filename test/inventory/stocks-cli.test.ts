@@ -75,7 +75,7 @@ test.each<[string, object]>([
   expect({ status, body }).toEqual({ status: 200, body: expected as Record<string, Json> });
 });
 
-test("returns the account of the caller by id, and nothing of others to anonymous callers", async () => {
+test("returns the caller's account by id, and no other account to anonymous callers", async () => {
   const { body } = await call("GET", "users/alice");
   expect((await call("GET", `users/${String(body.id)}/`)).body).toEqual(ALICE);
   expect((await lab.ask("GET", "users/alice")).status).toBe(401);
@@ -126,7 +126,7 @@ test.each<[string, string, object | undefined, number]>([
   ["GET", "users/%", undefined, 404],
   ["GET", "users/%00", undefined, 404],
   ["GET", "users/ali%27ce", undefined, 404],
-])("sends a message with the error of %s %s", async (method, path, body, status) => {
+])("the error of %s %s has a message", async (method, path, body, status) => {
   const answer = await call(method, path, body);
   expect([answer.status, answer.body.message]).toEqual([status, expect.any(String)]);
 });

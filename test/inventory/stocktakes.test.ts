@@ -58,7 +58,7 @@ const placeOf = async (letter: string): Promise<Record<string, unknown>> => {
   return (await lab.send("admin", "GET", path)).body;
 };
 
-test("judges scans by recorded locations, and applies them as one batch", async () => {
+test("compares scans with recorded locations and applies the changes as one batch", async () => {
   const of = await begin("admin");
   expect(await scan(of, "admin", ["TUBE-1", "bbbbbbbb-bbbb", "http://lab/i/dddddddd-dddd"])).toEqual([
     "In the drawer: found",
@@ -141,7 +141,7 @@ test("moves an item into the box in which it was scanned", async () => {
   expect([wrong.status, Object.keys(wrong.body)]).toEqual([400, ["place", "message"]]);
 });
 
-test("respects the rights of the caller", async () => {
+test("respects the permissions of the caller", async () => {
   const of = await begin("bob");
   // Neither the lists nor a code tell of what is hidden.
   expect(await scan(of, "bob", ["ffffffff", "dddddddd"])).toEqual(["–: unknown", "On the bench: misplaced"]);
@@ -166,7 +166,7 @@ test("respects the rights of the caller", async () => {
   expect((await count(own, "bob")).unknown).toEqual(["ffffffff"]);
 });
 
-test("protects its result, and names invalid parameters", async () => {
+test("keeps its result read-only, and names invalid parameters", async () => {
   const of = await begin("alice");
   for (const [as, method, path, body] of [
     ["alice", "PATCH", of, { state: "APPLIED" }],

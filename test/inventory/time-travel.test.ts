@@ -190,7 +190,7 @@ async function checkFeed(
 
 const SEEDS = process.env.LABD_HEAVY ? 60 : 3;
 test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
-  "history %i",
+  "past states match a model with random writes, seed %i",
   async (seed) => {
     const lab = await openLab();
     try {

@@ -29,7 +29,7 @@ const add = async (body: object = { label: "Box" }): Promise<string> =>
   String((await send("POST", "locations/", body)).body.id);
 
 describe("undo of a batch", () => {
-  test("undoes creating, changing and deleting, and undo itself", async () => {
+  test("undoes creating, changing, deleting and undoing", async () => {
     const ids = [await add({ label: "a" }), await add({ label: "b" })];
     const steps: (() => Promise<Answered>)[] = [
       () => send("POST", "locations/", [{ label: "x" }, { label: "y", parent: ids[0] }]),
@@ -64,7 +64,7 @@ describe("undo of a batch", () => {
     expect((batch.body.results as Json[])[0]).toMatchObject({ undone_by: null, changes: { locations: 1 } });
   });
 
-  test("is refused for each record with later changes to the same fields", async () => {
+  test("rejects undo for each record with later changes to the same fields", async () => {
     const ids = [await add(), await add(), await add()];
     const batch = await send("PATCH", "locations/?name=Box", { label: "Case" });
     await send("PATCH", `locations/${ids[0]}/`, { label: "Later" });
@@ -83,7 +83,7 @@ describe("undo of a batch", () => {
     expect(after.body.results).toEqual(["", "", "kept"].map((description) => ({ description })));
   });
 
-  test("refuses to undo the creation of a record that is used or was changed", async () => {
+  test("does not undo the creation of a record that is in use or was changed", async () => {
     const made = await send("POST", "locations/", { label: "Rack" });
     await send("POST", "locations/", { label: "Slot", parent: made.body.id });
     const used = await undo(made);
@@ -99,7 +99,7 @@ describe("undo of a batch", () => {
     expect((await lab.ask("GET", `locations/${other.body.id}/`, { as: "alice" })).status).toBe(404);
   });
 
-  test("restores a deleted tree as a whole, but no record without its parent", async () => {
+  test("restores a deleted tree as a whole, and no record without its parent", async () => {
     const rack = await add({ label: "Rack" });
     const slot = await add({ label: "Slot", parent: rack });
     const slotGone = await send("DELETE", `locations/${slot}/`);
@@ -119,7 +119,7 @@ describe("undo of a batch", () => {
     expect((await state()).length).toBe(before.length);
   });
 
-  test("undoes names that moved from one record to another", async () => {
+  test("undoes a batch that moved a name from one record to another", async () => {
     const make = async (name: string) =>
       String((await send("POST", "vocabularies/categories/", { name })).body.id);
     const [one, two] = [await make("one"), await make("two")];
@@ -140,7 +140,7 @@ describe("undo of a batch", () => {
     });
   });
 
-  test("requires the rights of the changes themselves, and reveals nothing else", async () => {
+  test("requires the permissions of the undone changes, and reveals nothing else", async () => {
     const batch = await send("POST", "locations/", [{ label: "open", public: true }, { label: "closed" }]);
     const theirs = await undo(batch, undefined, "bob");
     expect({ status: theirs.status, told: "rows" in theirs.body }).toEqual({ status: 403, told: false });
@@ -174,7 +174,7 @@ describe("restore", () => {
       expect((await send("POST", `locations/${id}/restore/`, body)).status).toBe(status);
   });
 
-  test("restores a deleted record for those who may delete it", async () => {
+  test("restores a deleted record for users who may delete it", async () => {
     const id = await add({ label: "one", public: true });
     await send("DELETE", `locations/${id}/`);
     expect((await send("POST", `locations/${id}/restore/`, {}, "bob")).status).toBe(403);
@@ -186,7 +186,7 @@ describe("restore", () => {
     );
   });
 
-  test("is refused if the version refers to a deleted record", async () => {
+  test("rejects restoring a version that refers to a deleted record", async () => {
     const place = (await send("POST", "places/", { room: "7", address: 1 })).body.id;
     const id = await add({ label: "one", place });
     await send("PATCH", `locations/${id}/`, { place: null });
@@ -197,7 +197,7 @@ describe("restore", () => {
 });
 
 describe("purge", () => {
-  test("lets administrators remove a deleted record and its history", async () => {
+  test("administrators may purge a deleted record and its history", async () => {
     const id = await add({ label: "Gone for good", public: true });
     expect((await send("POST", `locations/${id}/purge/`, undefined, "admin")).status).toBe(409);
     const removed = await send("DELETE", `locations/${id}/`);
@@ -221,7 +221,7 @@ describe("purge", () => {
     expect((await lab.ask("GET", "batches/?kind=purge", { as: "alice" })).body.total).toBe(0);
   });
 
-  test("is refused while any record refers to it, even a deleted one", async () => {
+  test("rejects purging while any record refers to the record, even a deleted one", async () => {
     const rack = await add({ label: "Rack" });
     const slot = await add({ label: "Slot", parent: rack });
     await send("DELETE", `locations/bulk_delete/?id=${rack},${slot}`);
@@ -237,7 +237,7 @@ describe("the feed of changes", () => {
   const feed = async (since: Json, more = "", as = "alice") =>
     (await lab.ask("GET", `changes/?since=${String(since)}${more}`, { as })).body;
 
-  test("is read by cursor, in the order of commits, without gaps", async () => {
+  test("the feed is read by cursor in commit order without gaps", async () => {
     const { cursor } = await feed(0, "&page_size=max");
     const id = await add();
     await send("PATCH", `locations/${id}/`, { label: "Case" });

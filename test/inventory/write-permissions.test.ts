@@ -18,7 +18,7 @@ describe("writes without permission:", () => {
     ["DELETE", `locations/${IDS.shelf}/`],
     ["DELETE", `locations/${IDS.secret}/`],
     ["DELETE", "locations/bulk_delete/"],
-  ])("nobody: %s %s", async (method, path) => {
+  ])("rejects %s %s from anonymous callers", async (method, path) => {
     const { status, headers, body } = await lab.ask(method, path, { body: {} });
     const text = "Authentication credentials were not provided.";
     expect({ status, body }).toEqual({ status: 401, body: { detail: text, message: text } });
@@ -39,7 +39,7 @@ describe("writes without permission:", () => {
     ["POST", "version/", 405],
     ["POST", "users/bob", 405],
     ["PUT", `resolver/${IDS.shelf}/`, 405],
-  ])("bob: %s %s is %d", async (method, path, wanted) => {
+  ])("returns to bob for %s %s status %d", async (method, path, wanted) => {
     const { status, headers, body } = await lab.ask(method, path, { as: "bob", body: { label: "x" } });
     const texts: Record<number, string> = {
       403: "You do not have permission to perform this action.",
@@ -51,7 +51,7 @@ describe("writes without permission:", () => {
     expect(headers.has("allow")).toBe(wanted === 405);
   });
 
-  test("refuses a wrong token, also for reading", async () => {
+  test("rejects an invalid token, also for reading", async () => {
     for (const [Authorization, status, detail] of [
       ["Token wrong", 401, "Invalid token."],
       [`Bearer ${lab.tokens.alice}`, 200, undefined],

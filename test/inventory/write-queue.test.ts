@@ -23,7 +23,7 @@ function queueOn(path: string) {
   return { database, statements, queue, insert, stored, undone: () => undone };
 }
 
-test("concurrent writes share one transaction and are answered after its commit", async () => {
+test("concurrent writes share one transaction and return after its commit", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-queue-"));
   const { database, queue, insert, undone } = queueOn(join(directory, "a.sqlite"));
   const other = openDatabase(join(directory, "a.sqlite"), MIGRATIONS);
@@ -44,7 +44,7 @@ test("concurrent writes share one transaction and are answered after its commit"
   rmSync(directory, { recursive: true });
 });
 
-test("rolls back a refused write and none of the others", async () => {
+test("rolls back only the rejected write of a transaction", async () => {
   const { statements, queue, insert, stored, undone } = queueOn(":memory:");
   const refused = () =>
     statements.writing(() => {
@@ -89,7 +89,7 @@ test("while another writer holds the lock, writes wait and reads do not", async 
   expect(database.query("PRAGMA busy_timeout").get()).toEqual({ timeout: 500 });
 });
 
-test("answers concurrent writes separately", async () => {
+test("responds to concurrent writes separately", async () => {
   const lab = await openLab();
   const bodies = [
     { label: "together a" },

@@ -13,7 +13,7 @@ async function archive(): Promise<Buffer> {
 
 const turn = async (): Promise<void> => {};
 
-test("preserves the content for streaming and for random access", async () => {
+test("preserves content for streaming and random access", async () => {
   const bytes = await archive();
   const streamed: unknown[] = [];
   for await (const { values } of streamXlsxRows(toStreamable(bytes, 1e9, turn))) streamed.push(values);

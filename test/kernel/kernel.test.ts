@@ -79,7 +79,7 @@ describe("scores", () => {
     }
   });
 
-  test("returns -1 beyond 8 bits", () => {
+  test("8-bit scores return -1 on overflow", () => {
     // W against W is 11, A against A is 4, V against V is 4: 253, 254, 255, 256 and beyond.
     const cases: [string, number][] = [
       ["W".repeat(22) + "AAA", 254],
@@ -96,7 +96,7 @@ describe("scores", () => {
     }
   });
 
-  test("returns -1 beyond 16 bits", () => {
+  test("16-bit scores return -1 on overflow", () => {
     for (const length of [5957, 5958, 6100]) {
       const codes = encode("W".repeat(length));
       const score = length * 11;
@@ -105,7 +105,7 @@ describe("scores", () => {
     }
   });
 
-  test("a large pair alone scores as in a batch", () => {
+  test("a large pair has the same score alone as in a batch", () => {
     const next = random(9);
     const query = randomProtein(next, 10_100);
     const relative = mutated(next, query, 0.9);
@@ -204,7 +204,7 @@ describe("alignments", () => {
     expect(gaps).toBeGreaterThan(1000);
   });
 
-  test("aligns pairs too large for full step storage", () => {
+  test("aligns pairs that are too large for full step storage", () => {
     const next = random(8);
     const query = randomProtein(next, 3000);
     const subject = mutated(next, query, 0.3);
@@ -215,7 +215,7 @@ describe("alignments", () => {
     }
   });
 
-  test("returns an empty path for empty sequences", () => {
+  test("returns an empty path if a sequence is empty", () => {
     const none = new Uint8Array(0);
     const one = encode("W");
     for (const local of [true, false]) {

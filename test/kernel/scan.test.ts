@@ -67,7 +67,7 @@ describe("seed scan", () => {
     expect(positive).toBeGreaterThan(150);
   });
 
-  test("handles repeats with crowded diagonals", () => {
+  test("handles repeats with many hits per diagonal", () => {
     const query = encode("ACDEFGHIKL".repeat(12));
     const subjects = [1, 3, 9, 30].map((times) => encode("ACDEFGHIKL".repeat(times)));
     const wanted = subjects.map((s) => scanPlain(query, positions(query), BLOSUM62, open, s));
@@ -96,7 +96,7 @@ describe("seed scan", () => {
     expect(order).toEqual(subjects.flatMap((_, k) => (scores[k] >= middle ? [k] : [])));
   });
 
-  test("does not depend on blocks", () => {
+  test("does not depend on the division into blocks", () => {
     const next = random(23);
     const query = randomProtein(next, 100);
     const relative = mutated(next, query, 0.2);

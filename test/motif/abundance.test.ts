@@ -19,7 +19,7 @@ test("residue frequencies sum to 1 and ignore non-standard letters", () => {
   expect([...residueFrequencies(encode("XX"))]).toEqual(Array.from({ length: 20 }, () => 0));
 });
 
-test("a path's probability is the product over positions, without wildcards", () => {
+test("the probability of a path is the product over positions, without wildcards", () => {
   const shares = residueFrequencies(encode("WWWW"));
   const w = 0.5 + 0.5 * BACKGROUND[18];
   const p = 0.5 * BACKGROUND[12];
@@ -27,7 +27,7 @@ test("a path's probability is the product over positions, without wildcards", ()
   expect(pathProbability(pathOf("W", "W"), shares)).toBe(MAX_CHANCE);
 });
 
-test("patterns occur in random proteins as often as their probability predicts", () => {
+test("random proteins match patterns as often as their probability predicts", () => {
   const protein = randomProtein(random(81), 200_000);
   const shares = residueFrequencies(protein);
   for (const [expression, text] of [

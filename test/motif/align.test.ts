@@ -8,7 +8,7 @@ const anchored = (query: string, subject: string): string =>
   decode(align(encode(query), [encode(subject)])[0].row.anchored);
 
 describe("global alignment with free end gaps", () => {
-  test("aligns small cases", () => {
+  test("aligns small examples", () => {
     expect(anchored("MKVLAWRRP", "MKVLAWRRP")).toBe("MKVLAWRRP");
     expect(anchored("MKVLAWRRP", "VLAWR")).toBe("--VLAWR--");
     expect(anchored("VLAWR", "GGMKVLAWRRPGG")).toBe("VLAWR");
@@ -27,7 +27,7 @@ describe("global alignment with free end gaps", () => {
     expect(score).toBe(6 * 11 + 4 * 9 + 4 * 8 - 14);
   });
 
-  test("equals the row of the same alignment written with gaps", () => {
+  test("equals the same alignment written with gaps", () => {
     const next = random(51);
     for (let round = 0; round < 50; round++) {
       const query = randomProtein(next, 30 + Math.floor(next() * 100));
@@ -53,7 +53,7 @@ describe("global alignment with free end gaps", () => {
     }
   });
 
-  test("counts identity over standard pairs and coverage over all", () => {
+  test("counts identity over standard residue pairs and coverage over all", () => {
     const [{ identity, coverage }] = align(encode("MKVLAWXRRP"), [encode("MKVLAWXRRG")]);
     expect(identity).toBeCloseTo(8 / 9, 12);
     expect(coverage).toBe(1);
@@ -70,7 +70,7 @@ describe("global alignment with free end gaps", () => {
   });
 });
 
-describe("local", () => {
+describe("local alignment", () => {
   test("aligns only the scoring segment", () => {
     const [{ row, coverage, score }] = alignLocal(encode("PPPPPVLAWRRCCCC"), [encode("DDDVLAWRRKKKKKK")]);
     expect(decode(row.anchored)).toBe("-----VLAWRR----");

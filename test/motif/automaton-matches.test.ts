@@ -49,7 +49,7 @@ function randomCases(seed: number, count: number, lookarounds: boolean): Case[] 
 test.each([
   ["patterns of the service", 1, 6000, false],
   ["patterns with lookarounds", 2, 3000, true],
-] as const)("all matches are those of a backtracking matcher: %s", (_, seed, count, lookarounds) => {
+] as const)("finds all matches of a backtracking matcher: %s", (_, seed, count, lookarounds) => {
   let found = 0;
   let compared = 0;
   for (const { form, expression, text, dialect } of randomCases(seed, count, lookarounds)) {
@@ -68,7 +68,7 @@ test.each([
   expect(found).toBeGreaterThan(count / 2);
 });
 
-test("exact and window matches equal those of a backtracking matcher", () => {
+test("exact and windowed matches equal those of a backtracking matcher", () => {
   let yes = 0;
   let no = 0;
   for (const { form, expression, text } of randomCases(3, 1500, false)) {
@@ -99,7 +99,7 @@ test("exact and window matches equal those of a backtracking matcher", () => {
   expect(no).toBeGreaterThan(1000);
 });
 
-test("the path of every match admits its residues", () => {
+test("the path of every match accepts its residues", () => {
   let paths = 0;
   for (const { expression, text } of randomCases(4, 1500, false)) {
     const { automaton } = parsePattern(expression);
@@ -142,7 +142,7 @@ function exactly(expression: string): boolean {
   return matchesExactly(openSimulation(parsePattern(expression).automaton), encode("AXA"), 0, 3, []);
 }
 
-test("non-standard letters match . and [^…] in the query but are no evidence in a homolog", () => {
+test("non-standard letters match . and [^…] in the query but do not count as retained in a homolog", () => {
   expect(matchesOf("A.A", "AXA")).toEqual([[0, 3]]);
   expect(matchesOf("A[^P]A", "AUA")).toEqual([[0, 3]]);
   expect(matchesOf("A[CD]A", "AXA")).toEqual([]);
@@ -150,7 +150,7 @@ test("non-standard letters match . and [^…] in the query but are no evidence i
   expect(exactly("A[^P]A")).toBe(false);
 });
 
-test("lookarounds see the whole sequence, ^ and $ only its ends", () => {
+test("lookarounds see the whole sequence; ^ and $ match only its ends", () => {
   expect(matchesOf("A(?=C)", "ACAD", "elm")).toEqual([[0, 1]]);
   expect(matchesOf("A(?!C)", "ACAD", "elm")).toEqual([[2, 3]]);
   expect(matchesOf("(?<=D.*)A", "ADCA", "elm")).toEqual([[3, 4]]);
@@ -181,7 +181,7 @@ test("matching stays linear where backtracking is exponential", () => {
 });
 
 const python = Bun.which("python3");
-test.skipIf(python === null)("all matches are those of Python's re (skipped without python3)", () => {
+test.skipIf(python === null)("finds all matches of Python's re (skipped without python3)", () => {
   const cases = [...randomCases(5, 6000, false), ...randomCases(6, 3000, true)].map(
     ({ expression, text, dialect }) => ({ expression, text, matches: matchesOf(expression, text, dialect) }),
   );

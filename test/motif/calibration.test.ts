@@ -33,7 +33,7 @@ const patterns = ["[ST]P", "[KR].[DE]", "[FILMV]..[AG]", "W", "CCCCC", "L.{2,3}L
   parsePattern(one),
 );
 
-test("draws depend only on the protein, not on others drawn with it", () => {
+test("random draws for a protein do not depend on other proteins", () => {
   const all = Array.from(drawnProteins(corpus, 7));
   expect(all.toSorted((a, b) => a - b)).toEqual([...Array(15).keys(), 16]);
   expect(all).not.toEqual(all.toSorted((a, b) => a - b));
@@ -73,7 +73,7 @@ function drawnBy(more: number, perProtein = 27): Draw[][] {
   );
 }
 
-test("draws like the built-in null distribution hardly change it", () => {
+test("draws from the built-in null distribution hardly change it", () => {
   const own = calibrationOf(3, [...drawnBy(0), []]);
   expect(own).toMatchObject({ seed: 3, proteins: 60, examined: 61, matches: 1620 });
   for (const [bin, { matches, persistence }] of own.rows.continuous.entries()) {
@@ -113,12 +113,12 @@ test("better conserved draws shift every bin so that 5 % reach P = 0.05", () => 
   }
 });
 
-test("quantiles increase strictly even among equal values", () => {
+test("quantiles increase strictly even if values are equal", () => {
   const quantiles = quantilesOf([...Array(50).fill(0.25), ...Array(50).fill(0.25), 1]);
   for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
 });
 
-test("a calibrated corpus determines P values and adds a warning", () => {
+test("a calibrated corpus changes P values and adds a warning", () => {
   const row = { matches: 500, persistence: LEVELS.map((_, i) => i / 1000 - 50) };
   const rows = Array.from({ length: NULL_BINS }, () => row);
   const calibration = {

@@ -4,7 +4,7 @@ import { lowComplexity, maskLowComplexity } from "../../src/motif/complexity.ts"
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 describe("low complexity", () => {
-  test("masks a homopolymer and nothing around it", () => {
+  test("masks a homopolymer and not its surroundings", () => {
     const next = random(41);
     const before = decode(randomProtein(next, 80)).replaceAll("Q", "A");
     const after = decode(randomProtein(next, 80)).replaceAll("Q", "A");
@@ -47,7 +47,7 @@ describe("low complexity", () => {
     expect(masked / all).toBeLessThan(0.05);
   });
 
-  test("finds nothing in sequences shorter than a window", () => {
+  test("finds nothing in sequences shorter than the window", () => {
     expect(lowComplexity(encode(""))).toEqual([]);
     expect(lowComplexity(encode("QQQQQQQQQQQ"))).toEqual([]);
   });

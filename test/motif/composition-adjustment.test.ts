@@ -47,7 +47,7 @@ function pairs(scores: Float64Array, p: Float64Array, q: Float64Array): Float64A
 }
 
 describe("composition-adjusted scores", () => {
-  test("have the given marginals and relative entropy", () => {
+  test("adjusted scores have the given marginals and relative entropy", () => {
     const next = random(81);
     for (let round = 0; round < 20; round++) {
       const [p, q] = [0, 1].map(() => composition(randomProtein(next, 40 + Math.floor(next() * 400))));
@@ -69,7 +69,7 @@ describe("composition-adjusted scores", () => {
     }
   });
 
-  test("equal unrounded BLOSUM62 for its own composition and entropy", () => {
+  test("scores adjusted to BLOSUM62's own composition and entropy equal unrounded BLOSUM62", () => {
     // The residues of the BLOSUM blocks, A C D E F G H I K L M N P Q R S T V W Y.
     const own = [
       0.074, 0.025, 0.054, 0.054, 0.047, 0.074, 0.026, 0.068, 0.058, 0.099, 0.025, 0.045, 0.039, 0.034, 0.052,
@@ -87,7 +87,7 @@ describe("composition-adjusted scores", () => {
     expect(Math.max(...differences)).toBeLessThan(1.5);
   });
 
-  test("are finite for extreme compositions", () => {
+  test("adjusted scores are finite for extreme compositions", () => {
     const poor = composition(encode("A".repeat(300))).map((part) => (part * 300 + 1) / 320);
     const other = composition(encode("W".repeat(300))).map((part) => (part * 300 + 1) / 320);
     for (const [p, q] of [
@@ -103,7 +103,7 @@ describe("E-values of composition-adjusted scores", () => {
   const entries = new Map(readFasta(PROTEINS).map(({ accession, residues }) => [accession, residues]));
   const residueCount = [...entries.values()].reduce((sum, { length }) => sum + length, 0);
 
-  test("are within a factor of 10 of blastp's, most within 3", () => {
+  test("adjusted E-values are within a factor of 10 of blastp's, most within 3", () => {
     const ratios = BLASTP.map(([query, subject, wanted]) => {
       const [own, other] = [entries.get(query)!, entries.get(subject)!];
       const { eValue } = adjustedScorer(own, residueCount)(other, alignLocal(own, [other])[0]);
@@ -113,7 +113,7 @@ describe("E-values of composition-adjusted scores", () => {
     expect(ratios.filter((ratio) => ratio <= 3).length).toBeGreaterThanOrEqual(BLASTP.length * 0.75);
   });
 
-  test("are above any limit for empty or low-complexity alignments", () => {
+  test("adjusted E-values exceed any limit for empty or low-complexity alignments", () => {
     const poly = encode("Q".repeat(80));
     for (const subject of [poly, encode("")]) {
       const { eValue } = adjustedScorer(poly, 1e6)(subject, alignLocal(poly, [subject])[0]);

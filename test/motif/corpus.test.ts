@@ -36,7 +36,7 @@ describe("a packed corpus", () => {
     corpus.verify();
   });
 
-  test("has a reproducible hash of its contents", () => {
+  test("has a reproducible hash of its content", () => {
     const first = openCorpus(packed());
     expect(first.hash).toMatch(/^[0-9a-f]{64}$/);
     expect(openCorpus(packed()).hash).toBe(first.hash);
@@ -44,7 +44,7 @@ describe("a packed corpus", () => {
     expect(openCorpus(other).hash).not.toBe(first.hash);
   });
 
-  test("may exceed one chunk of the builder", () => {
+  test("may be larger than one chunk of the builder", () => {
     const builder = new CorpusBuilder("long");
     const residues = new Uint8Array(3_000_001).map((_, i) => (i * 7) % 20);
     for (const accession of ["A", "B", "C"]) {
@@ -74,7 +74,7 @@ describe("a packed corpus", () => {
     expect(openCorpus(shared).residues.buffer).toBe(shared.buffer);
   });
 
-  test("may be empty", () => {
+  test("a corpus may be empty", () => {
     const corpus = openCorpus(packCorpus("none", []));
     corpus.verify();
     expect([corpus.sequenceCount, corpus.residueCount, corpus.findAccession("P1")]).toEqual([0, 0, -1]);
@@ -89,7 +89,7 @@ describe("a packed corpus", () => {
 });
 
 describe("a damaged corpus is rejected", () => {
-  test("at every shorter length and one byte longer", () => {
+  test("rejects a corpus that is truncated anywhere or one byte too long", () => {
     const bytes = packed();
     for (let length = 0; length < bytes.length; length++) {
       expect(() => openCorpus(bytes.slice(0, length))).toThrow(/truncated/);
@@ -99,7 +99,7 @@ describe("a damaged corpus is rejected", () => {
     expect(() => openCorpus(longer)).toThrow(/altered/);
   });
 
-  test("with any byte changed", () => {
+  test("rejects a corpus with any byte changed", () => {
     const bytes = packed();
     for (let i = 0; i < bytes.length; i++) {
       const altered = bytes.slice();
@@ -108,7 +108,7 @@ describe("a damaged corpus is rejected", () => {
     }
   });
 
-  test("if it is another file or version", () => {
+  test("rejects a file of another type or version", () => {
     expect(() => openCorpus(new TextEncoder().encode(FASTA.repeat(10)))).toThrow(/not a corpus file/);
     const newer = packed();
     newer[8] = 2;

@@ -6,7 +6,7 @@ function row(text: string): Uint8Array {
   return encode(text).map((code, i) => (text[i] === "-" ? GAP : code));
 }
 
-test("Kimura's distance is 0 for equal rows, increases, and is capped", () => {
+test("Kimura's distance is 0 for equal rows, increases with differences, and has a maximum", () => {
   expect(kimuraDistance(0)).toBe(0);
   expect(kimuraDistance(0.1)).toBeCloseTo(-Math.log(1 - 0.1 - 0.2 * 0.01), 12);
   for (let p = 0.05; p < 1; p += 0.05) {

@@ -87,7 +87,7 @@ function chanceRetention(query: string, start: number, frequencies: readonly num
   };
 }
 
-test("retention and divergence equal a letter-by-letter computation", () => {
+test("retention and divergence equal a residue-by-residue computation", () => {
   let compared = 0;
   for (const { model, family, start, end, ours, golden } of scored) {
     if (model === "continuous" || ours.terms === null || /[\^$]/.test(golden.regex)) continue;
@@ -123,7 +123,7 @@ test("retention and divergence equal a letter-by-letter computation", () => {
   expect(compared).toBeGreaterThan(350);
 });
 
-test("values stay within bounds; the continuous model never retains less", () => {
+test("values stay within bounds; retention in the continuous model is never lower", () => {
   for (const { model, family, ours, start, end, golden } of scored.slice(0, 400)) {
     expect(ours.homologs).toBe(ours.atHomologs.filter(({ state }) => state !== "missing").length);
     expect(ours.conservation.length).toBe(end - start);
@@ -156,7 +156,7 @@ test("z increases with the number of homologs that keep a motif", () => {
   expect(z[4] - z[0]).toBeGreaterThan(1);
 });
 
-test("counts a motif in an unaligned end", () => {
+test("includes a motif in an unaligned end", () => {
   const query = `${FLANK}${FLANK}GGSSGGSSGGKDEL--------`;
   const homolog = `${FLANK}${FLANK}--------------TAEEKDEL`;
   const family = familyOfLetters(query, homolog, homolog, homolog);

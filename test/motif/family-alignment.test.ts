@@ -60,7 +60,7 @@ test("contributions sum to z", () => {
   }
 });
 
-test("writes insertions in lower case and counts inner gaps as loss", () => {
+test("writes insertions in lower case and counts inner gaps as losses", () => {
   const rows = [
     { name: "q", letters: "MKT-AYIAKQR" },
     { name: "whole", letters: "MKTWSYIAKQR" },

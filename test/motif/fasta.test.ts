@@ -101,7 +101,7 @@ describe("records", () => {
     }
   });
 
-  test("drops a final *, reads an inner one as X, keeps rare letters", () => {
+  test("removes a final *, reads an inner one as X, keeps rare letters", () => {
     expect(plain(readFasta(">A\nMK*VL*\n>B\nBJOUXZ\n>C\nMK*\n*\n"))).toEqual([
       ["A", "MKXVL"],
       ["B", "BJOUXZ"],
@@ -109,7 +109,7 @@ describe("records", () => {
     ]);
   });
 
-  test("returns the same entries for chunks split anywhere", () => {
+  test("returns the same entries wherever chunks are split", () => {
     const text = ">sp|P1|A_HUMAN n\u00e4me OS=Homo sapiens\r\nMKV\r\nLL*\r\n;c\n>B\rACD\n\n>C d\nWW\n";
     const bytes = new TextEncoder().encode(text);
     const whole = readFasta(bytes);

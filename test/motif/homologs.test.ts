@@ -60,7 +60,7 @@ describe("homolog criteria", () => {
       expect(found[k].rawScore).toBeLessThanOrEqual(found[k - 1].rawScore);
   });
 
-  test("finds the same in exhaustive mode", () => {
+  test("finds the same homologs in exhaustive mode", () => {
     const found = findHomologs(query, corpus, options);
     expect(findHomologs(query, corpus, { ...options, exhaustive: true })).toEqual(found);
   });
@@ -104,7 +104,7 @@ describe("homolog criteria", () => {
 });
 
 describe("species", () => {
-  test("takes the best hit of every species before second ones", () => {
+  test("selects the best hit of every species before second hits", () => {
     const entries: Entry[] = [
       ...noise,
       { accession: "h1", species: "human", residues: relative(0.05) },
@@ -123,7 +123,7 @@ describe("species", () => {
     expect(upTo(9)).toEqual(["h1", "h2", "m1", "m2", "f1"]);
   });
 
-  test("counts the query's species as represented", () => {
+  test("counts the query's species as included", () => {
     const corpus = corpusOf([
       { accession: "self", species: "human", residues: query },
       { accession: "paralog", species: "human", residues: relative(0.1) },
@@ -173,7 +173,7 @@ describe("queries without homologs", () => {
     });
   }
 
-  test("finds the relative of a query as long as titin", () => {
+  test("finds a relative of a query as long as titin", () => {
     const giant = randomProtein(random(5), 35_000);
     const entries = [
       ...noise,

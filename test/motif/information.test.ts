@@ -31,7 +31,7 @@ test.each([
   expect(minBits(parsePattern(expression).root)).toBeCloseTo(expected, 10);
 });
 
-test("no path has less information than the pattern's minimum", () => {
+test("no path has less information than the minimum of its pattern", () => {
   const next = random(21);
   let matches = 0;
   for (let i = 0; i < 2000; i++) {

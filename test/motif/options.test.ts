@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as options from "../../src/motif/options.ts";
 
-test("docs/method.md names the method and only constants that exist", () => {
+test("docs/method.md names the method and only existing constants", () => {
   const page = readFileSync(join(import.meta.dir, "../../docs/method.md"), "utf8");
   expect(page).toContain(`\`${options.METHOD}\``);
   const named = [...page.matchAll(/`([A-Z][A-Z_]{3,})`/g)].map(([, name]) => name!);

@@ -18,7 +18,7 @@ test("every bin has enough matches and increasing quantiles", () => {
   }
 });
 
-test("bins are depth by disorder, with borders in the upper bin", () => {
+test("bins divide matches by depth and disorder, and borders belong to the upper bin", () => {
   const [low, high] = NULL_DISORDER;
   const cases = [3, 5, 6, 15, 16, 500].map((n) =>
     [-0.9, low - 1e-9, low, high - 1e-9, high, 0.9].map((d) => binOf(n, d)),
@@ -27,7 +27,7 @@ test("bins are depth by disorder, with borders in the upper bin", () => {
   expect(cases).toEqual(row.map((depth) => row.map((state) => 3 * depth + state)));
 });
 
-test("P values interpolate between quantiles and are bounds beyond them", () => {
+test("P values interpolate between quantiles and are limits beyond them", () => {
   const disorders = [-1, ...NULL_DISORDER];
   const bins = NULL_DEPTHS.flatMap((homologs) => disorders.map((disorder) => ({ homologs, disorder })));
   for (const model of SCORING_MODELS)
@@ -59,6 +59,6 @@ test.each([
   [0.0501, "weakly conserved"],
   [0.2, "weakly conserved"],
   [0.201, "not conserved"],
-] as const)("P = %p is called %s", (p, verdict) => {
+] as const)("describes P = %p as %s", (p, verdict) => {
   expect(verdictOf(p === null ? null : { p, is: "estimate" })).toBe(verdict);
 });

@@ -166,7 +166,7 @@ describe("rejects oversized patterns within milliseconds", () => {
   });
 });
 
-test("any string is a pattern or a PatternError with a valid position", () => {
+test("every string is a valid pattern or causes a PatternError with a valid position", () => {
   const next = random(11);
   const characters = `${STANDARD.slice(0, 4)}0123,.^$*+?|[]{}()(){}[]=!<: x\u00e9`;
   let accepted = 0;

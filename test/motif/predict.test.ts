@@ -129,7 +129,7 @@ describe("the pipeline", () => {
 });
 
 describe("an alignment from the user", () => {
-  test("derives verdicts from the P values", () => {
+  test("derives verdicts for a user's alignment from the P values", () => {
     const verdicts = new Set<string>();
     const byQuery = Map.groupBy(goldenScores(), ({ acc }) => acc);
     for (const [accession, rows] of [...goldenAlignments()].slice(0, 20)) {
@@ -152,7 +152,7 @@ describe("an alignment from the user", () => {
     expect(verdicts.size).toBe(4);
   });
 
-  test("uses the rows that meet the criteria, in order", () => {
+  test("uses the rows that meet the homolog criteria, in order", () => {
     const query = "MKWVTFISLLFLFSSAYSRGVF";
     const rows = [
       { name: "q", letters: query },
@@ -182,7 +182,7 @@ describe("an alignment from the user", () => {
     [["MKV", "MK-V"], 1, 3, "4 columns"],
     [["MKV", "M*V"], 1, 1, "neither a letter nor a gap"],
     [["MKÿ"], 0, 2, "neither a letter nor a gap"],
-  ])("%j is rejected at row %d, position %d", (letters, row, position, text) => {
+  ])("rejects %j at row %d, position %d", (letters, row, position, text) => {
     const rows = letters.map((each, i) => ({ name: `r${i}`, letters: each }));
     try {
       predictFromAlignment({ rows, patterns: [], model: "continuous" });
@@ -214,7 +214,7 @@ describe("unusual input", () => {
     ["M", 1, "No homologs"],
     ["X".repeat(50), 50, "contains none"],
     ["MBJOUXZ", 7, "No homologs"],
-  ])("query %j", (query, length, warning) => {
+  ])("accepts the query %j", (query, length, warning) => {
     const patterns = [pattern("A"), pattern("."), pattern("^M"), pattern("")];
     for (const corpus of [empty, planted.corpus]) {
       const prediction = predict({ query, patterns, model }, corpus);

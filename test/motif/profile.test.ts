@@ -86,7 +86,7 @@ test("gaps cost less next to existing gaps", () => {
   expect([...next]).toEqual([1, 0.5, 1]);
 });
 
-test("reports a path that touches the edge of the band", () => {
+test("reports an alignment path at the edge of the band", () => {
   const protein = randomProtein(random(82), 40);
   const profile = profileOf([protein], [Int32Array.from(protein.keys())], 40);
   const tight: Band = { low: new Int32Array(41), high: new Int32Array(41) };

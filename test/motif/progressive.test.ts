@@ -74,7 +74,7 @@ test("widens the band for long insertions and unaligned ends", () => {
   }
 });
 
-test("returns fewer than two homologs or an empty query unchanged", () => {
+test("returns an empty query or fewer than two homologs unchanged", () => {
   const query = encode("MKVLAWRRP");
   expect(alignProgressively(query, [])).toEqual([]);
   const [row] = star([query, encode("MKVLWRRP")]);
@@ -86,7 +86,7 @@ test("returns fewer than two homologs or an empty query unchanged", () => {
   expect(decode(none.anchored)).toBe("---------");
 });
 
-test("guide tree joins the closest first, ties by order", () => {
+test("the guide tree joins the closest sequences first and breaks ties by number", () => {
   const distances = new Float64Array([0, 5, 5, 9, 5, 0, 1, 9, 5, 1, 0, 9, 9, 9, 9, 0]);
   expect(guideTree(distances, 4)).toEqual([
     [1, 2],

@@ -66,7 +66,7 @@ test("charge and serThrFraction cover 40 residues on each side of the match", ()
   expect(regionCharge(encode("KKKK"), { start: 0, end: 4 })).toBe(0);
 });
 
-test("family disorder averages homologs, or the query where none has a residue", () => {
+test("family disorder averages homologs, or uses the query at positions without homologous residues", () => {
   const flank = (one: string, rest: string): string => `${one.repeat(10)}GGGG${rest.repeat(10)}`;
   const letters = [flank("W", "P"), flank("E", "-"), flank("K", "-"), flank("E", "-")];
   const { query, rows } = readAlignment(letters.map((text, i) => ({ name: `s${i}`, letters: text })));

@@ -129,7 +129,7 @@ test("writes insertions within a match in lower case", () => {
   ]);
 });
 
-test("identical homologs retain everything, unrelated residues nothing", () => {
+test("identical homologs retain all residues, unrelated homologs retain none", () => {
   const query = `${FLANK}RKLDPW${FLANK}`;
   const kept = scoreOf(familyOfLetters(query, query, query, query), "RKLDPW", "discontinuous");
   expect([kept.score, kept.homologs, kept.localIdentity]).toEqual([1, 3, 1]);
@@ -148,7 +148,7 @@ test("returns no score without homologs or defined positions", () => {
   expect(wild.conservation).toEqual([null, null, null]);
 });
 
-test("wildcards retain non-standard letters, other positions do not", () => {
+test("only wildcards retain non-standard letters", () => {
   const query = `${FLANK}RKLDPW${FLANK}`;
   const family = familyOfLetters(query, query.replace("RKL", "RXL"), query.replace("RKL", "UKL"), query);
   const states = scoreOf(family, "R.L", "discontinuous").atHomologs.map(({ state }) => state);

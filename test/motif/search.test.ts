@@ -30,7 +30,7 @@ const corpus = corpusOf([
 ]);
 
 describe("search", () => {
-  test("exhaustive search equals the definition", () => {
+  test("exhaustive search finds the hits of a direct computation", () => {
     const query = queries[0];
     const masked = maskLowComplexity(query);
     const wanted = new Map<number, number>();
@@ -48,7 +48,7 @@ describe("search", () => {
     expect(wanted.size).toBeGreaterThan(10);
   });
 
-  test("the prefilter loses almost no hits and keeps their scores", () => {
+  test("the prefilter misses almost no hits and keeps their scores", () => {
     let all = 0;
     let found = 0;
     for (const query of queries) {
@@ -70,7 +70,7 @@ describe("search", () => {
     expect(search(queries[1], corpus, exhaustive)).toEqual(hits);
   });
 
-  test("queries in one pass find the same hits as alone, however ranges are divided", () => {
+  test("queries searched together find the same hits as alone, however ranges are divided", () => {
     const asked = [...queries, encode(""), queries[3], encode("MKV"), new Uint8Array(50).fill(0)];
     const requests = asked.map((query, k) => ({
       query,
@@ -112,7 +112,7 @@ describe("search", () => {
     }
   });
 
-  test("low-complexity similarity is no hit", () => {
+  test("low-complexity similarity does not count as a hit", () => {
     const poly = encode(`${"Q".repeat(60)}${"SR".repeat(40)}${"P".repeat(50)}`);
     const others = corpusOf([poly, encode("Q".repeat(200)), encode("SRSRSRSR".repeat(20))]);
     for (const how of [options, exhaustive]) expect(search(poly, others, how)).toEqual([]);

@@ -24,7 +24,7 @@ function placesByWord({ table }: ReturnType<typeof indexSeeds>): Map<number, num
 }
 
 describe("a seed index", () => {
-  test("has exactly the words that reach the threshold, with their positions", () => {
+  test("a seed index contains exactly the words that reach the threshold, with their positions", () => {
     const query = encode("MKVLAWXRRPSSLLMKVLAWBGD");
     const { threshold, expectedHits } = chooseThreshold(query);
     const wanted = new Map<number, number[]>();
@@ -51,7 +51,7 @@ describe("a seed index", () => {
     expect(expectedHits).toBeCloseTo(chance, 9);
   });
 
-  test("raises the threshold with the length, so that chance hits stay limited", () => {
+  test("raises the threshold with the query length, so that chance hits stay limited", () => {
     const next = random(31);
     const thresholds = [20, 100, 400, 2000, 10_000].map((length) => {
       const { threshold, expectedHits } = chooseThreshold(randomProtein(next, length));
@@ -62,7 +62,7 @@ describe("a seed index", () => {
     expect(thresholds[4]).toBeGreaterThan(thresholds[0]);
   });
 
-  test("is empty without standard words", () => {
+  test("a seed index without standard words is empty", () => {
     for (const query of [encode(""), encode("MKV"), new Uint8Array(50).fill(X), encode("BZUOJX")]) {
       expect(indexSeeds([query]).table.words).toHaveLength(0);
       expect(chooseThreshold(query).expectedHits).toBe(0);

@@ -87,13 +87,13 @@ describe("normal distribution", () => {
 });
 
 describe("composition", () => {
-  test("sums to 1; equals the background without standard residues", () => {
+  test("composition sums to 1 and equals the background without standard residues", () => {
     expect(composition(encode("AAX"))[0]).toBe(1);
     expect(composition(encode("ACXB")).slice(0, 2)).toEqual(Float64Array.of(0.5, 0.5));
     expect(composition(encode("XX"))).toEqual(BACKGROUND);
   });
 
-  test("lambda solves its equation and is near the published .3176", () => {
+  test("lambda solves its equation and is close to the published .3176", () => {
     const p = composition(encode("MKVLAWRRPSSLLMKVLAWGDEEKQNTTYFHICA"));
     for (const q of [BACKGROUND, p]) {
       const lambda = ungappedLambda(p, q);
@@ -108,7 +108,7 @@ describe("composition", () => {
     expect(ungappedLambda(only, only)).toBe(0);
   });
 
-  test("a shared bias lowers scores, nothing raises them", () => {
+  test("a shared composition bias lowers scores and never raises them", () => {
     const plain = composition(encode("MKVLAWRRPSSLLMKVLAWGDEEKQNTTYFHICA"));
     const prolines = composition(encode("PPPPAPPPSPPPQPPPTPPPG"));
     const acids = composition(encode("EEDEEDEEEDDEKEEEDE"));

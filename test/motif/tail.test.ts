@@ -28,7 +28,7 @@ function tail(
   return tailRetention(motif, { start: from, end: from + (end - start) }, measured, codes.length);
 }
 
-test("finds a motif in an unaligned end by the end of the chain", () => {
+test("finds a motif in an unaligned end by its distance to the end of the chain", () => {
   // The homolog's end overhangs: its residues are beside the query's.
   const query = `${CORE}GGSSGGKDEL--------`;
   const homolog = `${CORE}----------TAEEKDEL`;
@@ -42,7 +42,7 @@ test("finds a motif in an unaligned end by the end of the chain", () => {
   expect(tail(query, `${CORE}----------KDELTAEE`, "KDEL$", -4, 0)?.value).toBe(0);
 });
 
-test("finds one in an unaligned start", () => {
+test("finds a motif in an unaligned start", () => {
   const query = `--------MGKKSAAAGG${CORE}`;
   const homolog = `MGKKTTTT----------${CORE}`;
   expect(tail(query, homolog, "^MGK", 0, 3)).toEqual({ value: 1, state: "conserved" });
@@ -50,7 +50,7 @@ test("finds one in an unaligned start", () => {
   expect(tail(query, homolog, "GKR", 1, 4)).toEqual({ value: 0, state: "substituted" });
 });
 
-test("ignores homologs that end or are aligned there", () => {
+test("ignores homologs that end or are aligned at the motif", () => {
   expect(tail(`${CORE}GGSSGGKDEL`, `${CORE}----------`, "KDEL", -4, 0)).toBeNull();
   expect(tail(`${CORE}GGSSGGKDEL----`, `${CORE}----------RRK-`, "KDEL", -4, 0)).toBeNull();
   expect(tail(`${CORE}GGKDELGG${CORE}`, `${CORE}GGKDELGG${CORE}`, "KDEL", 62, 66)).toBeNull();
@@ -59,7 +59,7 @@ test("ignores homologs that end or are aligned there", () => {
   expect(tailRetention(motif, { start: 0, end: 4 }, gone, 4)).toBeNull();
 });
 
-test("uses only the alignment if the ends are far apart", () => {
+test("uses only the alignment if the unaligned ends are far apart", () => {
   const far = "T".repeat(80);
   const query = `${CORE}GGKDEL${"-".repeat(86)}`;
   expect(tail(query, `${CORE}------${far}KDELTT`, "KDEL", -4, 0)).toEqual({ value: 0, state: "substituted" });

@@ -75,7 +75,7 @@ test("retained motifs raise the ratio, lost ones lower it, unknown ones do not c
   expect(value("lost")).toBeGreaterThanOrEqual(-Math.log(LOSS_RATE_FACTORS.length) - 1e-9);
 });
 
-test("ten copies of one relative count hardly more than one", () => {
+test("ten copies of one relative count little more than one", () => {
   const star = (copies: number): number => {
     const size = copies + 2;
     const matrix = Float64Array.from({ length: size * size }, (_, k) => {

@@ -81,7 +81,7 @@ test("reconstructs any tree from its distances", () => {
   }
 });
 
-test("parents follow children, no branch is negative, distances are unchanged", () => {
+test("lists parents after children, without negative branches and with unchanged distances", () => {
   const next = random(32);
   for (let size = 0; size < 30; size++) {
     const matrix = new Float64Array(size * size);
@@ -99,7 +99,7 @@ test("parents follow children, no branch is negative, distances are unchanged", 
   }
 });
 
-test("breaks ties by number", () => {
+test("breaks ties by sequence number", () => {
   const size = 9;
   const star = new Float64Array(size * size).fill(0.1 + 0.2);
   for (let i = 0; i < size; i++) star[i * size + i] = 0;
@@ -118,7 +118,7 @@ test("breaks ties by number", () => {
   ).toBe(text);
 });
 
-test("quotes special names in Newick and omits inner nodes of small trees", () => {
+test("quotes special names in Newick and omits inner node names of small trees", () => {
   const tree = neighbourJoining(new Float64Array([0, 1, 1, 0]), 2);
   expect(newick(tree, ["query", "P1"])).toBe("(query:0.5,P1:0.5);");
   expect(newick(tree, ["it's (a) b", "a:b,c;"])).toBe("('it''s (a) b':0.5,'a:b,c;':0.5);");
@@ -136,7 +136,7 @@ test("joins a thousand sequences in less than a second", () => {
 });
 
 const quicktree = Bun.which("quicktree");
-test.skipIf(quicktree === null)("has quicktree's topology for non-additive distances", () => {
+test.skipIf(quicktree === null)("has the topology of quicktree for non-additive distances", () => {
   const next = random(34);
   for (let round = 0; round < 12; round++) {
     const size = 4 + Math.floor(next() * 30);

@@ -4,7 +4,7 @@ import { treeWeights } from "../../src/motif/weight.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { pathLengths, randomTree } from "./random-tree.ts";
 
-test("weights sum to the tree's length; the query has none", () => {
+test("weights sum to the length of the tree; the query has no weight", () => {
   const next = random(41);
   for (let leaves = 3; leaves < 50; leaves += 3) {
     const tree = randomTree(next, leaves);
@@ -42,7 +42,7 @@ test("equal sequences share one weight", () => {
   expect(weights[3]).toBe(weights[2]);
 });
 
-test("homologs weigh 1 without a tree", () => {
+test("homologs have weight 1 without a tree", () => {
   expect([...treeWeights(neighbourJoining(Float64Array.of(0, 0.3, 0.3, 0), 2))]).toEqual([0, 1]);
   expect([...treeWeights(neighbourJoining(new Float64Array(1), 1))]).toEqual([0]);
 });

@@ -136,7 +136,7 @@ test("adds, uses, verifies and removes a corpus, also one above max_message_byte
     expect([path, (await admin(method, path)).status]).toEqual([path, 404]);
 });
 
-test("an upload can be cancelled, leaves nothing, and excludes a second one", async () => {
+test("an upload can be cancelled, leaves no files, and excludes a second one", async () => {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       controller.enqueue(new TextEncoder().encode(fasta("C", 100)));
@@ -161,7 +161,7 @@ test("an upload can be cancelled, leaves nothing, and excludes a second one", as
   expect(readdirSync(join(directory, "uploads"))).toEqual([]);
 });
 
-test("judges a table of motif classes row by row, imports it as a whole, and removes it", async () => {
+test("validates a table of motif classes row by row, imports it as a whole, and removes it", async () => {
   const before = (await admin("GET", "motif-classes")).body.classes;
   const table = "ELMIdentifier\tRegex\nNEW_ONE\tP..P\nBROKEN\t((\n";
   const { body: judged } = await admin("PUT", "motif-classes?dry_run=1", table);
@@ -205,7 +205,7 @@ test("lists jobs with their clients, and cancels one", async () => {
   expect((await admin("GET", "farm")).body).toEqual({ enabled: false });
 });
 
-test("makes and verifies a backup, and runs the checks of labd doctor", async () => {
+test("creates and verifies a backup, and runs the checks of labd doctor", async () => {
   const made = await ended(await admin("POST", "backups"));
   const { body: backups } = await admin("GET", "backups");
   expect(backups).toMatchObject({ hours: 0, directory: join(directory, "backups") });
@@ -224,7 +224,7 @@ test("makes and verifies a backup, and runs the checks of labd doctor", async ()
   expect([health.disk.free > 0, health.database.bytes > 0, health.uptime > 0]).toEqual([true, true, true]);
 });
 
-test("audit entries of a task's command name the user who started it", async () => {
+test("audit entries of commands run by a task name the user who started the task", async () => {
   const { stdout } = await labd(["audit", "export", "--action", "backup.make", "--data-dir", directory]);
   expect(JSON.parse(stdout.split("\n")[0]).actor).toMatch(/^uid:\d+ .*\bada$/);
 });

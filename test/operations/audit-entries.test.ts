@@ -352,7 +352,7 @@ const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
   ],
 ];
 
-test.each(OPERATIONS)("%s leaves %s", async (operation, leaves, run) => {
+test.each(OPERATIONS)("%s writes the audit entry %s", async (operation, leaves, run) => {
   const before = lastSeq();
   await run();
   const actions = leaves.split(" ");
@@ -369,7 +369,7 @@ test.each(OPERATIONS)("%s leaves %s", async (operation, leaves, run) => {
   }
 });
 
-test("every changing operation of the API is above or has a reason not to be", async () => {
+test("every write operation of the API is listed above or has a reason for its absence", async () => {
   const { paths } = await ask("GET /docs/json");
   const done = OPERATIONS.map(([operation]) => operation.replace(/ \(.*\)$/, ""));
   const missing: string[] = [];
@@ -389,7 +389,7 @@ test("every changing operation of the API is above or has a reason not to be", a
   expect(missing).toEqual([]);
 });
 
-test("a command acts on behalf of a user only for a real task", async () => {
+test("a command acts on behalf of a user only for an existing task", async () => {
   for (const claimed of ["ada", crypto.randomUUID(), "' OR 1 --"]) {
     const before = lastSeq();
     process.env.LABD_TASK = claimed;
@@ -403,7 +403,7 @@ test("a command acts on behalf of a user only for a real task", async () => {
     expect((await ask(`GET /api/admin/audit/?actor=${other}&action=backup.make`)).results).toEqual([]);
 });
 
-test("a restore records the backup and the former head, a start its settings without secrets", async () => {
+test("a restore records the backup and the previous head; a start records its settings without secrets", async () => {
   const head = lastSeq();
   await service.stop();
   const manifest = readdirSync(file("backups")).find((name) => name.endsWith(".json"))!;

@@ -24,7 +24,7 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-test("a valid token tells the caller, whatever the address; anything else is the network", async () => {
+test("a valid token identifies the caller from any address; other callers are identified by network", async () => {
   const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
   await accounts.addUser({ username: "kim" });
   const token = accounts.addToken("kim", "test");
@@ -45,7 +45,7 @@ test("a valid token tells the caller, whatever the address; anything else is the
   expect(callerOf(new Request("http://lab/"), accounts)).toBe("");
 });
 
-test("behind a proxy of ours the network is the one that the proxy names, else what is claimed counts for nothing", () => {
+test("a trusted proxy determines the network of the caller; otherwise its headers are ignored", () => {
   const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
   const request = new Request("http://lab/", {
     headers: { "X-Forwarded-For": "203.0.113.1, 2001:db8:1:2:3::4", Cookie: "theme=dark" },

@@ -10,13 +10,13 @@ const unpacked = async (response: Response): Promise<Uint8Array> => Bun.gunzipSy
 /** Text of so many bytes that shrinks, as answers do. */
 const text = (bytes: number): string => randomBytes(bytes / 2).toString("hex");
 
-describe("an answer in one piece", () => {
+describe("compression of a complete response", () => {
   test.each([
     ["of a few bytes more than the threshold", 1100],
     ["that is compressed at once", 65_536],
     ["that goes to another thread", 65_538],
     ["of megabytes", 5 * MEGABYTE],
-  ])("%s arrives as it was", async (_, size) => {
+  ])("%s arrives unchanged", async (_, size) => {
     const body = text(size);
     const response = await answerOf(body);
     expect(response.headers.get("content-encoding")).toBe("gzip");
@@ -24,7 +24,7 @@ describe("an answer in one piece", () => {
   });
 });
 
-describe("a stream", () => {
+describe("compression of a stream", () => {
   /** Pieces of 64 kB that do not shrink, without end unless `most` says so; what was asked for and whether it was ended is counted. */
   function source(most = Infinity) {
     const cancelled = Promise.withResolvers<unknown>();
@@ -40,14 +40,14 @@ describe("a stream", () => {
     return { stream, counted, piece, cancelled: cancelled.promise };
   }
 
-  test("arrives as it was", async () => {
+  test("a compressed stream arrives unchanged", async () => {
     const { stream, piece } = source(50);
     expect(await unpacked(await answerOf(stream))).toEqual(
       new Uint8Array(Buffer.concat(Array.from({ length: 50 }, () => piece))),
     );
   });
 
-  test("leaves the thread to others while it is compressed", async () => {
+  test("lets other work run during compression", async () => {
     const { stream } = source(100);
     let turns = 0;
     let isDone = false;
@@ -62,7 +62,7 @@ describe("a stream", () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  test("is read no faster than the client takes it, and ends with the client", async () => {
+  test("reads a stream no faster than the client, and stops when the client disconnects", async () => {
     const { stream, counted, cancelled } = source();
     const response = await answerOf(stream);
     const reader = response.body!.getReader();
@@ -73,7 +73,7 @@ describe("a stream", () => {
     expect(await cancelled).toBe("gone");
   });
 
-  test("that fails, fails for the client", async () => {
+  test("an error of the stream reaches the client", async () => {
     let pieces = 0;
     const stream = new ReadableStream<Uint8Array>({
       pull(controller) {

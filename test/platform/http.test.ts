@@ -51,7 +51,7 @@ const answer = openHttp({
 const ask = (path: string, init?: RequestInit): Promise<Response> =>
   answer(new Request(`http://lab${path}`, init));
 
-test("every answer has a request id, and the log has it too", async () => {
+test("every response has a request id, which the log contains too", async () => {
   const response = await ask("/healthz?token=secret");
   const id = response.headers.get("x-request-id");
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -60,7 +60,7 @@ test("every answer has a request id, and the log has it too", async () => {
   expect(JSON.stringify(line)).not.toContain("secret");
 });
 
-test("a defect is a 500 without its text; the log has the cause under the same id", async () => {
+test("a defect returns 500 without details, and the log has the cause under the same id", async () => {
   const response = await ask("/defect");
   expect(response.status).toBe(500);
   const text = await response.text();
@@ -70,7 +70,7 @@ test("a defect is a 500 without its text; the log has the cause under the same i
   expect(line?.cause).toContain("the secret is 42");
 });
 
-test("a problem of a field becomes a field map with a message", async () => {
+test("a field error becomes a field map with a message", async () => {
   const response = await ask("/refused");
   expect(response.status).toBe(400);
   expect(response.headers.get("content-type")).toBe("application/json");
@@ -81,7 +81,7 @@ test("a problem of a field becomes a field map with a message", async () => {
   });
 });
 
-test("unknown path 404, unknown method 405 with Allow, too large a body 413: JSON all", async () => {
+test("returns JSON with 404 for unknown paths, 405 with Allow for unknown methods, and 413 for large bodies", async () => {
   const missing = await ask("/nothing/here");
   expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, "not_found"]);
   const method = await ask("/healthz", { method: "DELETE" });
@@ -93,7 +93,7 @@ test("unknown path 404, unknown method 405 with Allow, too large a body 413: JSO
   ]);
 });
 
-test("readiness tells its reasons", async () => {
+test("readiness lists the reasons for being unready", async () => {
   expect((await ask("/readyz")).status).toBe(200);
   state.unready = ["stopping"];
   const response = await ask("/readyz");
@@ -104,7 +104,7 @@ test("readiness tells its reasons", async () => {
   state.unready = [];
 });
 
-test("a large answer is compressed for who accepts it, a small one is not", async () => {
+test("compresses large responses if the client accepts it", async () => {
   const gzip = { headers: { "accept-encoding": "br;q=1, gzip;q=0.5" } };
   const large = await ask("/large", gzip);
   expect(large.headers.get("content-encoding")).toBe("gzip");
@@ -121,14 +121,14 @@ test("a large answer is compressed for who accepts it, a small one is not", asyn
   expect(await small.json()).toEqual({ status: "ok" });
 });
 
-test("a stream is compressed as a stream, whole", async () => {
+test("compresses a stream as a stream, without losing data", async () => {
   const response = await ask("/stream", { headers: { "accept-encoding": "gzip" } });
   expect(response.headers.get("content-encoding")).toBe("gzip");
   const text = new TextDecoder().decode(Bun.gunzipSync(await response.bytes()));
   expect(text).toBe("chunk of a stream ".repeat(5000));
 });
 
-test("security headers stand on every answer, errors included", async () => {
+test("every response has security headers, including errors", async () => {
   for (const path of ["/", "/nothing", "/defect", "/docs"]) {
     const { headers } = await ask(path);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -136,7 +136,7 @@ test("security headers stand on every answer, errors included", async () => {
   }
 });
 
-test("the reference lists operations, finds them, describes each, and needs no scripts", async () => {
+test("the API reference lists, finds and describes every operation, and needs no scripts", async () => {
   const page = async (path: string) => (await ask(path)).text();
   const index = await page("/docs");
   expect(index).toContain(
@@ -153,7 +153,7 @@ test("the reference lists operations, finds them, describes each, and needs no s
   expect((await ask("/docs/operations/nothing")).status).toBe(404);
 });
 
-test("the document is made once, and known by its tag", async () => {
+test("the OpenAPI document is generated once and has an entity tag", async () => {
   expect(Object.keys(((await (await ask("/docs/json")).json()) as { paths: object }).paths)).toContain(
     "/healthz",
   );
@@ -164,7 +164,7 @@ test("the document is made once, and known by its tag", async () => {
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
-test("Connection: close is announced", async () => {
+test("returns Connection: close if the request contains it", async () => {
   const response = await ask("/healthz", { headers: { connection: "close" } });
   expect(response.headers.get("connection")).toBe("close");
 });
@@ -180,7 +180,7 @@ function unaddressed(path: string, host: string | null, init: RequestInit = {}):
 }
 const ARRIVAL = { address: () => null, origin: () => "http://lab.example:8480" };
 
-test("HTTP/1.0 without Host is served under the server's own address", async () => {
+test("serves HTTP/1.0 requests without Host under the server's own address", async () => {
   expect((await answer(unaddressed("/healthz", null), ARRIVAL)).status).toBe(200);
   expect((await answer(unaddressed("//evil.example/healthz", null), ARRIVAL)).status).toBe(404);
   const posted = await answer(
@@ -193,7 +193,7 @@ test("HTTP/1.0 without Host is served under the server's own address", async () 
 });
 
 test.each(["", "a b", "a<b", "[::1", "lab/x", "lab:99999"])(
-  "the Host %p is refused in JSON, but below /soap/ left to the service",
+  "rejects the Host %p with JSON, except below /soap/",
   async (host) => {
     const refused = await answer(unaddressed("/healthz", host), ARRIVAL);
     expect(refused.status).toBe(400);

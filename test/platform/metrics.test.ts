@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Metrics } from "../../src/platform/metrics.ts";
 
-test("counters, gauges and histograms as Prometheus reads them", () => {
+test("prints counters, gauges and histograms in the format of Prometheus", () => {
   const metrics = new Metrics();
   const count = metrics.counter("a_total", "Some.", ["x"]);
   count(['quo"te\\\n']);

@@ -33,7 +33,7 @@ const all = async (pieces: AsyncIterable<Uint8Array>): Promise<Buffer> => {
 };
 const isPart = (method: string, url: string): boolean => method === "PUT" && url.includes("partNumber=2");
 
-test("a file goes up in parts, is read back, and is left alone the second time", async () => {
+test("uploads a file in parts, reads it back, and skips it the second time", async () => {
   const lab = store();
   const { path, content, sha256 } = fileOf(25_000_003);
   const seen: number[] = [];
@@ -60,7 +60,7 @@ test("a file goes up in parts, is read back, and is left alone the second time",
   expect(lab.text("a/b.bin")).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("cuts, slow-downs and errors on the way up and down are lived through", async () => {
+test("survives broken connections, throttling and errors in both directions", async () => {
   const lab = store();
   const { path, content, sha256 } = fileOf(20_000_000);
   server.faults.push(
@@ -76,7 +76,7 @@ test("cuts, slow-downs and errors on the way up and down are lived through", asy
   expect((await all(lab.read("x"))).equals(content)).toBe(true);
 });
 
-test("what was altered on the way is found when it is read back, and taken away", async () => {
+test("deletes an object that was altered in transit", async () => {
   const lab = store();
   const { path, sha256 } = fileOf(12_000_000);
   server.faults.push({ when: isPart, alter: true });
@@ -90,7 +90,7 @@ test("what was altered on the way is found when it is read back, and taken away"
   expect(await lab.list()).toEqual([]);
 });
 
-test("an upload that ends in the middle leaves no object", async () => {
+test("an interrupted upload leaves no object", async () => {
   const lab = store();
   const { path, sha256 } = fileOf(20_000_000);
   const before = server.faults.length;
@@ -115,7 +115,7 @@ test.each([
   ],
   ["a wrong key", "s3://lab/x", { accessKey: "wrong" }, /refuses the keys \(InvalidAccessKeyId\)/],
   ["nobody there", "s3://lab/x", { endpoint: "http://127.0.0.1:9" }, /does not answer.*s3_endpoint/],
-])("%s: the error says what to do, and shows no secret", async (_what, address, change, expected) => {
+])("%s: the error says what to do and shows no secret", async (_what, address, change, expected) => {
   const lab = new ObjectStore(address, { ...server.access, ...change });
   const { path, sha256 } = fileOf(100);
   for (const act of [() => lab.put("x", path, sha256), () => lab.putText("x", "1")]) {
@@ -129,7 +129,7 @@ test.each([
   }
 });
 
-test("reads listings to their last page", async () => {
+test("reads every page of a listing", async () => {
   // s3rver 5.0.0 has the order and the tokens of listings wrong.
   const keys = Array.from({ length: 25 }, (_, i) => `a b/é/${String(i).padStart(2, "0")}`);
   const pages: (string | null)[] = [];
@@ -163,7 +163,7 @@ test("reads listings to their last page", async () => {
   expect(pages).toEqual([null, "at+/=10", "at+/=20"]);
 });
 
-test("without keys, and with addresses that are none", () => {
+test("rejects missing keys and invalid addresses", () => {
   const none = { ...server.access, accessKey: "", secretKey: "" };
   expect(() => new ObjectStore("s3://lab", none, {})).toThrow(/no keys.*s3_access_key/);
   expect(

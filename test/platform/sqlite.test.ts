@@ -38,7 +38,7 @@ function refusal(act: () => unknown): Problem {
   throw new Error("nothing was refused");
 }
 
-test("WAL, FULL, foreign keys: what durability and references rest on", () => {
+test("opens a database with WAL, synchronous=FULL and foreign keys", () => {
   const database = openDatabase(path, FIRST);
   const pragma = (name: string): unknown =>
     Object.values(database.query(`PRAGMA ${name}`).get() as object)[0];
@@ -49,7 +49,7 @@ test("WAL, FULL, foreign keys: what durability and references rest on", () => {
   expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
-test("the log is left to a program that writes it back in our place, and that one is known by its tables", () => {
+test("leaves checkpoints to Litestream and detects it by its tables", () => {
   const left = openDatabase(path, FIRST, { checkpoints: false });
   const beside = openWriter(path);
   for (const connection of [left, beside])
@@ -64,7 +64,7 @@ test("the log is left to a program that writes it back in our place, and that on
   expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
-test("migrations run once, in order, and keep what is there", () => {
+test("migrations run once, in order, and keep existing data", () => {
   expect(pendingMigrations(path, BOTH)).toEqual(["0001-a.sql", "0002-b.sql"]);
   const first = openDatabase(path, FIRST);
   first.run("INSERT INTO a VALUES (1)");
@@ -78,7 +78,7 @@ test("migrations run once, in order, and keep what is there", () => {
   }
 });
 
-test("a migration that fails leaves nothing behind", () => {
+test("a failed migration changes nothing", () => {
   closeDatabase(openDatabase(path, FIRST));
   const broken = [
     ...FIRST,
@@ -90,7 +90,7 @@ test("a migration that fails leaves nothing behind", () => {
   closeDatabase(database);
 });
 
-test("a newer, an altered and a foreign database are refused and left untouched", () => {
+test("rejects newer, altered and foreign databases without changing them", () => {
   closeDatabase(openDatabase(path, BOTH));
   const before = readFileSync(path);
   const newer = refusal(() => openDatabase(path, FIRST));
@@ -109,7 +109,7 @@ test("a newer, an altered and a foreign database are refused and left untouched"
   expect(readFileSync(foreign, "utf8")).toStartWith("this is not");
 });
 
-test("one process per data directory, and the lock goes with its holder", async () => {
+test("only one process may use a data directory, and its lock ends with it", async () => {
   const lock = lockDirectory(directory);
   expect(refusal(() => lockDirectory(directory)).code).toBe("already_running");
   lock.release();
@@ -131,7 +131,7 @@ test("one process per data directory, and the lock goes with its holder", async 
   lockDirectory(directory).release();
 });
 
-test("a start waits for another process that has the whole database for a moment", async () => {
+test("a start waits while another process briefly locks the whole database", async () => {
   openDatabase(path, MIGRATIONS).close();
   // As one does that takes in the log which a killed one has left.
   const holder = `
@@ -148,7 +148,7 @@ test("a start waits for another process that has the whole database for a moment
   expect(await child.exited).toBe(0);
 });
 
-test("withoutSync writes without waiting for the disk, and waits again afterwards, also after an error", () => {
+test("withoutSync writes without waiting for the disk, and later writes wait again, also after an error", () => {
   const database = openDatabase(path, MIGRATIONS);
   const level = () => (database.query("PRAGMA synchronous").get() as { synchronous: number }).synchronous;
   const [normal, full] = [1, 2];

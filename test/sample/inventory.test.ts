@@ -22,7 +22,7 @@ const strangers = (values: (string | undefined)[], allowed: Iterable<string>): s
 };
 
 describe("records", () => {
-  test("have an identifier in the format of the API", () => {
+  test("records have an identifier in the format of the API", () => {
     // Annotations derive their identifier from their content.
     const { addresses: _, annotations: _annotations, notes: _notes, ...identified } = inventory;
     const ids = Object.values(identified).flatMap((records) => records.map(({ id }) => id!));
@@ -32,7 +32,7 @@ describe("records", () => {
     expect(twice(ids)).toEqual([]);
   });
 
-  test("have only keys of the format", () => {
+  test("records have only keys of the format", () => {
     const RECORD = ["id", "public", "owned_by"];
     const TYPE = `name type label choice_label description help_text default has_default
       multiple is_protocol_parameter autocomplete searchable readonly sortable
@@ -66,7 +66,7 @@ describe("records", () => {
     }
   });
 
-  test("are annotated with existing types and records", () => {
+  test("records are annotated with existing types and records", () => {
     const { annotations = [], notes = [] } = inventory;
     expect(annotations.length + notes.length).toBeGreaterThan(20);
     expect(
@@ -83,7 +83,7 @@ describe("records", () => {
       ).toContain(of);
   });
 
-  test("have unique names and barcodes", () => {
+  test("records have unique names and barcodes", () => {
     expect(twice(places.map(({ building, room }) => `${building} ${room}`))).toEqual([]);
     expect(twice(locations.map(({ label }) => label))).toEqual([]);
     for (const list of [inventory.addresses, equipment, categories, inventory.field_metas, annotationTypes]) {
@@ -97,7 +97,7 @@ describe("records", () => {
     expect(twice(coded.flatMap(({ barcode }) => barcode ?? []))).toEqual([]);
   });
 
-  test("match the counts in the README", () => {
+  test("record counts match the README", () => {
     const README = readFileSync(join(SAMPLE, "README.md"), "utf8").replaceAll(/\s+/g, " ");
     const types = `${annotationTypes.length} annotation types and ${propertyTypes.length} custom property types`;
     expect(README).toContain(
@@ -109,7 +109,7 @@ describe("records", () => {
 });
 
 describe("references", () => {
-  test("refer to a record of an earlier list", () => {
+  test("references refer to a record of an earlier list", () => {
     const rooms = places.map(({ building, room }) => `${building} ${room}`.trim());
     expect(
       strangers(
@@ -149,7 +149,7 @@ describe("references", () => {
     ).toEqual([]);
   });
 
-  test("lead from a location to an earlier one in the same room and equipment", () => {
+  test("a location refers to an earlier one in the same room and equipment", () => {
     for (const [i, location] of locations.entries()) {
       if (location.parent === undefined) continue;
       const parent = locations.slice(0, i).find(({ label }) => label === location.parent);
@@ -162,13 +162,13 @@ describe("references", () => {
     expect(locations.filter(({ parent }) => parent !== undefined).length).toBeGreaterThan(20);
   });
 
-  test("place equipment and its locations in the same room", () => {
+  test("equipment and its locations are in the same room", () => {
     const rooms = new Map(equipment.map(({ name, place }) => [name, place]));
     const elsewhere = locations.filter((one) => one.equipment && rooms.get(one.equipment) !== one.place);
     expect(elsewhere).toEqual([]);
   });
 
-  test("name a category of the right kind with terms", () => {
+  test("types refer to a category of the right kind with terms", () => {
     const ofKind = (kind: string): string[] =>
       categories.filter((category) => category.kind === kind).map(({ name }) => name);
     expect(
@@ -196,14 +196,14 @@ describe("references", () => {
 describe("annotation types and custom property types", () => {
   const OBSERVED = ["DMAPPANNOTATION", "JSON", "NUMBERUNIT", "OBJECT", "TEXT", "VOCABULARYTERM"];
 
-  test("cover every type", () => {
+  test("annotation and property types cover every data type", () => {
     expect(annotationTypes.length).toBeGreaterThanOrEqual(12);
     expect(propertyTypes.length).toBeGreaterThanOrEqual(8);
     expect(ascending(annotationTypes.map(({ type }) => type))).toEqual(OBSERVED);
     expect(ascending(propertyTypes.map(({ type }) => type))).toEqual(OBSERVED);
   });
 
-  test("cover every kind of specimen and consumable", () => {
+  test("custom property types cover every kind of specimen and consumable", () => {
     expect(ascending(propertyTypes.map(({ model_name }) => model_name))).toEqual([
       "stocks.consumable",
       "stocks.specimen",
@@ -213,7 +213,7 @@ describe("annotation types and custom property types", () => {
     );
   });
 
-  test("use every known widget and no other", () => {
+  test("annotation and property types use every known widget and no other", () => {
     const common = ["JSON", "NUMBERUNIT", "PubmedID", "SELECT"];
     const used = (key: keyof (typeof types)[number]): string[] =>
       ascending(types.map((one) => String(one[key])));
@@ -223,7 +223,7 @@ describe("annotation types and custom property types", () => {
     expect(used("list_visibility")).toEqual(["ALWAYS", "OPTIONAL"]);
   });
 
-  test("are valid", () => {
+  test("annotation and property types are valid", () => {
     for (const one of types) {
       const required = (one.validations ?? []).filter(({ name }) => name === "required");
       expect(required).toHaveLength(one.mandatory ? 1 : 0);
@@ -247,7 +247,7 @@ describe("annotation types and custom property types", () => {
     }
   });
 
-  test("include private records", () => {
+  test("annotation and property types include private records", () => {
     const hidden = [...locations, ...annotationTypes].filter((one) => one.public === false);
     expect(hidden.map(({ owned_by }) => owned_by)).toEqual(["safety", "safety"]);
   });

@@ -27,7 +27,7 @@ test("every name and alias finds its class", () => {
   expect(CLASSES.find("DEG_MDM2_SWIB_1").expression).toBe("F...W..[ILV]");
 });
 
-test.each([...CLASSES.classes])("$name matches the sample proteins like RegExp", ({ expression }) => {
+test.each([...CLASSES.classes])("$name matches the sample proteins as RegExp does", ({ expression }) => {
   const { automaton } = parsePattern(expression);
   const regExp = new RegExp(`(?=(${expression}))`, "g");
   let total = 0;

@@ -77,7 +77,7 @@ describe("expressions match their known motifs", () => {
     ["WW-PPxY", "TPPPNYDSL", "P51168", 615],
     ["PBX-hexapeptide", "RTFDWMKVK", "P14653", 178],
     ["eIF4E", "RIIYDRKFLMECR", "Q13541", 51],
-  ] as const)("%s in %s (%s, from %i)", (name, peptide, accession, start) => {
+  ] as const)("%s matches %s (%s, from %i)", (name, peptide, accession, start) => {
     const record = FASTA.split(/^>/m).find((one) => one.startsWith(accession))!;
     const sequence = record.slice(record.indexOf("\n")).replaceAll("\n", "");
     expect(sequence.slice(start - 1, start - 1 + peptide.length)).toBe(peptide);
@@ -91,7 +91,7 @@ describe("expressions match their known motifs", () => {
     ["PTS1", "GGKSKL", "firefly luciferase"],
     ["14-3-3-mode-1", "RQRSTSTPNVH", "human RAF1, Ser259"],
     ["KEAP1-ETGE", "QLDEETGEFLP", "human NRF2"],
-  ] as const)("%s in %s: %s", (name, peptide) => {
+  ] as const)("%s matches %s: %s", (name, peptide) => {
     expect(peptide).toMatch(new RegExp(expressionOf(name)));
   });
 
@@ -105,7 +105,7 @@ describe("expressions match their known motifs", () => {
     ["ER-KDEL", "GQAKDELGL", "no longer at the end"],
     ["WW-PPxY", "TPPPNHDSL", "the tyrosine of Liddle's syndrome lost"],
     ["ITAM", "NQLYNELNLGRREEADVLDKR", "the second tyrosine lost"],
-  ] as const)("%s not in %s: %s", (name, peptide) => {
+  ] as const)("%s does not match %s: %s", (name, peptide) => {
     expect(peptide).not.toMatch(new RegExp(expressionOf(name)));
   });
 });

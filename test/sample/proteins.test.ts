@@ -58,7 +58,7 @@ function isMatch(sequence: string, motifClass: string, start: number, end: numbe
 }
 
 describe("proteins.fasta", () => {
-  test("has some hundreds of proteins in under 400 kB", () => {
+  test("has several hundred proteins in under 400 kB", () => {
     expect(records.length).toBeGreaterThanOrEqual(300);
     expect(records.length).toBeLessThanOrEqual(600);
     expect(FASTA.length).toBeLessThan(400_000);
@@ -84,7 +84,7 @@ describe("proteins.fasta", () => {
 });
 
 describe("families", () => {
-  test("have unique names and homologs", () => {
+  test("families have unique names and homologs", () => {
     expect(new Set(FAMILIES.map(({ family }) => family)).size).toBe(FAMILIES.length);
     expect(README).toContain(`${FAMILIES.length} families`);
     for (const family of FAMILIES) {
@@ -93,14 +93,14 @@ describe("families", () => {
     }
   });
 
-  test.each(FAMILIES)("$family: its motif is at the listed position", (family) => {
+  test.each(FAMILIES)("$family: the motif is at the listed position", (family) => {
     const [start, end] = [Number(family.start), Number(family.end)];
     const sequence = sequences.get(family.query)!;
     expect(sequence.slice(start - 1, end)).toBe(family.motif);
     expect(isMatch(sequence, family.motif_class, start, end)).toBe(true);
   });
 
-  test.each(FAMILIES)("$family: its homologs are in the file", (family) => {
+  test.each(FAMILIES)("$family: the homologs are in the file", (family) => {
     const found = members(family).flatMap((accession) => sequences.get(accession) ?? []);
     const expression = new RegExp(EXPRESSIONS.get(family.motif_class)!);
     expect(found).toHaveLength(Number(family.homologs));
@@ -149,7 +149,7 @@ describe("README of the sample", () => {
     ["P03129", "LxCxE", 22, 26, "LYCYE"],
     ["P49407", "Clathrin-box", 376, 380, "LIELD"],
     ["P46060", "SUMO-consensus", 523, 526, "LKSE"],
-  ] as const)("its example %s, %s, stands at %i–%i", (accession, motifClass, start, end, motif) => {
+  ] as const)("the example %s, %s, is at %i–%i", (accession, motifClass, start, end, motif) => {
     const sequence = sequences.get(accession)!;
     expect(sequence.slice(start - 1, end)).toBe(motif);
     expect(isMatch(sequence, motifClass, start, end)).toBe(true);

@@ -40,7 +40,7 @@ function familiesAsFasta(families: number): string {
   return proteins.map((protein, i) => `>P${i}\n${decode(protein)}\n`).join("");
 }
 
-test("calibrates a corpus, equally on one and two threads, and refuses an altered calibration", async () => {
+test("calibrates a corpus with equal results on one and two threads, and rejects an altered calibration", async () => {
   const corpus = await corpora.add({ name: "families", bytes: familiesAsFasta(14) });
   expect(corpora.scoringVersion()).toEqual({ corpus: corpus.hash, method: METHOD });
   const seen: number[][] = [];
@@ -76,7 +76,7 @@ test("calibrates a corpus, equally on one and two threads, and refuses an altere
   expect(existsSync(calibrationPath(corpus.path))).toBe(false);
 }, 300_000);
 
-test("refuses to calibrate a corpus that is too small", async () => {
+test("rejects calibration of a corpus that is too small", async () => {
   const corpus = await corpora.add({ name: "one family", bytes: familiesAsFasta(1) });
   expect(calibrateCorpus({ corpus, patterns, workers: 1 })).rejects.toThrow(
     /corpus one family: \d+ random matches in 5 proteins with enough homologs are too few/,

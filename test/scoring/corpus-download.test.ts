@@ -26,7 +26,7 @@ test.each([
   ["bytes=0-1,5-6", 200, null],
   ["lines=1-2", 200, null],
   ["bytes=-", 200, null],
-])("Range: %s", async (range, status, contentRange) => {
+])("responds to Range: %s", async (range, status, contentRange) => {
   const response = request({ Range: range });
   expect(response.status).toBe(status);
   expect(response.headers.get("content-range")).toBe(contentRange);

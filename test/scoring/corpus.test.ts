@@ -50,7 +50,7 @@ function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Ui
 }
 
 describe("add", () => {
-  test("stores the proteins under their hash; the first corpus is used", async () => {
+  test("stores the proteins under their hash, and uses the first corpus", async () => {
     const seen: [number, number][] = [];
     const info = await corpora.add({ name: "three", bytes: FASTA, report: (...counts) => seen.push(counts) });
     expect(info).toMatchObject({ name: "three", sequences: 3, residues: 32, active: true });
@@ -78,7 +78,7 @@ describe("add", () => {
     ["zstd", Bun.zstdCompressSync(plain), 1],
     ["zstd", Bun.zstdCompressSync(plain), 1000],
   ] as [string, Uint8Array<ArrayBuffer>, number][])(
-    "reads %s in pieces as the same corpus",
+    "reads %s in pieces into the same corpus",
     async (_, bytes, size) => {
       const { hash } = await corpora.add({ name: "three", bytes: FASTA });
       expect((await corpora.add({ name: "three", bytes: pieces(bytes, size) })).hash).toBe(hash);
@@ -112,7 +112,7 @@ describe("add", () => {
     [Bun.gzipSync(plain).slice(0, 60), "truncated"],
     [Bun.zstdCompressSync(plain).slice(0, 40), "truncated"],
   ] as [string | Uint8Array<ArrayBuffer>, string][])(
-    "refuses %p without leaving files",
+    "rejects %p without leaving files",
     async (bytes, word) => {
       const problem = await rejection(corpora.add({ name: "bad", bytes: new Blob([bytes]) }));
       expect(problem.code).toBe("invalid_request");
@@ -122,7 +122,7 @@ describe("add", () => {
     },
   );
 
-  test("refuses a name that another corpus has, and unprintable names", async () => {
+  test("rejects a name that another corpus has, and unprintable names", async () => {
     await corpora.add({ name: "three", bytes: FASTA });
     const other = await rejection(corpora.add({ name: "three", bytes: ">x\nMMM" }));
     expect(other.code).toBe("conflict");
@@ -132,7 +132,7 @@ describe("add", () => {
 });
 
 describe("use", () => {
-  test("accepts a name, a hash or its beginning, and outlives the process", async () => {
+  test("selects a corpus by name, hash or its beginning, also for later processes", async () => {
     const one = await corpora.add({ name: "one", bytes: FASTA });
     const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
     expect(corpora.active()?.name).toBe("one");
@@ -148,7 +148,7 @@ describe("use", () => {
     expect(corpora.openActive().hash).toBe(two.hash);
   });
 
-  test("refuses an unknown name with near ones, and a damaged file", async () => {
+  test("rejects an unknown name with suggestions, and a damaged file", async () => {
     expect(() => corpora.use("none")).toThrow("labd corpus add");
     await corpora.add({ name: "swissprot", bytes: FASTA });
     const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
@@ -189,31 +189,28 @@ describe("continues an interrupted corpus", () => {
     [1000, 12_345],
     [4096, 20_000],
     [100_000, 15_000],
-  ])(
-    "in pieces of %d bytes, interrupted after %d bytes: the corpus is that of one run",
-    async (size, behind) => {
-      const { hash } = await open(mkdtempSync(join(root, "single-"))).add({
-        name: "big",
-        bytes: whole.toString(),
-      });
-      for (const more of [0, 6000]) await begin(behind + more, size);
-      const messages: string[] = [];
-      const seen: number[] = [];
-      const added = await corpora.add({
-        name: "big",
-        bytes: new Blob([size === 7 ? Bun.gzipSync(whole) : Uint8Array.from(whole)]),
-        segmentBytes,
-        report: (sequences) => void seen.push(sequences),
-        tell: (sentence) => void messages.push(sentence),
-      });
-      expect(added).toMatchObject({ hash, sequences: 300 });
-      expect(messages).toEqual([expect.stringContaining("Continuing after")]);
-      expect(seen[0]).toBeGreaterThan(10);
-      expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
-    },
-  );
+  ])("continues a corpus after %d-byte pieces and an interruption at %d bytes", async (size, behind) => {
+    const { hash } = await open(mkdtempSync(join(root, "single-"))).add({
+      name: "big",
+      bytes: whole.toString(),
+    });
+    for (const more of [0, 6000]) await begin(behind + more, size);
+    const messages: string[] = [];
+    const seen: number[] = [];
+    const added = await corpora.add({
+      name: "big",
+      bytes: new Blob([size === 7 ? Bun.gzipSync(whole) : Uint8Array.from(whole)]),
+      segmentBytes,
+      report: (sequences) => void seen.push(sequences),
+      tell: (sentence) => void messages.push(sentence),
+    });
+    expect(added).toMatchObject({ hash, sequences: 300 });
+    expect(messages).toEqual([expect.stringContaining("Continuing after")]);
+    expect(seen[0]).toBeGreaterThan(10);
+    expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
+  });
 
-  test("discards an interrupted attempt with other input", async () => {
+  test("discards an interrupted corpus with other input", async () => {
     await begin(20_000, 500);
     expect(begun().length).toBeGreaterThan(2);
     const messages: string[] = [];
@@ -272,7 +269,7 @@ test("stores the same proteins once, under their first name", async () => {
   expect(files()).toHaveLength(2);
 });
 
-test("removes a corpus with its files; the one in use only if it is the last", async () => {
+test("removes a corpus with its files, but the one in use only if it is the last", async () => {
   const one = await corpora.add({ name: "one", bytes: FASTA });
   const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
   expect(() => corpora.remove("one")).toThrow(expect.objectContaining({ code: "conflict" }));
@@ -286,7 +283,7 @@ test("removes a corpus with its files; the one in use only if it is the last", a
   expect(files()).toEqual([]);
 });
 
-test("verify finds an altered residue", async () => {
+test("verify detects an altered residue", async () => {
   const { path } = await corpora.add({ name: "three", bytes: FASTA });
   const bytes = readFileSync(path);
   const corpus = openCorpusFile(path);

@@ -18,7 +18,7 @@ function refusal(text: string): string[] {
 }
 
 describe("a table in ELM's format", () => {
-  test("may have comments, quoted and plain cells, and look-arounds", () => {
+  test("a table may have comments, quoted and plain cells, and lookarounds", () => {
     const { version, published, classes } = readElmTable(TABLE);
     expect([version, published]).toEqual(["1.4", "2026-01-02 03:04:05.678901"]);
     expect(classes.map(({ name, aliases, expression }) => [name, ...aliases, expression])).toEqual([
@@ -36,25 +36,25 @@ describe("a table in ELM's format", () => {
     expect(new Set(classes.map(({ dialect }) => dialect))).toEqual(new Set(["elm"]));
   });
 
-  test("may have a byte order mark, CRLF and empty lines", () => {
+  test("a table may have a byte order mark, CRLF and empty lines", () => {
     expect(readElmTable(`\uFEFF${TABLE.replaceAll("\n", "\r\n\r\n")}`)).toEqual(readElmTable(TABLE));
   });
 
-  test("may have its columns in any order; only name and expression are required", () => {
+  test("a table may have its columns in any order; only name and expression are required", () => {
     const { version, published, classes } = readElmTable("Regex\tELMIdentifier\nK.\tA_1\n");
     expect([version, published]).toEqual([null, null]);
     expect(classes).toMatchObject([{ name: "A_1", aliases: [], expression: "K.", description: "" }]);
   });
 });
 
-describe("refused", () => {
+describe("invalid tables", () => {
   test.each([
     ["nothing", ""],
     ["only comments", "#Type: tsv\n"],
     ["another page", "<!DOCTYPE html>\n<html>"],
     ["other columns", "Name\tRegex\nA\tK"],
     ["commas", "ELMIdentifier,Regex\nA,K"],
-  ])("%s: no column names", (_, text) => {
+  ])("rejects %s: no column names", (_, text) => {
     expect(refusal(text)[0]).toContain(
       "expected tab-separated column names that include ELMIdentifier and Regex",
     );
@@ -87,14 +87,14 @@ describe("refused", () => {
     expect(bad.map((line) => line.slice(0, 7))).toEqual(["Line 4:", "Line 6:", "Line 7:"]);
   });
 
-  test("names twenty invalid rows and counts the others", () => {
+  test("lists twenty invalid rows and counts the others", () => {
     const rows = Array.from({ length: 300 }, (_, i) => `${i}\tN${i}\t\t(`);
     const [, ...bad] = refusal(`${HEAD}\n${rows.join("\n")}`);
     expect(bad.length).toBe(21);
     expect(bad[20]).toBe("… and 280 more.");
   });
 
-  test("a truncated file that announces more classes than it contains", () => {
+  test("rejects a truncated file that announces more classes than it contains", () => {
     const cut = TABLE.split("\n").slice(0, -2).join("\n");
     expect(refusal(cut)[1]).toContain("announces 4 classes but contains 3");
   });

@@ -37,7 +37,7 @@ test("a job expires after the retention time, with a reason, and keeps nothing o
   expect(() => store.cancel(id)).toThrow(expect.objectContaining({ code: "conflict" }));
 });
 
-test("failed and cancelled jobs expire, waiting and running ones do not", async () => {
+test("failed and cancelled jobs expire, queued and running ones do not", async () => {
   const { store, insert, states } = queue;
   const ids = await insert("a F", "a C", "a R", "a Q");
   store.fail(store.lease(1)!.rid, "No.");
@@ -85,7 +85,7 @@ test("the sweeper expires jobs in batches and logs their number", async () => {
   expect(results()).toEqual({ n: 0 });
 });
 
-test("the sweeper logs a failed write and tries again", async () => {
+test("the sweeper logs a failed write and retries", async () => {
   const { clock, database, pass, store } = queue;
   const id = await finished("MKL");
   pass(91 * DAY);

@@ -17,7 +17,7 @@ function random(seed: number): (n: number) => number {
 }
 
 describe("the order of leases", () => {
-  test("alternates between clients, oldest job first, however many one submits", async () => {
+  test("alternates between clients, oldest job first, no matter how many jobs one submits", async () => {
     const { store, insert } = openQueue();
     const greedy = await insert(...Array.from({ length: 1000 }, (_, i) => `greedy G${i}`));
     const [one, two, three, other] = await insert("modest M1", "modest M2", "modest M3", "other T");
@@ -27,7 +27,7 @@ describe("the order of leases", () => {
   });
 
   test.each([1, 2, 3, 4])(
-    "gives every waiting client one job per round, as the places predict (seed %d)",
+    "gives every waiting client one job per round, in the order of their places (seed %d)",
     async (seed) => {
       const { store, insert } = openQueue();
       const next = random(seed);
@@ -58,7 +58,7 @@ describe("the order of leases", () => {
 });
 
 describe("identical jobs", () => {
-  test("are not leased while one of them runs, whoever submitted it", async () => {
+  test("identical jobs are not leased while one of them runs, even for different clients", async () => {
     const { store, insert, states } = openQueue();
     const [first, retried, other, free] = await insert("a SAME", "a SAME", "b SAME", "a OTHER");
     expect(new Set([first, retried, other]).size).toBe(3);
@@ -70,7 +70,7 @@ describe("identical jobs", () => {
     expect(store.lease(1)).toBeNull();
   });
 
-  test("share a failure, after which a new job tries again", async () => {
+  test("identical jobs share a failure, after which a new job is tried again", async () => {
     const { store, insert, states } = openQueue();
     const ids = await insert("a SAME", "a SAME", "b SAME");
     store.fail(store.lease(1)!.rid, "Too slow.");
@@ -81,7 +81,7 @@ describe("identical jobs", () => {
     expect(await insert("a SAME")).toEqual(leaseAll(store));
   });
 
-  test("take the place of a cancelled one, whether it waits or runs", async () => {
+  test("an identical job replaces a cancelled queued or running one", async () => {
     const { store, insert } = openQueue();
     const [first, second, third, free] = await insert("a SAME", "a SAME", "a SAME", "a OTHER");
     store.cancel(first);
@@ -93,7 +93,7 @@ describe("identical jobs", () => {
     expect(leaseAll(store)).toEqual([third, free]);
   });
 
-  test("are cancelled alone", async () => {
+  test("cancelling a job does not cancel identical ones", async () => {
     const { store, insert, states, finishNext } = openQueue();
     const ids = await insert("a SAME", "a SAME", "a SAME");
     store.cancel(ids[1]);
@@ -102,7 +102,7 @@ describe("identical jobs", () => {
     expect(states(ids)).toEqual(["finished", "cancelled", "finished"]);
   });
 
-  test("count once for places", async () => {
+  test("identical jobs count once for places in the queue", async () => {
     const { store, insert } = openQueue();
     await insert(...Array<string>(1000).fill("a SAME"));
     const [free] = await insert("a OTHER");
@@ -112,7 +112,7 @@ describe("identical jobs", () => {
   });
 });
 
-test("the counts of the queue are correct after random changes of jobs", async () => {
+test("queue counts are correct after random changes of jobs", async () => {
   const { store, database, insert } = openQueue();
   const next = random(7);
   const ids: string[] = [];

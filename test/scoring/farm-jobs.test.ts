@@ -35,7 +35,7 @@ test("offers jobs fairly between clients, at most as many as requested", () => {
   ).toEqual([ids[0], ids[2], ids[3]]);
 });
 
-test("withdraws offers by identifier, or all", () => {
+test("withdraws some offers by identifier, or all", () => {
   farm.offer(4);
   farm.begin([lease(ids[0])], 1000);
   expect(farm.withdraw([ids[0], ids[1], ids[2], "none"])).toBe(2);
@@ -45,7 +45,7 @@ test("withdraws offers by identifier, or all", () => {
   expect(farm.remoteJobs().map(({ id }) => id)).toEqual([ids[0]]);
 });
 
-test("begins offered jobs, and repeats it for another attempt, but not jobs of the pool or ended ones", () => {
+test("begins offered jobs, also for a repeated attempt, but no jobs of the pool or ended jobs", () => {
   const [offered] = farm.offer(1);
   const pools = queue.store.lease(1000)!;
   queue.store.cancel(ids[2]);
@@ -90,7 +90,7 @@ test("marks queued and remote jobs as offered, and no others", () => {
   expect(farm.find(ids[0])).toMatchObject({ state: "queued", worker: "" });
 });
 
-test("finishes started, offered and even the pool's jobs, and reports which had ended", () => {
+test("finishes started, offered and pool jobs, and reports which had already ended", () => {
   expect(farm.finish([])).toEqual([]);
   farm.offer(2);
   farm.begin([lease(ids[0])], 1000);
@@ -119,7 +119,7 @@ test("fails jobs once, and records the worker and the attempt", () => {
   ]);
 });
 
-test("recovery with a farm leaves remote jobs alone; without one it takes them back", () => {
+test("recovery leaves remote jobs to the farm, or requeues them without one", () => {
   farm.offer(2);
   farm.begin([lease(ids[0])], 1000);
   queue.store.lease(1000);

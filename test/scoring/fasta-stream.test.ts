@@ -40,7 +40,7 @@ test.each<[string, string]>([
   ["%PDF-1.7", "a PDF document"],
   ["{\\rtf1", "an RTF document"],
   ["BZh91AY", "unpack it first"],
-])("refuses %j by the name of its format", async (first, text) => {
+])("rejects %j and names its format", async (first, text) => {
   for (const bytes of [Buffer.from(first), Bun.gzipSync(Buffer.from(first))]) {
     const refused = await read(bytes).catch((error: Error) => error);
     expect(refused).toMatchObject({ code: "invalid_request", message: expect.stringContaining(text) });

@@ -14,7 +14,7 @@ async function submit(querySequence = P53): Promise<string> {
 }
 const stateOf = async (id: string) => (await alone.ask("GET", `/jobs/${id}`)).json.state;
 
-test("scores the jobs that waited or ran before a restart", async () => {
+test("scores jobs that were queued or running before a restart", async () => {
   await open({ workers: 0 });
   const ids = [await submit(), await submit(P53.slice(1))];
   const { database, settings } = alone;
@@ -28,7 +28,7 @@ test("scores the jobs that waited or ran before a restart", async () => {
   await second.close();
 });
 
-test("does not count an attempt that stopping interrupted", async () => {
+test("does not count an attempt that was interrupted by stopping", async () => {
   await open({ workers: 1 });
   const id = await submit(P53.repeat(2));
   expect(await stateOf(id)).toBe("running");
@@ -37,7 +37,7 @@ test("does not count an attempt that stopping interrupted", async () => {
   expect(alone.database.query("SELECT attempts FROM job").get()).toEqual({ attempts: 0 });
 });
 
-test("warns without a corpus, and uses an added one from the next job on", async () => {
+test("warns without a corpus, and uses an added corpus from the next job on", async () => {
   await open({ workers: 1 });
   const resultOf = async (id: string) => {
     await ended(alone, id);

@@ -83,7 +83,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 };
 
 describe("a stream", () => {
-  test("sends every change once, and ends with the final state", async () => {
+  test("a stream sends every change once and ends with the final state", async () => {
     const job = open();
     const steps = [running(0), running(0.5), finished];
     const seen: Seen[] = [];
@@ -105,7 +105,7 @@ describe("a stream", () => {
     expect(job.events.size).toBe(0);
   });
 
-  test("of a job that has ended sends its state and ends", async () => {
+  test("a stream for an ended job sends its state and ends", async () => {
     const job = open();
     for (const state of ["finished", "failed", "cancelled", "expired"] as const) {
       job.now = { ...finished, state };
@@ -115,7 +115,7 @@ describe("a stream", () => {
     expect(job.events.size).toBe(0);
   });
 
-  test("continues after the client's last event, and is 204 after the final one", async () => {
+  test("a stream continues after the client's last event, and returns 204 after the final one", async () => {
     const job = open();
     const stream = read(ask(job, "queued-2"));
     const next = stream.next();
@@ -130,7 +130,7 @@ describe("a stream", () => {
     expect(older).toMatchObject({ event: "state", id: "finished" });
   });
 
-  test("begins with the time to reconnect, and has comments during silence", async () => {
+  test("a stream begins with the reconnection time, and sends comments during silence", async () => {
     const job = open({ heartbeat: 20 });
     const reader = ask(job).body!.getReader();
     let text = "";
@@ -139,7 +139,7 @@ describe("a stream", () => {
     expect(text).toMatch(/^retry: \d+\n\nevent: state\nid: queued-2\ndata: \{.*\}\n\n(: .*\n\n)+$/);
   });
 
-  test("ends if its job is deleted", async () => {
+  test("a stream ends when its job is deleted", async () => {
     const job = open();
     const stream = read(ask(job));
     await stream.next();
@@ -148,7 +148,7 @@ describe("a stream", () => {
     expect(job.events.size).toBe(0);
   });
 
-  test("buffers few events for a slow client, and the final one", async () => {
+  test("a stream buffers few events for a slow client, always including the final one", async () => {
     const job = open({ interval: 1 });
     const response = ask(job);
     for (let i = 0; i < 60; i++) {
@@ -165,7 +165,7 @@ describe("a stream", () => {
 });
 
 describe("streams", () => {
-  test("end when clients cancel or abort, and when the service stops", async () => {
+  test("streams end when clients cancel or abort, and when the service stops", async () => {
     const job = open();
     const reader = ask(job).body!.getReader();
     const controller = new AbortController();
@@ -189,7 +189,7 @@ describe("streams", () => {
   test.each([
     [{ maxStreams: 4 }, "c"],
     [{ maxStreamsPerClient: 2 }, "a"],
-  ])("are limited by %p, and refused for unknown jobs", (limits, client) => {
+  ])("streams are limited by %p, and rejected for unknown jobs", (limits, client) => {
     const job = open(limits);
     const { signal } = new AbortController();
     for (const client of ["a", "b", "a", "b"]) ask(job, null, signal, client);
@@ -200,14 +200,14 @@ describe("streams", () => {
     expect(job.events.size).toBe(4);
   });
 
-  test("are limited per client only", () => {
+  test("streams are limited per client only", () => {
     const job = open({ maxStreamsPerClient: 1 });
     for (const client of ["a", "b", "c"]) ask(job, null, undefined, client);
     expect(job.events.size).toBe(3);
   });
 });
 
-test("checks take at most a tenth of the time", async () => {
+test("checks for changes take at most a tenth of the time", async () => {
   const checks: { begun: number; ended: number }[] = [];
   events = new JobEvents({
     interval: 1,
@@ -228,7 +228,7 @@ test("checks take at most a tenth of the time", async () => {
   }
 });
 
-test("identifiers describe the content", () => {
+test("event identifiers describe the content", () => {
   expect([JOB, running(0.29), finished].map(eventId)).toEqual([
     "queued-2",
     "running-homologs-29",

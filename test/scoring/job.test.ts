@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasEnded, jobId, STATES, TRANSITIONS } from "../../src/scoring/jobs/job.ts";
 
-test("the allowed transitions are these", () => {
+test("a job allows exactly these transitions", () => {
   const rows = Object.entries(TRANSITIONS).flatMap(([event, { from, to }]) =>
     from.map((state) => `${state} ${event} ${to}`),
   );

@@ -93,7 +93,7 @@ test("documents ten operations, each with a name, a summary, a tag and responses
 });
 
 describe("every operation responds as documented:", () => {
-  test("submit, job, result, events, cancel", async () => {
+  test("submissions, jobs, results, events and cancellation respond as documented", async () => {
     const { requestBody } = paths["/api/scoring/jobs"].post;
     const { example } = requestBody!.content!["application/json"].schema;
     for (const body of [
@@ -136,7 +136,7 @@ describe("every operation responds as documented:", () => {
     }
   });
 
-  test("motif classes, expressions and the corpus", async () => {
+  test("motif classes, expressions and the corpus respond as documented", async () => {
     await call(service, "GET", "/motif-classes");
     await call(service, "GET", "/motif-classes", { query: "?query=sh3" });
     await call(service, "GET", "/motif-classes", { query: "?q=sh3" });
@@ -150,7 +150,7 @@ describe("every operation responds as documented:", () => {
     await call(waiting, "GET", "/corpus");
   });
 
-  test("files of a corpus, for signed-in users", async () => {
+  test("corpus files respond as documented to signed-in users", async () => {
     const headers = { Authorization: "Token ours" };
     const { hash: id, path, bytes } = service.scoring.corpora.active()!;
     writeFileSync(calibrationPath(path), calibrationText({} as never, id));

@@ -28,7 +28,7 @@ const SUBMISSION = {
 };
 
 describe("a job", () => {
-  test("is accepted, shown, and has the numbers of the library", async () => {
+  test("a job is accepted, shown, and scored as the library does", async () => {
     const accepted = await service.ask("POST", "/jobs", { body: SUBMISSION });
     expect(accepted.status).toBe(202);
     const { id, links } = accepted.json;
@@ -62,7 +62,7 @@ describe("a job", () => {
     expect(result.json).toEqual(JSON.parse(JSON.stringify({ identifier: "p53", ...prediction })));
   });
 
-  test("for a protein of the corpus is named by its accession, with defaults for what is omitted", async () => {
+  test("a job for a protein of the corpus is named by its accession and uses defaults", async () => {
     const body = { accession: "P04637", patterns: ["P..P"] };
     const { json } = await service.ask("POST", "/jobs", { body });
     expect(json).toMatchObject({ identifier: "P04637", queryLength: 393, scoringModel: "continuous" });
@@ -71,7 +71,7 @@ describe("a job", () => {
     expect(own.json).toMatchObject({ identifier: "mine", patterns: [] });
   });
 
-  test("has the same result over SOAP", async () => {
+  test("a job has the same result over SOAP", async () => {
     const { json } = await service.ask("POST", "/jobs", { body: SUBMISSION });
     await ended(service, json.id);
     const soap = await service.ask("POST", "http://lab/soap/ConservationScorer", {
@@ -84,14 +84,14 @@ describe("a job", () => {
     expect(soap.text).toContain(element);
   });
 
-  test("cannot be cancelled once it has ended", async () => {
+  test("a job cannot be cancelled once it has ended", async () => {
     const { json } = await service.ask("POST", "/jobs", { body: SUBMISSION });
     await ended(service, json.id);
     const refused = await service.ask("DELETE", `/jobs/${json.id}`);
     expect([refused.status, refused.json.code]).toEqual([409, "conflict"]);
   });
 
-  test("that has expired keeps neither request nor result", async () => {
+  test("an expired job keeps neither request nor result", async () => {
     const { json } = await service.ask("POST", "/jobs", { body: { ...SUBMISSION, identifier: "old" } });
     const end = Date.parse((await ended(service, json.id)).ended);
     service.database.query("UPDATE job SET expires = ? WHERE id = ?").run(end + 1, json.id);
@@ -104,7 +104,7 @@ describe("a job", () => {
     expect([result.status, result.json.code]).toEqual([410, "job_expired"]);
   });
 
-  test("sends events up to its final state", async () => {
+  test("a job sends events up to its final state", async () => {
     const body = { querySequence: P53.repeat(2), patterns: ["P.{0,20}P"] };
     const { json } = await service.ask("POST", "/jobs", { body });
     const { status, headers, text } = await service.ask("GET", `/jobs/${json.id}/events`);
@@ -121,7 +121,7 @@ describe("a result", () => {
     await ended(service, id);
   });
 
-  test.each(RESULT_FORM_NAMES)("is available as %s by name and by Accept", async (name) => {
+  test.each(RESULT_FORM_NAMES)("a result is available as %s by parameter and by Accept", async (name) => {
     const { contentType, extension } = RESULT_FORMS[name];
     const named = await service.ask("GET", `/jobs/${id}/result?format=${name}`);
     expect(named.status).toBe(200);
@@ -133,7 +133,7 @@ describe("a result", () => {
     expect(accepted.headers.get("vary")).toContain("Accept");
   });
 
-  test("has one alignment per match, or the selected one", async () => {
+  test("a result has one alignment per match, or the selected one", async () => {
     const all = (await service.ask("GET", `/jobs/${id}/result?format=stockholm`)).text;
     expect(all.match(/^# STOCKHOLM 1.0$/gm)!.length).toBe(1);
     expect((await service.ask("GET", `/jobs/${id}/result?format=stockholm&match=1`)).text).toBe(all);
@@ -147,14 +147,14 @@ describe("a result", () => {
     ["?match=1&match=2", {}, 400, "match: Must be a whole number."],
     ["?formt=tsv", {}, 400, "formt: Unknown field. Choices: format, match."],
     ["", { Accept: "image/png" }, 406, "application/json, text/tab-separated-values"],
-  ])("is refused for %p %p", async (query, headers, status, words) => {
+  ])("a result with %p and %p is rejected", async (query, headers, status, words) => {
     const answer = await service.ask("GET", `/jobs/${id}/result${query}`, { headers });
     expect(answer.status).toBe(status);
     expect(answer.json.message).toContain(words);
   });
 });
 
-test("a queued job has a place and public addresses, no result, and can be cancelled twice", async () => {
+test("a queued job has a place, public addresses and no result; cancelling it again changes nothing", async () => {
   const { json } = await waiting.ask("POST", "/jobs", { body: SUBMISSION });
   expect(json).toMatchObject({ state: "queued", started: null, ended: null });
   expect(json.place).toBeGreaterThan(0);
@@ -175,14 +175,14 @@ test("a queued job has a place and public addresses, no result, and can be cance
   expect((await waiting.ask("GET", `/jobs/${id}/events`, { headers })).status).toBe(204);
 });
 
-test("GET /corpus is 404 without a corpus, and accessions are unknown", async () => {
+test("GET /corpus returns 404 without a corpus, and accessions are unknown", async () => {
   const corpus = await waiting.ask("GET", "/corpus");
   expect([corpus.status, corpus.json.code]).toEqual([404, "not_found"]);
   const { json } = await waiting.ask("POST", "/jobs", { body: { accession: "P04637" } });
   expect(json.accession).toEqual(["the corpus in use has no protein with this accession."]);
 });
 
-test("accepts or refuses damaged submissions with a message", async () => {
+test("accepts damaged submissions or rejects them with a message", async () => {
   const next = random(7);
   const whole = JSON.stringify(SUBMISSION);
   const odd = `" \\ { } [ ] : , null 1e999 \\ud800 \u0000 é (( {9999} __proto__`.split(" ");
@@ -205,7 +205,7 @@ test("accepts or refuses damaged submissions with a message", async () => {
   for (const status of [202, 400]) expect(statuses.get(status)).toBeGreaterThan(50);
 });
 
-describe("a submission is refused with errors by field for", () => {
+describe("rejects submissions with errors by field", () => {
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const six = Array<string>(6).fill("K");
   test.each<[string, unknown, Record<string, string>, string?]>([
@@ -268,7 +268,7 @@ test.each<[string, string | Uint8Array, Record<string, string>, number, string]>
   ["a form", "a=b", { "Content-Type": "application/x-www-form-urlencoded" }, 415, "unsupported_media_type"],
   ["gzip", "{}", { "Content-Encoding": "gzip" }, 415, "unsupported_media_type"],
   ["too much", JSON.stringify({ identifier: "x".repeat(100_001) }), {}, 413, "too_large"],
-])("a body of %s is refused", async (_, body, headers, status, code) => {
+])("rejects a body of %s", async (_, body, headers, status, code) => {
   const answer = await service.ask("POST", "/jobs", { body, headers });
   expect([answer.status, answer.json.code]).toEqual([status, code]);
 });
@@ -289,7 +289,7 @@ test("errors do not repeat values of the request", async () => {
 });
 
 describe("an expression", () => {
-  test("is explained if it is valid", async () => {
+  test("an expression is explained if it is valid", async () => {
     const { status, json } = await service.ask("POST", "/patterns", { body: { pattern: "[ST]P..[KR]" } });
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -305,7 +305,7 @@ describe("an expression", () => {
     [{ pattern: "A{5,2}" }, "invalid_pattern", "character 2", 2],
     [{}, "invalid_request", "This field is required.", undefined],
     [{ pattern: 1 }, "invalid_request", "Must be a string.", undefined],
-  ])("is refused in %p", async (body, code, words, position) => {
+  ])("rejects the expression in %p", async (body, code, words, position) => {
     const { status, json } = await service.ask("POST", "/patterns", { body });
     expect([status, json.code, json.position]).toEqual([400, code, position]);
     expect(json.pattern.length).toBe(1);
@@ -314,7 +314,7 @@ describe("an expression", () => {
 });
 
 describe("motif classes", () => {
-  test("are all listed, with the names by which they can be requested", async () => {
+  test("motif classes are listed with all names by which they can be requested", async () => {
     const { json } = await service.ask("GET", "/motif-classes");
     expect(json.total).toBe(service.scoring.classes.classes.length);
     expect(json.results.length).toBe(json.total);
@@ -328,14 +328,14 @@ describe("motif classes", () => {
     ["lig_pcna", ["PIP-box"]],
     ["CLAMP  sliding", ["PIP-box"]],
     ["clamp nothing", []],
-  ])("are searched for %p", async (query, names) => {
+  ])("motif classes can be searched for %p", async (query, names) => {
     const { json } = await service.ask("GET", `/motif-classes?query=${encodeURIComponent(query)}`);
     expect(json.results.map(({ name }: { name: string }) => name)).toEqual(names);
   });
 });
 
 describe("routes", () => {
-  test("accept a trailing slash, HEAD and OPTIONS, and list their methods", async () => {
+  test("routes accept a trailing slash, HEAD and OPTIONS, and list their methods", async () => {
     expect((await service.ask("GET", "/corpus/")).json.name).toBe("sample");
     expect((await service.ask("HEAD", "/corpus")).status).toBe(200);
     const { json } = await service.ask("POST", "/jobs/", { body: SUBMISSION });
@@ -348,7 +348,7 @@ describe("routes", () => {
   });
 
   test.each(["nope", "00000000-0000-4000-8000-000000000000", "%00", "__proto__", "a%2Fb", "1'--"])(
-    "of the unknown job %s are not found",
+    "returns 404 for routes of the unknown job %s",
     async (id) => {
       for (const end of ["", "/result", "/events"]) {
         const { status, json } = await service.ask("GET", `/jobs/${id}${end}`);

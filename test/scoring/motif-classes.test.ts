@@ -16,13 +16,16 @@ describe("the built-in table", () => {
     }
   });
 
-  test.each(["LIG_SH3_1", "DOC_WW_Pin1_4", "DEG_MDM2_SWIB_1", "LIG_PCNA_PIPBox_1"])("knows %s", (name) => {
-    const found = classes.find(name);
-    expect(found.aliases).toContain(name);
-    expect(classes.find(found.name)).toBe(found);
-  });
+  test.each(["LIG_SH3_1", "DOC_WW_Pin1_4", "DEG_MDM2_SWIB_1", "LIG_PCNA_PIPBox_1"])(
+    "has the class %s",
+    (name) => {
+      const found = classes.find(name);
+      expect(found.aliases).toContain(name);
+      expect(classes.find(found.name)).toBe(found);
+    },
+  );
 
-  test("suggests near names for an unknown name, and does not repeat it", () => {
+  test("suggests similar names for an unknown name, and does not repeat it", () => {
     expect(() => classes.find("DEG_MDM2_SWIB_2")).toThrow(
       expect.objectContaining({
         code: "unknown_motif_class",
@@ -57,11 +60,11 @@ describe("reading a table", () => {
     ["", "first line"],
     ["name\texpression\n", "first line"],
     [`${HEAD}\nA\tB\tC\n`, "line 2"],
-  ])("refuses %p", (text, word) => {
+  ])("rejects %p", (text, word) => {
     expect(() => readClasses(text)).toThrow(word);
   });
 
-  test("lets later tables override names, and refuses a repeated name in one table", () => {
+  test("later tables override names, and one table may not repeat a name", () => {
     const one = readClasses(`${HEAD}\nA\tX\tK\t\tc\nB\tY\tR\t\tc\n`);
     const two = readClasses(`${HEAD}\nX\t\tKK\t\tc\n`);
     const classes = motifClasses(one, two);

@@ -27,13 +27,13 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("lists the built-in classes without an imported table", () => {
+test("lists only the built-in classes without an imported table", () => {
   expect(tables.classes).toEqual(starterClasses());
   expect(tables.imported()).toBeNull();
   expect(tables.remove()).toBe(false);
 });
 
-test("finds an imported class by identifier and accession, before the built-in class of that name", () => {
+test("finds an imported class by identifier and accession before the built-in class of that name", () => {
   const before = tables.find("LIG_SH3_1");
   expect(before.name).toBe("SH3-class-I");
   tables.import("elm.tsv", TABLE);
@@ -50,7 +50,7 @@ test("finds an imported class by identifier and accession, before the built-in c
   ]);
 });
 
-test("sees at once what another process imports or removes", () => {
+test("notices immediately when another process imports or removes a table", () => {
   const other = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   const importer = new MotifTables(other, clock);
   expect(() => tables.find("LIG_LAB_1")).toThrow(expect.objectContaining({ code: "unknown_motif_class" }));
@@ -65,7 +65,7 @@ test("sees at once what another process imports or removes", () => {
   other.close();
 });
 
-test("ignores a repeated import, and replaces the table by another", () => {
+test("ignores a repeated import, and replaces the table by a different one", () => {
   const first = tables.import("elm.tsv", TABLE);
   expect(first).toMatchObject({
     name: "elm.tsv",

@@ -94,14 +94,14 @@ test("finishes every job", async () => {
   expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
 
-test("leaves the queue alone without workers", async () => {
+test("leaves the queue unchanged without workers", async () => {
   open({ size: 0 });
   const id = await submit("finish");
   await Bun.sleep(20);
   expect(state(id)).toBe("queued");
 });
 
-test("knows the progress of running jobs only", async () => {
+test("reports the progress of running jobs only", async () => {
   open({ size: 1 });
   const id = await submit("progress");
   await until(() => pool.progress(id)?.stage === "homologs");
@@ -122,7 +122,7 @@ test("reports when a job starts, reaches another stage and ends", async () => {
   expect(reports).toEqual(["running start", "running homologs", "cancelled undefined"]);
 });
 
-test("fails a job on an error, whose cause goes only to the log", async () => {
+test("fails a job on an error and writes the cause only to the log", async () => {
   open({ size: 1 });
   const hidden = await submit("fail");
   const shown = await submit("fail-with");
@@ -136,7 +136,7 @@ test("fails a job on an error, whose cause goes only to the log", async () => {
 });
 
 test.each(["throw", "reject", "exit"])(
-  "tries a job again after a crash (%s), then fails it, and continues",
+  "retries a job after a crash (%s), then fails it, and continues",
   async (word) => {
     open({ size: 1 });
     const id = await submit(word);
@@ -214,7 +214,7 @@ test("keeps a result until the disk accepts it", async () => {
   expect(store.prediction(id)).toMatchObject({ query: store.request(id)!.query });
 });
 
-test("writes a result once an import has released the database", async () => {
+test("writes a result once an import has unlocked the database", async () => {
   const lock = writeLockOf(database);
   open({ size: 1, retryInterval: 60_000, whenWritable: () => lock.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
@@ -258,7 +258,7 @@ describe("idle workers", () => {
     logged.length = 0;
   }
 
-  test("share the search of a large corpus", async () => {
+  test("idle workers share the search of a large corpus", async () => {
     await openPair();
     const ids = await Promise.all(Array.from({ length: 20 }, () => submit("finish")));
     await until(() => ids.every((id) => state(id) === "finished"));
@@ -269,19 +269,22 @@ describe("idle workers", () => {
     expect(hits(alone)).toHaveLength(2);
   });
 
-  test.each(["DIE", "FAIL"])("may die (%s): the job's worker then searches alone", async (query) => {
-    await openPair();
-    const id = await submit("finish", query);
-    await until(() => state(id) === "finished");
-    expect(hits(id)).toBeUndefined();
-    expect(database.query("SELECT attempts FROM job WHERE id = ?").get(id)).toEqual({ attempts: 1 });
-    expect(logged.map(({ event }) => event)).toEqual(query === "DIE" ? ["worker"] : []);
-    const next = await submit("finish");
-    await until(() => state(next) === "finished");
-    expect(hits(next)).toHaveLength(2);
-  });
+  test.each(["DIE", "FAIL"])(
+    "if an idle worker dies (%s), the worker of the job searches alone",
+    async (query) => {
+      await openPair();
+      const id = await submit("finish", query);
+      await until(() => state(id) === "finished");
+      expect(hits(id)).toBeUndefined();
+      expect(database.query("SELECT attempts FROM job WHERE id = ?").get(id)).toEqual({ attempts: 1 });
+      expect(logged.map(({ event }) => event)).toEqual(query === "DIE" ? ["worker"] : []);
+      const next = await submit("finish");
+      await until(() => state(next) === "finished");
+      expect(hits(next)).toHaveLength(2);
+    },
+  );
 
-  test("that hang end with the deadline of the job", async () => {
+  test("idle workers that hang end with the deadline of the job", async () => {
     await openPair({ timeout: 300 });
     const id = await submit("finish", "SPIN");
     await until(() => state(id) === "failed");
@@ -291,7 +294,7 @@ describe("idle workers", () => {
     expect(logged).toEqual([]);
   });
 
-  test("that hang end with a cancelled job, and on close", async () => {
+  test("idle workers that hang end when the job is cancelled or the pool closes", async () => {
     await openPair();
     const id = await submit("finish", "SPIN");
     cancel(id);
@@ -346,7 +349,7 @@ test("starts the real worker from source, which reports a missing corpus", async
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
 });
 
-test.skipIf(process.platform !== "linux")("lowers the priority of workers only", async () => {
+test.skipIf(process.platform !== "linux")("lowers only the priority of workers", async () => {
   const threads = (): string[] => readdirSync("/proc/self/task");
   /** proc(5), field 19; "" where the thread has ended meanwhile. */
   const nicenessOf = (thread: string): string => {

@@ -28,19 +28,19 @@ test.each(RESULT_FORM_NAMES)("prints %s like the golden file", (name) => {
 describe("rows", () => {
   const lines = RESULT_FORMS.tsv.print(SAMPLE).split("\n");
 
-  test("have every column, whatever the names contain", () => {
+  test("rows have every column, whatever the names contain", () => {
     expect(lines.pop()).toBe("");
     expect(lines.length).toBe(4);
     for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
   });
 
-  test("name a query without an identifier, and list a pattern without a match", () => {
+  test("rows name a query without an identifier, and list a pattern without a match", () => {
     expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(`query\tLIG_SH3_1${"\t".repeat(10)}no match`);
   });
 });
 
 describe("alignments", () => {
-  test("have rows of equal length with the residues of the prediction", () => {
+  test("alignments have rows of equal length with the residues of the prediction", () => {
     for (const { rows, match, reference } of alignmentsOf(SAMPLE)) {
       const [query, ...homologs] = rows;
       for (const { text } of rows) expect(text.length).toBe(reference.length);
@@ -55,13 +55,13 @@ describe("alignments", () => {
     }
   });
 
-  test("can be selected; none exists after the last one", () => {
+  test("an alignment can be selected by match; none exists after the last match", () => {
     expect(alignmentsOf(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
     expect(alignmentsOf(SAMPLE, 3)).toEqual([]);
     expect(RESULT_FORMS.fasta.print(EMPTY)).toBe("");
   });
 
-  test("are read back from the FASTA of one match", () => {
+  test("the FASTA of one match can be parsed back into its alignment", () => {
     const rows = readAlignedFasta(RESULT_FORMS.fasta.print(SAMPLE, 1));
     expect(rows.map(({ letters }) => letters)).toEqual(["F-S--DW", "F-SGPDW", "FAS---L", "-------"]);
     expect(rows.map(({ name }) => name)).toEqual(["p53__50____", "P02340", "P02340_2", "odd_name_1-2"]);
@@ -83,11 +83,11 @@ describe("the form that Accept prefers", () => {
     ["application/json;q=0, */*", "tsv"],
     ["text/xml", "xml"],
     ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "json"],
-  ])("for %p is %s", (accept, form) => {
+  ])("chooses for Accept %p the format %s", (accept, form) => {
     expect(chooseForm(accept)).toBe(form as never);
   });
 
-  test.each(["image/png", "application/json;q=0", "text/x-gff3;q=2"])("does not exist for %s", (accept) => {
+  test.each(["image/png", "application/json;q=0", "text/x-gff3;q=2"])("rejects Accept %s", (accept) => {
     expect(() => chooseForm(accept)).toThrow(expect.objectContaining({ code: "not_acceptable" }));
   });
 });
@@ -105,7 +105,7 @@ const REPORTS = Array.from({ length: 12 }, (_, i): PredictionReport => {
 });
 
 describe("predictions of real proteins", () => {
-  test("have alignments with rows of equal length, also with insertions", () => {
+  test("real proteins have alignments with rows of equal length, also with insertions", () => {
     let insertions = 0;
     for (const report of REPORTS) {
       for (const { rows, match, reference } of alignmentsOf(report)) {
@@ -122,7 +122,7 @@ describe("predictions of real proteins", () => {
     expect(insertions).toBeGreaterThan(5);
   });
 
-  test("have a row, a feature and an alignment for every match", () => {
+  test("real proteins have a row, a feature and an alignment for every match", () => {
     for (const report of REPORTS) {
       const matches = report.prediction.patterns.flatMap((pattern) => pattern.matches);
       const without = report.prediction.patterns.filter((pattern) => pattern.matches.length === 0).length;

@@ -26,7 +26,7 @@ const model = { scoringModel: "continuous" as const };
 const batch = (table: string) => Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table), model));
 
 describe("a batch", () => {
-  test("scores each query as it would be scored alone", async () => {
+  test("scores each query of a batch as if alone", async () => {
     const progress: number[] = [];
     const table = `P04637\tF...W..[VIL]\n${P53.toLowerCase()}\tP..P\n# a remark\n\nP04637\tLIG_PCNA_PIPBox_1\r\nP04637\tP..P\n`;
     const report = (done: number, total: number): void => void progress.push(done, total);
@@ -48,12 +48,12 @@ describe("a batch", () => {
     expect(own.matches[0].score).toBeGreaterThan(0.5);
   });
 
-  test("may name its columns in the first line", async () => {
+  test("a batch may have a header line with column names", async () => {
     const [{ accession, prediction }] = await batch("n\tPattern\tQUERY\n1\tP..P\tP04637\n");
     expect([accession, prediction.patterns[0].expression]).toEqual(["P04637", "P..P"]);
   });
 
-  test("reads a valid expression as such, although a class has that name", async () => {
+  test("treats a valid expression as such even if a class has that name", async () => {
     const [{ prediction }] = await batch("P04637\tITAM\n");
     expect(prediction.patterns[0]).toMatchObject({ expression: "ITAM", name: null });
   });
@@ -67,19 +67,19 @@ describe("a batch", () => {
     ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
     ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Near names: LIG_PCNA_PIPBox_"],
     [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
-  ])("%p is refused before any work", async (table, code, words) => {
+  ])("rejects %p before any work", async (table, code, words) => {
     if (code === "") return expect(await batch(table)).toEqual([]);
     expect(() => scoring.readBatch(table)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
   });
 
-  test("refuses bytes that are not UTF-8", () => {
+  test("rejects bytes that are not UTF-8", () => {
     expect(() => scoring.readBatch(new Uint8Array([0x41, 0xff]))).toThrow(/UTF-8/);
   });
 });
 
-test("threads score sequences as one thread does, in the same order", async () => {
+test("threads score sequences like one thread, in the same order", async () => {
   const records = proteins.split("\n>").filter((record) => record.length < 400);
   const fasta = records
     .slice(0, 9)
@@ -111,7 +111,7 @@ test("threads score sequences as one thread does, in the same order", async () =
   expect(await onThreads(fasta, 1, 7)).toEqual(alone.slice(7));
 }, 300_000);
 
-test("options of the method reach every way of scoring", async () => {
+test("options of the method apply to every way of scoring", async () => {
   const options = { maxHomologs: 3 };
   const wanted = { regularExpression: ["F...W..[VIL]"], elmIdentifierName: [], ...model, options };
   const alignment = `>q\n${P53}\n${Array.from({ length: 5 }, (_, i) => `>h${i}\n${P53.replace("W", "AFYLI"[i])}\n`).join("")}`;
@@ -131,7 +131,7 @@ test.each([
   [{ fasta: `>a\nM\n>long\n${"A".repeat(401)}` }, "invalid_request", "long: 401 residues"],
   [{ regularExpression: ["A", "("] }, "invalid_pattern", "regularExpression 2"],
   [{ elmIdentifierName: ["NO"] }, "unknown_motif_class", "elmIdentifierName 1"],
-])("readSequences refuses %p", (request, code, words) => {
+])("readSequences rejects %p", (request, code, words) => {
   const base = { fasta: ">a\nM", regularExpression: ["A"], elmIdentifierName: [] };
   expect(() => scoring.readSequences({ ...base, ...request })).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(words) }),
@@ -142,7 +142,7 @@ describe("threads", () => {
   const questions = Array.from({ length: 50 }, () => ({ sequence: "MKLT", patterns: [] }));
   const options = { model: "continuous" as const, corpusPath: null, workers: 2 };
 
-  test("report workers that exit or fail", async () => {
+  test("reports worker threads that exit or fail", async () => {
     const odd = join(alone.directory, "odd-scorer.ts");
     for (const [body, words] of [
       ["process.exit(3)", "exited before"],
@@ -159,7 +159,7 @@ describe("threads", () => {
     }
   });
 
-  test("do not run far ahead of a slow reader, and end with it", async () => {
+  test("worker threads do not run far ahead of a slow reader, and end with it", async () => {
     let stages = 0;
     const answers = scoreParallel(questions, { ...options, report: () => void stages++ });
     await answers.next();
@@ -189,7 +189,7 @@ MKLTFADLWKLLPE
 `;
   const wanted = { regularExpression: ["F.{1,3}W..L"], elmIdentifierName: [], ...model };
 
-  test("is scored on its rows: the first is the query", () => {
+  test("an alignment is scored on its rows, with the query as the first", () => {
     const { accession, description, prediction } = scoring.scoreAlignment({
       alignment: ALIGNMENT,
       ...wanted,
@@ -214,7 +214,7 @@ MKLTFADLWKLLPE
     [">a\nMK\n>b\nMKL\n", "Row 2 of the alignment has 3 columns"],
     [">a\nMK\n>b\nM1\n", "Character 2 of row 2"],
     [`>a\n${"A".repeat(401)}\n`, "a: 401 residues"],
-  ])("%p is refused", (alignment, words) => {
+  ])("rejects %p", (alignment, words) => {
     expect(() => scoring.scoreAlignment({ alignment, ...wanted })).toThrow(
       expect.objectContaining({ code: "invalid_request", message: expect.stringContaining(words) }),
     );

@@ -16,7 +16,7 @@ test.each([
   [0, 4],
   [1000, 16],
   [5000, 1000],
-])("divides %d queries into %d shards of neighbours with nearly equal costs", (count, of) => {
+])("divides %d queries into %d shards of consecutive queries with nearly equal costs", (count, of) => {
   const lengths = lengthsOf(count, 11 + of);
   const ranges = Array.from({ length: of }, (_, i) => shardRange(lengths, { shard: i + 1, of }));
   expect(ranges[0].from).toBe(0);
@@ -35,7 +35,7 @@ test.each([
   }
 });
 
-test("puts a giant query into a shard alone", () => {
+test("puts a giant query into its own shard", () => {
   const lengths = [...Array<number>(50).fill(100), 30_000, ...Array<number>(50).fill(100)];
   const ranges = [1, 2, 3].map((shard) => shardRange(lengths, { shard, of: 3 }));
   expect(ranges).toEqual([
@@ -45,7 +45,7 @@ test("puts a giant query into a shard alone", () => {
   ]);
 });
 
-test("describes a run by names, descriptions, sequences and patterns only", () => {
+test("describes a run only by names, descriptions, sequences and patterns", () => {
   const pattern = { expression: "P..P", name: null, dialect: "soap" as const };
   const questions: NamedQuestion[] = ["MKLT", "MKLV"].map((sequence, i) => ({
     name: `q${i}`,

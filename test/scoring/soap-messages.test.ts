@@ -124,7 +124,7 @@ describe("reading in pieces", () => {
     return summary(reader.finish());
   }
 
-  test("does not depend on where the network splits a message", () => {
+  test("the result does not depend on how the network splits a message", () => {
     // Every byte of every message would take half a minute: each fifth message is cut at every byte.
     for (const [number, message] of MESSAGES_ALONE.entries()) {
       const { name } = message;
@@ -137,7 +137,7 @@ describe("reading in pieces", () => {
     }
   }, 300_000);
 
-  test("reads a stream as it reads the same bytes", async () => {
+  test("reads a stream like the same bytes in one piece", async () => {
     for (const message of MESSAGES_ALONE.filter((_, i) => i % 8 === 0)) {
       const { bytes, contentType } = message;
       const stream = new ReadableStream<Uint8Array>({

@@ -108,11 +108,11 @@ describe("a job", () => {
     ["an empty sequence", { sequence: "" }],
     ["one residue", { sequence: "M" }],
     ["letters that are no residues", { sequence: "XXXXXXXXXXXXXXXXXXXX" }],
-  ])("finishes with a prediction for %s", async (_, job) => {
+  ])("a job finishes with a prediction for %s", async (_, job) => {
     expect(await result(await submit(job))).toContain("ConScorePrediction>");
   });
 
-  test("ignores white space", async () => {
+  test("a job ignores white space", async () => {
     const sequence = ` ${P53.replaceAll("P", "P\r\n\t")}\n`;
     const spaced = await result(await submit({ sequence, patterns: [" F . . .\tW..[V I L]"] }));
     expect(spaced.match(/<p:position>.*/s)![0]).toBe(
@@ -120,14 +120,14 @@ describe("a job", () => {
     );
   });
 
-  test("returns the client's identifier escaped", async () => {
+  test("a job returns the client's identifier escaped", async () => {
     const message = runJobMessage({ sequence: "MKL" });
     const renamed = message.replace(">test<", ">a &lt;b&gt; &amp; ü<");
     const { element } = await post(renamed);
     expect(await result(element("JobIdentifier")!)).toContain(">a &lt;b&gt; &amp; ü<");
   });
 
-  test("scores differently by the two models", async () => {
+  test("a job has different scores under the two models", async () => {
     const scores = [await result(await submit()), await result(await submit({ model: "discontinuous" }))];
     expect(scores[0]).not.toBe(scores[1]);
     expect(scores[1]).toContain(">discontinuous<");
@@ -137,7 +137,7 @@ describe("a job", () => {
 describe("a pattern that makes backtracking engines hang", () => {
   const sequence = "A".repeat(999);
   test.each(["(A+)+W", "(A|A)*W", "(A*)*(A*)*W", ".*.*.*W", ".{0,200}.{0,200}W"])(
-    "%s is scored without delaying others",
+    "scores %s without delaying other jobs",
     async (expression) => {
       const took = await cpuTimeOf(async () => {
         const id = await submit({ sequence, patterns: [expression] });
@@ -154,7 +154,7 @@ describe("a pattern that makes backtracking engines hang", () => {
     ["of a long literal", "A".repeat(90_000)],
     ["of repeats of repeats", "((A{1,90}){1,90}){1,90}"],
     ["of a count without end", "A{99999999999999}"],
-  ])("%s is refused immediately", async (_, expression) => {
+  ])("rejects %s immediately", async (_, expression) => {
     const took = await cpuTimeOf(async () => {
       const { status, element } = await post(runJobMessage({ sequence: "A", patterns: [expression] }));
       expect(status).toBe(500);
@@ -173,7 +173,7 @@ describe("GetStatus and GetResult", () => {
   };
   const place = async (id: string) => (await ask("GetStatus", id, idle)).element("StatusDetails");
 
-  test("of an unfinished job have no prediction", async () => {
+  test("an unfinished job has no prediction", async () => {
     const id = await submitIdle("unfinished");
     idle.database.run("UPDATE job SET state = 'running', deadline = 1, started = 0 WHERE id = ?", [id]);
     expect((await ask("GetStatus", id, idle)).element("Status")).toBe("running");
@@ -189,7 +189,7 @@ describe("GetStatus and GetResult", () => {
   test.each([
     ["cancelled", "The job was cancelled.", "Client"],
     ["failed", "Too slow.", "Server"],
-  ])("of a %s job say why, also once it has expired", async (state, failure, code) => {
+  ])("a %s job reports the reason, also once it has expired", async (state, failure, code) => {
     const id = await submitIdle(state);
     idle.database.run("UPDATE job SET ended = 0, expires = 1, state = ?, failure = ? WHERE id = ?", [
       state,
@@ -211,7 +211,7 @@ describe("GetStatus and GetResult", () => {
     expect(gone.element("faultstring")).toContain("The prediction was removed. The job ended");
   });
 
-  test("show places that are shared fairly, and clients have separate limits", async () => {
+  test("queue places are shared fairly, and clients have separate limits", async () => {
     const first = [];
     for (let i = 0; i < 3; i++) first.push(await submitIdle("greedy"));
     const refused = await post(runJobMessage({ sequence: "MMMM" }), { "x-test-client": "greedy" }, idle);
@@ -224,15 +224,15 @@ describe("GetStatus and GetResult", () => {
   });
 });
 
-describe("refuses", () => {
-  test("a query that is too long, without storing a job", async () => {
+describe("rejected requests", () => {
+  test("rejects a query that is too long without storing a job", async () => {
     const before = service.scoring.counts();
     const { element } = await post(runJobMessage({ sequence: "A".repeat(1001) }));
     expect(element("faultstring")).toContain("querySequence: 1001 residues; at most 1000");
     expect(service.scoring.counts()).toEqual(before);
   });
 
-  test("a message past the limit with 413, whether its length is declared or not", async () => {
+  test("rejects a message above the limit with 413, whether its length is declared or not", async () => {
     const long = inEnvelope(`<!-- ${"x".repeat(MAX_BYTES)} -->`);
     const declared = await post(long, { "Content-Length": String(long.length) });
     expect([declared.status, declared.element("code")]).toEqual([413, "too_large"]);
@@ -243,14 +243,14 @@ describe("refuses", () => {
     expect((await post(endless)).status).toBe(413);
   });
 
-  test.each(["PUT", "DELETE", "PATCH"])("%s with 405 and Allow", async (method) => {
+  test.each(["PUT", "DELETE", "PATCH"])("rejects %s with 405 and Allow", async (method) => {
     const response = await get(ENDPOINT, method);
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS, POST"]);
     expect(await response.text()).toContain("Fault>");
   });
 
   test.each([{}, { "Content-Length": "900" }, { "Content-Length": "90000" }])(
-    "with %p a message that does not arrive, by 408 on a closed connection",
+    "with %p closes the connection with 408 if a message does not arrive",
     async (headers) => {
       const endless = new ReadableStream({
         start: (controller) => controller.enqueue(new TextEncoder().encode("<Envelope")),
@@ -263,7 +263,7 @@ describe("refuses", () => {
     },
   );
 
-  test("a message that is cut off as malformed", async () => {
+  test("rejects a truncated message as malformed", async () => {
     const broken = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode("<Envelope"));
@@ -273,9 +273,9 @@ describe("refuses", () => {
     expect((await post(broken)).element("code")).toBe("malformed");
   });
 
-  test("all this without logging a problem", () => expect(logged).toEqual([]));
+  test("logs no problem for rejected requests", () => expect(logged).toEqual([]));
 
-  test("a job that the disk does not accept, and logs the cause", async () => {
+  test("rejects a job that cannot be written to the disk, and logs the cause", async () => {
     service.database.run("PRAGMA query_only = 1");
     const { element } = await post(runJobMessage({ sequence: "MDISK" }));
     service.database.run("PRAGMA query_only = 0");
@@ -286,7 +286,7 @@ describe("refuses", () => {
 
 describe("documents", () => {
   test.each(["?wsdl", "?WSDL", "?Wsdl", "?wsdl=", "?x=1&wsdl", "?singleWsdl"])(
-    "%s is the WSDL",
+    "%s returns the WSDL",
     async (query) => {
       const response = await get(ENDPOINT + query);
       expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -302,14 +302,14 @@ describe("documents", () => {
   test.each([
     ["messages.xsd", 'schemaLocation="http://lab.example:8480/soap/ConservationScorer/prediction.xsd"'],
     ["prediction.xsd", 'name="ConScorePrediction"'],
-  ])("include %s", async (name, word) => {
+  ])("the documents include %s", async (name, word) => {
     const response = await get(`${ENDPOINT}/${name}`);
     expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
     expect(await response.text()).toContain(word);
     expect((await get(`${ENDPOINT}/${name}`, "POST")).status).toBe(405);
   });
 
-  test("include a page for people, with links and a message that works", async () => {
+  test("the documents include a page for people with links and a working example message", async () => {
     const response = await get(ENDPOINT);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const html = await response.text();
@@ -326,19 +326,22 @@ describe("documents", () => {
     expect(await result(element("JobIdentifier")!)).toContain("FSDLWKLL");
   });
 
-  test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])("answer HEAD like GET: %p", async (path) => {
-    const [head, full] = [await get(ENDPOINT + path, "HEAD"), await get(ENDPOINT + path)];
-    expect(head.status).toBe(200);
-    expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
-  });
+  test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])(
+    "HEAD returns the headers of GET: %p",
+    async (path) => {
+      const [head, full] = [await get(ENDPOINT + path, "HEAD"), await get(ENDPOINT + path)];
+      expect(head.status).toBe(200);
+      expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
+    },
+  );
 
-  test("list their methods for OPTIONS", async () => {
+  test("OPTIONS lists the methods of the documents", async () => {
     const response = await get(ENDPOINT, "OPTIONS");
     expect([response.status, response.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
   });
 
   test.each(['x"><script>', "a b", "evil.example/path", "user@host"])(
-    "do not contain the Host %s",
+    "the documents do not contain the Host %s",
     async (host) => {
       const request = new Request(`http://lab${ENDPOINT}?wsdl`);
       Object.defineProperty(request, "url", { value: `http://${host}${ENDPOINT}?wsdl` });

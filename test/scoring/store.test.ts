@@ -26,7 +26,7 @@ function countCommits(database: Database): () => number {
 }
 
 describe("finishInGroup", () => {
-  test("shares a transaction with submissions, and finishes identical ones", async () => {
+  test("finishes jobs in one transaction with submissions, and finishes identical jobs", async () => {
     const { store, database, insert, states } = openQueue();
     const leases = (await insert("a A", "a C", "a D")).map(() => store.lease(1000)!);
     const commits = countCommits(database);
@@ -40,7 +40,7 @@ describe("finishInGroup", () => {
     expect(states([same])).toEqual(["finished"]);
   });
 
-  test("lets an identical job be leased if the corpus has changed", async () => {
+  test("makes identical jobs available if the corpus has changed", async () => {
     const { store, version, insert } = openQueue();
     await insert("anna A", "bert A");
     const lease = store.lease(1000)!;
@@ -50,7 +50,7 @@ describe("finishInGroup", () => {
     expect(store.lease(1000)).not.toBeNull();
   });
 
-  test("changes no job that has ended, and writes immediately once the store is closed", async () => {
+  test("finishInGroup changes no ended job, and writes immediately once the store is closed", async () => {
     const { store, insert, states } = openQueue();
     const [one, two] = await insert("a A", "a C");
     const leases = [store.lease(1000)!, store.lease(1000)!];
@@ -62,7 +62,7 @@ describe("finishInGroup", () => {
     expect(states([one, two])).toEqual(["cancelled", "finished"]);
   });
 
-  test("rejects with the error of the database, and can be repeated", async () => {
+  test("rejects with the error of the database, after which it can be repeated", async () => {
     const { store, database, insert, states } = openQueue();
     const ids = await insert("a A");
     const lease = store.lease(1000)!;
@@ -78,7 +78,7 @@ describe("finishInGroup", () => {
   });
 });
 
-test("ending a job reads identical jobs, not the whole queue", async () => {
+test("ending a job reads only identical jobs, not the whole queue", async () => {
   const { store, database, insert, finishNext } = openQueue();
   await insert("a A", "a C", "a D");
   const statements = new Set<string>();
@@ -100,7 +100,7 @@ test("ending a job reads identical jobs, not the whole queue", async () => {
 });
 
 describe("insert", () => {
-  test("shares a transaction, with an identifier for each job", async () => {
+  test("inserts jobs in one transaction, with an identifier for each", async () => {
     const { store, database, insert } = openQueue();
     const commits = countCommits(database);
     const ids = await insert(...Array<string>(50).fill("a A"));
@@ -109,7 +109,7 @@ describe("insert", () => {
     expect(store.counts()).toMatchObject({ queued: 50, running: 0, finished: 0 });
   });
 
-  test("waits for another writer", async () => {
+  test("insert waits for another writer", async () => {
     const { store, database, insert } = openQueue();
     const other = Promise.withResolvers<void>();
     const held = writeLockOf(database).hold(() => other.promise);
@@ -122,7 +122,7 @@ describe("insert", () => {
     expect([accepted, store.counts().queued]).toEqual([2, 2]);
   });
 
-  test("is durable: a job is there after the process is killed when insert returns", async () => {
+  test("a job survives when the process is killed right after insert", async () => {
     const path = join(directory, "killed.sqlite");
     const words = [process.execPath, join(import.meta.dir, "insert-and-hang.ts"), path];
     const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
@@ -147,7 +147,7 @@ describe("insert", () => {
       "The limit of 2 queued jobs per client",
     ],
   ])(
-    "refuses jobs with Retry-After while %s, unless their result is known",
+    "rejects jobs with Retry-After while %s, unless their result is known",
     async (_, limits, jobs, refused, words) => {
       const { store, insert, finishNext } = openQueue(limits);
       await insert("a KNOWN");
@@ -163,7 +163,7 @@ describe("insert", () => {
     },
   );
 
-  test("writes pending jobs on close, and refuses later ones", async () => {
+  test("writes pending jobs on close, and rejects later ones", async () => {
     const { store, insert, states } = openQueue();
     const pending = insert("a A");
     store.close();
@@ -172,7 +172,7 @@ describe("insert", () => {
     expect(store.queued()).toBe(1);
   });
 
-  test("rejects if the database is read-only", async () => {
+  test("insert rejects if the database is read-only", async () => {
     const { store, database, insert } = openQueue();
     database.run("PRAGMA query_only = 1");
     expect((await rejection(insert("a A"))).code).toBe("busy");
@@ -182,7 +182,7 @@ describe("insert", () => {
 });
 
 describe("lease", () => {
-  test("takes the oldest job once, with a deadline", async () => {
+  test("leases the oldest job once, with a deadline", async () => {
     const { store, insert } = openQueue();
     const [first, second] = await insert("a AAA", "a CCC");
     expect(store.get(second).place).toBe(2);
@@ -195,7 +195,7 @@ describe("lease", () => {
     expect(store.lease(5000)).toBeNull();
   });
 
-  test("takes a released job again; only a counted release keeps the attempt", async () => {
+  test("leases a released job again; only a counted release keeps the attempt", async () => {
     const { store, insert } = openQueue();
     const [first] = await insert("a A", "a A");
     store.release(store.lease(1000)!.rid, false);
@@ -206,7 +206,7 @@ describe("lease", () => {
     expect(store.lease(1000)!).toMatchObject({ id: first, attempts: 2 });
   });
 
-  test("counts attempts: the second failed one ends the job", async () => {
+  test("counts attempts, and the second failed one ends the job", async () => {
     const { store, insert } = openQueue();
     const [id] = await insert("a A");
     const states = [1, 2].map((attempts) => store.retry(store.lease(1000)!.rid, attempts, "Too slow."));
@@ -216,7 +216,7 @@ describe("lease", () => {
 });
 
 describe("the end of a job", () => {
-  test.each(["finish", "fail"] as const)("by %s is final", async (event) => {
+  test.each(["finish", "fail"] as const)("the end of a job by %s is final", async (event) => {
     const { store, pass, insert } = openQueue();
     const [id] = await insert("a A");
     expect(store.prediction(id)).toBeNull();
@@ -237,7 +237,7 @@ describe("the end of a job", () => {
     expect(store.prediction(id)).toEqual(prediction);
   });
 
-  test("does not come before its lease", async () => {
+  test("a job cannot end before its lease", async () => {
     const { store, database, insert, states } = openQueue();
     const ids = await insert("a A");
     const { rid, digest } = database.query("SELECT rid, digest FROM job").get() as {
@@ -251,7 +251,7 @@ describe("the end of a job", () => {
 });
 
 describe("results are computed once", () => {
-  test("for a new identical job", async () => {
+  test("reuses a result for a new identical job", async () => {
     const { store, database, insert, finishNext } = openQueue();
     await insert("a A");
     finishNext();
@@ -262,7 +262,7 @@ describe("results are computed once", () => {
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
   });
 
-  test.each(["corpus", "method"] as const)("not if the %s differs", async (part) => {
+  test.each(["corpus", "method"] as const)("does not reuse a result if the %s differs", async (part) => {
     const { store, version, insert, states, finishNext } = openQueue();
     const [old] = await insert("a A");
     finishNext();
@@ -275,7 +275,7 @@ describe("results are computed once", () => {
     expect(store.prediction(old)).toEqual(JSON.parse(PREDICTION));
   });
 
-  test("for waiting identical jobs, unless the corpus has changed", async () => {
+  test("reuses a result for queued identical jobs, unless the corpus has changed", async () => {
     const { store, version, insert, states, finishNext } = openQueue();
     const ids = await insert("a A", "a A", "a A", "a OTHER");
     finishNext();
@@ -292,7 +292,7 @@ describe("results are computed once", () => {
     expect(states(later)).toEqual(["finished", "queued", "queued"]);
   });
 
-  test("by query, model and patterns in order, whatever the client's identifier", () => {
+  test("identifies results by query, model and patterns in order, regardless of the client's identifier", () => {
     const one = request();
     const [p] = one.patterns;
     const others: JobRequest[] = [
@@ -310,7 +310,7 @@ describe("results are computed once", () => {
 });
 
 describe("recovery at start", () => {
-  test("requeues running jobs in their old place, and fails them the tenth time", async () => {
+  test("requeues running jobs in their previous place, and fails them the tenth time", async () => {
     const { store, insert } = openQueue();
     const [first, second] = await insert("a AAA", "a CCC");
     for (let interruptions = 1; interruptions < MAX_INTERRUPTIONS; interruptions++) {
@@ -326,7 +326,7 @@ describe("recovery at start", () => {
     expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
   });
 
-  test("precedes the first lease if the disk was full at start", async () => {
+  test("recovery precedes the first lease even if the disk was full at start", async () => {
     const { store, database, insert } = openQueue();
     const [id] = await insert("a A");
     store.lease(1000);
@@ -339,7 +339,7 @@ describe("recovery at start", () => {
 });
 
 test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto__", "\0"])(
-  "%p is unknown",
+  "does not find the job %p",
   async (id) => {
     const { store, insert } = openQueue();
     await insert("a A");

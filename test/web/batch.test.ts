@@ -11,7 +11,7 @@ const ENTRIES = [
 ];
 const CLASSES = ["a", "b", "c", "d", "e", "f"];
 
-test("divides more motifs than one job takes among several jobs", () => {
+test("divides motifs among several jobs if one job cannot take all", () => {
   const { groups, items } = newBatch(ENTRIES, ["P..P"], CLASSES, "continuous");
   expect(groups).toEqual([
     { patterns: ["P..P"], motifClasses: CLASSES.slice(0, 5) },
@@ -27,7 +27,7 @@ test("divides more motifs than one job takes among several jobs", () => {
   ]);
 });
 
-test("packs submitted jobs into a link, and rejects anything else", async () => {
+test("encodes submitted jobs in a link, and rejects invalid links", async () => {
   const batch = newBatch(ENTRIES, [], ["a"], "discontinuous");
   Object.assign(batch.items[0], { job: "01a2", query: null });
   const link = await packBatch(batch);
@@ -46,7 +46,7 @@ test("packs submitted jobs into a link, and rejects anything else", async () => 
   expect(made!.items).toEqual([batch.items[0]]);
 });
 
-test("summarizes a job's table by motif, each with its best match", () => {
+test("summarizes the table of a job by motif with the best match of each", () => {
   const [first, second] = summarize(RESULT_FORMS.tsv.print(SAMPLE));
   expect(first).toMatchObject({ motif: "F.{1,2}W", matches: 2 });
   expect(first.best).toMatchObject({

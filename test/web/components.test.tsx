@@ -23,7 +23,7 @@ test.each([
   [formatDuration, 90_061, "1 d 1 h"],
   [formatCount, 14_902, "14,902"],
   [formatDate, Date.UTC(2027, 5, 30, 12), "30 Jun 2027"],
-])("%p of %p is %p", (format: (value: number) => string, value, expected) => {
+])("formats %p of %p as %p", (format: (value: number) => string, value, expected) => {
   expect(format(value)).toBe(expected);
 });
 
@@ -33,7 +33,7 @@ test.each([
   ["Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Safari/604.1", "Safari on iPhone"],
   ["curl/8.5.0", "curl"],
   ["", "Unknown browser"],
-])("the browser of %p is %p", (agent, expected) => {
+])("names the browser of %p as %p", (agent, expected) => {
   expect(browserName(agent)).toBe(expected);
 });
 
@@ -46,7 +46,7 @@ test.each([
   [429, "Try again in 7 seconds."],
   [503, "Try again in 7 seconds."],
   [500, "the log says more"],
-])("an error of status %p comes with the next step %p", (status, step) => {
+])("an error with status %p shows the next step %p", (status, step) => {
   const error = new ApiError(status, "code", "Message.", { retryAfter: 7 });
   expect(renderToString(<ErrorBanner error={error} />)).toContain(step);
 });
@@ -55,7 +55,7 @@ test("an error of the page itself is called a bug", () => {
   expect(renderToString(<ErrorBanner error={new Error("x is undefined")} />)).toContain("This is a bug");
 });
 
-test("an error that gives a reason gets no second one", () => {
+test("an error with a reason shows no second reason", () => {
   const error = new ApiError(403, "forbidden", "Administrators only.", { body: { reason: "not_admin" } });
   expect(renderToString(<ErrorBanner error={error} />)).toContain("<p></p>");
 });
@@ -63,7 +63,7 @@ test("an error that gives a reason gets no second one", () => {
 const classOf = (element: ComponentChild): string =>
   /class="([^"]*)"/.exec(renderToString(<>{element}</>))![1];
 
-test("a button has the classes of its look", () => {
+test("a button has the classes of its style", () => {
   expect(classOf(<Button>Add</Button>)).toBe("btn");
   expect(classOf(<Button look="primary" small icon="plus" children="Add" />)).toBe(
     "btn btn-primary btn-small",
@@ -72,7 +72,7 @@ test("a button has the classes of its look", () => {
   expect(renderToString(<Button busy>Add</Button>)).toContain('aria-busy="true" aria-disabled="true"');
 });
 
-test("pairs without a value are left out", () => {
+test("omits pairs without a value", () => {
   const html = renderToString(
     <KeyValues
       of={[
@@ -88,7 +88,7 @@ test("pairs without a value are left out", () => {
   expect([...html.matchAll(/<dt>(\w)/g)].map(([, name]) => name)).toEqual(["a", "f"]);
 });
 
-test("a table shows order, selection and the first rows", () => {
+test("a table shows its order, selection and first rows", () => {
   const rows = ["x", "y", "z"];
   const html = renderToString(
     <Table
@@ -114,7 +114,7 @@ test("a table shows order, selection and the first rows", () => {
   expect(html).toContain('<td class="phone-hide">–</td>');
 });
 
-test("a form renders its fields by kind, and marks those that may be empty", () => {
+test("a form renders its fields by kind and marks optional ones", () => {
   const html = renderToString(
     <Form
       submit="Add"
@@ -149,7 +149,7 @@ test.each([
   ["/inventory/stocktake/1", "Stocktakes", "Inventory"],
   ["/inventory/places", "All lists", "Inventory"],
   ["/administration/jobs", "Administration", "Setup"],
-])("%s is marked in the navigation as %s, on phones as %s", (path, wide, narrow) => {
+])("the navigation marks %s as %s, and as %s on phones", (path, wide, narrow) => {
   const html = renderToString(<Shell path={path}>{""}</Shell>);
   const current = [...html.matchAll(/<a[^>]*aria-current="true".*?<\/svg>(?:<span>)?([^<]+)/g)];
   expect(current.map(([, name]) => name)).toEqual([wide, narrow]);

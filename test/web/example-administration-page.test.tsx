@@ -87,7 +87,7 @@ test("the server renders tabs, title and a skeleton", () => {
   expect(html).not.toContain("probes");
 });
 
-test("a row has the buttons of the actions that apply to it", () => {
+test("a row has buttons for the available actions", () => {
   const html = renderToString(<AdministrationTable config={config} page={contextOf([disk, clock])} />);
   const labels = [...html.matchAll(/aria-label="(\w+: \w+)"/g)].map(([, label]) => label);
   expect(labels).toEqual(["Pause: disk", "Delete: disk", "Delete: clock"]);
@@ -103,7 +103,7 @@ test.each([
   ["replaces a row that the write returned", pause, 200, [{ ...disk, paused: true }, clock]],
   ["removes a row that is gone", { ...remove, confirm: undefined! }, 204, [clock]],
   ["keeps the rows after an error", pause, 409, [disk, clock]],
-])("an action %s", async (_name, action, status, expected) => {
+])("the test action %s", async (_name, action, status, expected) => {
   answer(status, { ...disk, paused: true });
   const context = contextOf([disk, clock]);
   perform(action, disk, config, context);
@@ -112,7 +112,7 @@ test.each([
   expect(context.data.results).toEqual(expected);
 });
 
-test("an action that needs confirmation sends nothing before", async () => {
+test("an action that needs confirmation sends nothing before it", async () => {
   perform(remove, disk, config, contextOf([disk]));
   await Bun.sleep(1);
   expect(fetched).not.toHaveBeenCalled();

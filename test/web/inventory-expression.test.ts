@@ -33,7 +33,7 @@ function anyGroup(random: ReturnType<typeof seeded>, depth: number): Group {
   return { kind: random.chance(0.5) ? "and" : "or", parts, not: random.chance(0.2) };
 }
 
-test("what is printed is read back, and means the same to the server", () => {
+test("reads printed expressions back with the same meaning for the server", () => {
   const random = seeded(3);
   const location = DECLARED.get("location")!;
   for (let i = 0; i < 500; i++) {
@@ -44,7 +44,7 @@ test("what is printed is read back, and means the same to the server", () => {
   }
 });
 
-test("the forms of the specification are read", () => {
+test("reads the forms of the specification", () => {
   const text =
     '{"category":"label","operator":"==","value":"x"},{"category":"place__room","operator":"icontains","value":"1"},';
   expect(readExpression(text)?.parts).toEqual([
@@ -58,7 +58,7 @@ test("the forms of the specification are read", () => {
     expect(readExpression(wrong)).toBeUndefined();
 });
 
-test("what is empty is no filter", () => {
+test("treats empty groups as no filter", () => {
   expect(printExpression(everything())).toBe("");
   expect(printExpression({ ...everything(), parts: [{ kind: "or", parts: [], not: true }] })).toBe("");
   expect(readExpression("")).toEqual(everything());

@@ -8,7 +8,7 @@ import {
   viewQuery,
 } from "../../src/web/inventory/list-address.ts";
 
-test("the address of a page of a list is that of the list", () => {
+test("derives filters, columns and API query from a list address", () => {
   const search = new URLSearchParams("place=a&place=b&query=&ordering=-label&page=2&fields=label,barcode");
   expect(filtersOf(search)).toEqual({ place: ["a", "b"] });
   expect(pageQuery(search)).toEqual({ place: ["a", "b"], ordering: "-label", page: "2", page_size: "50" });
@@ -16,11 +16,11 @@ test("the address of a page of a list is that of the list", () => {
   expect(viewQuery(search)).toBe("fields=label%2Cbarcode&ordering=-label&place=a&place=b");
 });
 
-test("all that is found is named where nothing is filtered", () => {
+test("selects undeleted records if there is no filter", () => {
   expect(filtersOrAll(new URLSearchParams("ordering=label&page=3"))).toEqual({ deleted: ["false"] });
 });
 
-test("a file of any separator is shown as its cells", () => {
+test("shows cells of files with any separator", () => {
   expect(readCsv('\ufeffa;b\r\n"1;2";"say ""x"""\r\n;\n')).toEqual([
     ["a", "b"],
     ["1;2", 'say "x"'],

@@ -32,7 +32,7 @@ const ask = (path: string, headers: Record<string, string> = {}): Promise<Respon
 /** An address of a page: its path with something for what is left open. */
 const sampleOf = (path: string): string => path.replace(/:\w+/g, "1");
 
-test("PAGES lists every file of pages/, and no path twice", () => {
+test("PAGES lists every file of pages/ and no path twice", () => {
   const files = readdirSync(join(import.meta.dir, "../../src/web/pages")).map((name) =>
     name.replace(/\.tsx$/, ""),
   );
@@ -71,7 +71,7 @@ test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const
   },
 );
 
-test("assets are cached for ever and sent compressed or plain", async () => {
+test("caches assets indefinitely and sends them compressed or plain", async () => {
   const { style, scripts } = await bundle();
   for (const name of [style, ...scripts.home]) {
     expect(name).toMatch(/^[a-z-]+-[a-z0-9]{8}\.(css|js)$/);
@@ -89,7 +89,7 @@ test("assets are cached for ever and sent compressed or plain", async () => {
   expect((await answer(new Request("http://lab/", { method: "POST" }))).status).toBe(405);
 });
 
-test("returns a page to browsers and a problem to programs at unknown addresses", async () => {
+test("returns a page to browsers and a JSON problem to programs for unknown addresses", async () => {
   const page = await ask("/scor", { accept: "text/html,*/*;q=0.8" });
   expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
   expect(await page.text()).toContain("Page not found");
@@ -120,7 +120,7 @@ test("all links begin with the base path", async () => {
   expect(href("/")).toBe("/");
 });
 
-test("a template matches paths with as many non-empty parts", () => {
+test("a path template matches paths with the same number of non-empty parts", () => {
   expect(match("/score/:job", "/score/a%20b")).toEqual({ job: "a b" });
   expect(match("/score/:job", "/score/%")).toEqual({ job: "%" });
   expect(match("/score/:job", "/score/")).toBeUndefined();

@@ -51,7 +51,7 @@ test.each<[string, object]>([
   [">\nMKT", { kind: "proteins", entries: [{ name: "sequence 1", sequence: "MKT" }] }],
   ["MKT-AYI", { kind: "wrong", message: "“-” is not an amino-acid letter. Use one-letter codes." }],
   [">a\n>b\nMK", { kind: "wrong", message: "a: there is no sequence below the header." }],
-])("reads %p", (text, understood) => {
+])("parses the input %p", (text, understood) => {
   expect(readProtein(text)).toEqual(understood as ReturnType<typeof readProtein>);
 });
 
@@ -86,7 +86,7 @@ test.each([
   expect(looksLikeNucleotides(sequences.map((sequence) => ({ name: "", sequence })))).toBe(looks);
 });
 
-test("has examples from the sample's proteins", () => {
+test("has examples from the sample proteins", () => {
   const flat = proteins.replace(/\n(?!>)/g, " ");
   for (const { name, sequence } of EXAMPLES) {
     const entry = flat.split("\n").find((line) => line.startsWith(`>${name}`))!;
@@ -94,7 +94,7 @@ test("has examples from the sample's proteins", () => {
   }
 });
 
-test("reads a tree with quoted names, and lays it out with the query at the top", () => {
+test("parses a tree with quoted names and draws it with the query at the top", () => {
   const tree = parseNewick("((a:1,'b''s one':2):0.5,(query:0.25,c:-1):1)");
   expect(tree.children[0].children[1]).toEqual({ name: "b's one", length: 2, children: [] });
   const { leaves, joints, depth, branches } = layout(parseNewick("(q:1,((a:1,b:2):0.5,c:3):1)"));
@@ -110,7 +110,7 @@ test("reads a tree with quoted names, and lays it out with the query at the top"
   expect(() => parseNewick("(a,b")).toThrow("Not a tree");
 });
 
-test("numbers matches over all patterns and describes them in words", () => {
+test("numbers matches across all patterns and describes them in words", () => {
   const matches = matchesOf({ ...SAMPLE.prediction, identifier: "" } as Result);
   expect(matches.map(({ number }) => number)).toEqual([1, 2]);
   expect(best(matches)?.number).toBe(1);
@@ -126,7 +126,7 @@ test.each<[verdicts: Verdict[], expected: string]>([
   [["weakly conserved", "not conserved"], "None of 2 matches is likely functional."],
   [["not conserved", "conserved"], "1 of 2 matches is likely functional: AB at 3–4."],
   [["conserved", "conserved", "not conserved"], "2 of 3 matches are likely functional."],
-])("answers %p with %p", (verdicts, expected) => {
+])("describes the result of %p as %p", (verdicts, expected) => {
   const match = { start: 3, end: 4, text: "AB", z: 1 };
   expect(answer(verdicts.map((verdict) => ({ ...match, verdict }) as NumberedMatch))).toBe(expected);
 });
@@ -142,7 +142,7 @@ test.each<[order: string, expected: (number | null)[]]>([
   expect(names).toEqual(["Q5 2", "Q5 10"]);
 });
 
-test("draws areas with gaps, and ticks at round positions", () => {
+test("draws areas with gaps and ticks at round positions", () => {
   const plot = { span: { from: 2, to: 4 }, left: 10, width: 40, scale: 10, y: 5 };
   expect(areaPath([0, 1, null, 0.5], plot, (value) => 20 * (1 - value), 20)).toBe(
     "M10.0 25V5.0H20.0V25ZM30.0 25V15.0H40.0V25Z",
@@ -154,7 +154,7 @@ test("draws areas with gaps, and ticks at round positions", () => {
   expect(ticksOf({ from: 3, to: 6 }, 80)).toEqual([3, 4, 5, 6]);
 });
 
-test("cuts the columns around a match out of a row", () => {
+test("selects the columns of a row around a match", () => {
   const row = "--MEabcF-sDW-";
   const whole = slotsOf(row, 1, 10).map(({ residue, insertion }) => residue + insertion);
   expect(whole).toEqual(["-", "-", "M", "Eabc", "F", "-s", "D", "W", "-"]);

@@ -25,11 +25,11 @@ test.each([
   ["other ways to IPv4", "::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::a00:1"],
   ["unique local and site-local", "fc00::1 fd12:3456::1 fec0::1"],
   ["not an address", "localhost 2130706433 1.2.3 -"],
-])("%s may not be called: %s", (_, addresses) => {
+])("rejects the address %s: %s", (_, addresses) => {
   expect(addresses.split(" ").filter((address) => isAllowedAddress(address, NONE))).toEqual([]);
 });
 
-test("public addresses next to these ranges may be called", () => {
+test("allows public addresses next to these ranges", () => {
   const addresses =
     "1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 " +
     "169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 " +
@@ -37,7 +37,7 @@ test("public addresses next to these ranges may be called", () => {
   expect(addresses.split(" ").filter((address) => !isAllowedAddress(address, NONE))).toEqual([]);
 });
 
-test("allowed networks may be called, and no others", () => {
+test("allows addresses in allowed networks and no others", () => {
   const own = readNetworks("10.1.0.0/16, fd00:1::/32");
   const may = (addresses: string) =>
     addresses.split(" ").filter((address) => isAllowedAddress(address, own)).length;
@@ -46,7 +46,7 @@ test("allowed networks may be called, and no others", () => {
 });
 
 test.each(["10.0.0.0/33", "10.0.0/8", "fd00::/129", "10.0.0.0", "/8", "10.0.0.0/8/8", "10.0.0.0/-1", "x/8"])(
-  "webhook_allow refuses %s",
+  "webhook_allow rejects %s",
   (text) => {
     expect(() => readNetworks(text)).toThrow("webhook_allow");
   },
@@ -61,7 +61,7 @@ const failure = (call: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-test("a name is resolved once, and the connection goes to the address that was checked", async () => {
+test("resolves a name once and connects to the checked address", async () => {
   using server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -86,7 +86,7 @@ test("a name is resolved once, and the connection goes to the address that was c
   expect(await failure(post(url, {}, "{}", never))).toBe("There was no answer within 0.05 s.");
 });
 
-test("redirects are not followed, long responses are truncated, and silence times out", async () => {
+test("does not follow redirects, truncates long responses, and times out", async () => {
   let followed = 0;
   using server = Bun.serve({
     hostname: "127.0.0.1",
@@ -114,7 +114,7 @@ test("redirects are not followed, long responses are truncated, and silence time
   expect(await failure(call("/x"))).toContain("ECONNREFUSED");
 });
 
-test.skipIf(OPENSSL === null)("certificates must be trusted and name the host", async () => {
+test.skipIf(OPENSSL === null)("requires trusted certificates for the host", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-test-"));
   const files = { certificate: join(directory, "lab.crt"), key: join(directory, "lab.key") };
   selfSigned(files, "lab.example", 2);

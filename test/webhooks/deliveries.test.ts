@@ -9,7 +9,7 @@ const stage = webhookStage();
 const { add, advance, ask, change, deliver, reopen, states, types } = stage;
 
 describe("events", () => {
-  test("of records are delivered in order, signed, without the record's values", async () => {
+  test("record events are delivered in order, signed, without the values of the record", async () => {
     const { secret } = await add("alice");
     const made = await stage.lab.ask("POST", "locations/", { as: "alice", body: { label: "Rack 7" } });
     const id = String(made.body.id);
@@ -37,7 +37,7 @@ describe("events", () => {
     }
   });
 
-  test("of records that the owner may not view are not delivered", async () => {
+  test("events of records that the owner may not view are not delivered", async () => {
     const { id } = await add("bob");
     await change("x", IDS.secret);
     await deliver();
@@ -52,7 +52,7 @@ describe("events", () => {
     expect(await states(id)).toEqual(["withheld"]);
   });
 
-  test("can be limited to a list, to records that match, and by name", async () => {
+  test("events can be limited to a list, to records that match, and by name", async () => {
     const query_expression = JSON.stringify({ category: "place__room", operator: "==", value: "102" });
     await add("alice", { resource: "locations", query_expression, events: ["record.updated"] });
     await change("here", IDS.bench);
@@ -65,7 +65,7 @@ describe("events", () => {
     ]);
   });
 
-  test("of jobs are delivered to their owner and to administrators", async () => {
+  test("job events are delivered to the owner of the job and to administrators", async () => {
     let jobs = 0;
     const store = new JobStore({
       database: stage.lab.database,
@@ -98,7 +98,7 @@ describe("events", () => {
     expect(stage.lab.database.query("SELECT count(*) AS n FROM job_end").get()).toEqual({ n: 1 });
   });
 
-  test("are collected up to 200 at a time, and delivered once even if collected twice", async () => {
+  test("events are collected in groups of up to 200, and delivered once even if collected twice", async () => {
     await add("bob", { resource: "locations" });
     stage.lab.database.run("UPDATE webhook SET record_cursor = 0");
     for (let i = 0; i < 250; i++) await change(`words ${i}`);
@@ -119,7 +119,7 @@ describe("events", () => {
 });
 
 describe("attempts", () => {
-  test("are repeated with growing delays under the same id, until the webhook is failing", async () => {
+  test("attempts are repeated under the same id with growing delays until the webhook is failing", async () => {
     const { id } = await add("alice");
     await change("one");
     await change("two");
@@ -164,7 +164,7 @@ describe("attempts", () => {
     [10, 1, 2_560_000],
     [11, 1, HOUR],
     [20, 0, HOUR / 2],
-  ])("number %d is followed, with the random number %d, after %d ms", (attempts, random, delay) => {
+  ])("attempt %d with the random number %d is repeated after %d ms", (attempts, random, delay) => {
     expect(delayAfter(attempts, random)).toBe(delay);
   });
 
@@ -176,7 +176,7 @@ describe("attempts", () => {
     [500, 100_000 * 1000, "pending", "active"],
     [410, undefined, "pending", "failing"],
   ])(
-    "with status %d and Retry-After %d ms: %s, and the webhook is %s",
+    "after status %d with Retry-After %d ms: %s, and the webhook is %s",
     async (status, wait, state, webhook) => {
       const { id } = await add("alice");
       await change("one");
@@ -198,7 +198,7 @@ describe("attempts", () => {
     },
   );
 
-  test("continue when a failing webhook is resumed, or a delivery is repeated", async () => {
+  test("attempts continue when a failing webhook is resumed or a delivery is repeated", async () => {
     const { id } = await add("alice");
     await change("one");
     stage.receiver.answers.push(410);
@@ -231,7 +231,7 @@ describe("attempts", () => {
     expect(types()).toEqual(["ping"]);
   });
 
-  test("are made at once after the clock was set back", async () => {
+  test("attempts are made immediately after the clock was set back", async () => {
     await add("alice");
     stage.receiver.answers.push(500);
     await change("x");
@@ -241,7 +241,7 @@ describe("attempts", () => {
     expect(types()).toEqual(["record.updated", "record.updated"]);
   });
 
-  test("of one webhook do not delay another, and pause while the account is disabled", async () => {
+  test("attempts of one webhook do not delay another, and pause while the account is disabled", async () => {
     await add("alice");
     await using other = openReceiver();
     await add("bob", { url: other.url });
@@ -255,7 +255,7 @@ describe("attempts", () => {
     expect(other.got).toHaveLength(3);
   });
 
-  test("need https once http is no longer allowed", async () => {
+  test("attempts require https once http is no longer allowed", async () => {
     const { id } = await add("alice");
     await reopen(false);
     await change("one");

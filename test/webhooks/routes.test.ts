@@ -26,7 +26,7 @@ describe("routes", () => {
     [{ resource: "locations", query_expression: "{" }, "query_expression"],
     [{ query_expression: "{}" }, "query_expression"],
     [{ secret: "mine" }, "secret"],
-  ])("refuse %j and name %s", async (input, name) => {
+  ])("rejects %j and names %s", async (input, name) => {
     const body = "url" in input || name === "url" ? input : { url: stage.receiver.url, ...input };
     expect(await ask("POST", "", "alice", body)).toMatchObject({
       status: 400,
@@ -34,14 +34,14 @@ describe("routes", () => {
     });
   });
 
-  test("accept any events, once each, and drop the fragment of the URL", async () => {
+  test("accepts any events, once each, and removes the fragment of the URL", async () => {
     const made = await add("alice", { url: "https://lab.example/x#y", resource: null });
     expect(made).toMatchObject({ url: "https://lab.example/x", events: [...EVENTS], resource: null });
     const twice = await add("alice", { events: ["job.failed", "job.failed"] });
     expect(twice.events).toEqual(["job.failed"]);
   });
 
-  test("list an account's own webhooks, for an administrator all, without secrets", async () => {
+  test("lists webhooks of the account, or all for administrators, without secrets", async () => {
     const { id } = await add("alice");
     await add("bob");
     const all = await ask("GET", "", "admin");
@@ -60,13 +60,13 @@ describe("routes", () => {
     expect(left).toEqual({ n: 1 });
   });
 
-  test("allow 20 webhooks per account", async () => {
+  test("allows 20 webhooks per account", async () => {
     for (let i = 0; i < 20; i++) await add("alice");
     expect((await ask("POST", "", "alice", { url: stage.receiver.url })).status).toBe(409);
     await add("bob");
   });
 
-  test("answer as documented, for anonymous and other callers too", async () => {
+  test("webhook operations respond as documented, also for anonymous and other callers", async () => {
     const { body } = await openService(stage.lab.accounts, [stage.webhooks.routes]).ask("GET", "/docs/json");
     const operations = Object.entries(body.paths as Record<string, Record<string, Operation>>)
       .filter(([path]) => path.startsWith("/api/webhooks/"))

@@ -20,7 +20,7 @@ describe("secrets", () => {
     return secrets.map((secret) => isSigned(secret, delivery));
   };
 
-  test("overlap after a rotation: the previous one also signs for a while", async () => {
+  test("after a rotation the previous secret also signs for a while", async () => {
     const { id, secret: first } = await add("alice");
     const rotate = async (body: object) => (await ask("POST", `${id}/secret/`, "alice", body)).body;
     const { secret: second, former_secret_until } = await rotate({ overlap_hours: 2 });
@@ -49,7 +49,7 @@ describe("secrets", () => {
     expect(JSON.stringify(recorded)).not.toMatch(/whsec|key=1/);
   });
 
-  test("are encrypted for their webhook, and deliveries wait without the key", async () => {
+  test("secrets are encrypted for their webhook, and deliveries wait while the key is missing", async () => {
     const { id, secret } = await add("alice");
     const { secret: rotated } = (await ask("POST", `${id}/secret/`, "alice")).body;
     const stored = JSON.stringify(stage.lab.database.query("SELECT * FROM webhook").all());
@@ -84,7 +84,7 @@ describe("secrets", () => {
     expect(await signers(fresh.secret)).toEqual([true]);
   });
 
-  test("are checked by doctor with the key file", async () => {
+  test("doctor checks secrets against the key file", async () => {
     const check = (key = stage.keyFile) => checkSecrets(stage.lab.database.filename, key);
     expect(check()).toEqual([]);
     expect(checkSecrets(join(stage.folder, "no database"), stage.keyFile)).toEqual([]);

@@ -49,7 +49,7 @@ test("ends the sessions that the provider signed out, and no others", () =>
     Object.assign(odd.odd, USUAL);
   }));
 
-test("refuses logout tokens that are not valid in every respect, or repeated", () =>
+test("rejects invalid and repeated logout tokens", () =>
   withOdd(async (odd) => {
     const lab = await openWith(odd);
     const jar = new Jar();

@@ -14,7 +14,7 @@ import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 const signInPage = (refused: string, next = "/inventory") =>
   `${LAB}/sign-in?${new URLSearchParams({ refused, next })}`;
 
-test("signs in through the pages of a real provider, with its groups", async () => {
+test("signs in through the pages of a real provider and reads its groups", async () => {
   const people = {
     kim: {
       preferred_username: "Kim",
@@ -85,7 +85,7 @@ test("signs in through the pages of a real provider, with its groups", async () 
   expect((await browse(start, new Jar(), away.visit)).url).toStartWith(`${provider.issuer}/interaction/`);
 });
 
-test("refuses ID tokens that are not valid in every respect", () =>
+test("rejects invalid ID tokens", () =>
   withOdd(async (odd) => {
     const { pass, accounts, problems } = await openWith(odd);
     expect(await pass()).toBe("kim /inventory");
@@ -133,7 +133,7 @@ test("refuses ID tokens that are not valid in every respect", () =>
     expect(odd.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
   }));
 
-test("accepts state, cookie and code once, from the browser that began", () =>
+test("accepts state, cookie and code once, and only from the browser that started the sign-in", () =>
   withOdd(async (odd) => {
     const { visit, pass, whoIs, answer, clock } = await openWith(odd);
     const begin = async (jar: Jar, next = "/inventory") =>
@@ -207,7 +207,7 @@ test("links accounts by subject, never by name", () =>
     });
   }));
 
-test("reads nested claims, and claims of userinfo", () =>
+test("reads nested claims and claims of the userinfo endpoint", () =>
   withOdd(async (odd) => {
     const { pass, accounts } = await openWith(odd, {
       oidc_claims: "groups=realm_access.roles",
@@ -223,7 +223,7 @@ test("reads nested claims, and claims of userinfo", () =>
     expect(await pass()).toBe("invalid");
   }));
 
-test("refuses a wrong configuration, and throttles failures by address", () =>
+test("rejects an invalid configuration, and throttles failures by address", () =>
   withOdd(async (odd) => {
     for (const change of [
       { issuer: "http://127.0.0.1:1" },

@@ -20,11 +20,11 @@ test.each([
   ["(&(a=b)(uid={username}))", { username: "*)(uid=*" }, "(&(a=b)(uid=\\2a\\29\\28uid=\\2a))"],
   ["({dn}{username}{other})", { dn: "a\\,b\0", username: "{dn}" }, "(a\\5c,b\\00{dn}{other})"],
   ["(cn={username})", { username: "Jürgen" }, "(cn=Jürgen)"],
-])("the filter %s is filled with escaped values", (filter, values, filled) => {
+])("fills the filter %s with escaped values", (filter, values, filled) => {
   expect(fillFilter(filter, values)).toBe(filled);
 });
 
-test("usernames are normalized, and names and e-mail addresses cleaned", () => {
+test("normalizes usernames, and cleans names and e-mail addresses", () => {
   expect([" Kim ", "ju\u0308rgen", "\uff4b\uff49\uff4d"].map(accountNameOf)).toEqual([
     "kim",
     "j\u00fcrgen",
@@ -53,7 +53,7 @@ describe("settings", () => {
     [{ groups_allowed: "a" }, "ldap_group_base"],
     [{ groups_admin: "a" }, "ldap_group_base"],
     [{ group_map: "a=b" }, "ldap_group_base"],
-  ])("of the directory are refused: %j", async (flags, setting) => {
+  ])("rejects the directory settings %j", async (flags, setting) => {
     const read = () => readLdapOptions(config({ ...LDAP, ...flags }));
     expect(await codeOf(read)).toBe("invalid_setting");
     expect(read).toThrow(setting);
@@ -66,11 +66,11 @@ describe("settings", () => {
     { ldap_url: "ldap://ldap.example", ldap_tls: "off" },
     { groups_allowed: "a", ldap_group_base: "ou=groups" },
     { ldap_bind_dn: "cn=reader", ldap_bind_password: "secret" },
-  ])("of the directory are accepted: %j", (flags) => {
+  ])("accepts the directory settings %j", (flags) => {
     expect(readLdapOptions(config({ ...LDAP, ...flags }))?.userBase).toBe("ou=people");
   });
 
-  test("of the provider", async () => {
+  test("validates the settings of the provider", async () => {
     expect(readOidcOptions(config(OIDC))?.issuer).toBe("https://id.example");
     expect(await codeOf(() => readOidcOptions(config({ oidc_issuer: OIDC.oidc_issuer })))).toBe(
       "invalid_setting",
@@ -79,7 +79,7 @@ describe("settings", () => {
     expect([readLdapOptions(config({})), readOidcOptions(config({}))]).toEqual([undefined, undefined]);
   });
 
-  test("name the groups that may sign in, administer, and map to local groups", () => {
+  test("settings name the groups that may sign in, that administer, and that map to local groups", () => {
     const flags = {
       groups_allowed: " a, b c ,,",
       group_map: "genomics=Genomics, Sequencing = Genomics,imaging=Imaging",
@@ -114,7 +114,7 @@ describe("Active Directory", () => {
       false,
       ["the password has expired, or must be changed"],
     ],
-  ])("account state %j: closed %p", (values, closed, words) => {
+  ])("account state %j: disabled is %p", (values, closed, words) => {
     const entry = new Map(Object.entries(values).map(([name, value]) => [name, [value]]));
     expect(accountState(entry, NOW)).toEqual({ closed, words });
   });
@@ -125,7 +125,7 @@ describe("Active Directory", () => {
     ["data 525, v4563", undefined, "the name or the password is wrong"],
     ["data 775", "locked_out", "the account is locked out after wrong passwords"],
     ["Invalid Credentials", undefined, ""],
-  ])("%s is %s", (text, reason, words) => {
+  ])("reads the identifier %s as %s", (text, reason, words) => {
     const error = new Error(`80090308: LdapErr: DSID-0C090439, AcceptSecurityContext error, ${text}`);
     expect(rejectionOf(error)?.reason).toBe(reason as string);
     expect(describeRejection(error)).toBe(words);

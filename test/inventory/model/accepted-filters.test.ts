@@ -52,7 +52,7 @@ test.each<[string, string, string[]]>([
   expect(found.map((record) => record.label ?? record.room ?? record.name)).toEqual(names);
 });
 
-test("deleted, deleted_date and deleted_by", async () => {
+test("filters by deleted, deleted_date and deleted_by", async () => {
   for (const segment of ["locations", "places"]) {
     const [alive, dead, all] = await Promise.all(
       ["deleted=False", "deleted=true", "deleted=all"].map((query) => list(`${segment}/?${query}`)),
@@ -69,7 +69,7 @@ test("deleted, deleted_date and deleted_by", async () => {
   expect(await list("locations/?deleted=true&deleted_by=alice")).toEqual([]);
 });
 
-test("id and type of custom property types", async () => {
+test("filters by id and type of custom property types", async () => {
   const [first, ...rest] = await list("custompropertytypes/?");
   expect(ids(await list(`custompropertytypes/?id=${first.id}`))).toEqual([String(first.id)]);
   expect(await list("custompropertytypes/?type=TEXT")).toBeArrayOfSize(rest.length + 1);

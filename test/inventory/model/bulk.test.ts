@@ -78,7 +78,7 @@ describe("by a filter", () => {
     expect(await labels()).toEqual(EXPECTED);
   });
 
-  test("deletes by filter, in the URL or the body, and nothing if nothing matches", async () => {
+  test("deletes by filter in the URL or body, and deletes nothing if no record matches", async () => {
     const none = await ask("DELETE", "locations/bulk_delete/?label=none");
     expect(none.body).toEqual({ deleted: 0, ids: [] });
     expect((await ask("DELETE", "locations/bulk_delete/?label__gte=Box c&name=Box")).body).toEqual({
@@ -89,7 +89,7 @@ describe("by a filter", () => {
     expect(rest.body.ids).toEqual(ids.slice(0, 2));
   });
 
-  test("requires a filter, no page, and known names", async () => {
+  test("requires a filter, and rejects page parameters and unknown names", async () => {
     for (const [method, path, body, key] of [
       ["PATCH", "locations/", { filters: {}, label: "x" }, "filters"],
       ["PATCH", "locations/", { label: "x" }, "non_field_errors"],
@@ -114,7 +114,7 @@ describe("by a filter", () => {
     }
   });
 
-  test("refuses records of others, one by one", async () => {
+  test("rejects records of other users one by one", async () => {
     const answer = await ask("PATCH", "locations/?deleted=false", { description: "mine" });
     expect(answer.status).toBe(403);
     // Three public ones, and the one of alice's group that belongs to the program.
@@ -132,7 +132,7 @@ describe("by a filter", () => {
 });
 
 describe("verdicts", () => {
-  test("list every refused record with the reason", async () => {
+  test("lists every rejected record with the reason", async () => {
     const unknown = "00000000-0000-4000-8000-00000000ffff";
     const answer = await ask("PATCH", "locations/", [
       { id: ids[0], label: "fine" },
@@ -177,7 +177,7 @@ describe("verdicts", () => {
 
 describe("dry runs", () => {
   const path = "locations/?name=Box";
-  test("write nothing and return what would change", async () => {
+  test("a dry run writes nothing and returns the planned changes", async () => {
     const before = await all();
     const dry = await ask("PATCH", `${path}&dry_run=1`, { label: "Case" });
     expect({ status: dry.status, body: dry.body }).toMatchObject({
@@ -250,7 +250,7 @@ describe("dry runs", () => {
     expect((await ask("POST", `${undo}?confirm=${String(tried.body.confirm)}`)).status).toBe(200);
   });
 
-  test("returns no body if the client prefers minimal answers", async () => {
+  test("returns no body if the client prefers minimal responses", async () => {
     const answer = await ask("PATCH", path, { label: "Case" }, { headers: { Prefer: "return=minimal" } });
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: "" });
     expect(answer.headers.get("preference-applied")).toBe("return=minimal");
@@ -258,7 +258,7 @@ describe("dry runs", () => {
   });
 });
 
-test("creates, changes, deletes and restores 2,000 records, each in about a second", async () => {
+test("creates, changes, deletes and restores 2,000 records in about a second each", async () => {
   const big = Array.from({ length: 2_000 }, (_, i) => ({ label: `Tube ${i}`, place: IDS.a101 }));
   const timed = async (work: () => Promise<Answered>): Promise<Answered> => {
     const started = process.cpuUsage();

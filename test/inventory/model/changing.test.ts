@@ -21,7 +21,7 @@ const total = async (path: string, as = "admin"): Promise<Json> =>
   (await lab.ask("GET", path, { as })).body.total;
 
 describe("changing", () => {
-  test("PATCH changes the given fields only", async () => {
+  test("PATCH changes only the fields in the body", async () => {
     const id = await add({ label: "Box", place: "A 101", description: "old" });
     lab.clock.set(START + 1500);
     const { status, headers, body } = await send("PATCH", `locations/${id}/`, { label: "Case" });
@@ -41,7 +41,7 @@ describe("changing", () => {
     expect(await total("locations/?name=case", "alice")).toBe(1);
   });
 
-  test("PUT requires required fields, ignores read-only ones, and accepts an answer unchanged", async () => {
+  test("PUT requires required fields, ignores read-only ones, and accepts a response unchanged", async () => {
     const id = await add({ label: "Box", place: "A 101", description: "old" });
     expect((await send("PUT", `locations/${id}/`, { place: null })).body).toMatchObject({
       label: ["This field is required."],
@@ -65,7 +65,7 @@ describe("changing", () => {
     });
   });
 
-  test("accepts every record of the sample unchanged", async () => {
+  test("accepts every record of the sample data unchanged", async () => {
     for (const segment of [
       "annotationtypes",
       "custompropertytypes",
@@ -92,7 +92,7 @@ describe("changing", () => {
     }
   });
 
-  test("keeps a reference to a record that the writer may not view, but refuses a new one", async () => {
+  test("keeps a reference to a record that the writer may not view, but rejects a new one", async () => {
     const id = String((await send("POST", "locations/", { label: "x", place: "Cellar" }, "alice")).body.id);
     lab.database.run(
       `INSERT INTO object_permission (object_kind, object_rid, user_rid, can_view, can_change)
@@ -108,7 +108,7 @@ describe("changing", () => {
     expect(back.body).toMatchObject({ place: [`Invalid pk "${IDS.cellar}" - object does not exist.`] });
   });
 
-  test("refuses a location inside itself", async () => {
+  test("rejects a location inside itself", async () => {
     const [a, b] = [await add({ label: "a" }), await add({ label: "b" })];
     expect((await send("PATCH", `locations/${b}/`, { parent: a })).status).toBe(200);
     for (const [of, parent] of [
@@ -120,14 +120,14 @@ describe("changing", () => {
       });
   });
 
-  test("refuses an ambiguous name", async () => {
+  test("rejects an ambiguous name", async () => {
     await add({ label: "same" });
     await add({ label: "same" });
     const { body } = await send("POST", "locations/", { label: "x", parent: "same" });
     expect(body).toMatchObject({ parent: ["Several objects have this label; give the id of one."] });
   });
 
-  test("changes several records or none", async () => {
+  test("changes all of the given records or none", async () => {
     const [a, b] = [await add({ label: "a" }), await add({ label: "b" })];
     const done = await send("PATCH", "locations/", [
       { id: b, label: "B" },
@@ -167,7 +167,7 @@ describe("operations on several records", () => {
   const labels = ({ body }: Answered): Json[] =>
     (body as unknown as { label: Json }[]).map(({ label }) => label);
 
-  test("may be a JSON Patch with ids in the paths", async () => {
+  test("a JSON Patch changes several records, with ids in its paths", async () => {
     const [a, b] = ids;
     const patch = [
       { op: "test", path: `/${a}/label`, value: "a" },
@@ -189,7 +189,7 @@ describe("operations on several records", () => {
     });
   });
 
-  test("may be the same for all records", async () => {
+  test("one change applies to several records", async () => {
     const patch = [{ op: "replace", path: "/label", value: "same" }];
     expect(labels(await send("PATCH", "locations/", { ids, patch }))).toEqual(["same", "same"]);
     expect(labels(await send("PATCH", "locations/", { items: ids, label: "other" }))).toEqual([
@@ -198,7 +198,7 @@ describe("operations on several records", () => {
     ]);
   });
 
-  test("are rolled back if one is refused", async () => {
+  test("rolls back changes to several records if one is rejected", async () => {
     const [a, b] = ids;
     const change = { op: "replace", path: `/${a}/label`, value: "A" };
     const refusals: [unknown, number, string][] = [
@@ -227,7 +227,7 @@ describe("operations on several records", () => {
 test.each([
   [1000, 200],
   [1001, 400],
-])("a JSON Patch of %i operations is %i", async (length, status) => {
+])("returns for a JSON Patch of %i operations status %i", async (length, status) => {
   const id = await add();
   const patch = Array.from({ length }, () => ({ op: "test", path: "/label", value: "Box" }));
   expect((await send("PATCH", `locations/${id}/`, patch)).status).toBe(status);

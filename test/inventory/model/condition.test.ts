@@ -27,7 +27,7 @@ const location = DECLARED.get("location")!;
 const database = openDatabase(":memory:", MIGRATIONS);
 afterAll(() => database.close());
 
-test("constants fold away", () => {
+test("removes constants from conditions", () => {
   const part = compare(["label"], "==", "x");
   expect(and()).toEqual(ALWAYS);
   expect(or()).toEqual(NEVER);
@@ -40,7 +40,7 @@ test("constants fold away", () => {
   expect(and(and(part, part), part)).toEqual({ kind: "and", parts: [part, part, part] });
 });
 
-test("mentions finds the fields of a condition", () => {
+test("mentions() finds the fields of a condition", () => {
   const condition = or(not(compare(["deleted"], "==", 1)), compare(["place", "room"], "==", "1"));
   expect(mentions(condition, "deleted")).toBe(true);
   expect(mentions(condition, "place")).toBe(true);

@@ -70,7 +70,7 @@ describe("creating", () => {
     });
   });
 
-  test("a list creates all records or none", async () => {
+  test("creates all records of a list or none of them", async () => {
     const good = await send("POST", "locations/", [{ label: "a" }, { label: "b" }]);
     expect(good.status).toBe(201);
     expect((good.body as unknown as { label: string }[]).map(({ label }) => label)).toEqual(["a", "b"]);
@@ -141,7 +141,7 @@ describe("field errors:", () => {
     expect(await total(path)).toBe(before);
   });
 
-  test("reports all wrong fields at once", async () => {
+  test("reports all invalid fields at once", async () => {
     const { body } = await send("POST", "custompropertytypes/", { name: "", type: "X", mandatory: 7 });
     const named = ["mandatory", "message", "model_name", "model_type", "name", "type"];
     expect(Object.keys(body).sort()).toEqual(named);
@@ -173,7 +173,7 @@ describe("malformed bodies:", () => {
     expect([answer.status, answer.body]).toEqual([status, { detail, message: detail }]);
   });
 
-  test("refuses an unacceptable format before anything is written", async () => {
+  test("rejects an unacceptable format before anything is written", async () => {
     const before = await total("locations/");
     const headers = { Accept: "image/png" };
     const refused = await lab.ask("POST", "locations/", { as: "alice", body: { label: "x" }, headers });

@@ -28,7 +28,7 @@ interface Verdict {
 }
 
 describe("explain on a list", () => {
-  test("shows parameters, condition, rights and the statements of the page", async () => {
+  test("shows the parameters, condition, permissions and SQL statements of the page", async () => {
     const query = "place__room=101&name=s&ordering=-label&page_size=1&strict=0&colour=red";
     const { status, body } = await get(`locations/?${query}&explain=1`, "alice");
     expect(status).toBe(200);
@@ -76,7 +76,7 @@ describe("explain on a list", () => {
 });
 
 describe("explain on a record", () => {
-  test("shows rule by rule what the caller may do", async () => {
+  test("shows for each rule what the caller may do", async () => {
     const { body } = await get(`${SECRET}?explain=1`, "alice");
     expect(body).toMatchObject({ id: IDS.secret, resource: "location", caller: "alice", deleted: false });
     const view = body.view as unknown as Verdict;
@@ -86,7 +86,7 @@ describe("explain on a record", () => {
     expect((body.change as unknown as Verdict).may).toBe(false);
   });
 
-  test("lets administrators ask about other accounts", async () => {
+  test("lets administrators explain for other accounts", async () => {
     const may = { may: true };
     const mayNot = { may: false };
     const explained = async (path: string) => (await get(path, "admin")).body;
@@ -103,7 +103,7 @@ describe("explain on a record", () => {
     });
   });
 
-  test("notes how to find a deleted record", async () => {
+  test("explains how to find a deleted record", async () => {
     const made = await lab.send("alice", "POST", "locations/", { label: "short-lived" });
     const path = `locations/${String(made.body.id)}/`;
     await lab.send("alice", "DELETE", path);
@@ -128,7 +128,7 @@ test.each<[string, string | undefined, number]>([
   ["locations/?strict=maybe", undefined, 400],
   [`${SHELF}?colour=red`, undefined, 200],
   [`${SHELF}?colour=red&strict=1`, undefined, 400],
-])("GET %s as %s is %d", async (path, as, status) => {
+])("GET %s as %s returns %d", async (path, as, status) => {
   expect((await get(path, as)).status).toBe(status);
 });
 
@@ -167,7 +167,7 @@ test("explains the state at a past time", async () => {
   expect((await get(`${path}?explain=1&as_of=2025-01-01`, "alice")).status).toBe(404);
 });
 
-test("leaves no open statements", async () => {
+test("leaves no SQL statements open", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-explain-"));
   const onDisk = await openLab({ path: join(directory, "labd.sqlite") });
   for (const path of ["locations/?explain=1", "locations/?explain=1&as_of=2026-06-01", "locations/?query=x"])

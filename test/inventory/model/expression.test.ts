@@ -25,7 +25,7 @@ const refusal = (text: string): string => {
 const isName = compare(["name"], "==", "a");
 const isText = compare(["type"], "==", "TEXT");
 
-describe("forms of the series:", () => {
+describe("parses every form of expression in the specification", () => {
   const a = one("name", "==", "a");
   const b = one("type", "==", "TEXT");
   test.each([
@@ -49,7 +49,7 @@ test("parses all operators", () => {
     expect(parse(one("name", operator, "a"))).toMatchObject({ kind: "compare", path: ["name"], value: "a" });
 });
 
-test("presets compare names, unless the value is an id or null", () => {
+test("presets compare names unless the value is an id or null", () => {
   expect(parse(one("owner", "startswith", "al"))).toEqual(compare(["owner", "username"], "startswith", "al"));
   expect(parse(one("owned_by", "=", "G"))).toEqual(compare(["owned_by", "name"], "=", "G"));
   expect(parse(one("cv_category", "icontains", "t"))).toEqual(
@@ -60,7 +60,7 @@ test("presets compare names, unless the value is an id or null", () => {
   expect(parse(one("cv_category", "==", null))).toEqual(compare(["cv_category", "rid"], "==", null));
 });
 
-test("the presets are those of the specification except one", () => {
+test("the presets are those of the specification, with one exception", () => {
   expect(Object.keys(PRESETS).sort()).toEqual(
     [
       "created_by modified_by owner owned_by deleted_by notes cv_category field_meta mandatory_owned_by user",
@@ -72,14 +72,14 @@ test("the presets are those of the specification except one", () => {
   );
 });
 
-test("compares and spans references without a preset, by name or id", () => {
+test("compares and follows references without a preset, by name or id", () => {
   expect(parse(one("place", "==", "A 101"), location)).toEqual(compare(["place", "name"], "==", "A 101"));
   expect(parse(one("place__address__city", "==", "Rome"), location)).toEqual(
     compare(["place", "address", "city"], "==", "Rome"),
   );
 });
 
-test("a day without a time means the whole day", () => {
+test("a date without a time means the whole day", () => {
   const day = Date.UTC(2026, 0, 1) * 1000;
   expect(parse(one("created", "==", "2026-01-01"))).toEqual(
     and(compare(["created"], ">=", day), compare(["created"], "<", day + 86_400_000_000)),
@@ -125,6 +125,6 @@ test.each([
       .join(","),
     "more than 200 comparisons",
   ],
-])("%s is refused", (_, text, message) => {
+])("rejects %s", (_, text, message) => {
   expect(refusal(text)).toContain(message);
 });

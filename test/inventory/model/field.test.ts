@@ -26,7 +26,7 @@ test.each([
   ["2023-02-23T00:30:00-0530", "2023-02-23T06:00:00.000000+00:00"],
   ["1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999+00:00"],
   ["2024-02-29", "2024-02-29T00:00:00.000000+00:00"],
-])("the time %s is read", (typed, printed) => {
+])("parses the time %s", (typed, printed) => {
   expect(at(typed)).toBe(printed);
 });
 
@@ -40,7 +40,7 @@ test.each([
   "2026-01-01T10:60",
   "20260101",
   "0050-01-01",
-])("%p is no time", (typed) => {
+])("rejects the time %p", (typed) => {
   expect(parseInstant(typed)).toBeUndefined();
 });
 
@@ -79,7 +79,7 @@ test.each([
   [["a"], { error: "Not a valid string." }],
   ["a\0", { error: "Null characters are not allowed." }],
   ["\ud800", { error: "Half a surrogate pair is not a character." }],
-])("text %p in a body", (value, decoded) => {
+])("reads the text %p in a body", (value, decoded) => {
   expect(KINDS.text.decode(value, name)).toEqual(decoded);
 });
 
@@ -89,7 +89,7 @@ test.each([
   [1, { value: 1 }],
   ["maybe", { error: "Must be a valid boolean." }],
   [{}, { error: "Must be a valid boolean." }],
-])("flag %p in a body", (value, decoded) => {
+])("reads the flag %p in a body", (value, decoded) => {
   expect(KINDS.flag.decode(value, prose(""))).toEqual(decoded);
 });
 
@@ -99,7 +99,7 @@ test.each([
   [1.5, { error: "A valid integer is required." }],
   ["", { error: "A valid integer is required." }],
   [1e30, { error: "A valid integer is required." }],
-])("integer %p in a body", (value, decoded) => {
+])("reads the integer %p in a body", (value, decoded) => {
   expect(KINDS.integer.decode(value, prose(""))).toEqual(decoded);
 });
 

@@ -40,7 +40,7 @@ const FIELDS =
     " ",
   );
 
-describe("as the value of", () => {
+describe("hostile values are harmless", () => {
   test.each(FIELDS)("%s", async (field) => {
     for (const value of HOSTILE) {
       const { status, body } = await lab.ask("GET", `locations/?${field}=${encodeURIComponent(value)}`);
@@ -56,7 +56,7 @@ describe("as the value of", () => {
   });
 });
 
-describe("as the name of", () => {
+describe("hostile names are harmless", () => {
   test.each([
     ["a parameter", (value: string) => `locations/?${encodeURIComponent(value)}=1`],
     ["an ordering", (value: string) => `locations/?ordering=${encodeURIComponent(value)}`],
@@ -83,7 +83,7 @@ describe("as the name of", () => {
   });
 });
 
-test("fields ignores unknown names", async () => {
+test("the parameter `fields` ignores unknown names", async () => {
   for (const value of [
     ...HOSTILE,
     "rid",
@@ -103,7 +103,7 @@ test("fields ignores unknown names", async () => {
   }
 });
 
-test("refuses names of object members as fields", async () => {
+test("rejects names of JavaScript object members as fields", async () => {
   for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "place__constructor"]) {
     expect((await lab.ask("GET", `locations/?${name}=1`)).status).toBe(400);
     expect((await lab.ask("GET", `locations/?ordering=${name}`)).status).toBe(400);

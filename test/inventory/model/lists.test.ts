@@ -22,7 +22,7 @@ const expression = (...items: [category: string, operator: string, value: Json][
     items.map(([category, operator, value]) => JSON.stringify({ category, operator, value })).join(","),
   )}`;
 
-describe("the envelope", () => {
+describe("the response envelope", () => {
   test("has the members and headers of the specification, in order", async () => {
     const { status, headers, body } = await get("locations/");
     expect(status).toBe(200);
@@ -33,7 +33,7 @@ describe("the envelope", () => {
     expect(body).toMatchObject({ previous: null, next: null, current: 1, total: 3, total_pages: 1 });
   });
 
-  test("links to its neighbours keep the other parameters", async () => {
+  test("links to the previous and next page keep the other parameters", async () => {
     const middle = await get("annotationtypes/?page=2&page_size=2&ordering=-name&format=json&public=true");
     expect(middle.body).toMatchObject({ current: 2, total: 6, total_pages: 3 });
     const link = (page: number) =>
@@ -44,7 +44,7 @@ describe("the envelope", () => {
     expect(results(last)).toBeArrayOfSize(2);
   });
 
-  test("following next returns every record once", async () => {
+  test("following `next` returns every record once", async () => {
     const seen: Json[] = [];
     let next: Json = "http://lab/api/v2/vocabularies/terms/?page_size=1";
     while (typeof next === "string") {
@@ -69,7 +69,7 @@ describe("the envelope", () => {
   });
 
   test.each(["page=0", "page=-1", "page=abc", "page=2", "page=1.5", "page=99999999999999999999", "page="])(
-    "%s is no page",
+    "returns 404 for the invalid page %s",
     async (query) => {
       const { status, body } = await get(`locations/?${query}`);
       expect([status, body]).toEqual([404, { detail: "Invalid page.", message: "Invalid page." }]);
@@ -90,7 +90,7 @@ describe("the envelope", () => {
   });
 });
 
-test("deep pages are the same on repeated requests, and current after a write", async () => {
+test("deep pages are the same on repeated requests and current after a write", async () => {
   const own = await openLab();
   const labels = Array.from({ length: 1200 }, (_, i) => `box ${(i * 37) % 1200}`);
   await own.ask("POST", "locations/", { as: "alice", body: labels.map((label) => ({ label })) });
@@ -222,7 +222,7 @@ describe("ordering:", () => {
     expect(await names(path)).toEqual(found);
   });
 
-  test("an exact name comes before longer ones", async () => {
+  test("orders an exact name before longer ones", async () => {
     const own = await openLab();
     for (const name of ["organ", "organ", "organelle", "organ a"])
       await own.ask("POST", "annotationtypes/", { as: "admin", body: { name, type: "TEXT", label: name } });
@@ -281,7 +281,7 @@ describe("errors name the parameter and the choices:", () => {
     expect(body.message).toBe(`${name}: ${(body[name] as string[])[0]}`);
   });
 
-  test("limits paths, references and lists to what SQLite can answer", async () => {
+  test("limits paths, references and lists to what SQLite can process", async () => {
     const deep = (hops: number) => `${"parent__".repeat(hops)}label`;
     expect((await get(`locations/?${deep(5)}=x`)).status).toBe(200);
     expect((await get(`locations/?${deep(6)}=x`)).status).toBe(400);
@@ -306,7 +306,7 @@ describe("errors name the parameter and the choices:", () => {
     expect((await get(`locations/?query=${"a+".repeat(60)}`)).status).toBe(400);
   });
 
-  test("does not repeat hostile names", async () => {
+  test("does not repeat hostile names in errors", async () => {
     const { status, text, body } = await get("locations/?%3Cscript%3E=1");
     expect(status).toBe(400);
     expect(text).not.toContain("script>");

@@ -19,7 +19,7 @@ test("the operators are those of the specification", () => {
   expect(Object.keys(OPERATORS)).toEqual(specified.split(", "));
 });
 
-test("every lookup names an operator", () => {
+test("every lookup corresponds to an operator", () => {
   for (const [lookup, name] of LOOKUPS) expect(OPERATORS[name].lookup).toBe(lookup);
   expect(LOOKUPS.size).toBe(12);
 });
@@ -48,7 +48,7 @@ test("orders values in memory as in SQL", () => {
   expect(compareStored("\uffee", "😀")).toBeLessThan(0);
 });
 
-describe("an operator means the same in SQL and in memory:", () => {
+describe("an operator has the same meaning in SQL and in memory", () => {
   for (const [name, operator] of Object.entries(OPERATORS) as [string, Operator][]) {
     test(name, () => {
       const random = seeded(name.length);
@@ -71,7 +71,7 @@ describe("an operator means the same in SQL and in memory:", () => {
   }
 });
 
-test("startswith compiles to a range, which an index serves", () => {
+test("startswith compiles to a range that uses an index", () => {
   const { sql } = OPERATORS.startswith;
   expect(sql({ plain: "c", folded: "f" }, "ab")).toEqual({ text: "c >= ? AND c < ?", args: ["ab", "ac"] });
   expect(sql({ plain: "c", folded: "f" }, "a\u{10ffff}")).toEqual({

@@ -12,6 +12,6 @@ test.each([
   ['{"a":1,}', "JSON parse error - "],
   [nested(65), "JSON parse error - Nested deeper than 64."],
   [`{"a":${nested(64)}}`, "JSON parse error - Nested deeper than 64."],
-])("refuses %p", (text, message) => {
+])("rejects %p", (text, message) => {
   expect(() => parseJson(text)).toThrow(message);
 });

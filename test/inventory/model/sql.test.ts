@@ -52,7 +52,7 @@ test("a join reaches only records that the caller may view", () => {
   expect(runs(sql)).toEqual([{ total: 0 }]);
 });
 
-test("visibility is a condition like any other", () => {
+test("treats visibility like any other condition", () => {
   const sql = countStatement(location, visible(location, ALICE), plan(DECLARED, location, ALICE));
   expect(sql).toEqual({
     text:
@@ -77,7 +77,7 @@ test("equality with an id or a username needs no join", () => {
   expect(runs(sql)).toEqual([{ total: 0 }]);
 });
 
-test("separates two resources of one table, and negation is two-valued", () => {
+test("separates two resources in one table, and negates with two-valued logic", () => {
   const condition = not(compare(["name"], "icontains", "A"));
   const sql = countStatement(annotationType, condition, plan(DECLARED, annotationType, ADMIN));
   expect(sql).toEqual({
@@ -89,7 +89,7 @@ test("separates two resources of one table, and negation is two-valued", () => {
   expect(runs(sql)).toEqual([{ total: 0 }]);
 });
 
-test("every field of every resource can be compared and ordered by", () => {
+test("every field of every resource supports comparison and ordering", () => {
   let tried = 0;
   for (const resource of RESOURCES) {
     for (const [name, field] of Object.entries(resource.fields)) {

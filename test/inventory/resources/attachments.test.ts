@@ -43,7 +43,7 @@ test("uploads, lists, downloads and deletes a file", async () => {
   expect(json(await lab.bytes("GET", at, { as: "alice" }))).toEqual([]);
 });
 
-test("requires the right to change a named record", async () => {
+test("requires the permission to change a named record", async () => {
   for (const [model, id, as, status] of [
     ["specimen", IDS.fish, "bob", 403],
     ["specimen", IDS.fish, undefined, 401],

@@ -80,7 +80,7 @@ test.each([...new Set([...DECLARED.values()].filter(isGuarded).map(({ table }) =
   },
 );
 
-test("only id, username and full name of an account can be reached over a reference", () => {
+test("references reach only id, username and full name of an account", () => {
   const user = DECLARED.get("user")!;
   const reached = Object.keys(user.fields).filter((name) => fieldAt(DECLARED, user, [name]));
   expect(reached).toEqual(["id", "username", "full_name"]);
@@ -111,7 +111,7 @@ describe("records have exactly the fields of the specification:", () => {
   });
 });
 
-test("an explanation lists fields, parameters and the SQL of a list", () => {
+test("explain lists fields, parameters and the SQL of a list", () => {
   for (const resource of RESOURCES) {
     const text = explain(resource);
     for (const name of Object.keys(resource.fields)) expect(text).toContain(`\n  ${name} `);

@@ -15,7 +15,7 @@ describe("the rules of types:", () => {
   const create = (body: object, path = "annotationtypes/"): Promise<Answered> =>
     send("POST", `${path}?fields=*`, { name: "x", type: "TEXT", ...body });
 
-  test("mandatory adds its validation and removes it", async () => {
+  test("`mandatory` adds its validation and removes it", async () => {
     const made = await create({ mandatory: true, label: "Dose" });
     expect(made.body.validations).toEqual([
       { name: "required", arguments: [], error_message: "Dose is required." },
@@ -34,7 +34,7 @@ describe("the rules of types:", () => {
     expect((await create({ validations: [own[1]] })).body.validations).toEqual([]);
   });
 
-  test("has a default if and only if has_default is true", async () => {
+  test("a type has a default if and only if has_default is true", async () => {
     expect((await create({ has_default: false, default: "a" })).body).toMatchObject({
       has_default: false,
       default: "",
@@ -97,7 +97,7 @@ describe("the rules of types:", () => {
     );
   });
 
-  test("labels default to the name, and the field meta to the default one", async () => {
+  test("labels default to the name, and the field `meta` to its default", async () => {
     expect((await create({ label: "Dose" })).body).toMatchObject({ label: "Dose", choice_label: "Dose" });
     expect((await create({})).body).toMatchObject({
       label: "x",
@@ -107,7 +107,7 @@ describe("the rules of types:", () => {
   });
 });
 
-test("refuses a unit category whose kind is not unit", async () => {
+test("rejects a unit category whose kind is not unit", async () => {
   const make = (unit_category: string) =>
     send("POST", "annotationtypes/", { name: "w", type: "NUMBERUNIT", unit_category }, "admin");
   const refused = await make("Tissue");

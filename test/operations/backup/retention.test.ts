@@ -32,7 +32,7 @@ test("keeps the last backup of each day, week and month", () => {
   );
 });
 
-test("keeps the last backup of a day, skips days without any, and always keeps the newest", () => {
+test("keeps the last backup of a day, skips days without backups, and always keeps the newest", () => {
   const backups = [TODAY - 90 * DAY, TODAY - 60 * DAY, TODAY - 2, TODAY - 1].map((time) => at(time));
   const two = keepers(backups, { days: 2, weeks: 0, months: 0 });
   expect([...two].map((backup) => backups.indexOf(backup)).sort()).toEqual([1, 3]);
@@ -44,7 +44,7 @@ test("also keeps the last three backups before an upgrade", () => {
   expect(keepers(backups, { days: 1, weeks: 0, months: 0 })).toEqual(new Set(backups.slice(1)));
 });
 
-test("removes corpora with their last backup, and no other file", () => {
+test("removes corpora together with their last backup, and no other files", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-thin-"));
   try {
     const write = (name: string, text = ""): void => writeFileSync(join(directory, name), text);

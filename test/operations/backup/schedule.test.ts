@@ -7,7 +7,7 @@ import { openLog } from "../../../src/platform/log.ts";
 
 const HOUR = 3_600_000;
 
-test("makes a backup when the newest is old, missing or from the future, and retries a failure later", async () => {
+test("creates a backup if the newest is old, missing or from the future, and retries later after a failure", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-schedule-"));
   const lines: { event: string; cause?: string }[] = [];
   let now = Date.parse("2026-11-21T12:00:00Z");

@@ -78,7 +78,7 @@ const restore = async (path: string): Promise<string> => {
   return to;
 };
 
-test("uploads in parts, reads back, sends corpora once, and restores through cut connections", async () => {
+test("uploads in parts, verifies, sends corpora once, and restores despite broken connections", async () => {
   fill();
   const { path, manifest } = await backUp();
   expect(path).toMatch(/^s3:\/\/lab\/p\d+\/deep\/labd-\d{8}T\d{6}Z\.json$/);
@@ -122,7 +122,7 @@ test.each([
   ["the store fails", { when: isDatabase, status: 500 }],
   ["the keys may not write", { when: isDatabase, status: 403, code: "AccessDenied" }],
 ])(
-  "after permanent %s the backup fails clearly, and the next one succeeds",
+  "after permanent %s the backup fails with a clear error, and the next one succeeds",
   async (_what, fault) => {
     // The others are refused at the first byte.
     if ("cutRequest" in fault) fill();
@@ -160,14 +160,14 @@ test("removes uploads without a manifest after a day", async () => {
   expect(await names()).not.toContain(left);
 });
 
-test("removes staging folders of ended processes only", async () => {
+test("removes only staging folders of ended processes", async () => {
   const outgoing = join(data, "backups-outgoing");
   for (const name of ["999999999", "1", "odd"]) mkdirSync(join(outgoing, name), { recursive: true });
   await backUp();
   expect(readdirSync(outgoing)).toEqual(["1"]);
 });
 
-test("applies retention to a store, its corpora and the local copies of manifests", async () => {
+test("applies retention to an object store, its corpora and the local copies of manifests", async () => {
   const first = await backUp(NOW - 40 * DAY);
   rmSync(join(data, "corpora", CORPUS));
   const rest = [];

@@ -32,7 +32,7 @@ test.each(Object.keys(SETS))("%s allows exactly the characters of the specificat
   expect(allowed).toEqual([...new Set(SETS[name])].sort());
 });
 
-test("prints the patterns of the schema", () => {
+test("derives the patterns of the schema", () => {
   expect(Object.keys(SETS).map((name) => printXsdPattern(classOf(name)))).toEqual([
     String.raw`[A-Z\s]*`,
     String.raw`[0-9ACDEFGHIKLMNPQRSTVWY.,\^$*+?|\[\]{}()\s]*`,

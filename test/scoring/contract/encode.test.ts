@@ -86,10 +86,10 @@ const REPORTS: PredictionReport[] = [
   })),
 ];
 
-test("the schema of results describes the library's predictions", () => expect(isSame).toBe(true));
+test("the result schema describes the library's predictions", () => expect(isSame).toBe(true));
 
 describe("responses", () => {
-  test("have the envelope of their SOAP version", () => {
+  test("responses have the envelope of their SOAP version", () => {
     expect(encodeResponse("RunJob", { JobIdentifier: "6f1d" }, "1.1", namespace)).toEqual({
       status: 200,
       headers: { "Content-Type": "text/xml; charset=utf-8" },
@@ -109,7 +109,7 @@ describe("responses", () => {
     expect(body).toContain("<tns:Status>running</tns:Status><tns:StatusDetails>a &lt; b</tns:StatusDetails>");
   });
 
-  test("omit missing optional values", () => {
+  test("responses omit missing optional values", () => {
     expect(
       encodeResponse("GetStatus", { Status: "queued", StatusDetails: null }, "1.1", namespace).body,
     ).not.toContain("StatusDetails");
@@ -117,12 +117,12 @@ describe("responses", () => {
     expect(none).toContain(`<tns:GetResultResponse xmlns:tns="${namespace}"></tns:GetResultResponse>`);
   });
 
-  test("escape the namespace", () => {
+  test("responses escape the namespace", () => {
     const { body } = encodeResponse("RunJob", { JobIdentifier: "1" }, "1.1", 'urn:a"b&c<d');
     expect(body).toContain('xmlns:tns="urn:a&quot;b&amp;c&lt;d"');
   });
 
-  test.each(REPORTS)("contain all values of a prediction: report %#", (report) => {
+  test.each(REPORTS)("responses contain all values of a prediction: report %#", (report) => {
     const { prediction } = report;
     const { homologs } = prediction;
     const root = parse(encodePrediction(report));
@@ -154,14 +154,14 @@ describe("responses", () => {
     }
   });
 
-  test.each(REPORTS)("print a prediction as xmlbuilder2 does: report %#", (report) => {
+  test.each(REPORTS)("responses print a prediction as xmlbuilder2 does: report %#", (report) => {
     const printed = encodePrediction(report).replaceAll("&#13;", "");
     expect(printed).toBe(create(printed).end({ headless: true, wellFormed: true, allowEmptyTags: true }));
   });
 
   const XMLLINT = Bun.which("xmllint");
   test.skipIf(XMLLINT === null)(
-    "are valid by the schema (skipped where xmllint of libxml2 is not installed)",
+    "responses are valid according to the schema (skipped if xmllint of libxml2 is not installed)",
     () => {
       const bodies = REPORTS.map(
         (report) => encodeResponse("GetResult", { ConScorePrediction: report }, "1.1", namespace).body,
@@ -211,7 +211,7 @@ describe("names in the prediction's schema", () => {
   );
   const types = [...complexTypes(), CON_SCORE_PREDICTION];
 
-  test("are not keywords, and unique in their type", () => {
+  test("names in the schema are not keywords, and are unique in their type", () => {
     for (const { name, parts } of types) {
       const names = parts.map((part) => part.name);
       expect({ name, bad: names.filter((part) => RESERVED.has(part.toLowerCase())) }).toEqual({
@@ -223,7 +223,7 @@ describe("names in the prediction's schema", () => {
     expect(types.length).toBeGreaterThan(6);
   });
 
-  test("are documented", () => {
+  test("names in the schema are documented", () => {
     for (const { parts } of types) for (const { meaning } of parts) expect(meaning).toMatch(/^\S.{10,}\.$/s);
   });
 });
@@ -231,7 +231,7 @@ describe("names in the prediction's schema", () => {
 describe("faults", () => {
   const codes = Object.keys(PROBLEMS) as Code[];
 
-  test.each(codes)("have the right codes for %s in both versions", (code) => {
+  test.each(codes)("faults have the right codes for %s in both versions", (code) => {
     const problem = new Problem(code, "What <was> wrong & where.", { headers: { "Retry-After": "5" } });
     const { soapFault } = PROBLEMS[code];
     const one = encodeFault(problem, "1.1", namespace);
@@ -258,7 +258,7 @@ describe("faults", () => {
     expect(described).toEqual(isDeclared ? ["What <was> wrong & where."] : []);
   });
 
-  test("stay small", () => {
+  test("faults stay small", () => {
     expect(
       encodeFault(new Problem("invalid_request", "&".repeat(1e6)), "1.1", namespace).body.length,
     ).toBeLessThan(15_000);

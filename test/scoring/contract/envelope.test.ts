@@ -79,7 +79,7 @@ describe("errors", () => {
     ["malformed", envelope("<a:b/>")],
     ["malformed", envelope(status("6f1d")).slice(0, -1)],
     ["malformed", `<!DOCTYPE s:Envelope [${"<!ENTITY a 'b'>".repeat(10)}`],
-  ])("are found in the order of the message: %s", (code, message) => {
+  ])("reports the first error of the message: %s", (code, message) => {
     expect(read(message).problem?.code as string).toBe(code);
   });
 
@@ -89,11 +89,11 @@ describe("errors", () => {
     ["1.2", envelope("", { soap: SOAP_12 }), "text/xml"],
     ["1.1", envelope(""), "application/soap+xml"],
     ["1.1", "x", "text/plain"],
-  ] as const)("have SOAP version %s for %s as %s", (version, message, contentType) => {
+  ] as const)("responds with SOAP version %s to %s as %s", (version, message, contentType) => {
     expect(read(message, { contentType }).soapVersion).toBe(version);
   });
 
-  test("come with the operation if it is known", () => {
+  test("returns the operation with an error if it is known", () => {
     expect(read(envelope(`<GetResult xmlns="${NAMESPACE}"/>`))).toMatchObject({ operation: "GetResult" });
     expect(read(envelope(""))).toMatchObject({ operation: null });
   });
@@ -102,11 +102,11 @@ describe("errors", () => {
 describe("streams", () => {
   const options = { contentType: "text/xml", namespace: NAMESPACE };
 
-  test("may be missing", async () => {
+  test("rejects a request without a body", async () => {
     expect((await readEnvelope(null, options)).problem?.code).toBe("malformed");
   });
 
-  test("are cancelled once the message is refused", async () => {
+  test("cancels the stream once the message is rejected", async () => {
     let pulled = 0;
     const cancelled = Promise.withResolvers<void>();
     const endless = new ReadableStream<Uint8Array>({
@@ -122,7 +122,7 @@ describe("streams", () => {
     expect(pulled).toBeLessThan(5);
   });
 
-  test("that end early are a problem", async () => {
+  test("rejects a message that was cut off", async () => {
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.error(new Error("connection reset")),
     });
@@ -130,7 +130,7 @@ describe("streams", () => {
     expect(problem?.message).toBe("The message was cut off before its end.");
   });
 
-  test("that never arrive end with the signal", async () => {
+  test("a stream that never arrives ends with the signal", async () => {
     const never = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
     const controller = new AbortController();
     const reading = readEnvelope(never, { ...options, signal: controller.signal });

@@ -56,20 +56,20 @@ describe("limits", () => {
     });
   }
 
-  test("count comments, CDATA sections and processing instructions as elements", () => {
+  test("limits count comments, CDATA sections and processing instructions as elements", () => {
     const header = "<h><!-- --><![CDATA[]]><?x?></h>";
     expect(read(envelope(status("1"), header), { elements: 9 }).problem).toBeNull();
     expect(read(envelope(status("1"), header), { elements: 8 }).problem?.code).toBe("too_large");
   });
 
-  test("count a value in pieces as one", () => {
+  test("limits count a value in pieces as one", () => {
     const pieces = (n: number): string =>
       envelope(status(`${"a".repeat(150)}<!-- -->${"b".repeat(n)}<![CDATA[c]]>`));
     expect(read(pieces(149), { textLength: 300 }).problem).toBeNull();
     expect(read(pieces(150), { textLength: 300 }).problem?.code).toBe("too_large");
   });
 
-  test("accept an ordinary large message by default", () => {
+  test("limits accept an ordinary large message by default", () => {
     const values = `<identifier/><querySequence>${"MKLV\n".repeat(200_000)}</querySequence><scoringModel/><regularExpression>${"A".repeat(1_000_000)}</regularExpression>`;
     expect(read(envelope(`<RunJob xmlns="${NAMESPACE}">${values}</RunJob>`)).problem).toBeNull();
   });
@@ -115,7 +115,7 @@ function* flood([first, again]: [string, string], total: number): Generator<Uint
   }
 }
 
-describe("floods are refused immediately", () => {
+describe("rejects floods immediately", () => {
   for (const [name, parts] of Object.entries(FLOODS)) {
     test(name, () => {
       const before = process.cpuUsage();

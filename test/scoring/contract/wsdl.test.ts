@@ -43,7 +43,7 @@ function elementsOf(document: string): Found[] {
 
 const ELEMENTS = elementsOf(DOCUMENT);
 
-test("declares SOAP 1.1 only: even an unused prefix makes gSOAP speak 1.2", () => {
+test("declares only SOAP 1.1, as even an unused prefix makes gSOAP use 1.2", () => {
   expect(DOCUMENT).toContain('location="http://host:1/soap?a=1&amp;b=2"');
   expect(DOCUMENT).toContain(`soapAction="${NAMESPACE}/ConservationScorer/RunJob"`);
   expect(DOCUMENT).not.toMatch(/soap12|wsdl\/soap12/);

@@ -47,7 +47,7 @@ describe("detects the encoding", () => {
     ["no bytes", new Uint8Array(0), null, ""],
     ["fewer bytes than a mark", utf8("<a"), null, "<a"],
     ["a declaration without an encoding", utf8(NO_ENCODING), null, NO_ENCODING],
-  ])("%s, wherever it is split", (_, bytes, charset, text) => {
+  ])("detects %s, wherever it is split", (_, bytes, charset, text) => {
     const single = Array.from(bytes, (byte) => Uint8Array.of(byte));
     expect(decode(single, charset)).toEqual({ text, fault: null });
     for (let cut = 0; cut <= bytes.length; cut++)
@@ -67,11 +67,11 @@ describe("detects the encoding", () => {
     ["a mark against the declaration", utf8(`\uFEFF${declared("ISO-8859-1")}`), null, "another encoding"],
     ["the other byte order declared", utf16(declared("UTF-16BE"), "LE"), null, "another encoding"],
     ["UTF-16 declared in UTF-8", utf8(declared("utf-16")), null, "another encoding"],
-  ])("refuses %s", (_, bytes, charset, text) => {
+  ])("rejects %s", (_, bytes, charset, text) => {
     expect(() => decode([bytes], charset)).toThrow(text);
   });
 
-  test("does not wait for a declaration that never ends", () => {
+  test("does not wait for an endless declaration", () => {
     const decoder = new XmlDecoder(null);
     expect(decoder.decode(utf8(`<?xml version="1.0"${" ".repeat(900)}`))).toBe("");
     expect(decoder.decode(utf8(" ".repeat(200))).length).toBe(1119);
