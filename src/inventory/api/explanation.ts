@@ -137,7 +137,7 @@ function isTrueOf(source: Source, resource: Resource, rid: number, actor: Actor,
   const { text, args } = compile(part, from);
   const joins = from.joins();
   const row = source.statements.get({
-    text: `SELECT (${text}) IS TRUE AS holds FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
+    text: `SELECT ${text} IS TRUE AS holds FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
     args: [...args, ...joins.args, rid],
   });
   return row?.holds === 1;

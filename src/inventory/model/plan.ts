@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 import { type Actor, GRANTS, visible } from "./access.ts";
-import { and, type Condition } from "./condition.ts";
+import { ALWAYS, and, type Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
 import type { Sql } from "./operator.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Resources,
   targetOf,
 } from "./resource.ts";
-import { compile, type Plan, rows } from "./sql.ts";
+import { clause, compile, join, type Plan, selecting } from "./sql.ts";
 
 /** References that one statement may follow; SQLite joins at most 64 tables. */
 const JOIN_LIMIT = 40;
@@ -50,10 +50,11 @@ function planAt(
             "invalid_request",
             `The filters, fields and ordering span more than ${JOIN_LIMIT} references.`,
           );
-        const seen = compile(visible(far, actor), planAt(resources, far, actor, next, joins));
-        const only = seen.text === "1" ? "" : ` AND (${seen.text})`;
-        const on = `${next}.rid = ${at}.${columnOf(of, name)}${only}`;
-        joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on}`, args: seen.args });
+        const seen = visible(far, actor);
+        const same = clause(`${next}.rid = ${at}.${columnOf(of, name)}`);
+        const inner = planAt(resources, far, actor, next, joins);
+        const on = seen === ALWAYS ? same : join("and", [same, compile(seen, inner)]);
+        joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on.text}`, args: on.args });
       }
       at = next;
       of = far;
@@ -100,7 +101,7 @@ function planAt(
           : relation === NOTES
             ? `note AS ${far} WHERE ${own}`
             : `json_each(${alias}.${relation}) AS ${far} WHERE`;
-      return { text: `EXISTS (SELECT 1 FROM ${from} (${text}))`, args };
+      return { text: `EXISTS (SELECT 1 FROM ${from} ${text})`, args };
     },
     joins: () => ({
       text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
@@ -145,10 +146,10 @@ export function selectVisible(
   tail = "",
 ): Sql {
   const joined = plan(resources, resource, actor);
-  const where = compile(visibleOnly(resource, actor, condition), joined);
+  const where = selecting(resource, compile(visibleOnly(resource, actor, condition), joined));
   const joins = joined.joins();
   return {
-    text: `SELECT ${columns} FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}(${where.text})${tail}`,
+    text: `SELECT ${columns} FROM ${resource.table} AS t${joins.text} WHERE ${where.text}${tail}`,
     args: [...joins.args, ...where.args],
   };
 }

@@ -13,10 +13,27 @@ export interface Plan {
    */
   referenceTo(path: readonly string[]): { column: string; rows: string } | undefined;
   /** `EXISTS (…)` over a to-many relation; `part` compiles the condition on the far side. */
-  exists(relation: string, part: (far: Plan) => Sql): Sql;
+  exists(relation: string, part: (far: Plan) => Clause): Sql;
   /** The joins that the paths so far need. */
   joins(): Sql;
 }
+
+declare const CLOSED: unique symbol;
+
+/** A condition in parentheses, which can be embedded anywhere. Only `clause`, `join` and `compile` make one. */
+export type Clause = Sql & { readonly [CLOSED]: true };
+
+export const clause = (text: string, args: Sql["args"] = []): Clause =>
+  ({ text: `(${text})`, args }) as unknown as Clause;
+
+/** All of the conditions, or at least one of them; there must be one. */
+export const join = (kind: "and" | "or", parts: readonly Clause[]): Clause =>
+  parts.length === 1
+    ? parts[0]
+    : clause(
+        parts.map(({ text }) => text).join(kind === "and" ? " AND " : " OR "),
+        parts.flatMap(({ args }) => args),
+      );
 
 /** One term of an ordering: a column, or whether a condition holds (those for which it does come first). */
 export type OrderTerm = { path: readonly string[]; descending: boolean } | { first: Condition };
@@ -25,32 +42,34 @@ export type OrderTerm = { path: readonly string[]; descending: boolean } | { fir
  * The condition as SQL; pure, runs nothing. Comparisons with null are NULL, which AND, OR and WHERE take for false;
  * negation is IS NOT TRUE, so that the whole is as two-valued as `holds` of condition.ts.
  */
-export function compile(condition: Condition, plan: Plan): Sql {
+export function compile(condition: Condition, plan: Plan): Clause {
   switch (condition.kind) {
     case "constant":
-      return { text: condition.value ? "1" : "0", args: [] };
+      return clause(condition.value ? "1" : "0");
     case "compare": {
       const { path, operator, value } = condition;
-      if (value === null) return { text: `${plan.operand(path).plain} IS NULL`, args: [] };
+      if (value === null) return clause(`${plan.operand(path).plain} IS NULL`);
       const reference = OPERATORS[operator].lookup === "exact" ? plan.referenceTo(path) : undefined;
-      if (reference) return { text: `${reference.column} = (${reference.rows})`, args: [value] };
-      return OPERATORS[operator].sql(plan.operand(path), value);
+      if (reference) return clause(`${reference.column} = (${reference.rows})`, [value]);
+      const { text, args } = OPERATORS[operator].sql(plan.operand(path), value);
+      return clause(text, args);
     }
-    case "some":
-      return plan.exists(condition.relation, (far) => compile(condition.part, far));
+    case "some": {
+      const { text, args } = plan.exists(condition.relation, (far) => compile(condition.part, far));
+      return clause(text, args);
+    }
     case "not": {
       const { text, args } = compile(condition.part, plan);
-      return { text: `(${text}) IS NOT TRUE`, args };
+      return clause(`${text} IS NOT TRUE`, args);
     }
     case "and":
     case "or": {
       const { kind, parts } = condition;
       if (parts.length > BREADTH) return compile({ kind, parts: halves(kind, parts) }, plan);
-      const compiled = parts.map((part) => compile(part, plan));
-      return {
-        text: compiled.map(({ text }) => `(${text})`).join(kind === "and" ? " AND " : " OR "),
-        args: compiled.flatMap(({ args }) => args),
-      };
+      return join(
+        kind,
+        parts.map((part) => compile(part, plan)),
+      );
     }
   }
 }
@@ -68,10 +87,10 @@ const halves = (kind: "and" | "or", parts: readonly Condition[]): Condition[] =>
 
 /** How many records the condition holds for; one row with `total`. */
 export function countStatement(resource: Resource, condition: Condition, plan: Plan): Sql {
-  const where = compile(condition, plan);
+  const where = selecting(resource, compile(condition, plan));
   const joins = plan.joins();
   return {
-    text: `SELECT count(*) AS total FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}${where.text}`,
+    text: `SELECT count(*) AS total FROM ${resource.table} AS t${joins.text} WHERE ${where.text}`,
     args: [...joins.args, ...where.args],
   };
 }
@@ -84,26 +103,25 @@ export function pageStatement(
   plan: Plan,
   { limit, offset }: { limit: number; offset: number },
 ): Sql {
-  const where = compile(condition, plan);
+  const where = selecting(resource, compile(condition, plan));
   const terms = order.map((term): Sql => {
     if ("path" in term)
       return { text: `${plan.operand(term.path).plain}${term.descending ? " DESC" : ""}`, args: [] };
     const { text, args } = compile(term.first, plan);
-    return { text: `(${text}) IS TRUE DESC`, args };
+    return { text: `${text} IS TRUE DESC`, args };
   });
   const joins = plan.joins();
   const by = [...terms.map(({ text }) => text), `t.${columnOf(resource, "id")}`].join(", ");
   return {
     text:
-      `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}${where.text}` +
+      `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${where.text}` +
       ` ORDER BY ${by} LIMIT ? OFFSET ?`,
     args: [...joins.args, ...where.args, ...terms.flatMap(({ args }) => args), limit, offset],
   };
 }
 
-/** The condition that selects the rows of this resource in a shared table, followed by ` AND `. */
-export function rows(resource: Resource): string {
-  return Object.entries(resource.where ?? {})
-    .map(([column, value]) => `t.${column} = '${value}' AND `)
-    .join("");
+/** The condition, limited to the rows `t` of this resource where it shares its table. */
+export function selecting(resource: Resource, condition: Clause): Clause {
+  const own = Object.entries(resource.where ?? {}).map(([column, value]) => clause(`t.${column} = '${value}'`));
+  return join("and", [...own, condition]);
 }

@@ -4,7 +4,7 @@ import type { Listing, Representation } from "../model/listing.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import { compile, rows } from "../model/sql.ts";
+import { compile, selecting } from "../model/sql.ts";
 import { storedFields } from "../model/stored-record.ts";
 import { type LinkOptions, type ReadStatements, RecordReader } from "./record-reader.ts";
 import type { Statements } from "./statements.ts";
@@ -146,11 +146,12 @@ function shadows({ declared, subResources, actor, today }: Present): Shadow[] {
     const names = [...new Set(values.flatMap((columns) => [...columns.keys()]))];
     const conditions = sharing.map((resource) => {
       const own = today.resource.name === resource.name ? today.condition : ALWAYS;
-      return compile(and(visible(resource, actor), own), plan(declared, resource, actor));
+      const condition = and(visible(resource, actor), own);
+      return selecting(resource, compile(condition, plan(declared, resource, actor)));
     });
     const selects = sharing.map((resource, i) => {
       const columns = names.map((name) => `${values[i].get(name) ?? "NULL"} AS ${name}`).join(", ");
-      return `SELECT ${columns} FROM ${lastChange(resource)} WHERE ${rows(resource)}(${conditions[i].text})`;
+      return `SELECT ${columns} FROM ${lastChange(resource)} WHERE ${conditions[i].text}`;
     });
     const args = conditions.flatMap((condition) => condition.args);
     return shadow(table, names, selects.join(" UNION ALL "), args);

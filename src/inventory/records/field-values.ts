@@ -4,7 +4,7 @@ import { type Json, KINDS } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { plan, type Viewer, visibleOnly } from "../model/plan.ts";
 import { columnOf, fieldAt, type Resource, targetOf } from "../model/resource.ts";
-import { compile, rows } from "../model/sql.ts";
+import { compile, selecting } from "../model/sql.ts";
 
 /** One value of a field, and how many records have it. */
 export interface FieldValue {
@@ -30,12 +30,12 @@ export function fieldValues(
   const joined = plan(resources, resource, actor);
   // The row itself has the row number of the referenced record: no join.
   const column = joined.operand(field.kind === "reference" ? [...path, "rid"] : path).plain;
-  const where = compile(visibleOnly(resource, actor, condition), joined);
+  const where = selecting(resource, compile(visibleOnly(resource, actor, condition), joined));
   const joins = joined.joins();
   const found = statements.all({
     text:
       `SELECT ${column} AS value, count(*) AS total FROM ${resource.table} AS t${joins.text}` +
-      ` WHERE ${rows(resource)}${where.text} GROUP BY value ORDER BY total DESC, value LIMIT ?`,
+      ` WHERE ${where.text} GROUP BY value ORDER BY total DESC, value LIMIT ?`,
     args: [...joins.args, ...where.args, most + 1],
   });
   const shown = found.slice(0, most);

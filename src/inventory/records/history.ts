@@ -3,7 +3,7 @@ import { type Json, printInstant, type Stored, type JsonObject } from "../model/
 import type { Row, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import { compile } from "../model/sql.ts";
+import { type Clause, clause, compile, join } from "../model/sql.ts";
 import {
   changedFields,
   isShown,
@@ -79,19 +79,23 @@ export class History {
 
   /** The changes of one record and of its sub-resources, the last first. */
   ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): HistoryPage {
-    const condition = "(c.object_kind = ?1 AND c.object_rid = ?2 OR c.host_kind = ?1 AND c.host_rid = ?2)";
-    return this.#page({ text: condition, args: [resource.name, rid] }, "c.seq DESC", actor, limit, offset);
+    const { name } = resource;
+    const condition = join("or", [
+      clause("c.object_kind = ? AND c.object_rid = ?", [name, rid]),
+      clause("c.host_kind = ? AND c.host_rid = ?", [name, rid]),
+    ]);
+    return this.#page(condition, "c.seq DESC", actor, limit, offset);
   }
 
   /** When an account joined and left groups. */
   ofMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage {
-    const condition = "c.object_kind = 'membership' AND c.after ->> 'user' = ?";
-    return this.#page({ text: condition, args: [user] }, "c.seq DESC", actor, limit, offset);
+    const condition = clause("c.object_kind = 'membership' AND c.after ->> 'user' = ?", [user]);
+    return this.#page(condition, "c.seq DESC", actor, limit, offset);
   }
 
   /** The changes of a batch in the order in which they were made. */
   ofBatch(row: number, actor: Actor, limit: number, offset: number): HistoryPage {
-    return this.#page({ text: "c.batch = ?", args: [row] }, "c.seq", actor, limit, offset);
+    return this.#page(clause("c.batch = ?", [row]), "c.seq", actor, limit, offset);
   }
 
   /** The record as it was in a version; undefined if there is none. */
@@ -113,19 +117,16 @@ export class History {
 
   /** Batches with a change that the actor may view, the last first; for administrators, all of them. */
   batches(actor: Actor, { user, kind }: BatchFilter, limit: number, offset: number): HistoryPage {
-    const seen = this.#visibleChanges(actor);
-    const conditions: Sql[] = [
-      ...(user === undefined ? [] : [{ text: "u.username = ?", args: [user] }]),
-      ...(kind === undefined ? [] : [{ text: "b.kind = ?", args: [kind] }]),
+    const seen = join("and", [clause("c.batch = b.rid"), this.#visibleChanges(actor)]);
+    const where = join("and", [
+      ...(user === undefined ? [] : [clause("u.username = ?", [user])]),
+      ...(kind === undefined ? [] : [clause("b.kind = ?", [kind])]),
       actor.superuser
-        ? { text: "1", args: [] }
-        : {
-            text: `EXISTS (SELECT 1 FROM record_change AS c WHERE c.batch = b.rid AND ${seen.text})`,
-            args: seen.args,
-          },
-    ];
-    const from = `${BATCHES} WHERE ${conditions.map(({ text }) => text).join(" AND ")}`;
-    const args = conditions.flatMap((condition) => condition.args);
+        ? clause("1")
+        : clause(`EXISTS (SELECT 1 FROM record_change AS c WHERE ${seen.text})`, seen.args),
+    ]);
+    const from = `${BATCHES} WHERE ${where.text}`;
+    const { args } = where;
     const found = this.statements.all({
       text: `SELECT ${BATCH} FROM ${from} ORDER BY b.rid DESC LIMIT ? OFFSET ?`,
       args: [...args, limit, offset],
@@ -146,9 +147,11 @@ export class History {
 
   /** Changes after a cursor in the order of commits, with the cursor of the last one examined. */
   since(cursor: number, actor: Actor, kind: string | undefined, limit: number): ChangeFeed {
-    const ofKind = kind === undefined ? "" : " AND c.object_kind = ?";
-    const args = [cursor, ...(kind === undefined ? [] : [kind])];
-    const found = this.#visibleRows({ text: `c.seq > ?${ofKind}`, args }, actor, {
+    const condition = join("and", [
+      clause("c.seq > ?", [cursor]),
+      ...(kind === undefined ? [] : [clause("c.object_kind = ?", [kind])]),
+    ]);
+    const found = this.#visibleRows(condition, actor, {
       text: " ORDER BY c.seq LIMIT ?",
       args: [limit + 1],
     });
@@ -166,7 +169,7 @@ export class History {
 
   /** One change by its cursor; undefined if the actor may not view it today. */
   change(cursor: number, actor: Actor): JsonObject | undefined {
-    const found = this.#visibleRows({ text: "c.seq = ?", args: [cursor] }, actor);
+    const found = this.#visibleRows(clause("c.seq = ?", [cursor]), actor);
     return this.#printChanges(found, actor)[0];
   }
 
@@ -195,34 +198,36 @@ export class History {
   }
 
   /** The condition that the record of the change `c`, or its parent, may be viewed today. */
-  #visibleChanges(actor: Actor): Sql {
-    const parts = this.#guarded.map((resource): Sql => {
+  #visibleChanges(actor: Actor): Clause {
+    const parts = this.#guarded.map((resource) => {
       const joined = plan(this.resources, resource, actor);
-      const where = compile(visible(resource, actor), joined);
-      const may = compile(changeable(resource, actor), joined);
-      const text =
-        `(coalesce(c.host_kind, c.object_kind) = '${resource.name}' AND EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE` +
-        ` t.rid = coalesce(c.host_rid, c.object_rid) AND (${where.text}) AND (c.object_kind NOT IN (${this.#restricted}) OR (${may.text}))))`;
-      return { text, args: [...where.args, ...may.args] };
+      const { text, args } = join("and", [
+        clause("t.rid = coalesce(c.host_rid, c.object_rid)"),
+        compile(visible(resource, actor), joined),
+        join("or", [
+          clause(`c.object_kind NOT IN (${this.#restricted})`),
+          compile(changeable(resource, actor), joined),
+        ]),
+      ]);
+      return join("and", [
+        clause(`coalesce(c.host_kind, c.object_kind) = '${resource.name}'`),
+        clause(`EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE ${text})`, args),
+      ]);
     });
     // Everybody with an account may view memberships.
-    if (actor.user !== null) parts.push({ text: "c.host_kind = 'group'", args: [] });
-    return {
-      text: `(${parts.map(({ text }) => text).join(" OR ")})`,
-      args: parts.flatMap(({ args }) => args),
-    };
+    if (actor.user !== null) parts.push(clause("c.host_kind = 'group'"));
+    return join("or", parts);
   }
 
-  #visibleRows(condition: Sql, actor: Actor, tail: Sql = { text: "", args: [] }): Row[] {
-    const seen = this.#visibleChanges(actor);
-    const text = `SELECT ${CHANGE}, ${AUTHOR} FROM ${CHANGES} WHERE ${condition.text} AND ${seen.text}${tail.text}`;
-    return this.statements.all({ text, args: [...condition.args, ...seen.args, ...tail.args] });
+  #visibleRows(condition: Clause, actor: Actor, tail: Sql = { text: "", args: [] }): Row[] {
+    const where = join("and", [condition, this.#visibleChanges(actor)]);
+    const text = `SELECT ${CHANGE}, ${AUTHOR} FROM ${CHANGES} WHERE ${where.text}${tail.text}`;
+    return this.statements.all({ text, args: [...where.args, ...tail.args] });
   }
 
-  #page(condition: Sql, order: string, actor: Actor, limit: number, offset: number): HistoryPage {
-    const seen = this.#visibleChanges(actor);
-    const from = `${CHANGES} WHERE ${condition.text} AND ${seen.text}`;
-    const total = this.#count(from, [...condition.args, ...seen.args]);
+  #page(condition: Clause, order: string, actor: Actor, limit: number, offset: number): HistoryPage {
+    const where = join("and", [condition, this.#visibleChanges(actor)]);
+    const total = this.#count(`${CHANGES} WHERE ${where.text}`, where.args);
     const tail = { text: ` ORDER BY ${order} LIMIT ? OFFSET ?`, args: [limit, offset] };
     return { total, results: this.#printChanges(this.#visibleRows(condition, actor, tail), actor) };
   }
@@ -309,10 +314,10 @@ export class History {
   }
 
   #printBatch(row: Row, actor: Actor): JsonObject {
-    const seen = this.#visibleChanges(actor);
+    const where = join("and", [clause("c.batch = ?", [row.rid]), this.#visibleChanges(actor)]);
     const counted = this.statements.all({
-      text: `SELECT c.object_kind AS kind, count(*) AS records FROM record_change AS c WHERE c.batch = ? AND ${seen.text} GROUP BY c.object_kind`,
-      args: [row.rid, ...seen.args],
+      text: `SELECT c.object_kind AS kind, count(*) AS records FROM record_change AS c WHERE ${where.text} GROUP BY c.object_kind`,
+      args: where.args,
     });
     const changes = counted.map(({ kind, records }) => [
       segmentOf(this.resources.get(String(kind))!),

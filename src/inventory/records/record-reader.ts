@@ -160,7 +160,7 @@ export class RecordReader {
     const remove = compile(deletable(resource, actor), joined);
     const found = this.statements.all({
       text:
-        `SELECT t.rid AS rid, (${change.text}) IS TRUE AS may_change, (${remove.text}) IS TRUE AS may_delete` +
+        `SELECT t.rid AS rid, ${change.text} IS TRUE AS may_change, ${remove.text} IS TRUE AS may_delete` +
         ` FROM json_each(?) AS page CROSS JOIN ${resource.table} AS t ON t.rid = page.value`,
       args: [...change.args, ...remove.args, JSON.stringify(rids)],
     });

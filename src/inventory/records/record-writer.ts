@@ -4,7 +4,7 @@ import { foldCase } from "../model/operator.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import { compile, rows } from "../model/sql.ts";
+import { clause, compile, join, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -169,12 +169,9 @@ export class RecordWriter {
     if (isSubResource(resource))
       return this.contextOf(resource, this.current(resource, rid), actor).allows("change");
     const condition = (right === "change" ? changeable : deletable)(resource, actor);
-    const { text, args } = compile(condition, plan(this.resources, resource, actor));
-    return this.#validator.exists(
-      `SELECT 1 FROM ${resource.table} AS t WHERE t.rid = ? AND (${text})`,
-      rid,
-      ...args,
-    );
+    const allowed = compile(condition, plan(this.resources, resource, actor));
+    const { text, args } = join("and", [clause("t.rid = ?", [rid]), allowed]);
+    return this.#validator.exists(`SELECT 1 FROM ${resource.table} AS t WHERE ${text}`, ...args);
   }
 
   /** What the rules of a sub-resource may look at. */
@@ -254,8 +251,8 @@ export class RecordWriter {
     for (const other of among)
       for (const [by, field] of Object.entries(other.fields)) {
         if (field.to !== resource.name) continue;
-        const text = `SELECT 1 FROM ${other.table} AS t WHERE ${rows(other)}t.${columnOf(other, by)} = ?${also}`;
-        if (this.#validator.exists(text, rid)) yield { by, segment: other.segment };
+        const { text, args } = selecting(other, clause(`t.${columnOf(other, by)} = ?${also}`, [rid]));
+        if (this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args)) yield { by, segment: other.segment };
       }
   }
 }

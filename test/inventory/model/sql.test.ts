@@ -32,8 +32,8 @@ test("a filter and an ordering over the same reference share one join", () => {
   });
   expect(sql).toEqual({
     text:
-      "SELECT t.rid AS rid FROM location AS t LEFT JOIN place AS t_place ON t_place.rid = t.place" +
-      " WHERE (t.deleted = ?) AND (t_place.building = ?)" +
+      "SELECT t.rid AS rid FROM location AS t LEFT JOIN place AS t_place ON (t_place.rid = t.place)" +
+      " WHERE ((t.deleted = ?) AND (t_place.building = ?))" +
       " ORDER BY t_place.room DESC, t.label, t.id LIMIT ? OFFSET ?",
     args: [0, "A", 50, 100],
   });
@@ -46,7 +46,7 @@ test("a join reaches only records that the caller may view", () => {
   expect(sql).toEqual({
     text:
       "SELECT count(*) AS total FROM location AS t LEFT JOIN place AS t_place" +
-      " ON t_place.rid = t.place AND (t_place.public = ?) WHERE t_place.building = ?",
+      " ON ((t_place.rid = t.place) AND (t_place.public = ?)) WHERE (t_place.building = ?)",
     args: [1, "A"],
   });
   expect(runs(sql)).toEqual([{ total: 0 }]);
@@ -56,10 +56,10 @@ test("treats visibility like any other condition", () => {
   const sql = countStatement(location, visible(location, ALICE), plan(DECLARED, location, ALICE));
   expect(sql).toEqual({
     text:
-      "SELECT count(*) AS total FROM location AS t WHERE (t.public = ?) OR (t.owner = ?) OR (t.owned_by = ?)" +
+      "SELECT count(*) AS total FROM location AS t WHERE ((t.public = ?) OR (t.owner = ?) OR (t.owned_by = ?)" +
       " OR (t.owned_by = ?) OR (EXISTS (SELECT 1 FROM main.object_permission AS t_grants WHERE" +
       " t_grants.object_kind = 'location' AND t_grants.object_rid = t.rid AND t_grants.deleted = 0 AND" +
-      " (((t_grants.user_rid = ?) OR (t_grants.group_rid = ?) OR (t_grants.group_rid = ?)) AND (t_grants.can_view = ?))))",
+      " (((t_grants.user_rid = ?) OR (t_grants.group_rid = ?) OR (t_grants.group_rid = ?)) AND (t_grants.can_view = ?)))))",
     args: [1, 7, 3, 4, 7, 3, 4, 1],
   });
   expect(runs(sql)).toEqual([{ total: 0 }]);
@@ -70,8 +70,8 @@ test("equality with an id or a username needs no join", () => {
   const sql = countStatement(location, condition, plan(DECLARED, location, ALICE));
   expect(sql).toEqual({
     text:
-      "SELECT count(*) AS total FROM location AS t WHERE (t.place = (SELECT rid FROM main.place WHERE id = ?))" +
-      " OR (t.owner = (SELECT rid FROM main.user_account WHERE username = ?))",
+      "SELECT count(*) AS total FROM location AS t WHERE ((t.place = (SELECT rid FROM main.place WHERE id = ?))" +
+      " OR (t.owner = (SELECT rid FROM main.user_account WHERE username = ?)))",
     args: ["u", "alice"],
   });
   expect(runs(sql)).toEqual([{ total: 0 }]);
@@ -82,8 +82,8 @@ test("separates two resources in one table, and negates with two-valued logic", 
   const sql = countStatement(annotationType, condition, plan(DECLARED, annotationType, ADMIN));
   expect(sql).toEqual({
     text:
-      "SELECT count(*) AS total FROM field_type AS t WHERE t.kind = 'annotation' AND" +
-      " (instr(t.name_fold, ?) > 0) IS NOT TRUE",
+      "SELECT count(*) AS total FROM field_type AS t WHERE ((t.kind = 'annotation') AND" +
+      " ((instr(t.name_fold, ?) > 0) IS NOT TRUE))",
     args: ["a"],
   });
   expect(runs(sql)).toEqual([{ total: 0 }]);
