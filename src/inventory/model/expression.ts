@@ -9,22 +9,24 @@ import { fieldAt, isRelatedPath, type Resource, type Resources } from "./resourc
  * What a bare name means in the advanced filter, where it is not the field itself (specification, "Preset mappings").
  * `deleted` is a field here and needs no function of its own; listing.ts drops its own condition where one speaks of it.
  */
-export const PRESETS: Readonly<Record<string, string>> = {
-  created_by: "created_by__username",
-  modified_by: "modified_by__username",
-  owner: "owner__username",
-  owned_by: "owned_by__name",
-  deleted_by: "deleted_by__username",
-  notes: "notes__content",
-  cv_category: "cv_category__name",
-  field_meta: "field_meta__name",
-  mandatory_owned_by: "mandatory_owned_by__name",
-  user: "user__username",
-  credential: "credential__name",
-  workflowversion: "workflowversion__name",
-  workflowrun: "workflowrun__name",
-  dataset: "dataset__name",
-};
+export const PRESETS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    created_by: "created_by__username",
+    modified_by: "modified_by__username",
+    owner: "owner__username",
+    owned_by: "owned_by__name",
+    deleted_by: "deleted_by__username",
+    notes: "notes__content",
+    cv_category: "cv_category__name",
+    field_meta: "field_meta__name",
+    mandatory_owned_by: "mandatory_owned_by__name",
+    user: "user__username",
+    credential: "credential__name",
+    workflowversion: "workflowversion__name",
+    workflowrun: "workflowrun__name",
+    dataset: "dataset__name",
+  }),
+);
 
 /** Most comparisons in one expression. */
 const SIZE_LIMIT = 200;
@@ -79,7 +81,7 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
     const category = word("category");
     const operator = parseOperator(word("operator"));
     if (typeof operator !== "string") throw refused(`${where}: ${operator.error}`);
-    const named = [category, PRESETS[category] ?? ""].map((name) => name.split("__"));
+    const named = [category, PRESETS.get(category) ?? ""].map((name) => name.split("__"));
     const path =
       named.find((names) => isRelatedPath(resource, names)) ?? parsePath(resources, resource, category);
     if ("error" in path) throw refused(`${where}: ${path.error}`);
@@ -91,7 +93,7 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
 
   /** The presets name a field of the referenced record; an id or `null` in place of the name is taken as such. */
   function preset(resource: Resource, path: readonly string[], value: string): readonly string[] {
-    const mapped = path.length === 1 ? PRESETS[path[0]]?.split("__") : undefined;
+    const mapped = path.length === 1 ? PRESETS.get(path[0])?.split("__") : undefined;
     const isId = KINDS.uuid.parse(value) !== undefined || /^(null|none|)$/i.test(value);
     return mapped && !isId && fieldAt(resources, resource, mapped) ? mapped : path;
   }

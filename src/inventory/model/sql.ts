@@ -122,6 +122,8 @@ export function pageStatement(
 
 /** The condition, limited to the rows `t` of this resource where it shares its table. */
 export function selecting(resource: Resource, condition: Clause): Clause {
-  const own = Object.entries(resource.where ?? {}).map(([column, value]) => clause(`t.${column} = '${value}'`));
+  const own = Object.entries(resource.where ?? {}).map(([column, value]) =>
+    clause(`t.${column} = '${value}'`),
+  );
   return join("and", [...own, condition]);
 }

@@ -252,7 +252,8 @@ export class RecordWriter {
       for (const [by, field] of Object.entries(other.fields)) {
         if (field.to !== resource.name) continue;
         const { text, args } = selecting(other, clause(`t.${columnOf(other, by)} = ?${also}`, [rid]));
-        if (this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args)) yield { by, segment: other.segment };
+        if (this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args))
+          yield { by, segment: other.segment };
       }
   }
 }

@@ -101,12 +101,14 @@ function rowsOf(resource: Resource): Row[] {
     text: "SELECT object_rid, user_rid FROM object_permission WHERE object_kind = ? AND can_view = 1 AND deleted = 0",
     args: [resource.name],
   });
-  return store.statements.all({ text: `SELECT * FROM ${resource.table}${own}`, args: [] }).map((row) => ({
-    ...row,
-    owner: { rid: row.owner },
-    owned_by: { rid: row.owned_by },
-    grants: viewers.filter(({ object_rid }) => object_rid === row.rid),
-  }));
+  const rows = store.statements.all({ text: `SELECT * FROM ${resource.table}${own}`, args: [] });
+  return rows.map((row) =>
+    Object.assign({}, row, {
+      owner: { rid: row.owner },
+      owned_by: { rid: row.owned_by },
+      grants: viewers.filter(({ object_rid }) => object_rid === row.rid),
+    }),
+  );
 }
 
 const PREDICATES: Partial<
@@ -193,12 +195,14 @@ test("every statement selects what the composed condition means, for every calle
       .map(({ rid }) => Number(rid))
       .sort((a, b) => a - b);
     const context = { resource: resource.name, caller: actor.name, condition };
-    const selected = { list: expected, "list of the past": expected, select: expected, values: expected };
-    expect({ ...context, ...found(resource, condition, actor) }).toEqual({
-      ...context,
-      ...selected,
+    const selected: Record<string, number[]> = {
+      list: expected,
+      "list of the past": expected,
+      select: expected,
+      values: expected,
       count: [expected.length],
-    });
+    };
+    expect({ ...context, found: found(resource, condition, actor) }).toEqual({ ...context, found: selected });
     if (expected.length > 0 && expected.length < all.length) telling++;
   }
   // Conditions that hold of nothing or of everything would prove little.

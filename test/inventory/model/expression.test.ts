@@ -61,7 +61,7 @@ test("presets compare names unless the value is an id or null", () => {
 });
 
 test("the presets are those of the specification, with one exception", () => {
-  expect(Object.keys(PRESETS).sort()).toEqual(
+  expect([...PRESETS.keys()].sort()).toEqual(
     [
       "created_by modified_by owner owned_by deleted_by notes cv_category field_meta mandatory_owned_by user",
       "credential workflowversion workflowrun dataset",
@@ -103,6 +103,11 @@ test.each([
   ["a column that is none of the fields", one("owner__password_hash", "=", "a"), "is not a field"],
   ["an internal field", one("rid", "=", "1"), "is not a field"],
   ["a computed field", one("url", "=", "a"), "is not a field"],
+  ...Object.getOwnPropertyNames(Object.prototype).map((name) => [
+    `the name ${name} of an object member`,
+    one(name, "=", "a"),
+    `"${name}" is not a field of annotation_type`,
+  ]),
   [
     "an unknown operator",
     one("name", "~", "a"),

@@ -33,6 +33,9 @@ const HOSTILE = [
   "t.public",
   "label' COLLATE NOCASE",
   "🧪' --",
+  "constructor",
+  "__proto__",
+  "toString",
   "a".repeat(20_000),
 ];
 const FIELDS =
