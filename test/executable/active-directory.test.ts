@@ -1,26 +1,20 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import {
-  type ActiveDirectory,
-  BASE,
-  openActiveDirectory,
-  REALM,
-  whyNoActiveDirectory,
-} from "../accounts/external/active-directory.ts";
+import { ActiveDirectory, BASE, REALM, whyNoActiveDirectory } from "../accounts/external/active-directory.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
-// A domain takes a while to make.
+// Creating a domain takes a while.
 setDefaultTimeout(240_000);
 
-/** The settings of docs/identity.md, against a domain controller (Samba). */
+/** The settings of docs/identity.md with a real domain controller (Samba). */
 
 const why = await whyNoActiveDirectory();
-if (why !== null) process.stderr.write(`THE TEST WITH ACTIVE DIRECTORY IS SKIPPED: ${why}.\n`);
+if (why !== null) process.stderr.write(`The Active Directory test is skipped: ${why}.\n`);
 
 const PASSWORD = "Passw0rd-1";
 const READER_PASSWORD = "Read3r-Passw0rd";
 
-/** The block of settings that the documentation gives for Active Directory, with what is this domain's in it. */
-async function documented(directory: ActiveDirectory): Promise<string> {
+/** The documented settings for Active Directory, with the values of this domain. */
+async function documentedSettings(directory: ActiveDirectory): Promise<string> {
   const page = await Bun.file(`${import.meta.dir}/../../docs/identity.md`).text();
   const block = /Active Directory:\n\n```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   expect(block).toContain("id=objectGUID");
@@ -30,16 +24,16 @@ async function documented(directory: ActiveDirectory): Promise<string> {
     .replace(/^ldap_bind_password = "[^"]*"/m, `ldap_bind_password = "${READER_PASSWORD}"`);
 }
 
-/** The moment in the past or future, as Windows counts: 100 ns since 1601-01-01. */
+/** A Windows file time: units of 100 ns since 1601-01-01. */
 const windowsTime = (milliseconds: number): string => String((milliseconds + 11_644_473_600_000) * 10_000);
 
 test.skipIf(why !== null)(
-  `people of an Active Directory sign in as documented${why === null ? "" : ` (SKIPPED: ${why})`}`,
+  `users of an Active Directory sign in with the documented settings${why === null ? "" : ` (SKIPPED: ${why})`}`,
   async () => {
     using place = scratch();
-    await using directory = await openActiveDirectory();
+    await using directory = await ActiveDirectory.open();
     await directory.addPerson("svc-labd", READER_PASSWORD);
-    // As Active Directory Users and Computers names people: with a comma.
+    // Active Directory Users and Computers creates names with a comma.
     const kim = await directory.addPerson("kim", PASSWORD, {
       cn: "Kuhn, Kim (x)",
       displayName: "Kim Kuhn",
@@ -62,7 +56,10 @@ test.skipIf(why !== null)(
 
     const file = `${place.directory}/labd.toml`;
     const write = async (change: (settings: string) => string = (same) => same): Promise<void> => {
-      await Bun.write(file, `data_dir = "${place.directory}"\n${change(await documented(directory))}`);
+      await Bun.write(
+        file,
+        `data_dir = "${place.directory}"\n${change(await documentedSettings(directory))}`,
+      );
     };
     await write();
     const config = ["--config", file];
@@ -78,12 +75,12 @@ test.skipIf(why !== null)(
 
     await labd(["user", "add", "local", "--admin", "--password-stdin", ...config], { stdin: PASSWORD });
     expect((await labd(["doctor", ...config])).stdout).toMatch(/^ok +ldap +ldaps:.* answers in/m);
-    // Groups within groups count; somebody in none does not come in.
+    // Nested groups count; users in none of the groups may not sign in.
     expect(await check("kim", PASSWORD)).toMatch(
       /person +CN=Kuhn\\, Kim \(x\),CN=Users,.*\nid +[0-9a-f]{32} \(objectGUID\)\nname +kim, Kim Kuhn, kim@lab\.example\ngroups +(lab-genomics, lab-staff|lab-staff, lab-genomics)\npassword +correct\n(.*\n)*signs in +yes, as kim, which is added then/,
     );
     expect(await check("max", PASSWORD)).toMatch(/signs in +no: none of the groups/);
-    // Why somebody cannot sign in is told to who administers.
+    // Administrators see why a user cannot sign in.
     expect(await check("kim", "wrong")).toMatch(/password +wrong/);
     expect(await check("disabled")).toMatch(/person +no single entry.*\nexcluded +CN=disabled,.*: disabled/);
     expect(await check("over", PASSWORD)).toMatch(
@@ -110,27 +107,27 @@ test.skipIf(why !== null)(
           ? `${body.user.username}${body.user.is_superuser ? ", administrator" : ""}`
           : `${body.code}: ${body.message}`;
       };
-      // By sAMAccountName and userPrincipalName, in any case, it is the same account.
+      // sAMAccountName and userPrincipalName in upper or lower case name the same account.
       for (const name of ["kim", "KIM", `kim@${REALM}`])
         expect([name, await signIn(name)]).toEqual([name, "kim"]);
       expect(await signIn("lee")).toBe("lee, administrator");
       expect(await signIn("olga")).toBe("olga");
       expect(await signIn("local")).toBe("local, administrator");
       expect(await signIn("max")).toStartWith("forbidden");
-      // Whoever signs in is told no more than that it does not work.
+      // Users do not see why their sign-in failed.
       const wrong = await signIn("kim", "wrong");
       expect(wrong).toStartWith("unauthenticated");
       for (const name of ["disabled", "over", "mustchange", "nobody"])
         expect([name, await signIn(name)]).toEqual([name, wrong]);
       for (const _ of Array(3)) await signIn("locked", "wrong");
       expect(await signIn("locked")).toBe(wrong);
-      const told = await labd(["audit", "export", "--action", "sign_in", ...config]);
+      const exported = await labd(["audit", "export", "--action", "sign_in", ...config]);
       for (const [name, reason] of [
         ["over", "account_expired"],
         ["mustchange", "must_change_password"],
         ["locked", "locked_out"],
       ])
-        expect(told.stdout).toMatch(
+        expect(exported.stdout).toMatch(
           new RegExp(
             `"reason":"${reason}","label":"CN=${name},|"label":"CN=${name},[^}]*"reason":"${reason}"`,
           ),
@@ -139,7 +136,7 @@ test.skipIf(why !== null)(
       expect(server.log()).not.toContain(PASSWORD);
       expect(await check("locked")).toMatch(/account +locked out after wrong passwords/);
 
-      // Another name, another DN: the same account, which is found by its objectGUID; the name is free for others.
+      // A user with a new name and DN keeps the account, found by objectGUID; the old name is free for others.
       await directory.rename(kim, `CN=Kim Kahn,CN=Users,${BASE}`);
       const renamed = `CN=Kim Kahn,CN=Users,${BASE}`;
       await directory.set(renamed, "sAMAccountName", "kahn");
@@ -166,7 +163,7 @@ test.skipIf(why !== null)(
       expect(await recheck()).toMatch(/^olga +disabled +not in the directory/m);
     }
 
-    // Without TLS a controller refuses passwords, and doctor says which setting to change.
+    // Without TLS a controller rejects passwords, and doctor names the setting to change.
     const plain = (settings: string): string => settings.replace(directory.secure, directory.plain);
     await write((settings) => `${plain(settings)}ldap_tls = "off"\n`);
     expect((await labd(["doctor", ...config])).stdout).toMatch(

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, LABD } from "./labd.ts";
-import { startSlurm, whyNoSlurm } from "./slurm-cluster.ts";
+import { SlurmCluster, whyNoSlurm } from "./slurm-cluster.ts";
 
 setDefaultTimeout(300_000);
 
@@ -131,7 +131,7 @@ test.skipIf(whyNoSlurm !== null)(
     mkdirSync(join(place, "bin"));
     writeFileSync(join(place, "bin/labd"), HELD_LABD);
     chmodSync(join(place, "bin/labd"), 0o755);
-    await using slurm = await startSlurm(place, 4);
+    await using slurm = await SlurmCluster.start(place, 4);
     const PATH = `${join(place, "bin")}:${env.PATH}`;
     const inSlurm = (...command: string[]): Promise<string> =>
       slurm.run(command, { cwd: directory, env: { ...env, PATH } });

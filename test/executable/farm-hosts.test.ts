@@ -6,8 +6,8 @@ import { whyNoHosts } from "./network-hosts.ts";
 setDefaultTimeout(300_000);
 
 /**
- * A farm on machines of its own while its parts are killed and cut off. `bun run test/bench/farm-storm.ts` does the same for
- * as long as one likes.
+ * A farm on simulated machines while its parts are killed and disconnected. `bun run test/bench/farm-storm.ts` does the same
+ * for any time.
  */
 
 const why =

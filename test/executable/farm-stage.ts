@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { LABD, labd, serve } from "./labd.ts";
-import { type Host, type Hosts, makeHosts } from "./network-hosts.ts";
+import { type Host, Hosts } from "./network-hosts.ts";
 
 /** A server, Redis and two workers, each on its own machine (network-hosts.ts), while parts are killed and cut off. */
 
@@ -107,7 +107,7 @@ export class FarmStage implements AsyncDisposable {
     await labd(["user", "add", "farm", "--admin"], { env });
     const token = (await labd(["token", "add", "farm"], { env })).stdout;
     writeFileSync(join(directory, "worker.token"), token, { mode: 0o600 });
-    const stage = new FarmStage(options, await makeHosts(PARTS));
+    const stage = new FarmStage(options, await Hosts.create(PARTS));
     try {
       for (const part of PARTS) stage.start(part);
       await stage.untilAnswers();

@@ -1,62 +1,141 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-/** Slurm on this machine alone: munge, one controller, one node, all in one directory and on ports of their own. */
+/** Slurm on this machine: munge, one controller and one node, with all files in one directory and on free ports. */
 
 const PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "squeue"];
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 const missing = PROGRAMS.filter((name) => !Bun.which(name, { PATH }));
 
-/** Why there can be no cluster here; null where there can. */
+/** Why no cluster can start on this machine, or null. */
 export const whyNoSlurm: string | null =
   missing.length > 0
     ? `${missing.join(", ")} missing: apt-get install slurm-wlm munge`
     : process.getuid?.() === 0
       ? null
-      : "slurmd has to be started by root";
+      : "slurmd must be started by root";
 
-export interface SlurmCluster extends AsyncDisposable {
-  /** Runs one of Slurm's programs and returns what it printed. @throws where it fails */
-  run(command: string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<string>;
-  /** What the daemons said. */
-  log(): Promise<string>;
+const LOGS = ["munged.out", "slurmctld.out", "slurmd.out", "slurmctld.log", "slurmd.log"];
+
+export class SlurmCluster implements AsyncDisposable {
+  readonly #daemons: Bun.Subprocess[] = [];
+
+  private constructor(readonly directory: string) {}
+
+  /** @param processors declared to Slurm, even if the machine has fewer */
+  static async start(directory: string, processors: number): Promise<SlurmCluster> {
+    const cluster = new SlurmCluster(directory);
+    try {
+      await cluster.#start(processors);
+      return cluster;
+    } catch (error) {
+      const log = await cluster.log();
+      await cluster[Symbol.asyncDispose]();
+      throw new Error(`Slurm did not start: ${log.slice(-3000)}`, { cause: error });
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.directory, name);
+  }
+
+  async #start(processors: number): Promise<void> {
+    for (const name of ["state", "spool"]) mkdirSync(this.#path(name));
+    const configuration = this.#path("slurm.conf");
+    writeFileSync(configuration, await slurmConfiguration(this.directory, processors));
+    writeFileSync(this.#path("munge.key"), crypto.getRandomValues(new Uint8Array(64)), { mode: 0o600 });
+    const files = {
+      socket: "socket",
+      "key-file": "key",
+      "log-file": "log",
+      "pid-file": "pid",
+      "seed-file": "seed",
+    };
+    const flags = Object.entries(files).map(([flag, suffix]) => `--${flag}=${this.#path(`munge.${suffix}`)}`);
+    this.#startDaemon(["munged", "--foreground", "--force", ...flags]);
+    await this.#waitUntil(() => Bun.file(this.#path("munge.socket.lock")).exists());
+    this.#startDaemon(["slurmctld", "-D", "-i", "-f", configuration]);
+    this.#startDaemon(["slurmd", "-D", "-f", configuration]);
+    await this.#waitUntil(
+      async () => (await this.run(["sinfo", "-h", "-o", "%T"]).catch(() => "")) === "idle",
+    );
+  }
+
+  #startDaemon([name, ...words]: string[]): void {
+    const output = Bun.file(this.#path(`${name}.out`));
+    const options = { stdin: "ignore", stdout: output, stderr: output } as const;
+    this.#daemons.push(Bun.spawn([Bun.which(name, { PATH })!, ...words], options));
+  }
+
+  async #waitUntil(isReady: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + 200_000;
+    while (!(await isReady())) {
+      if (this.#daemons.some(({ exitCode }) => exitCode !== null)) throw new Error("a daemon ended");
+      if (performance.now() > deadline) throw new Error("not ready after 200 seconds");
+      await Bun.sleep(50);
+    }
+  }
+
+  /** Runs one of Slurm's programs. @returns its output @throws if it fails */
+  async run(
+    command: string[],
+    { cwd = this.directory, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  ): Promise<string> {
+    const child = Bun.spawn(command, {
+      cwd,
+      env: { PATH, SLURM_CONF: this.#path("slurm.conf"), ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [output, errors, code] = await Promise.all([
+      Bun.readableStreamToText(child.stdout),
+      Bun.readableStreamToText(child.stderr),
+      child.exited,
+    ]);
+    if (code !== 0) throw new Error(`${command.join(" ")}: ${code} ${errors}`);
+    return output.trim();
+  }
+
+  /** Output and logs of the daemons. */
+  async log(): Promise<string> {
+    const files = LOGS.map((name) => ({ name, file: Bun.file(this.#path(name)) }));
+    const texts = await Promise.all(
+      files.map(async ({ name, file }) => ((await file.exists()) ? `${name}: ${await file.text()}` : "")),
+    );
+    return texts.join("\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const daemon of this.#daemons.toReversed()) {
+      daemon.kill("SIGTERM");
+      await Promise.race([daemon.exited, Bun.sleep(5000)]);
+      daemon.kill("SIGKILL");
+    }
+  }
 }
 
-function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as { port: number };
-    server.close(() => resolve(port));
-  });
-  return promise;
-}
-
-/** Starts a cluster with so many processors, whether the machine has them or not. */
-export async function startSlurm(directory: string, processors: number): Promise<SlurmCluster> {
-  const inside = (name: string): string => join(directory, name);
+async function slurmConfiguration(directory: string, processors: number): Promise<string> {
+  const path = (name: string): string => join(directory, name);
   const [controller, node] = [await freePort(), await freePort()];
   const name = hostname().split(".")[0];
-  const conf = inside("slurm.conf");
-  writeFileSync(inside("munge.key"), crypto.getRandomValues(new Uint8Array(64)), { mode: 0o600 });
-  writeFileSync(
-    conf,
-    `ClusterName=labd
+  return `ClusterName=labd
 SlurmctldHost=${name}(127.0.0.1)
 SlurmctldPort=${controller}
 SlurmdPort=${node}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=${inside("munge.socket")}
+AuthInfo=socket=${path("munge.socket")}
 CredType=cred/munge
-StateSaveLocation=${inside("state")}
-SlurmdSpoolDir=${inside("spool")}
-SlurmctldPidFile=${inside("slurmctld.pid")}
-SlurmdPidFile=${inside("slurmd.pid")}
-SlurmctldLogFile=${inside("slurmctld.log")}
-SlurmdLogFile=${inside("slurmd.log")}
+StateSaveLocation=${path("state")}
+SlurmdSpoolDir=${path("spool")}
+SlurmctldPidFile=${path("slurmctld.pid")}
+SlurmdPidFile=${path("slurmd.pid")}
+SlurmctldLogFile=${path("slurmctld.log")}
+SlurmdLogFile=${path("slurmd.log")}
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
@@ -70,68 +149,14 @@ SlurmdParameters=config_overrides
 KillWait=2
 NodeName=${name} NodeAddr=127.0.0.1 CPUs=${processors} RealMemory=8192 State=UNKNOWN
 PartitionName=all Nodes=${name} Default=YES MaxTime=INFINITE State=UP
-`,
-  );
-  const daemons: Bun.Subprocess[] = [];
-  const start = (command: string[]): void => {
-    const output = Bun.file(inside(`${command[0]}.out`));
-    const options = { stdin: "ignore", stdout: output, stderr: output } as const;
-    daemons.push(Bun.spawn([Bun.which(command[0], { PATH })!, ...command.slice(1)], options));
-  };
-  const run: SlurmCluster["run"] = async (command, { cwd = directory, env = {} } = {}) => {
-    const ended = Bun.spawn(command, {
-      cwd,
-      env: { PATH, SLURM_CONF: conf, ...env },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [printed, complaint, code] = await Promise.all([
-      Bun.readableStreamToText(ended.stdout),
-      Bun.readableStreamToText(ended.stderr),
-      ended.exited,
-    ]);
-    if (code !== 0) throw new Error(`${command.join(" ")}: ${code} ${complaint}`);
-    return printed.trim();
-  };
-  const log = async (): Promise<string> =>
-    (
-      await Promise.all(
-        ["munged.out", "slurmctld.out", "slurmd.out", "slurmctld.log", "slurmd.log"].map(async (file) =>
-          (await Bun.file(inside(file)).exists()) ? `${file}: ${await Bun.file(inside(file)).text()}` : "",
-        ),
-      )
-    ).join("\n");
-  const stop = async (): Promise<void> => {
-    for (const daemon of daemons.toReversed()) {
-      daemon.kill("SIGTERM");
-      await Promise.race([daemon.exited, Bun.sleep(5000)]);
-      daemon.kill("SIGKILL");
-    }
-  };
-  await Bun.$`mkdir -p ${inside("state")} ${inside("spool")}`.quiet();
-  start([
-    "munged",
-    "--foreground",
-    "--force",
-    `--socket=${inside("munge.socket")}`,
-    `--key-file=${inside("munge.key")}`,
-    `--log-file=${inside("munged.log")}`,
-    `--pid-file=${inside("munged.pid")}`,
-    `--seed-file=${inside("munged.seed")}`,
-  ]);
-  for (let i = 0; i < 10_000 && !(await Bun.file(inside("munge.socket.lock")).exists()); i++)
-    await Bun.sleep(20);
-  start(["slurmctld", "-D", "-i", "-f", conf]);
-  start(["slurmd", "-D", "-f", conf]);
-  for (let i = 0; ; i++) {
-    const state = await run(["sinfo", "-h", "-o", "%T"]).catch(() => "");
-    if (state === "idle") return { run, log, [Symbol.asyncDispose]: stop };
-    if (i === 2000 || daemons.some(({ exitCode }) => exitCode !== null)) {
-      const said = await log();
-      await stop();
-      throw new Error(`no Slurm (node is "${state}"): ${said.slice(-3000)}`);
-    }
-    await Bun.sleep(100);
-  }
+`;
+}
+
+function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as { port: number };
+    server.close(() => resolve(port));
+  });
+  return promise;
 }

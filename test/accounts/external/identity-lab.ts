@@ -5,7 +5,7 @@ import type { Log } from "../../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../../src/platform/origin.ts";
 import { openService } from "../../fixtures/service.ts";
 import { openLab } from "../../inventory/harness.ts";
-import { openOddProvider, type OddProvider } from "./odd-provider.ts";
+import { FakeProvider } from "./fake-provider.ts";
 import { browse, CLIENT, Jar } from "./provider.ts";
 
 /** An installation as the program composes it, with a provider to sign in by. */
@@ -68,15 +68,14 @@ export async function open(
   return { ...lab, tell, visit, answer, whoIs, pass };
 }
 
-/** An installation whose provider is the odd one. */
+/** An installation that uses a fake provider. */
 export const openWith = (
-  odd: OddProvider,
+  provider: FakeProvider,
   settings: Record<string, string> = {},
   ...more: Parameters<typeof open> extends [unknown, ...infer Rest] ? Rest : never
-) => open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", ...settings }, ...more);
+) => open({ oidc_issuer: provider.issuer, oidc_client_id: "labd", ...settings }, ...more);
 
-/** Every installation here asks the same odd provider. */
-export async function withOdd(work: (odd: OddProvider) => Promise<void>): Promise<void> {
-  using odd = await openOddProvider();
-  await work(odd);
+export async function withFakeProvider(work: (provider: FakeProvider) => Promise<void>): Promise<void> {
+  using provider = await FakeProvider.open();
+  await work(provider);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { USUAL } from "./odd-provider.ts";
-import { LAB, openWith, withOdd } from "./identity-lab.ts";
+import { NO_CHANGES } from "./fake-provider.ts";
+import { LAB, openWith, withFakeProvider } from "./identity-lab.ts";
 import { browse, Jar } from "./provider.ts";
 
 const ENDED = "200 no-store";
@@ -10,10 +10,10 @@ const HOUR = 3_600_000;
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 test("ends the sessions that the provider signed out, and no others", () =>
-  withOdd(async (odd) => {
-    const lab = await openWith(odd);
+  withFakeProvider(async (provider) => {
+    const lab = await openWith(provider);
     const signIn = async (sid?: string, sub = "1"): Promise<Jar> => {
-      odd.odd.claims = { sub, preferred_username: `kim${sub}`, ...(sid ? { sid } : {}) };
+      provider.changes.claims = { sub, preferred_username: `kim${sub}`, ...(sid ? { sid } : {}) };
       const jar = new Jar();
       await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
       expect(lab.whoIs(jar)).toBe(`kim${sub}`);
@@ -31,31 +31,31 @@ test("ends the sessions that the provider signed out, and no others", () =>
       lab.accounts.sessions.find(new Request(LAB, { headers: { cookie: own } })) !== undefined;
     const left = (): string => [one, two, bare, other].map((jar) => lab.whoIs(jar) ?? "out").join(" ");
     // Of somebody who is not known here, and of a session that is not.
-    expect(await lab.tell(await odd.logoutToken({ sub: "9" }))).toBe(ENDED);
-    expect(await lab.tell(await odd.logoutToken({ sid: "s9" }))).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken({ sub: "9" }))).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken({ sid: "s9" }))).toBe(ENDED);
     expect(left()).toBe("kim1 kim1 kim1 kim2");
     // A session and whose: only both together.
-    expect(await lab.tell(await odd.logoutToken({ sid: "s1" }))).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken({ sid: "s1" }))).toBe(ENDED);
     expect(left()).toBe("out kim1 kim1 kim2");
-    expect(await lab.tell(await odd.logoutToken({ sub: undefined, sid: "s1" }))).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken({ sub: undefined, sid: "s1" }))).toBe(ENDED);
     expect(left()).toBe("out kim1 kim1 out");
-    expect(await lab.tell(await odd.logoutToken())).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken())).toBe(ENDED);
     expect(left()).toBe("out out out out");
     // What does not come from there goes on.
     expect(isOwn()).toBe(true);
     expect(
       lab.accounts.audit.log.latest({ action: "session.end" }, 9).map(({ detail }) => detail),
     ).toContainEqual({ username: "kim1", count: 2, by: "oidc", reason: "signed_out_there" });
-    Object.assign(odd.odd, USUAL);
+    Object.assign(provider.changes, NO_CHANGES);
   }));
 
 test("rejects invalid and repeated logout tokens", () =>
-  withOdd(async (odd) => {
-    const lab = await openWith(odd);
+  withFakeProvider(async (provider) => {
+    const lab = await openWith(provider);
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const now = Math.floor(Date.now() / 1000);
-    const good = await odd.logoutToken({ sub: "9" });
+    const good = await provider.logoutToken({ sub: "9" });
     const [head, body, signature] = good.split(".");
     const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
     const claims: [string, Record<string, unknown>][] = [
@@ -80,11 +80,11 @@ test("rejects invalid and repeated logout tokens", () =>
     ];
     const lies: [string, string | readonly string[]][] = [
       ...(await Promise.all(
-        claims.map(async ([what, one]) => [what, await odd.logoutToken(one)] as [string, string]),
+        claims.map(async ([what, one]) => [what, await provider.logoutToken(one)] as [string, string]),
       )),
-      ["another type", await odd.logoutToken({}, { typ: "at+jwt" })],
-      ["an unknown critical header", await odd.logoutToken({}, { crit: ["x"], x: 1 })],
-      ["an unknown key", await odd.logoutToken({}, { kid: "7" })],
+      ["another type", await provider.logoutToken({}, { typ: "at+jwt" })],
+      ["an unknown critical header", await provider.logoutToken({}, { crit: ["x"], x: 1 })],
+      ["an unknown key", await provider.logoutToken({}, { kid: "7" })],
       ["a wrong signature", `${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`],
       ["another body", `${head}.${encoded({ sub: "1" })}.${signature}`],
       ["no signature", `${encoded({ alg: "none" })}.${body}.`],
@@ -103,20 +103,20 @@ test("rejects invalid and repeated logout tokens", () =>
     expect(await lab.tell(good)).toBe(REFUSED);
     lab.clock.set(Date.now());
     // Without a type, as providers send that are older than it, and with that of any.
-    expect(await lab.tell(await odd.logoutToken({ sub: "9" }, {}))).toBe(ENDED);
-    expect(await lab.tell(await odd.logoutToken({}, { typ: "JWT" }))).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken({ sub: "9" }, {}))).toBe(ENDED);
+    expect(await lab.tell(await provider.logoutToken({}, { typ: "JWT" }))).toBe(ENDED);
     expect(lab.whoIs(jar)).toBeNull();
     // Nothing of a token is in the log, which nobody fills: 20, and one an hour later.
     expect(lab.problems.length).toBe(21);
     expect(lab.problems.join()).not.toContain("eyJ");
-    const asked = odd.asked["/jwks"];
-    expect(asked).toBeLessThan(4);
+    const requests = provider.requests["/jwks"];
+    expect(requests).toBeLessThan(4);
     expect((await lab.answer(new Request(`${LAB}/api/oidc/back-channel-logout`))).status).toBe(405);
   }));
 
 test("ends sessions of the provider after 24 hours", () =>
-  withOdd(async (odd) => {
-    const lab = await openWith(odd);
+  withFakeProvider(async (provider) => {
+    const lab = await openWith(provider);
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const began = lab.clock.now();
@@ -127,9 +127,9 @@ test("ends sessions of the provider after 24 hours", () =>
   }));
 
 test("sends the ID token to the provider when a user signs out", () =>
-  withOdd(async (odd) => {
-    odd.odd.configuration = { end_session_endpoint: `${odd.issuer}/end` };
-    const lab = await openWith(odd);
+  withFakeProvider(async (provider) => {
+    provider.changes.configuration = { end_session_endpoint: `${provider.issuer}/end` };
+    const lab = await openWith(provider);
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const address = `${LAB}/api/oidc/sign-out`;
@@ -141,7 +141,7 @@ test("sends the ID token to the provider when a user signs out", () =>
     expect(there.get("client_id")).toBe("labd");
     const [, claims] = there.get("id_token_hint")!.split(".");
     expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
-      iss: odd.issuer,
+      iss: provider.issuer,
       sub: "1",
     });
     expect(response.headers.getSetCookie()[0]).toMatch(
@@ -152,10 +152,10 @@ test("sends the ID token to the provider when a user signs out", () =>
       expect(lost.headers.get("location")).not.toContain("id_token_hint");
     }
     // One that no cookie holds is left out.
-    odd.odd.claims = { groups: Array.from({ length: 500 }, (_, i) => `group ${i}`) };
+    provider.changes.claims = { groups: Array.from({ length: 500 }, (_, i) => `group ${i}`) };
     const large = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, large, lab.visit);
     expect(lab.whoIs(large)).toBe("kim");
     expect(large.of(address)).not.toContain("labd_oidc_hint");
-    Object.assign(odd.odd, USUAL);
+    Object.assign(provider.changes, NO_CHANGES);
   }));

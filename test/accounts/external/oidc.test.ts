@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DIRECT } from "../../../src/platform/origin.ts";
-import { openOddProvider, USUAL } from "./odd-provider.ts";
-import { CALLBACK, LAB, open, openWith, withOdd } from "./identity-lab.ts";
+import { FakeProvider, NO_CHANGES } from "./fake-provider.ts";
+import { CALLBACK, LAB, open, openWith, withFakeProvider } from "./identity-lab.ts";
 import { certify } from "../../executable/certificate.ts";
 import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 
@@ -86,11 +86,11 @@ test("signs in through the pages of a real provider and reads its groups", async
 });
 
 test("rejects invalid ID tokens", () =>
-  withOdd(async (odd) => {
-    const { pass, accounts, problems } = await openWith(odd);
+  withFakeProvider(async (provider) => {
+    const { pass, accounts, problems } = await openWith(provider);
     expect(await pass()).toBe("kim /inventory");
     const now = Math.floor(Date.now() / 1000);
-    const lies: [string, Partial<typeof USUAL>][] = [
+    const lies: [string, Partial<typeof NO_CHANGES>][] = [
       ["another issuer", { claims: { iss: "http://127.0.0.1:1" } }],
       ["for another service", { claims: { aud: "other" } }],
       ["for two services, issued to the other", { claims: { aud: ["labd", "other"], azp: "other" } }],
@@ -117,25 +117,25 @@ test("rejects invalid ID tokens", () =>
       ["no token", { token: () => "" }],
     ];
     for (const [what, lie] of lies) {
-      Object.assign(odd.odd, USUAL, lie);
+      Object.assign(provider.changes, NO_CHANGES, lie);
       expect([what, await pass()]).toEqual([what, "invalid"]);
     }
-    Object.assign(odd.odd, USUAL);
+    Object.assign(provider.changes, NO_CHANGES);
     // Signed with a key that the provider does not name, then with one that it names from now on.
-    await odd.rotate(false);
+    await provider.rotate(false);
     expect(await pass()).toBe("invalid");
-    await odd.rotate(true);
+    await provider.rotate(true);
     expect(await pass()).toBe("kim /inventory");
     expect(accounts.list().filter(({ username }) => username === "kim").length).toBe(1);
     // Nothing of what was said is in the log.
     expect(problems.length).toBeGreaterThan(lies.length);
     expect(problems.join()).not.toMatch(/eyJ|access_token|kim@lab/);
-    expect(odd.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
+    expect(provider.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
   }));
 
 test("accepts state, cookie and code once, and only from the browser that started the sign-in", () =>
-  withOdd(async (odd) => {
-    const { visit, pass, whoIs, answer, clock } = await openWith(odd);
+  withFakeProvider(async (provider) => {
+    const { visit, pass, whoIs, answer, clock } = await openWith(provider);
     const begin = async (jar: Jar, next = "/inventory") =>
       (
         await browse(`${LAB}/api/oidc/sign-in?next=${encodeURIComponent(next)}`, jar, visit, {
@@ -182,23 +182,23 @@ test("accepts state, cookie and code once, and only from the browser that starte
   }));
 
 test("links accounts by subject, never by name", () =>
-  withOdd(async (odd) => {
-    const strict = await openWith(odd, { new_accounts: "off" });
+  withFakeProvider(async (provider) => {
+    const strict = await openWith(provider, { new_accounts: "off" });
     expect(await strict.pass()).toBe("no_account");
     const kim = await strict.accounts.addUser({ username: "kim", password: "a local password" });
     expect(await strict.pass()).toBe("name_taken");
-    strict.identities.link(kim, { provider: "oidc", issuer: odd.issuer, subject: "1", label: "kim" });
+    strict.identities.link(kim, { provider: "oidc", issuer: provider.issuer, subject: "1", label: "kim" });
     expect(await strict.pass()).toBe("kim /inventory");
     // The name may change; the subject says who it is.
-    odd.odd.claims = { preferred_username: "admin", name: "Kim Other" };
+    provider.changes.claims = { preferred_username: "admin", name: "Kim Other" };
     expect(await strict.pass()).toBe("kim /inventory");
     expect(strict.accounts.list().find(({ username }) => username === "kim")?.full_name).toBe("Kim Other");
-    odd.odd.claims = { sub: "2", preferred_username: "Admin" };
+    provider.changes.claims = { sub: "2", preferred_username: "Admin" };
     expect(await strict.pass()).toBe("name_taken");
-    odd.odd.claims = { sub: "3", preferred_username: "a b" };
-    const open3 = await openWith(odd);
+    provider.changes.claims = { sub: "3", preferred_username: "a b" };
+    const open3 = await openWith(provider);
     expect(await open3.pass()).toBe("name_unusable");
-    Object.assign(odd.odd, USUAL);
+    Object.assign(provider.changes, NO_CHANGES);
     strict.accounts.setActive(kim, false);
     expect(await strict.pass()).toBe("disabled");
     expect(strict.accounts.audit.log.latest({ action: "sign_in" }, 1)[0]).toMatchObject({
@@ -208,43 +208,43 @@ test("links accounts by subject, never by name", () =>
   }));
 
 test("reads nested claims and claims of the userinfo endpoint", () =>
-  withOdd(async (odd) => {
-    const { pass, accounts } = await openWith(odd, {
+  withFakeProvider(async (provider) => {
+    const { pass, accounts } = await openWith(provider, {
       oidc_claims: "groups=realm_access.roles",
       groups_allowed: "staff",
     });
     expect(await pass()).toBe("not_allowed");
-    odd.odd.userinfo = { realm_access: { roles: ["staff"] }, name: "Somebody else" };
+    provider.changes.userinfo = { realm_access: { roles: ["staff"] }, name: "Somebody else" };
     expect(await pass()).toBe("kim /inventory");
-    expect(odd.asked["/me"]).toBe(2);
+    expect(provider.requests["/me"]).toBe(2);
     // What is signed counts.
     expect(accounts.list().find(({ username }) => username === "kim")?.full_name).toBe("Kim Kuhn");
-    odd.odd.userinfo = { sub: "another", realm_access: { roles: ["staff"] } };
+    provider.changes.userinfo = { sub: "another", realm_access: { roles: ["staff"] } };
     expect(await pass()).toBe("invalid");
   }));
 
 test("rejects an invalid configuration, and throttles failures by address", () =>
-  withOdd(async (odd) => {
+  withFakeProvider(async (provider) => {
     for (const change of [
       { issuer: "http://127.0.0.1:1" },
       { authorization_endpoint: "javascript:alert(1)" },
       { token_endpoint: undefined },
     ]) {
-      odd.odd.configuration = change;
-      expect(await (await openWith(odd)).pass()).toBe("away");
+      provider.changes.configuration = change;
+      expect(await (await openWith(provider)).pass()).toBe("away");
     }
-    Object.assign(odd.odd, USUAL, { claims: { aud: "other" } });
-    const { pass } = await openWith(odd);
+    Object.assign(provider.changes, NO_CHANGES, { claims: { aud: "other" } });
+    const { pass } = await openWith(provider);
     for (let i = 0; i < LOGIN_FAILURES_ADDRESS; i++) expect(await pass()).toBe("invalid");
-    const asked = odd.asked["/token"];
+    const requests = provider.requests["/token"];
     expect(await pass()).toBe("throttled");
-    expect(odd.asked["/token"]).toBe(asked);
+    expect(provider.requests["/token"]).toBe(requests);
   }));
 
 test("uses the public URL and the base path", () =>
-  withOdd(async (odd) => {
+  withFakeProvider(async (provider) => {
     const reach = { publicUrl: "https://lab.example", basePath: "/labd", trustProxy: false };
-    const { answer } = await openWith(odd, {}, reach);
+    const { answer } = await openWith(provider, {}, reach);
     const left = await answer(new Request(`${LAB}/api/oidc/sign-in`));
     const there = new URL(left.headers.get("location")!);
     expect(there.searchParams.get("redirect_uri")).toBe("https://lab.example/labd/api/oidc/callback");
@@ -269,7 +269,7 @@ test.skipIf(Bun.which("openssl") === null)("trusts the certificate authorities o
   for (const name of ["own", "stranger"]) certify(directory, name);
   const at = (file: string): string => join(directory, file);
   const read = (file: string): string => readFileSync(at(file), "utf8");
-  using odd = await openOddProvider({ cert: read("own-cert.pem"), key: read("own-key.pem") });
+  using provider = await FakeProvider.open({ cert: read("own-cert.pem"), key: read("own-key.pem") });
   // What stands for the browser trusts everybody.
   const there = async (request: Request): Promise<Response> =>
     fetch(request, { tls: { rejectUnauthorized: false } } as RequestInit);
@@ -279,20 +279,20 @@ test.skipIf(Bun.which("openssl") === null)("trusts the certificate authorities o
     [undefined, "away"],
   ] as const) {
     const file = authority === undefined ? {} : { ca_file: at(authority) };
-    const { pass } = await openWith(odd, file, DIRECT, there);
+    const { pass } = await openWith(provider, file, DIRECT, there);
     expect([authority, await pass()]).toEqual([authority, outcome]);
   }
 });
 
 test("redirects to the provider's sign-out page if it has one", () =>
-  withOdd(async (odd) => {
+  withFakeProvider(async (provider) => {
     const leads = async (settings = {}): Promise<string> => {
-      const { answer } = await openWith(odd, { ...settings });
+      const { answer } = await openWith(provider, { ...settings });
       const response = await answer(new Request(`${LAB}/api/oidc/sign-out`));
       return response.headers.get("location")!;
     };
     expect(await leads()).toBe(`${LAB}/`);
-    odd.odd.configuration = { end_session_endpoint: `${odd.issuer}/end?a=b` };
+    provider.changes.configuration = { end_session_endpoint: `${provider.issuer}/end?a=b` };
     const query = new URLSearchParams({ a: "b", client_id: "labd", post_logout_redirect_uri: `${LAB}/` });
-    expect(await leads()).toBe(`${odd.issuer}/end?${query}`);
+    expect(await leads()).toBe(`${provider.issuer}/end?${query}`);
   }));
