@@ -89,6 +89,7 @@ export const PROBLEMS = {
   disk_full: server(507, 74, "The disk is full; nothing was written, and reading still works."),
   disk_failed: server(503, 74, "The disk cannot be written or read; the log has the system's message."),
   already_running: server(503, 75, "Another process serves this data directory."),
+  cannot_listen: server(503, 75, "The port is in use, or the machine does not have the address yet."),
   bad_database: server(
     500,
     76,

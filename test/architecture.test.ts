@@ -55,7 +55,7 @@ const RULES: Record<string, Rule> = {
   },
   "src/platform": {
     files: ["db", "src/problem.ts"],
-    packages: ["elysia", "typebox", "@elysiajs/swagger", "bun:sqlite", "bwip-js", "node:"],
+    packages: ["elysia", "typebox", "@elysiajs/swagger", "bun:sqlite", "bun:ffi", "bwip-js", "node:"],
   },
   "src/sample": { files: [], packages: [] },
   "src/problem.ts": { files: [], packages: [] },

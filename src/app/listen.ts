@@ -33,7 +33,7 @@ export interface Listening extends App {
 
 /**
  * Opens the service and listens. `otherPort`: take the next free port where the configured one is in use.
- * @throws Problem invalid_setting where the port cannot be had
+ * @throws Problem cannot_listen, invalid_setting
  */
 export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
   checkTls(config);

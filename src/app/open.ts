@@ -48,6 +48,8 @@ export interface App {
   database: Database;
   log: Log;
   clock: Clock;
+  /** Why the service takes no requests, as `/readyz` says; empty if it takes them. */
+  unready(): string[];
   /** Makes `/readyz` fail from now on. */
   retire(): void;
   /** Puts running jobs back into the queue, closes the database and releases the data directory. */
@@ -67,9 +69,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const parts = await openParts(config, { database, log, clock });
     const { accounts, scoring } = parts;
     let retired = false;
-    const answer = answerOf(config, parts, () =>
-      retired ? ["The service is stopping."] : unready(parts.database),
-    );
+    const reasons = (): string[] => (retired ? ["The service is stopping."] : unready(parts.database));
+    const answer = answerOf(config, parts, reasons);
     parts.webhooks.deliverer.start();
     return {
       answer,
@@ -78,6 +79,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       database,
       log,
       clock,
+      unready: reasons,
       retire: () => {
         retired = true;
         scoring.closeStreams();

@@ -1,4 +1,5 @@
-import { listen } from "../app/listen.ts";
+import { listen, type Listening } from "../app/listen.ts";
+import { notifySystemd } from "../platform/systemd.ts";
 import { VERSION } from "../version.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { invitation, untilStopped } from "./stop-signal.ts";
@@ -16,7 +17,18 @@ export const serve: Command = {
     // Signals count from before the message: its reader may answer it with one.
     const stopped = untilStopped(service, stderr);
     stderr.write(`labd ${VERSION} serves ${service.url}\n`);
+    void notifyWhenReady(service);
     if (service.setUp !== null) stderr.write(`${invitation(service.setUp)}\n`);
     await stopped;
   },
 };
+
+/** Milliseconds between checks whether the service takes requests. */
+const READY_INTERVAL = 250;
+
+/** Tells systemd once `/readyz` would say that the service takes requests. */
+async function notifyWhenReady({ unready, log }: Listening): Promise<void> {
+  while (unready().length > 0) await Bun.sleep(READY_INTERVAL);
+  if (process.env.NOTIFY_SOCKET && !notifySystemd("READY=1"))
+    log.problem("systemd not notified", { socket: process.env.NOTIFY_SOCKET });
+}

@@ -4,9 +4,13 @@ export function serviceUnit({ executable, settings }: { executable: string; sett
 Description=labd: conservation scoring and laboratory inventory
 After=network-online.target
 Wants=network-online.target
+# Starts again and again: a port may become free later.
+StartLimitIntervalSec=0
 
 [Service]
-Type=exec
+# Started once /readyz says so; a backup and a migration before that may take long.
+Type=notify
+TimeoutStartSec=infinity
 ExecStart=${executable} serve --config ${settings}
 # Reloads the certificate.
 ExecReload=/bin/sh -c 'kill -HUP $MAINPID'

@@ -1,4 +1,5 @@
 import type { Listening } from "../app/listen.ts";
+import { notifySystemd } from "../platform/systemd.ts";
 import type { Streams } from "./command.ts";
 
 /** Waits for SIGINT or SIGTERM; a second one ends the process at once. */
@@ -19,6 +20,7 @@ export async function stopSignal(): Promise<void> {
 export async function untilStopped(service: Listening, stderr: Streams["stderr"]): Promise<void> {
   process.on("SIGHUP", () => service.reload());
   await stopSignal();
+  notifySystemd("STOPPING=1");
   stderr.write("Stopping: running requests finish, running jobs go back to the queue.\n");
   await service.stop();
 }

@@ -28,7 +28,7 @@ export interface Socket {
   stop(cut: boolean): Promise<void>;
 }
 
-/** @throws Problem invalid_setting where the address cannot be had, or certificate and key cannot be used */
+/** @throws Problem cannot_listen, invalid_setting */
 export async function openSocket(options: SocketOptions, answer: Answer): Promise<Socket> {
   if (options.unix !== "") return openUnix(options.unix, answer);
   if (options.certificate !== "") return openTls(options, answer);
@@ -105,7 +105,7 @@ function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
   } as Bun.Serve.Options<undefined>);
 }
 
-/** Listens at the first port that is free. @throws Problem invalid_setting */
+/** Listens at the first port that is free. @throws Problem cannot_listen, invalid_setting */
 function firstFree<T>({ host, port: first, attempts }: SocketOptions, listen: (port: number) => T): T {
   for (let port = first; ; port++) {
     try {
@@ -114,7 +114,13 @@ function firstFree<T>({ host, port: first, attempts }: SocketOptions, listen: (p
       const code = String((error as { code?: string }).code);
       if (code === "EADDRINUSE" && port + 1 < first + attempts && port > 0) continue;
       const hint = listenHint(code, port) ?? (error as Error).message;
-      throw new Problem("invalid_setting", `Cannot listen on ${host}:${port}: ${hint}.`, { cause: error });
+      // Another process may let go of the port, and an address may come up after the start of the machine.
+      const passes = code === "EADDRINUSE" || code === "EADDRNOTAVAIL";
+      throw new Problem(
+        passes ? "cannot_listen" : "invalid_setting",
+        `Cannot listen on ${host}:${port}: ${hint}.`,
+        { cause: error },
+      );
     }
   }
 }
@@ -139,10 +145,11 @@ const SOCKET_MODE = 0o660;
 
 async function openUnix(path: string, answer: Answer): Promise<Socket> {
   const refuse = (why: string, cause?: unknown): Problem =>
-    new Problem("invalid_setting", `listen: cannot listen on ${path}: ${why}.`, { cause });
+    new Problem("invalid_setting", `host: cannot listen on ${path}: ${why}.`, { cause });
   const existing = lstatSync(path, { throwIfNoEntry: false });
   if (existing && !existing.isSocket()) throw refuse("a file that is not a socket exists there");
-  if (existing && (await isAnswered(path))) throw refuse("another process listens there");
+  if (existing && (await isAnswered(path)))
+    throw new Problem("cannot_listen", `host: cannot listen on ${path}: another process listens there.`);
   // Left behind by a killed process.
   if (existing) rmSync(path);
   try {

@@ -19,6 +19,16 @@ test.skipIf(!onLinux)(
     expect(readFileSync(join(root, UNIT), "utf8")).toContain(
       "ExecStart=/usr/bin/labd serve --config /etc/labd/labd.toml",
     );
+    // systemd waits for READY=1, and tries again after all exit codes but these.
+    expect(readFileSync(join(root, UNIT), "utf8").split("\n")).toEqual(
+      expect.arrayContaining([
+        "Type=notify",
+        "TimeoutStartSec=infinity",
+        "StartLimitIntervalSec=0",
+        "RestartPreventExitStatus=64 76 78",
+        "UMask=0077",
+      ]),
+    );
     expect(statSync(join(root, "usr/bin/labd")).mode & 0o777).toBe(0o755);
     expect(statSync(join(root, SETTINGS)).mode & 0o777).toBe(0o640);
     expect(statSync(join(root, "var/lib/labd")).mode & 0o7777).toBe(0o700);

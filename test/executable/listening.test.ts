@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { connect } from "node:tls";
 import { OPENSSL, selfSigned } from "./certificate.ts";
 import { labd, LABD, scratch, serve } from "./labd.ts";
@@ -68,7 +70,7 @@ test.skipIf(process.platform === "win32")(
     const other = join(data.directory, "other");
     const second = await labd(["serve", "--data-dir", other, "--host", `unix:${path}`]);
     expect(second).toMatchObject({
-      code: 78,
+      code: 75,
       stderr: expect.stringContaining("another process listens there"),
     });
     first.kill("SIGKILL");
@@ -80,6 +82,45 @@ test.skipIf(process.platform === "win32")(
     expect(existsSync(path)).toBeFalse();
   },
 );
+
+const PYTHON = Bun.which("python3");
+/** Prints every datagram that arrives at the socket, as systemd would receive it. */
+const RECEIVER = `
+import socket, sys
+receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+receiver.bind(sys.argv[1].replace("@", "\\0"))
+print("bound", flush=True)
+while True: print(receiver.recv(4096).decode(), flush=True)
+`;
+
+for (const kind of ["path", "abstract"])
+  test.skipIf(PYTHON === null || process.platform !== "linux")(
+    `tells systemd that it is ready and that it stops, at a socket with ${kind} address (SKIPPED without Python)`,
+    async () => {
+      using data = scratch();
+      const socket = kind === "path" ? join(data.directory, "notify") : `@labd-${data.directory}`;
+      const receiver = spawn(PYTHON!, ["-c", RECEIVER, socket]);
+      const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
+      try {
+        expect((await lines.next()).value).toBe("bound");
+        await using server = await serve(data.directory, [], { NOTIFY_SOCKET: socket });
+        expect((await lines.next()).value).toBe("READY=1");
+        expect(await (await fetch(`${server.url}/readyz`)).json()).toEqual({ status: "ready" });
+        server.process.kill("SIGTERM");
+        expect((await lines.next()).value).toBe("STOPPING=1");
+        expect(await server.process.exited).toBe(0);
+      } finally {
+        receiver.kill();
+      }
+    },
+  );
+
+test("says in the log that a socket of systemd does not answer, and serves", async () => {
+  using data = scratch();
+  await using server = await serve(data.directory, [], { NOTIFY_SOCKET: join(data.directory, "none") });
+  while (process.platform === "linux" && !server.log().includes("systemd not notified")) await Bun.sleep(5);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});
 
 test.skipIf(OPENSSL === null || process.platform === "win32")(
   "SIGHUP loads a renewed certificate, keeps the current one if the new one is invalid, and drops no request",
