@@ -215,7 +215,7 @@ export class SignIns {
     if (colon < 1 || !pair.isWellFormed() || pair.includes("\0") || pair.includes("\ufffd"))
       throw unauthenticated("Invalid basic header. Credentials not correctly base64 encoded.");
     const key = new Bun.CryptoHasher("sha256", this.hashKey).update(bytes).digest("hex");
-    const known = this.recall(key);
+    const known = this.findRemembered(key);
     if (known !== undefined) return known;
     const credentials = { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
     const verified = this.verifyCredentials(credentials, "basic");
@@ -230,7 +230,7 @@ export class SignIns {
   }
 
   /** The account of a remembered password that still counts. */
-  private recall(key: string): number | undefined {
+  private findRemembered(key: string): number | undefined {
     const { clock, secondFactors } = this.parts;
     const { user, hash, until } = this.remembered.get(key) ?? { user: 0, hash: null, until: 0 };
     const counts =

@@ -13,7 +13,7 @@ export function checkUsername(username: string): void {
 
 export const EMAIL = { expression: /^[^\s@]+@[^\s@]+$/, rule: "an e-mail address" };
 /** Characters (RFC 5321, section 4.5.3.1.3). */
-export const LONGEST_EMAIL = 254;
+export const MAX_EMAIL = 254;
 const MAX_NAME = 255;
 const MAX_GROUP = 150;
 
@@ -29,7 +29,7 @@ export function checkPerson(person: {
   const fields: Record<string, string[]> = {};
   if (fullName.length > MAX_NAME || /\p{Cc}/u.test(fullName))
     fields.full_name = [`Expected at most ${MAX_NAME} printable characters.`];
-  if (email !== "" && (email.length > LONGEST_EMAIL || !EMAIL.expression.test(email)))
+  if (email !== "" && (email.length > MAX_EMAIL || !EMAIL.expression.test(email)))
     fields.email = [`Expected ${EMAIL.rule}.`];
   if (group.trim() === "" || group.length > MAX_GROUP || /[,\p{Cc}]/u.test(group))
     fields.group = [`Expected 1 to ${MAX_GROUP} printable characters without commas.`];

@@ -37,7 +37,7 @@ import { registerMetrics, requestObserver } from "../operations/health/register-
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
-import { accountOptions, environmentOf, reachOf, scoringOptions } from "./options.ts";
+import { accountOptions, environmentOf, publicUrlOptions, scoringOptions } from "./options.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 /** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
@@ -49,7 +49,7 @@ export interface App {
   log: Log;
   clock: Clock;
   /** Why the service takes no requests, as `/readyz` says; empty if it takes them. */
-  unready(): string[];
+  notReadyReasons(): string[];
   /** Makes `/readyz` fail from now on. */
   retire(): void;
   /** Puts running jobs back into the queue, closes the database and releases the data directory. */
@@ -69,7 +69,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const parts = await openParts(config, { database, log, clock });
     const { accounts, scoring } = parts;
     let retired = false;
-    const reasons = (): string[] => (retired ? ["The service is stopping."] : unready(parts.database));
+    const reasons = (): string[] =>
+      retired ? ["The service is stopping."] : notReadyReasons(parts.database);
     const answer = answerOf(config, parts, reasons);
     parts.webhooks.deliverer.start();
     return {
@@ -79,7 +80,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       database,
       log,
       clock,
-      unready: reasons,
+      notReadyReasons: reasons,
       retire: () => {
         retired = true;
         scoring.closeStreams();
@@ -170,9 +171,9 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
   };
 }
 
-function answerOf(config: Config, parts: Parts, unready: () => string[]): Answer {
+function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[]): Answer {
   const { accounts, database } = parts;
-  const reach = reachOf(config);
+  const reach = publicUrlOptions(config);
   const pageContext = (request: Request) => ({
     base: basePathOf(request, reach),
     session: hasSessionCookie(request),
@@ -188,7 +189,7 @@ function answerOf(config: Config, parts: Parts, unready: () => string[]): Answer
       return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
     },
     reach,
-    unready,
+    notReadyReasons,
     documentation: {
       version: VERSION,
       introduction: INTRODUCTION,
@@ -199,7 +200,7 @@ function answerOf(config: Config, parts: Parts, unready: () => string[]): Answer
     observe: requestObserver(parts.metrics),
     services: [
       ...serviceRoutes(config, parts),
-      webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === KEYED_PAGES[page]),
+      webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === LINK_PAGES[page]),
     ],
     missing: (request) => pageForMissing(request, pageContext(request)),
     tls: config.tls_key !== "",
@@ -243,7 +244,7 @@ const serviceRoutes = (
 ];
 
 /** Pages that need a key in their address, and the purpose that the key must have. */
-const KEYED_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
+const LINK_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
 
 /** Imports have queues of their own, and can be cancelled while they write. */
 const needsWriteLock = ({ method, url }: Request): boolean =>
@@ -254,7 +255,7 @@ async function addFirstAdministrator(accounts: Accounts, password: string): Prom
   await accounts.addUser({ username: "admin", password, superuser: true });
 }
 
-function unready(database: Database): string[] {
+function notReadyReasons(database: Database): string[] {
   try {
     database.query("SELECT 1").get();
     return [];

@@ -26,7 +26,7 @@ export function scoringOptions(config: Config) {
 }
 
 /** How clients reach the service: `public_url` may have a path, which is the base path. */
-export function reachOf({ public_url, trust_proxy }: Config): PublicUrlOptions {
+export function publicUrlOptions({ public_url, trust_proxy }: Config): PublicUrlOptions {
   const url = public_url === "" ? undefined : new URL(public_url);
   return {
     publicUrl: url?.origin ?? "",
@@ -40,5 +40,5 @@ export const accountOptions = (config: Config): Partial<AccountOptions> => ({
   requireTotp: config.require_totp,
   keyFile: join(config.data_dir, SECOND_FACTOR_KEY),
   sessionIdleMinutes: config.session_idle_minutes,
-  ...reachOf(config),
+  ...publicUrlOptions(config),
 });

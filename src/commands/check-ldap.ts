@@ -75,11 +75,11 @@ async function describe(
   if (password !== undefined)
     rows.push(["password", bound === true ? "correct" : bound ? `refused: ${bound.words}` : "wrong"]);
   describeGroups(rows, options, found);
-  const [answer, mayEnter] = closed
+  const [answer, isAllowedIn] = closed
     ? ["no: the directory has closed the account", false]
     : admission(config, options, found, typed);
   rows.push(["signs in", answer]);
-  return bound === true && mayEnter;
+  return bound === true && isAllowedIn;
 }
 
 async function describeMissing(rows: Rows, options: Options, typed: string): Promise<void> {

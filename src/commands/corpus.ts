@@ -13,7 +13,7 @@ import { withScoring } from "./with-data.ts";
 export const SAMPLE_CORPUS = "sample";
 
 const NONE = "There is no corpus yet. Add one: labd corpus add FILE\n";
-const TAKE_IN: Flags = {
+const ADD_FLAGS: Flags = {
   "--name TEXT": "Name of the corpus; by default the file's name without its endings.",
   "--use": "Use the corpus at once; the first corpus always is.",
   "--progress": "Report the progress every second, also when it is not watched.",
@@ -36,7 +36,7 @@ export const corpus: Command = {
       summary: "Add a FASTA file.",
       operands: "[FILE]",
       flags: {
-        ...TAKE_IN,
+        ...ADD_FLAGS,
         "--sample": "Add the built-in proteins (Swiss-Prot 2014_01, CC BY 4.0) instead of a file.",
       },
       run: (call) => change(call, (corpora) => add(corpora, call)),
@@ -64,7 +64,7 @@ export const corpus: Command = {
     pull: {
       summary: "Fetch a corpus by its hash from another server.",
       operands: "HASH",
-      flags: { ...TAKE_IN, ...CORPUS_SOURCE_FLAGS },
+      flags: { ...ADD_FLAGS, ...CORPUS_SOURCE_FLAGS },
       run: (call) => change(call, (corpora, directory) => pull(corpora, call, directory)),
     },
   },

@@ -12,7 +12,7 @@ import { ENDPOINT } from "../scoring/index.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { SAMPLE_CORPUS } from "./corpus.ts";
 import { all, type Element, find, soapCall, textOf } from "./soap-call.ts";
-import { invitation, untilStopped } from "./stop-signal.ts";
+import { serviceHint, untilStopped } from "./stop-signal.ts";
 import { textTable } from "./text-table.ts";
 
 /**
@@ -55,7 +55,7 @@ export const demo: Command = {
       await call.print(await showScoring(service.url, config.soap_namespace));
       await call.print(await showInventory(service.url));
       if (call.has("--once")) return;
-      await call.print(farewell(service, isTemporary));
+      await call.print(closingText(service, isTemporary));
       await untilStopped(service, call.streams.stderr);
     } finally {
       await service.stop();
@@ -155,14 +155,14 @@ ${indented(textTable(["label", "id"], rows))}
 `;
 }
 
-const farewell = ({ url, setUp }: Listening, isTemporary: boolean): string => `
+const closingText = ({ url, setUp }: Listening, isTemporary: boolean): string => `
 Open in a browser
   ${url}/                         overview
   ${url}/score                    score a motif
   ${url}/docs                     API reference
   ${url}/api/v2/locations/?format=api
   ${url}${ENDPOINT}?wsdl
-${setUp === null ? "" : `\n${invitation(setUp)}\n`}
+${setUp === null ? "" : `\n${serviceHint(setUp)}\n`}
 Serving until Ctrl-C${isTemporary ? "; the sample data are deleted then" : ""}.
 `;
 

@@ -58,9 +58,9 @@ export const uninstall: Command = {
   async run(call) {
     const { root, isLive, layout } = targetOf(call);
     const { files, data, settings } = layout;
-    const purges = call.has("--purge");
-    const paths = files.filter(({ isSetting }) => !isSetting || purges).map(({ path }) => join(root, path));
-    if (purges) paths.push(join(root, dirname(settings)), join(root, data));
+    const isPurge = call.has("--purge");
+    const paths = files.filter(({ isSetting }) => !isSetting || isPurge).map(({ path }) => join(root, path));
+    if (isPurge) paths.push(join(root, dirname(settings)), join(root, data));
     const hasSystemd = isLive && isSystemdRunning();
     const stop = ["systemctl", "disable", "--now", basename(layout.unit)];
     if (call.has("--dry-run")) {
@@ -74,8 +74,8 @@ export const uninstall: Command = {
       await call.print(`removed  ${path}\n`);
     }
     if (hasSystemd) run(["systemctl", "daemon-reload"]);
-    if (isLive && purges && idsOf(ACCOUNT)) run(["userdel", ACCOUNT]);
-    if (!purges) await call.print(`kept     ${join(root, settings)} and ${join(root, data)}\n`);
+    if (isLive && isPurge && idsOf(ACCOUNT)) run(["userdel", ACCOUNT]);
+    if (!isPurge) await call.print(`kept     ${join(root, settings)} and ${join(root, data)}\n`);
   },
 };
 

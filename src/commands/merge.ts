@@ -32,61 +32,61 @@ function* merged(shards: readonly ShardFile[]): Generator<Uint8Array> {
   yield new TextEncoder().encode(tail);
 }
 
-interface Complaint {
+interface Finding {
   text: string;
   /** Scoring has not finished; otherwise a file does not belong. */
   isUnfinished: boolean;
 }
 
 /**
- * The shards of one run, each once, in order. All complaints are reported at once, one line each.
+ * The shards of one run, each once, in order. All findings are reported at once, one line each.
  * @throws Problem not_finished where scoring has to go on; invalid_request where a file does not belong
  */
 function orderedShards(paths: readonly string[]): ShardFile[] {
-  const { shards, complaints } = openShards(paths);
+  const { shards, findings } = openShards(paths);
   const reference = mostCommon(shards);
   const found = new Map<number, ShardFile>();
   for (const shard of shards) {
-    const complaint = complaintAbout(shard, reference!, found);
-    if (complaint) complaints.push(complaint);
-    if (!complaint || complaint.isUnfinished) found.set(shard.beginning.shard, shard);
+    const finding = findProblem(shard, reference!, found);
+    if (finding) findings.push(finding);
+    if (!finding || finding.isUnfinished) found.set(shard.beginning.shard, shard);
   }
   const of = reference?.beginning.of ?? 0;
   const missing = Array.from({ length: of }, (_, i) => i + 1).filter((number) => !found.has(number));
   if (missing.length > 0) {
     const subject = missing.length === 1 ? "Shard" : "Shards";
-    complaints.push({
+    findings.push({
       isUnfinished: true,
       text: `${subject} ${rangesOf(missing)} of ${of} ${missing.length === 1 ? "is" : "are"} missing. Give the files, or run labd score with --shard I/${of} for each.`,
     });
   }
-  if (complaints.length > 0)
+  if (findings.length > 0)
     throw new Problem(
-      complaints.every(({ isUnfinished }) => isUnfinished) ? "not_finished" : "invalid_request",
-      complaints.map(({ text }) => text).join("\n"),
+      findings.every(({ isUnfinished }) => isUnfinished) ? "not_finished" : "invalid_request",
+      findings.map(({ text }) => text).join("\n"),
     );
   return [...found.values()].sort((a, b) => a.beginning.shard - b.beginning.shard);
 }
 
-function openShards(paths: readonly string[]): { shards: ShardFile[]; complaints: Complaint[] } {
+function openShards(paths: readonly string[]): { shards: ShardFile[]; findings: Finding[] } {
   const shards: ShardFile[] = [];
-  const complaints: Complaint[] = [];
+  const findings: Finding[] = [];
   for (const path of paths) {
     try {
       shards.push(openShard(path));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      complaints.push({ isUnfinished: false, text: error.message });
+      findings.push({ isUnfinished: false, text: error.message });
     }
   }
-  return { shards, complaints };
+  return { shards, findings };
 }
 
-function complaintAbout(
+function findProblem(
   shard: ShardFile,
   reference: ShardFile,
   found: ReadonlyMap<number, ShardFile>,
-): Complaint | null {
+): Finding | null {
   const { path, sha256 } = shard;
   const { shard: number, of } = shard.beginning;
   const difference = differenceOf(shard, reference);

@@ -22,7 +22,7 @@ import { withScoring } from "./with-data.ts";
 /** Sources of queries, of which exactly one is given. */
 const SOURCES = ["--fasta", "--alignment", "--batch"] as const;
 const HELP = "See labd score --help.";
-const MOST_SHARDS = 1_000_000;
+const MAX_SHARDS = 1_000_000;
 
 export const score: Command = {
   name: "score",
@@ -150,10 +150,10 @@ function shardOf(call: Call, source: (typeof SOURCES)[number]): Shard | null {
   if (source === "--alignment")
     throw new Problem("usage", `--shard: an alignment is one query and has no parts. ${HELP}`);
   const [, shard, of] = (/^(\d{1,7})\/(\d{1,7})$/.exec(given) ?? []).map(Number);
-  if (of === undefined || shard < 1 || shard > of || of > MOST_SHARDS)
+  if (of === undefined || shard < 1 || shard > of || of > MAX_SHARDS)
     throw new Problem(
       "usage",
-      `--shard: expected I/N such as 2/8, I from 1 to N, N at most ${MOST_SHARDS}; "${given}" was given. ${HELP}`,
+      `--shard: expected I/N such as 2/8, I from 1 to N, N at most ${MAX_SHARDS}; "${given}" was given. ${HELP}`,
     );
   return { shard, of };
 }

@@ -2,7 +2,7 @@ import { listen, type Listening } from "../app/listen.ts";
 import { notifySystemd } from "../platform/systemd.ts";
 import { VERSION } from "../version.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
-import { invitation, untilStopped } from "./stop-signal.ts";
+import { serviceHint, untilStopped } from "./stop-signal.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -18,7 +18,7 @@ export const serve: Command = {
     const stopped = untilStopped(service, stderr);
     stderr.write(`labd ${VERSION} serves ${service.url}\n`);
     void notifyWhenReady(service);
-    if (service.setUp !== null) stderr.write(`${invitation(service.setUp)}\n`);
+    if (service.setUp !== null) stderr.write(`${serviceHint(service.setUp)}\n`);
     await stopped;
   },
 };
@@ -27,8 +27,8 @@ export const serve: Command = {
 const READY_INTERVAL = 250;
 
 /** Tells systemd once `/readyz` would say that the service takes requests. */
-async function notifyWhenReady({ unready, log }: Listening): Promise<void> {
-  while (unready().length > 0) await Bun.sleep(READY_INTERVAL);
+async function notifyWhenReady({ notReadyReasons, log }: Listening): Promise<void> {
+  while (notReadyReasons().length > 0) await Bun.sleep(READY_INTERVAL);
   if (process.env.NOTIFY_SOCKET && !notifySystemd("READY=1"))
     log.problem("systemd not notified", { socket: process.env.NOTIFY_SOCKET });
 }

@@ -26,5 +26,5 @@ export async function untilStopped(service: Listening, stderr: Streams["stderr"]
 }
 
 /** The request to set up the first administrator. */
-export const invitation = (setUp: string): string =>
+export const serviceHint = (setUp: string): string =>
   `There is no administrator yet. To add one, open this address within 24 hours${setUp.startsWith("/") ? ", at the reverse proxy's address" : ""}: ${setUp}`;

@@ -64,16 +64,16 @@ export type Patience = "patient" | "impatient";
 /** Connects, and reconnects after a loss; the cause of a failure is logged once until the next success. */
 export async function connectRedis(address: QueueAddress, patience: Patience, log: Log): Promise<Redis> {
   const { Redis } = await import("ioredis");
-  const isPatient = patience === "patient";
+  const retries = patience === "patient";
   const redis = new Redis({
     ...connectionOptions(address),
     replyMapping: "legacy",
     // BullMQ copies this connection for blocking commands; a lazy copy gives up after one failed attempt.
     lazyConnect: false,
-    maxRetriesPerRequest: isPatient ? null : 0,
-    enableOfflineQueue: isPatient,
-    autoResendUnfulfilledCommands: isPatient,
-    socketTimeout: isPatient ? BLOCKING_SILENCE : SILENCE,
+    maxRetriesPerRequest: retries ? null : 0,
+    enableOfflineQueue: retries,
+    autoResendUnfulfilledCommands: retries,
+    socketTimeout: retries ? BLOCKING_SILENCE : SILENCE,
     connectTimeout: SILENCE,
     retryStrategy: (times: number) => Math.min(times * 100, 1000),
   });

@@ -2,7 +2,7 @@ import { download } from "../platform/download.ts";
 import { Problem } from "../problem.ts";
 
 /** Bytes of a calibration: some hundred numbers. */
-const LARGEST_CALIBRATION = 16 * 1024 ** 2;
+const MAX_CALIBRATION = 16 * 1024 ** 2;
 
 export interface CorpusRead {
   /** Offset of the first byte. */
@@ -40,7 +40,7 @@ export class CorpusServer {
   /** The text of a corpus's calibration; null where the server has none. */
   async calibration(hash: string): Promise<string | null> {
     const sized = (bytes: number): void => {
-      if (bytes > LARGEST_CALIBRATION)
+      if (bytes > MAX_CALIBRATION)
         throw new Problem("bad_corpus", `${this.address} sent ${bytes} bytes for a calibration.`);
     };
     try {

@@ -20,7 +20,7 @@ import {
   readWorkers,
   releaseClaim,
   takeClaim,
-  tellDropped,
+  announceDrop,
   type WorkerRecord,
 } from "./redis-records.ts";
 import {
@@ -123,7 +123,7 @@ export class Dispatcher implements Farm {
     const drop = async (): Promise<void> => {
       for (const queue of this.#queues.values()) {
         const [holder] = await queue.holders([id]);
-        if (holder && !(await queue.remove(id))) await tellDropped(this.#redis!, holder.worker, id);
+        if (holder && !(await queue.remove(id))) await announceDrop(this.#redis!, holder.worker, id);
       }
     };
     // After a failure the next full reconciliation finds the job.
@@ -320,18 +320,18 @@ export class Dispatcher implements Farm {
       !this.#workers.some((worker) => this.#fits(worker));
     const now = performance.now();
     this.#missingSince = isMissing ? (this.#missingSince ?? now) : null;
-    const wasAway = this.#isAway;
+    const wasDisconnected = this.#isAway;
     this.#isAway = this.#missingSince !== null && now - this.#missingSince >= (this.options.grace ?? 3000);
     if (!this.#isAway) return;
     const usesPool = this.options.mode !== "never";
-    if (!wasAway) this.options.log.info("farm away", { pool: usesPool });
+    if (!wasDisconnected) this.options.log.info("farm away", { pool: usesPool });
     const { jobs, wakePool } = this.dependencies;
     let withdrawn = 0;
     if (!this.#ownsQueue && usesPool) {
       withdrawn = jobs.withdraw() + jobs.releaseOverdue(OVERDUE);
       this.#current?.waiting.clear();
     }
-    if (withdrawn > 0 || !wasAway) wakePool();
+    if (withdrawn > 0 || !wasDisconnected) wakePool();
   }
 
   /** Takes waiting jobs out of the queue, for the pool. */

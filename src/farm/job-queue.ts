@@ -12,7 +12,7 @@ const PRIORITY_UNIT = 2 ** 32;
 /** and the time of a retry and the order of arrival in another. */
 const DELAY_UNIT = 2 ** 12;
 /** Milliseconds by which that time may differ from ours: it comes from the clock of a worker. */
-const [MOST_AHEAD, MOST_BEHIND] = [60_000, 5000];
+const [MAX_AHEAD, MAX_BEHIND] = [60_000, 5000];
 
 /** The outcome of a job that ended, or left the queue. */
 export interface Delivery extends RemoteLease {
@@ -95,7 +95,7 @@ export class JobQueue {
     const delayed = await this.redis.zrange(this.queue.toKey("delayed"), "0", "-1", "WITHSCORES");
     for (let i = 0; i < delayed.length; i += 2) {
       const ahead = Number(delayed[i + 1]) / DELAY_UNIT - now;
-      if (ahead <= MOST_AHEAD && ahead >= -MOST_BEHIND) continue;
+      if (ahead <= MAX_AHEAD && ahead >= -MAX_BEHIND) continue;
       // A worker may have it by now.
       await (await this.queue.getJob(delayed[i]))?.promote().catch(() => {});
     }

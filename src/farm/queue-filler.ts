@@ -8,13 +8,13 @@ export const BATCH = 256;
 /** Jobs in the queue for each slot of a worker, so that none is idle between two offers or while the server restarts. */
 const PER_SLOT = 32;
 /** The least; with the server's pool working too no more, or the pool would have nothing to do. */
-const LEAST_PER_SLOT = 2;
+const MIN_PER_SLOT = 2;
 /** With so many, a full reconciliation delays the server's responses by some 0.3 s. */
 const MOST = 32_768;
 
 /** How many jobs should wait in the queue for so many slots. */
 export const targetLength = (slots: number, withPool: boolean): number =>
-  withPool ? slots * LEAST_PER_SLOT : Math.max(slots * LEAST_PER_SLOT, Math.min(slots * PER_SLOT, MOST));
+  withPool ? slots * MIN_PER_SLOT : Math.max(slots * MIN_PER_SLOT, Math.min(slots * PER_SLOT, MOST));
 
 /** Moves jobs of the database into a queue, taking turns between clients. */
 export class QueueFiller {

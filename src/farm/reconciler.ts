@@ -3,7 +3,7 @@ import { type FarmDependencies, MAX_INTERRUPTIONS, type RemoteLease } from "../s
 import type { FairPriority } from "./fair-priority.ts";
 import type { JobQueue, Snapshot } from "./job-queue.ts";
 import { BATCH } from "./queue-filler.ts";
-import { tellDropped } from "./redis-records.ts";
+import { announceDrop } from "./redis-records.ts";
 import type { Counts } from "./status.ts";
 
 const STALLED = `The worker's process ended ${MAX_INTERRUPTIONS} times while it scored this job.`;
@@ -56,12 +56,12 @@ export class Reconciler {
       this.dependencies.jobs.remoteJobs().flatMap(({ id, worker }) => (worker === "" ? id : [])),
     );
     queue.waiting.clear();
-    const strays: string[] = [];
+    const unknownIds: string[] = [];
     for (const { id, priority } of waiting) {
       if (isCurrent && offered.has(id)) this.#waits(queue, id, priority);
-      else strays.push(id);
+      else unknownIds.push(id);
     }
-    return strays;
+    return unknownIds;
   }
 
   #waits(queue: JobQueue, id: string, priority: number): void {
@@ -104,7 +104,7 @@ export class Reconciler {
     const begun = jobs.begin(leases, timeout);
     // Of a job that the server's pool has meanwhile, the first result counts.
     const ended = leases.filter(({ job }, i) => !begun[i] && job === null);
-    await Promise.all(ended.map(({ worker, id }) => tellDropped(redis, worker, id)));
+    await Promise.all(ended.map(({ worker, id }) => announceDrop(redis, worker, id)));
   }
 
   /** Stores outcomes, then removes them from the queue: after a crash in between they are found to be late. */

@@ -128,7 +128,7 @@ export async function readWorkers(redis: Redis): Promise<WorkerRecord[]> {
 }
 
 /** Tells a worker that a job was cancelled. */
-export async function tellDropped(redis: Redis, worker: string, job: string): Promise<void> {
+export async function announceDrop(redis: Redis, worker: string, job: string): Promise<void> {
   await redis.multi().sadd(droppedKey(worker), job).expire(droppedKey(worker), DROPPED_LIFE).exec();
 }
 

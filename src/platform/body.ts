@@ -24,13 +24,13 @@ export async function receive(
   if (!reader) return;
   const seconds = silence ?? currentRequest()?.limits?.receiveTimeout;
   let isLate = false;
-  const giveUp = (): void => {
+  const timeOut = (): void => {
     isLate = true;
     // This ends a pending read.
     void reader.cancel().catch(() => {});
   };
   const start = (): Timer | undefined =>
-    seconds === undefined ? undefined : setTimeout(giveUp, seconds * 1000);
+    seconds === undefined ? undefined : setTimeout(timeOut, seconds * 1000);
   let timer = start();
   try {
     for (;;) {

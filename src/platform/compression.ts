@@ -19,10 +19,10 @@ export function compress(request: Request, response: Response): Response | Promi
   headers.append("Vary", "Accept-Encoding");
   if (!acceptsGzip(request.headers.get("accept-encoding"))) return response;
   // Last, because reading `body` turns a text into a stream, which is sent more slowly.
-  return response.body ? squeezed(response, response.body) : response;
+  return response.body ? compressBody(response, response.body) : response;
 }
 
-async function squeezed(response: Response, body: ReadableStream<Uint8Array>): Promise<Response> {
+async function compressBody(response: Response, body: ReadableStream<Uint8Array>): Promise<Response> {
   const { headers } = response;
   const reader = body.getReader();
   const head: Uint8Array[] = [];

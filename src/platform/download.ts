@@ -64,14 +64,14 @@ export async function* download(open: Opening, options: DownloadOptions): AsyncG
       signal?.throwIfAborted();
       if (!(error instanceof Interrupted)) throw error;
       failures = at > before ? 1 : failures + 1;
-      if (failures >= MAX_ATTEMPTS) throw givenUp(what, at, error);
+      if (failures >= MAX_ATTEMPTS) throw downloadFailed(what, at, error);
       await Bun.sleep(Math.min(Math.max(error.wait, pause * 2 ** (failures - 1)), MAX_PAUSE));
       signal?.throwIfAborted();
     }
   }
 }
 
-const givenUp = (what: string, at: number, cause: Error): Problem =>
+const downloadFailed = (what: string, at: number, cause: Error): Problem =>
   new Problem(
     "store_failed",
     `${what} cannot be read: ${cause.message}${at > 0 ? ` after ${at} bytes` : ""}. Check the address and the network, and run the command again.`,

@@ -62,19 +62,19 @@ export class Sealing {
   /** Writes the key to disk before its first use; another process may create one at the same time. */
   #make(): Buffer {
     const key = randomBytes(KEY);
-    const beside = `${this.path!}.${process.pid}`;
-    const file = openSync(createFile(beside), "w");
+    const temporary = `${this.path!}.${process.pid}`;
+    const file = openSync(createFile(temporary), "w");
     writeSync(file, `${key.toString("hex")}\n`);
     fsyncSync(file);
     closeSync(file);
     try {
-      linkSync(beside, this.path!);
+      linkSync(temporary, this.path!);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return this.#read()!;
       // A file system without links.
-      renameSync(beside, this.path!);
+      renameSync(temporary, this.path!);
     } finally {
-      rmSync(beside, { force: true });
+      rmSync(temporary, { force: true });
     }
     const folder = openSync(dirname(this.path!), "r");
     fsyncSync(folder);

@@ -25,7 +25,7 @@ export interface HttpOptions {
   /** How clients reach the server; by default as their requests say. */
   reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
-  unready: () => string[];
+  notReadyReasons: () => string[];
   documentation: Documentation;
   /** Whether requests come by https. */
   tls?: boolean;
@@ -81,7 +81,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
   return async (received, arrival) => {
     const started = performance.now();
     const id = options.clock.newId();
-    const { request, hasHost } = addressed(received, arrival, reach.basePath);
+    const { request, hasHost } = normalizeUrl(received, arrival, reach.basePath);
     const path = pathOf(request);
     const context = new RequestContext(request, id, arrival, reach, {
       maxMessageBytes: options.maxMessageBytes,
@@ -142,7 +142,7 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
         responses: { 200: { description: "The process runs." } },
       },
     })
-    .get("/readyz", () => readiness(options.unready()), {
+    .get("/readyz", () => readiness(options.notReadyReasons()), {
       detail: {
         summary: "Check that the service takes requests",
         tags: ["service"],
@@ -183,7 +183,7 @@ function asJson(value: unknown, set: { status?: number | string; headers: object
  * cannot be used: the server's own address stands in. SOAP answers requests with an unusable Host in its own form, the
  * rest refuses them (RFC 9112, section 3.2).
  */
-function addressed(
+function normalizeUrl(
   received: Request,
   arrival: Arrival | undefined,
   basePath: string,

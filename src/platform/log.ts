@@ -26,8 +26,8 @@ export function openLog(level: LogLevel, write: (line: string) => void, now: () 
 /** The cause that only the log shows: the stack of an internal error, and why a disk or another service failed. */
 export function causeOf(problem: Problem): string | undefined {
   const cause = problem.cause;
-  const isOutside = ["identity_unavailable", "disk_full", "disk_failed"].includes(problem.code);
-  if (isOutside && cause instanceof Error) return cause.message;
+  const isEnvironmental = ["identity_unavailable", "disk_full", "disk_failed"].includes(problem.code);
+  if (isEnvironmental && cause instanceof Error) return cause.message;
   if (problem.code !== "internal") return undefined;
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

@@ -21,7 +21,7 @@ export interface StoredObject {
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS = 9000;
 /** Parts uploaded at the same time. */
-const AT_ONCE = 2;
+const CONCURRENT_PARTS = 2;
 /** Attempts for each part. */
 const RETRIES = 5;
 /** Seconds that a signed address is valid. */
@@ -163,7 +163,7 @@ export class ObjectStore {
     const partSize = Math.max(PART_BYTES, Math.ceil(bytes / PARTS));
     const writer = this.#client
       .file(this.#prefix + name, { type: "application/octet-stream" })
-      .writer({ partSize, queueSize: AT_ONCE, retry: RETRIES });
+      .writer({ partSize, queueSize: CONCURRENT_PARTS, retry: RETRIES });
     let sent = 0;
     let waiting = 0;
     for await (const piece of Bun.file(path).stream()) {
@@ -171,7 +171,7 @@ export class ObjectStore {
       writer.write(piece);
       waiting += piece.length;
       // The writer buffers without limit.
-      if (waiting < AT_ONCE * partSize) continue;
+      if (waiting < CONCURRENT_PARTS * partSize) continue;
       await within(STALL, writer.flush());
       sent += waiting;
       waiting = 0;

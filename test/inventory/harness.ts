@@ -69,7 +69,7 @@ const HTTP = {
   gzipThreshold: Number.POSITIVE_INFINITY,
   maxMessageBytes: 10_000_000,
   receiveTimeout: 60,
-  unready: () => [],
+  notReadyReasons: () => [],
   documentation: { version: "0", introduction: "", tags: [] },
 };
 

@@ -6,7 +6,7 @@ import { openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 
 const lines: Record<string, unknown>[] = [];
-const state = { unready: [] as string[] };
+const state = { notReadyReasons: [] as string[] };
 const answer = openHttp({
   log: openLog(
     "requests",
@@ -16,7 +16,7 @@ const answer = openHttp({
   clock: systemClock,
   maxMessageBytes: 5000,
   admit: () => {},
-  unready: () => state.unready,
+  notReadyReasons: () => state.notReadyReasons,
   documentation: { version: "0", introduction: "", tags: [{ name: "service", description: "" }] },
   services: [
     new Elysia({ strictPath: true })
@@ -93,15 +93,15 @@ test("returns JSON with 404 for unknown paths, 405 with Allow for unknown method
   ]);
 });
 
-test("readiness lists the reasons for being unready", async () => {
+test("readiness lists the reasons for being notReadyReasons", async () => {
   expect((await ask("/readyz")).status).toBe(200);
-  state.unready = ["stopping"];
+  state.notReadyReasons = ["stopping"];
   const response = await ask("/readyz");
   expect([response.status, await response.json()]).toEqual([
     503,
     { status: "not ready", reasons: ["stopping"] },
   ]);
-  state.unready = [];
+  state.notReadyReasons = [];
 });
 
 test("compresses large responses if the client accepts it", async () => {

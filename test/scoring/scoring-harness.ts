@@ -68,7 +68,7 @@ export async function openScoringAlone({
     clock: systemClock,
     maxMessageBytes: settings.maxMessageBytes,
     admit: () => {},
-    unready: () => [],
+    notReadyReasons: () => [],
     reach,
     documentation: { version: "0", introduction: "", tags: [] },
     services: [scoring.routes],

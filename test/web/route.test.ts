@@ -20,7 +20,7 @@ const serve = (base = "") => {
     clock: systemClock,
     maxMessageBytes: 5000,
     admit: () => {},
-    unready: () => [],
+    notReadyReasons: () => [],
     documentation: { version: "0", introduction: "", tags: [] },
     services: [webRoutes(surroundings, (_page, key) => key === "good")],
     missing: (request) => pageForMissing(request, surroundings(request)),

@@ -5,7 +5,7 @@ import { slotsOf } from "../../src/web/score/alignment.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
 import { areaPath, ticksOf } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
-import { rarity } from "../../src/web/score/motif-chooser.tsx";
+import { rarityText } from "../../src/web/score/motif-chooser.tsx";
 
 import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-input.ts";
 import {
@@ -97,7 +97,7 @@ test("has examples from the sample proteins", () => {
 test("parses a tree with quoted names and draws it with the query at the top", () => {
   const tree = parseNewick("((a:1,'b''s one':2):0.5,(query:0.25,c:-1):1)");
   expect(tree.children[0].children[1]).toEqual({ name: "b's one", length: 2, children: [] });
-  const { leaves, joints, depth, branches } = layout(parseNewick("(q:1,((a:1,b:2):0.5,c:3):1)"));
+  const { leaves, forks, depth, branches } = layout(parseNewick("(q:1,((a:1,b:2):0.5,c:3):1)"));
   expect(leaves.map(({ name, index }) => [name, index])).toEqual([
     ["q", 0],
     ["a", 1],
@@ -105,7 +105,7 @@ test("parses a tree with quoted names and draws it with the query at the top", (
     ["c", 3],
   ]);
   expect(depth).toBe(4);
-  expect(joints).toContainEqual({ depth: 1.5, top: 1, bottom: 2 });
+  expect(forks).toContainEqual({ depth: 1.5, top: 1, bottom: 2 });
   expect(branches.length).toBe(7);
   expect(() => parseNewick("(a,b")).toThrow("Not a tree");
 });
@@ -163,8 +163,10 @@ test("selects the columns of a row around a match", () => {
 });
 
 test("states how often a pattern matches by chance", () => {
-  expect(rarity(4.3)).toBe("4.3 bits: one match by chance in 20 residues; most matches are likely random.");
-  expect(rarity(10)).toBe("10.0 bits: one match by chance in 1,000 residues.");
-  expect(rarity(15)).toBe("15.0 bits: one match by chance in 33,000 residues.");
-  expect(rarity(33)).toBe("33.0 bits: matches by chance are very rare.");
+  expect(rarityText(4.3)).toBe(
+    "4.3 bits: one match by chance in 20 residues; most matches are likely random.",
+  );
+  expect(rarityText(10)).toBe("10.0 bits: one match by chance in 1,000 residues.");
+  expect(rarityText(15)).toBe("15.0 bits: one match by chance in 33,000 residues.");
+  expect(rarityText(33)).toBe("33.0 bits: matches by chance are very rare.");
 });

@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 /** Milliseconds from the start of the service to the first recheck. */
 const START_DELAY = 300_000;
 /** More accounts than this are disabled at once only if they are at most half of all. */
-const FEW = 3;
+const MAX_UNCHECKED = 3;
 
 /** What happened to one account. */
 export interface Rechecked {
@@ -51,7 +51,7 @@ export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked
     checked.push({ identity, username, person, isAdmitted });
   }
   const leaving = checked.filter(({ identity, isAdmitted }) => !isAdmitted && identity.suspended === null);
-  if (leaving.length > FEW && leaving.length * 2 > checked.length)
+  if (leaving.length > MAX_UNCHECKED && leaving.length * 2 > checked.length)
     throw new Problem(
       "conflict",
       `${leaving.length} of ${checked.length} accounts are gone from the directory or in no allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,

@@ -221,8 +221,10 @@ export class OidcProvider {
     const { sub, sid, auth_time: at } = claims;
     const subject = String(sub);
     const { username, fullName, email, groups } = this.options;
-    const isMissing = [username, fullName, email, groups].some((name) => claimOf(claims, name) === undefined);
-    if (isMissing && server.userinfo_endpoint !== undefined) {
+    const isIncomplete = [username, fullName, email, groups].some(
+      (name) => claimOf(claims, name) === undefined,
+    );
+    if (isIncomplete && server.userinfo_endpoint !== undefined) {
       const info = await library.userInfoRequest(server, client, tokens.access_token, options);
       const more = await library.processUserInfoResponse(server, client, subject, info);
       // The signed claims take precedence.

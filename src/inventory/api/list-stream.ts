@@ -6,7 +6,7 @@ import { type Call, here, readerOf, respond } from "./call.ts";
 import { isKnown, stateTag } from "./entity-tag.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { notModified } from "./render.ts";
-import { streamOf, unhurried } from "../imports/export-file.ts";
+import { streamOf, yieldBetweenChunks } from "../imports/export-file.ts";
 import { Problem } from "../../problem.ts";
 
 /** Lists with more records are streamed; shorter ones are rendered whole, and their texts are cached. */
@@ -85,7 +85,7 @@ export function streamList(
       }
       yield ENVELOPE_END;
     }
-    return answer(unhurried(streamOf(texts()), snapshot.close));
+    return answer(yieldBetweenChunks(streamOf(texts()), snapshot.close));
   } catch (error) {
     snapshot.close();
     throw error;

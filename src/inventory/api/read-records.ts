@@ -9,7 +9,7 @@ import {
 } from "../model/listing.ts";
 import { envelopeText, pageInfo } from "../model/page.ts";
 import { columnOf, isGuarded, type Resource } from "../model/resource.ts";
-import { csvFile, csvText, unhurried, xlsxFile } from "../imports/export-file.ts";
+import { csvFile, csvText, yieldBetweenChunks, xlsxFile } from "../imports/export-file.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import {
@@ -209,7 +209,7 @@ function exportRecords(
   // Without a snapshot everything is read now: later it might have changed.
   const sheet = { title: name, names: first.names, chunks: end ? chunks() : [...chunks()] };
   const file = format === "csv" ? csvFile(sheet) : xlsxFile(sheet);
-  return respond(unhurried(file, end), status, MEDIA_TYPES[format], sent);
+  return respond(yieldBetweenChunks(file, end), status, MEDIA_TYPES[format], sent);
 }
 
 /** The header that names ignored parameters (RFC 7234, section 5.5: 299, miscellaneous persistent warning). */

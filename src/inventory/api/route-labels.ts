@@ -108,8 +108,8 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
   const { actor, base, store, url } = call;
   const parameters = new URLSearchParams(url.searchParams);
   for (const name of Object.keys(OPTIONS.properties)) parameters.delete(name);
-  const unwanted = NOT_ACCEPTED.find((name) => parameters.has(name));
-  if (unwanted !== undefined) throw parameterProblem(unwanted, "Labels show records as they are now.");
+  const refused = NOT_ACCEPTED.find((name) => parameters.has(name));
+  if (refused !== undefined) throw parameterProblem(refused, "Labels show records as they are now.");
   const listing = parseListing(DECLARED, resource, parameters, actor);
   const paged = parameters.has("page") || parameters.has("page_size");
   const found = store.reader.list(resource, paged ? listing : { ...listing, size: MAX_LABELS }, actor);
@@ -134,13 +134,13 @@ async function makeFile(
   const headers = { "Content-Disposition": `attachment; filename="${name}.${format}"` };
   if (format === "zpl") {
     const { fitsZpl, labelZpl } = await import("../labels/zpl.ts");
-    const unfit = labels.find((label) => !fitsZpl(label, sheet, symbol, dpi));
-    if (unfit) throw tooSmall(sheet, symbol, `${unfit.name.slice(0, 60)} at ${dpi} dpi`);
+    const oversized = labels.find((label) => !fitsZpl(label, sheet, symbol, dpi));
+    if (oversized) throw tooSmall(sheet, symbol, `${oversized.name.slice(0, 60)} at ${dpi} dpi`);
     return respond(labelZpl(labels, sheet, symbol, dpi), 200, ZPL, headers);
   }
   const { fitsPdf, labelPdf } = await import("../labels/pdf.ts");
-  const unfit = labels.find((label) => !fitsPdf(label, sheet, symbol));
-  if (unfit) throw tooSmall(sheet, symbol, unfit.name.slice(0, 60));
+  const oversized = labels.find((label) => !fitsPdf(label, sheet, symbol));
+  if (oversized) throw tooSmall(sheet, symbol, oversized.name.slice(0, 60));
   const bytes = await labelPdf(labels, sheet, symbol, skip, name);
   return new Response(bytes, { headers: { "Content-Type": PDF, ...headers } });
 }

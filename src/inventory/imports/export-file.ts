@@ -25,7 +25,7 @@ export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
 }
 
 /** The same stream, letting other requests run between its pieces. `end` is called once it ends or is cancelled. */
-export function unhurried(
+export function yieldBetweenChunks(
   stream: ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>,
   end = (): void => {},
 ): ReadableStream<Uint8Array> {

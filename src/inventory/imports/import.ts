@@ -108,7 +108,7 @@ export function runImport(
         watcher?.onWritten(report);
         return report;
       },
-      { kind: "import", unwatched: true },
+      { kind: "import", skipsEvents: true },
     );
   } catch (thrown) {
     if (thrown instanceof Rollback) return thrown.report;

@@ -63,9 +63,9 @@ export function parseFilteredChange(body: Json, filtered: boolean): FilteredChan
   }
   if (!filtered) return undefined;
   if (Array.isArray(body)) {
-    const isBare = (item: Json) =>
+    const isPlain = (item: Json) =>
       isOperation(item) && String((item as JsonObject).path).split("/").length === 2;
-    return body.length > 0 && body.every(isBare)
+    return body.length > 0 && body.every(isPlain)
       ? { ...changeOf({ patch: body }), filters: undefined }
       : undefined;
   }

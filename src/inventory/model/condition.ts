@@ -48,11 +48,11 @@ export function not(part: Condition): Condition {
   return part.kind === "not" ? part.part : { kind: "not", part };
 }
 
-/** Parts without those that are `neutral`, and with the parts of parts of the same kind in their place. */
-function flatten(kind: "and" | "or", parts: readonly Condition[], neutral: boolean): Condition[] {
+/** Parts without those that are `neutralValue`, and with the parts of parts of the same kind in their place. */
+function flatten(kind: "and" | "or", parts: readonly Condition[], neutralValue: boolean): Condition[] {
   return parts
     .flatMap((part) => (part.kind === kind ? part.parts : [part]))
-    .filter((part) => part.kind !== "constant" || part.value !== neutral);
+    .filter((part) => part.kind !== "constant" || part.value !== neutralValue);
 }
 
 /** A record for `holds`: stored values by field name, referenced records as nested records, related ones as lists. */

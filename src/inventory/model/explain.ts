@@ -6,7 +6,7 @@ import { columnOf, type Resource, type Resources } from "./resource.ts";
 import { countStatement, pageStatement } from "./sql.ts";
 
 /** An ordinary user, for the statements of an explanation. */
-const SOMEONE = { user: 2, username: "someone", superuser: false, groups: [1], primaryGroup: 1 };
+const EXAMPLE_ACTOR = { user: 2, username: "examplePlan", superuser: false, groups: [1], primaryGroup: 1 };
 
 /** Describes a declaration: URLs, fields with their columns, parameters, and the SQL of a plain list. */
 export function explain(resources: Resources, resource: Resource): string {
@@ -19,9 +19,9 @@ export function explain(resources: Resources, resource: Resource): string {
     field.write,
     field.nullable ? "nullable" : "",
   ]);
-  const listing = parseListing(resources, resource, new URLSearchParams(), SOMEONE);
-  const condition = visibleOnly(resource, SOMEONE, listing.condition);
-  const someone = () => plan(resources, resource, SOMEONE);
+  const listing = parseListing(resources, resource, new URLSearchParams(), EXAMPLE_ACTOR);
+  const condition = visibleOnly(resource, EXAMPLE_ACTOR, listing.condition);
+  const examplePlan = () => plan(resources, resource, EXAMPLE_ACTOR);
   const where = Object.entries(resource.where ?? {}).map(([column, value]) => ` where ${column} is ${value}`);
   return [
     `${resource.name}: ${resource.summary}`,
@@ -38,9 +38,9 @@ export function explain(resources: Resources, resource: Resource): string {
       ...searchFilters(resource).map(({ name, doc }) => [name, doc]),
     ]),
     "a plain list, for user 2 of group 1:",
-    `  ${countStatement(resource, condition, someone()).text}`,
-    `  ${pageStatement(resource, condition, listing.order, someone(), { limit: 50, offset: 0 }).text}`,
-    `  ${recordPrinter(resources, resource, listing, SOMEONE).statement.text}`,
+    `  ${countStatement(resource, condition, examplePlan()).text}`,
+    `  ${pageStatement(resource, condition, listing.order, examplePlan(), { limit: 50, offset: 0 }).text}`,
+    `  ${recordPrinter(resources, resource, listing, EXAMPLE_ACTOR).statement.text}`,
     "",
   ].join("\n");
 }

@@ -16,7 +16,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
-/** One property of a resource. What is absent is `undefined`; the constructors below fill in what is usual. */
+/** One property of a resource. What is absent is `undefined`; the constructors below fill in what is defaults. */
 export interface Field {
   kind: KindName | "computed";
   /** One sentence for the reference and OPTIONS. */
@@ -82,13 +82,13 @@ type Options = Partial<Omit<Field, "kind" | "doc">>;
 const NAME_LENGTH = 255;
 const PROSE_LENGTH = 10_000;
 
-const field = (kind: Field["kind"], doc: string, usual: Options, options: Options): Field => ({
+const field = (kind: Field["kind"], doc: string, defaults: Options, options: Options): Field => ({
   kind,
   doc,
   shown: "always",
   write: "optional",
   nullable: false,
-  ...usual,
+  ...defaults,
   ...options,
 });
 
@@ -253,10 +253,10 @@ export function parseUuid(text: string): string | undefined {
     .toLowerCase()
     .replace(/^urn:uuid:/, "")
     .replace(/^\{(.*)\}$/, "$1");
-  const hyphened = /^[0-9a-f]{32}$/.test(bare)
+  const hyphenated = /^[0-9a-f]{32}$/.test(bare)
     ? bare.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
     : bare;
-  return UUID.test(hyphened) ? hyphened : undefined;
+  return UUID.test(hyphenated) ? hyphenated : undefined;
 }
 
 const INSTANT =

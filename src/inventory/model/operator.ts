@@ -39,14 +39,14 @@ export interface Operator {
   holds(stored: string | number, value: string | number): boolean;
 }
 
-const EVERY: readonly KindName[] = ["text", "flag", "integer", "number", "instant", "uuid", "json"];
+const ALL_KINDS: readonly KindName[] = ["text", "flag", "integer", "number", "instant", "uuid", "json"];
 const ORDERED: readonly KindName[] = ["text", "integer", "number", "instant", "uuid"];
-const WORDED: readonly KindName[] = ["text", "uuid", "json"];
+const TEXT_KINDS: readonly KindName[] = ["text", "uuid", "json"];
 
 const equal: Operator = {
   lookup: "exact",
   sentence: "equals the value",
-  kinds: EVERY,
+  kinds: ALL_KINDS,
   sql: ({ plain }, value) => ({ text: `${plain} = ?`, args: [value] }),
   holds: (stored, value) => stored === value,
 };
@@ -65,7 +65,7 @@ const ordering = (
 });
 
 /** An operator on text, twice: as it is, and where case does not matter. */
-function worded(
+function textOperators(
   lookup: string,
   sentence: string,
   sql: (column: string, value: string) => Sql,
@@ -75,21 +75,21 @@ function worded(
     {
       lookup,
       sentence,
-      kinds: WORDED,
+      kinds: TEXT_KINDS,
       sql: ({ plain }, value) => sql(plain, String(value)),
       holds: (stored, value) => holds(String(stored), String(value)),
     },
     {
       lookup: `i${lookup}`,
       sentence: `${sentence}, ignoring case`,
-      kinds: WORDED,
+      kinds: TEXT_KINDS,
       sql: ({ folded }, value) => sql(folded, foldCase(String(value))),
       holds: (stored, value) => holds(foldCase(String(stored)), foldCase(String(value))),
     },
   ];
 }
 
-const [containsPlain, containsFolded] = worded(
+const [containsPlain, containsFolded] = textOperators(
   "contains",
   "contains the value",
   (column, value) => ({ text: `instr(${column}, ?) > 0`, args: [value] }),
@@ -100,18 +100,21 @@ const contains: Operator = {
   sql(operand, value) {
     // What follows may combine with the last letter when the text is folded; before it nothing can change.
     const typed = String(value);
-    const sure = /^[ -~]+$/.test(typed) ? foldCase(typed.slice(0, -1)) : "";
-    return among(operand, sure, containsPlain.sql(operand, value));
+    const indexable = /^[ -~]+$/.test(typed) ? foldCase(typed.slice(0, -1)) : "";
+    return among(operand, indexable, containsPlain.sql(operand, value));
   },
 };
 const icontains: Operator = {
   ...containsFolded,
   sql: (operand, value) => among(operand, foldCase(String(value)), containsFolded.sql(operand, value)),
 };
-const [startswith, istartswith] = worded("startswith", "starts with the value", startsWith, (stored, value) =>
-  stored.startsWith(value),
+const [startswith, istartswith] = textOperators(
+  "startswith",
+  "starts with the value",
+  startsWith,
+  (stored, value) => stored.startsWith(value),
 );
-const [endswith, iendswith] = worded(
+const [endswith, iendswith] = textOperators(
   "endswith",
   "ends with the value",
   // substr with length 0 would give the whole text.
@@ -121,7 +124,7 @@ const [endswith, iendswith] = worded(
       : { text: `substr(${column}, -length(?)) = ?`, args: [value, value] },
   (stored, value) => stored.endsWith(value),
 );
-const [, iexact] = worded(
+const [, iexact] = textOperators(
   "exact",
   "equals the value",
   (column, value) => ({ text: `${column} = ?`, args: [value] }),

@@ -55,15 +55,15 @@ export const ENVELOPE_END = "]}";
 export const csvLine = (values: readonly Json[]): string => `${values.map(csvCell).join(",")}\r\n`;
 
 /** What a spreadsheet would run; with quotes before it, so that taking one away is always right. */
-const RUNS = /^'*[=+\-@|\t\r\n]/;
+const FORMULA = /^'*[=+\-@|\t\r\n]/;
 
 function csvCell(value: Json): string {
   if (value === null) return "";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const inert = typeof value === "string" && RUNS.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  const escaped = typeof value === "string" && FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }
 
 /** The value of a cell of `csvLine`. */
 export const csvValue = (cell: string): string =>
-  cell.startsWith("'") && RUNS.test(cell) ? cell.slice(1) : cell;
+  cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;

@@ -29,8 +29,8 @@ export interface ParsedBody {
 export function parseBody(resources: Resources, resource: Resource, body: Json, mode: WriteMode): ParsedBody {
   const parsed: ParsedBody = { values: new Map(), pending: [], given: new Set(), errors: new Map() };
   if (!isObject(body)) {
-    const got = Array.isArray(body) ? "list" : body === null ? "null" : typeof body;
-    parsed.errors.set("non_field_errors", [`Invalid data. Expected a dictionary, but got ${got}.`]);
+    const actual = Array.isArray(body) ? "list" : body === null ? "null" : typeof body;
+    parsed.errors.set("non_field_errors", [`Invalid data. Expected a dictionary, but actual ${actual}.`]);
     return parsed;
   }
   const writable = Object.entries(resource.fields).filter(

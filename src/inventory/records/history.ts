@@ -301,8 +301,8 @@ export class History {
       .filter((name) => isShown(resource, name))
       .map((name): [string, Json] => {
         const printed = printStored(resources, resource, name, values[name], references);
-        const adapted = isSubResource(resource) ? resource.printValue?.(name, printed, context) : undefined;
-        return [name, adapted ?? printed];
+        const ownText = isSubResource(resource) ? resource.printValue?.(name, printed, context) : undefined;
+        return [name, ownText ?? printed];
       });
     return Object.fromEntries(shown);
   }

@@ -10,7 +10,7 @@ export interface BatchInfo {
   /** Row of the batch that this one undoes. */
   undoes?: number;
   /** Whether `written` stays empty, to save memory if nobody reads it. */
-  unwatched?: boolean;
+  skipsEvents?: boolean;
 }
 
 interface OpenBatch {
@@ -56,7 +56,7 @@ export class Journal {
     const { resource, rid, op, version, before, after } = written;
     const batch = this.#open ?? { info: { kind: op }, written: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
-    if (!batch.info.unwatched) batch.written.push(written);
+    if (!batch.info.skipsEvents) batch.written.push(written);
     const parent = after && resource.parent?.(after);
     this.statements.run({
       text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

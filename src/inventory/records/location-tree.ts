@@ -40,7 +40,7 @@ interface Place {
   rid: number;
 }
 
-type Way = ReferringField & { condition?: Condition };
+type Referrer = ReferringField & { condition?: Condition };
 
 /** The tree of places, equipment in them, and locations in either and in each other. */
 export class LocationTree {
@@ -93,7 +93,7 @@ export class LocationTree {
         of === undefined
           ? [this.#outside(resource, INSIDE[resource.name].length, actor)]
           : this.#waysInto(of.resource, actor)
-              .filter((way) => way.resource === resource)
+              .filter((referrer) => referrer.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
       const order = resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false }));
@@ -134,11 +134,11 @@ export class LocationTree {
     );
   }
 
-  #sum(ways: readonly Way[], rids: readonly number[], actor: Actor): Map<number, number> {
+  #sum(referrers: readonly Referrer[], rids: readonly number[], actor: Actor): Map<number, number> {
     const viewer = { resources: this.resources, actor };
     const sums = new Map<number, number>();
-    for (const way of ways)
-      for (const [rid, total] of countReferring(this.statements, viewer, way, rids, way.condition))
+    for (const referrer of referrers)
+      for (const [rid, total] of countReferring(this.statements, viewer, referrer, rids, referrer.condition))
         sums.set(rid, (sums.get(rid) ?? 0) + total);
     return sums;
   }

@@ -25,7 +25,7 @@ import { forbidden, type RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
-import { EMAIL, LONGEST_EMAIL } from "../../accounts/username.ts";
+import { EMAIL, MAX_EMAIL } from "../../accounts/username.ts";
 
 export type Kind = "user" | "group";
 
@@ -50,7 +50,7 @@ const BODIES: Record<Kind, Resource> = {
     ...PEOPLE.user,
     fields: {
       ...PEOPLE.user.fields,
-      email: text("", { maxLength: LONGEST_EMAIL, pattern: EMAIL }),
+      email: text("", { maxLength: MAX_EMAIL, pattern: EMAIL }),
       groups: list(),
       primary_group: reference("group", "", { nullable: false }),
       is_active: flag("", true),

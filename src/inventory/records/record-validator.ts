@@ -103,7 +103,7 @@ export class RecordValidator {
       }
       const [rid, another] = this.#candidates(far, reference, actor);
       const required = Object.entries(resource.fields[field].targetHas ?? {});
-      const unmet = required.find(
+      const violated = required.find(
         ([name, wanted]) =>
           !this.exists(
             `SELECT 1 FROM ${far.table} WHERE rid = ? AND ${columnOf(far, name)} = ?`,
@@ -114,7 +114,8 @@ export class RecordValidator {
       if (rid === undefined) parsed.errors.set(field, [missingReference(reference)]);
       else if (another !== undefined)
         parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
-      else if (unmet) parsed.errors.set(field, [`Expected a ${far.name} whose ${unmet[0]} is ${unmet[1]}.`]);
+      else if (violated)
+        parsed.errors.set(field, [`Expected a ${far.name} whose ${violated[0]} is ${violated[1]}.`]);
       else parsed.values.set(field, rid);
     }
   }

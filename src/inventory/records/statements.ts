@@ -2,14 +2,14 @@ import type { Sql } from "../model/operator.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 /** Thrown to roll back all of `joined`. */
-const AGAIN = new Error("again");
+const RETRY = new Error("again");
 
 type Row = Record<string, string | number | null>;
 
 /** One connection's statements. */
 export class Statements {
   /** Within `joined`: whether a write has to be rolled back. */
-  private spoiled: boolean | undefined;
+  private isPoisoned: boolean | undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -56,13 +56,13 @@ export class Statements {
    * savepoint. @throws Problem busy
    */
   writing<T>(work: () => T): T {
-    if (this.spoiled !== undefined) {
+    if (this.isPoisoned !== undefined) {
       // A full disk may have ended the transaction: what followed would be written for good.
-      if (this.spoiled) throw AGAIN;
+      if (this.isPoisoned) throw RETRY;
       try {
         return work();
       } catch (error) {
-        this.spoiled = true;
+        this.isPoisoned = true;
         throw error;
       }
     }
@@ -80,17 +80,17 @@ export class Statements {
   joined<T>(work: () => T): T | undefined {
     try {
       return this.writing(() => {
-        this.spoiled = false;
+        this.isPoisoned = false;
         try {
           const value = work();
-          if (this.spoiled) throw AGAIN;
+          if (this.isPoisoned) throw RETRY;
           return value;
         } finally {
-          this.spoiled = undefined;
+          this.isPoisoned = undefined;
         }
       });
     } catch (error) {
-      if (error === AGAIN) return undefined;
+      if (error === RETRY) return undefined;
       throw error;
     }
   }

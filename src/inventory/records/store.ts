@@ -105,7 +105,7 @@ export class Store {
     // Thrown to roll the transaction back.
     const rollback = new Error("dry run");
     try {
-      return this.#batch({ ...options, unwatched: !watched }, (written) => {
+      return this.#batch({ ...options, skipsEvents: !watched }, (written) => {
         const value = work(this.#writer);
         const digest = watched ? digestOf(options, written) : "";
         if (confirm !== null && confirm !== digest)

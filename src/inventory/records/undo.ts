@@ -80,10 +80,10 @@ export class Undo {
     const [{ resource, rid, op, before, after }] = changes;
     const now = this.writer.current(resource, rid);
     const values = valuesBefore(changes);
-    const lived = op !== "create" && (before?.deleted ?? after.deleted) === 0;
+    const wasLive = op !== "create" && (before?.deleted ?? after.deleted) === 0;
     const differs = op !== "create" && Object.entries(values).some(([name, value]) => now[name] !== value);
-    if (differs || (lived && now.deleted === 1)) this.writer.restoreValues(resource, rid, values, actor);
-    if (!lived && now.deleted === 0) this.writer.markDeleted(resource, rid, actor);
+    if (differs || (wasLive && now.deleted === 1)) this.writer.restoreValues(resource, rid, values, actor);
+    if (!wasLive && now.deleted === 0) this.writer.markDeleted(resource, rid, actor);
   }
 }
 

@@ -20,7 +20,7 @@ import { requireSpace, streamToDisk } from "./upload.ts";
 /** The path whose request bodies may have any size: they are written to the disk as they arrive. */
 export const UPLOADS = "/api/admin/corpora";
 /** Bytes of a table of motif classes: ELM's has 0.1 MB. */
-const LARGEST_TABLE = 16 * 1024 ** 2;
+const MAX_TABLE = 16 * 1024 ** 2;
 
 export const Corpus = Type.Object({
   name: Type.String(),
@@ -182,7 +182,7 @@ export function motifClassRoutes(context: AdministrationContext) {
     .put(
       path,
       async ({ request, query: { name = "", dry_run: dryRun } }) => {
-        const bytes = await readBytes(request, LARGEST_TABLE);
+        const bytes = await readBytes(request, MAX_TABLE);
         if (dryRun === "1") return judge(classes, bytes);
         classes.import((name || "upload").slice(0, 255), bytes);
         return summary();

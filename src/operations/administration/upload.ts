@@ -15,7 +15,7 @@ import { createDirectory } from "../../platform/owned-file.ts";
 import type { Report } from "./tasks.ts";
 
 /** Bytes of an upload: the largest collections of proteins, compressed. */
-const LARGEST_UPLOAD = 64 * 1024 ** 3;
+const MAX_UPLOAD = 64 * 1024 ** 3;
 /** Bytes that stay free on the disk for the database. */
 const RESERVE = 512 * 1024 ** 2;
 
@@ -27,7 +27,7 @@ export function sweepUploads(directory: string): void {
 
 function roomIn(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
-  return Math.min(LARGEST_UPLOAD, bavail * bsize - RESERVE);
+  return Math.min(MAX_UPLOAD, bavail * bsize - RESERVE);
 }
 
 /** @param declared Content-Length; null without one. @throws Problem too_large */

@@ -19,8 +19,8 @@ const LEASE = transitionSql("lease");
 /** Jobs that can start: one whose duplicate runs, here or on the farm, waits for its result. */
 const READY = `${LEASE.where} AND twin = 0 AND worker IS NULL AND NOT EXISTS (SELECT 1 FROM job AS other
   WHERE other.digest = ready.digest AND (other.state = 'running' OR (other.state = 'queued' AND other.worker = '')))`;
-const nextJobSql = (whom: ClientRange): string =>
-  `SELECT rid FROM job AS ready INDEXED BY job_turn WHERE ${READY} AND ${whom} ORDER BY client, rid LIMIT 1`;
+const nextJobSql = (clientRange: ClientRange): string =>
+  `SELECT rid FROM job AS ready INDEXED BY job_turn WHERE ${READY} AND ${clientRange} ORDER BY client, rid LIMIT 1`;
 
 type ClientRange = "client > ?" | "client <= ?";
 
@@ -70,8 +70,8 @@ export class FairScheduler {
 
   /** Changes the next job: the oldest of the next client, else of the first. */
   #take<Row>(set: string, columns: string, values: number[]): (Row & Taken) | null {
-    for (const whom of ["client > ?", "client <= ?"] as const) {
-      const sql = `UPDATE job SET ${set} WHERE rid = (${nextJobSql(whom)}) RETURNING ${columns}`;
+    for (const clientRange of ["client > ?", "client <= ?"] as const) {
+      const sql = `UPDATE job SET ${set} WHERE rid = (${nextJobSql(clientRange)}) RETURNING ${columns}`;
       const row = this.database.query(sql).get(...values, this.#last) as (Row & Taken) | null;
       if (!row) continue;
       this.#last = row.client;

@@ -188,7 +188,7 @@ export class FarmJobs {
 
   /**
    * Stores predictions (JSON text, or packed) in one transaction.
-   * @param wasPools called for each job that the pool of this process had
+   * @param onPoolJob called for each job that the pool of this process had
    * @returns for each whether it ended its job: false if that had ended already, or is unknown
    */
   finish(
@@ -196,7 +196,7 @@ export class FarmJobs {
       prediction: string | Uint8Array<ArrayBuffer>;
       scoringVersion: ScoringVersion;
     })[],
-    wasPools: (id: string) => void = () => {},
+    onPoolJob: (id: string) => void = () => {},
   ): boolean[] {
     if (handed.length === 0) return [];
     const pools: string[] = [];
@@ -207,7 +207,7 @@ export class FarmJobs {
         return job !== null && this.store.finish(job, taken.scoringVersion, taken.prediction);
       }),
     );
-    for (const id of pools) wasPools(id);
+    for (const id of pools) onPoolJob(id);
     return ends;
   }
 

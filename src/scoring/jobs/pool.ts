@@ -87,7 +87,8 @@ interface Running {
 const MEMORY_INTERVAL = 250;
 /** Sharing the search of a smaller corpus takes longer than the search itself. */
 const MIN_SHARED_SEQUENCES = 32_768;
-const DEFECT = "The scoring failed because of a defect of the program; the server's log has the cause.";
+const DEFECT_MESSAGE =
+  "The scoring failed because of a defect of the program; the server's log has the cause.";
 
 /**
  * Passes jobs from the store to workers and results back. All bookkeeping is on this thread; whatever becomes of a worker
@@ -276,7 +277,7 @@ export class Pool {
         return this.#options.store.finish(job.lease, job.version, report.prediction);
       }
       this.#options.log.problem("job", { job: id, cause: report.cause });
-      return this.#options.store.fail(rid, report.reason ?? DEFECT);
+      return this.#options.store.fail(rid, report.reason ?? DEFECT_MESSAGE);
     });
   }
 

@@ -68,7 +68,7 @@ const RELEASE = transitionSql("release");
 const RUNNING = RELEASE.where;
 const UNFINISHED = "state IN ('queued', 'running')";
 /** Jobs that wait. The second term is redundant, but makes SQLite use the partial index on unfinished jobs. */
-const WAITS = `${transitionSql("lease").where} AND ${UNFINISHED}`;
+const IS_WAITING = `${transitionSql("lease").where} AND ${UNFINISHED}`;
 const INSERT_QUEUED = `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
   EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`;
 /** A job that is queued and, by `reuse`, finished at once. */
@@ -202,11 +202,12 @@ export class JobStore {
         storeResult(this.#database, digest, version, packed, now) ??
         resultOf(this.#database, digest, version);
       const { client } = this.#end("finish", { result: stored }, "rid = ?", rid)!;
-      if (this.#row(`SELECT 1 FROM job WHERE digest = ? AND ${WAITS} LIMIT 1`, digest) === null) return true;
+      if (this.#row(`SELECT 1 FROM job WHERE digest = ? AND ${IS_WAITING} LIMIT 1`, digest) === null)
+        return true;
       // Those that wait are scored with the current version, which may have changed while this one ran.
       const result = resultOf(this.#database, digest, this.#options.scoringVersion());
       if (result === null) this.#promoteTwin(digest, client);
-      else this.#end("reuse", { result }, `digest = ? AND ${WAITS}`, digest);
+      else this.#end("reuse", { result }, `digest = ? AND ${IS_WAITING}`, digest);
       return true;
     });
   }
@@ -220,7 +221,7 @@ export class JobStore {
       const failed = this.#end("fail", { failure: reason }, "rid = ?", rid);
       if (failed === null) return false;
       const failure = `The identical job that this one waited for failed: ${reason}`;
-      this.#end("inherit", { failure }, `digest = ? AND ${WAITS}`, failed.digest);
+      this.#end("inherit", { failure }, `digest = ? AND ${IS_WAITING}`, failed.digest);
       return true;
     });
   }
@@ -265,7 +266,7 @@ export class JobStore {
   #promoteTwin(digest: string, client: string): void {
     this.#database
       .query(
-        `UPDATE job SET twin = 0 WHERE rid = (SELECT min(rid) FROM job WHERE digest = ?1 AND client = ?2 AND ${WAITS})
+        `UPDATE job SET twin = 0 WHERE rid = (SELECT min(rid) FROM job WHERE digest = ?1 AND client = ?2 AND ${IS_WAITING})
          AND NOT EXISTS (SELECT 1 FROM job WHERE digest = ?1 AND client = ?2 AND ${UNFINISHED} AND twin = 0)`,
       )
       .run(digest, client);

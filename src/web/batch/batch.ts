@@ -1,4 +1,4 @@
-import { type Model, MOST_PER_JOB } from "../score/job.ts";
+import { type Model, MAX_PER_JOB } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import { readStored, writeStored } from "../stored.ts";
 
@@ -37,10 +37,10 @@ export function newBatch(
   model: Model,
 ): Batch {
   const groups: Group[] = [];
-  for (let at = 0; at < Math.max(patterns.length, classes.length); at += MOST_PER_JOB)
+  for (let at = 0; at < Math.max(patterns.length, classes.length); at += MAX_PER_JOB)
     groups.push({
-      patterns: patterns.slice(at, at + MOST_PER_JOB),
-      motifClasses: classes.slice(at, at + MOST_PER_JOB),
+      patterns: patterns.slice(at, at + MAX_PER_JOB),
+      motifClasses: classes.slice(at, at + MAX_PER_JOB),
     });
   const items = entries.flatMap(({ name, sequence }, i) =>
     groups.map((_, group): Item => ({

@@ -32,7 +32,7 @@ const NOT_SENT: Outcome = { kind: "failed", message: "Not sent." };
 
 /** Concurrent submissions and status requests. */
 const SENDERS = 3;
-const POLLED = 6;
+const POLLED_JOBS = 6;
 /** Milliseconds between status requests, and after a temporary error. */
 const PAUSE = 800;
 const RETRY = 3000;
@@ -131,7 +131,7 @@ export class BatchRun {
       const isUnsent = this.outcomes.some(({ kind }) => kind === "unsent");
       if (this.#isStopped || (active.length === 0 && !isUnsent)) return;
       // The server starts the jobs of one client in their order.
-      const ended = await Promise.all(active.slice(0, POLLED).map((i) => this.#check(i, items[i].job!)));
+      const ended = await Promise.all(active.slice(0, POLLED_JOBS).map((i) => this.#check(i, items[i].job!)));
       if (!ended.includes(true)) await sleep(PAUSE);
     }
   }

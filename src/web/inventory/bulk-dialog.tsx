@@ -129,22 +129,22 @@ function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknow
 }
 
 /** The API shares at most this many records at once. */
-const MOST_SHARED = 10_000;
+const MAX_SHARED = 10_000;
 
 function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readonly string[]) => void }) {
   const { of, selected, count, onClose, onReady } = props;
   // Permissions are set on records by their ids.
   const readIds = async (): Promise<readonly string[]> => {
     if ("ids" in selected) return selected.ids;
-    const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: MOST_SHARED + 1 };
+    const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: MAX_SHARED + 1 };
     const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
     return results.map(({ id }) => id);
   };
   return (
     <Dialog title={`Share ${countOf(count, "record")}`} onClose={onClose}>
-      {count > MOST_SHARED && (
+      {count > MAX_SHARED && (
         <Banner tone="warn">
-          At most {countOf(MOST_SHARED, "record")} can be shared at once. Narrow the filter.
+          At most {countOf(MAX_SHARED, "record")} can be shared at once. Narrow the filter.
         </Banner>
       )}
       <p class="hint">This adds to the existing permissions.</p>

@@ -84,11 +84,11 @@ function ConflictDialog(props: Conflict & { of: Declaration; onKeep: () => void;
         {formatTime(String(now.values.modified))}, while you were editing it. Your changes are not saved yet.
       </p>
       <KeyValues
-        of={Object.entries(changed).flatMap(([name, mine]) => {
+        of={Object.entries(changed).flatMap(([name, ownValue]) => {
           const { label, reference } = of.fields[name];
           return [
             [`${label} now`, asText(now.values[name], of.fields[name])],
-            [`${label}, yours`, reference ? "your choice" : asText(mine as string)],
+            [`${label}, yours`, reference ? "your choice" : asText(ownValue as string)],
           ] as const;
         })}
       />

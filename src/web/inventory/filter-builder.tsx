@@ -48,8 +48,8 @@ const GROUPS = [
   ["not or", "No condition applies"],
 ] as const;
 /** References that a path may cross. */
-const MOST_REFERENCES = 4;
-const MOST_DEPTH = 3;
+const MAX_REFERENCES = 4;
+const MAX_DEPTH = 3;
 
 /** Edits a filter: conditions, and groups of conditions. */
 export function FilterBuilder(props: {
@@ -89,7 +89,7 @@ export function FilterBuilder(props: {
         <Button small icon="plus" onClick={() => add(comparison(of.key))}>
           Add a condition
         </Button>
-        {depth < MOST_DEPTH && (
+        {depth < MAX_DEPTH && (
           <Button
             look="quiet"
             small
@@ -224,7 +224,7 @@ function lookupsOf(field: FieldInfo | undefined): string[] {
 function usePath(of: Declaration, path: readonly string[]): readonly Declaration[] {
   const { value } = useLoaded(`${of.name} ${path.join()}`, async () => {
     const found = [of];
-    for (const name of path.slice(0, MOST_REFERENCES)) {
+    for (const name of path.slice(0, MAX_REFERENCES)) {
       const to = found.at(-1)!.fields[name]?.reference;
       if (to?.printed !== "id") break;
       found.push(await declaration(to.segment));

@@ -21,7 +21,7 @@ const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }
   attachments: { name: "File", fields: ["name"] },
   permissions: { name: "Permission", fields: ["group", "user", "view", "change", "delete"] },
 };
-const MOST_TEXT = 80;
+const MAX_TEXT = 80;
 const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
 
 function partText({ resource, op, before, after }: Change): string {
@@ -30,7 +30,7 @@ function partText({ resource, op, before, after }: Change): string {
     const value = values?.[name] ?? false;
     return value === false ? [] : value === true ? `can ${name}` : annotationText(value);
   });
-  return words.join(", ").slice(0, MOST_TEXT);
+  return words.join(", ").slice(0, MAX_TEXT);
 }
 
 interface HistoryProps {

@@ -87,7 +87,7 @@ export function ListTable(props: {
 
 const SIZES = [20, 50, 100, 200];
 
-export function Pager(props: { page: Page; onTurn: (by: number) => void; children: ComponentChildren }) {
+export function Pager(props: { page: Page; onPage: (by: number) => void; children: ComponentChildren }) {
   const { current, total_pages: pages, total, rows } = props.page;
   const [search, setQuery] = useQuery();
   const size = Number(search.get("page_size") ?? 50);
@@ -108,10 +108,10 @@ export function Pager(props: { page: Page; onTurn: (by: number) => void; childre
       />
       {props.children}
       <nav class="row end screen" aria-label="Pages">
-        <Button small disabled={current <= 1} onClick={() => props.onTurn(-1)}>
+        <Button small disabled={current <= 1} onClick={() => props.onPage(-1)}>
           Previous
         </Button>
-        <Button small disabled={current >= pages} onClick={() => props.onTurn(1)}>
+        <Button small disabled={current >= pages} onClick={() => props.onPage(1)}>
           Next
         </Button>
       </nav>

@@ -156,8 +156,8 @@ export function BulkBar(props: {
   );
 }
 
-const MOST_FACETS = 3;
-const MOST_VALUES = 8;
+const MAX_FACETS = 3;
+const MAX_VALUES = 8;
 
 /** Fields by which a list is narrowed: constants first, then references. */
 const facetsOf = ({ fields }: Declaration): string[] => {
@@ -165,7 +165,7 @@ const facetsOf = ({ fields }: Declaration): string[] => {
     (name) => fields[name].shown === "always" && fields[name].write !== "never",
   );
   const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
-  return [...shown.filter((name) => isConstant(fields[name])), ...references].slice(0, MOST_FACETS);
+  return [...shown.filter((name) => isConstant(fields[name])), ...references].slice(0, MAX_FACETS);
 };
 
 /** The frequent values of a few fields, each a filter. */
@@ -193,7 +193,7 @@ export function Facets({ of }: { of: Declaration }) {
           <section key={name}>
             <h2>{of.fields[name].label}</h2>
             <ul>
-              {values.slice(0, MOST_VALUES).map(({ value: one, label, total }) => (
+              {values.slice(0, MAX_VALUES).map(({ value: one, label, total }) => (
                 <li key={one} class="row">
                   <Checkbox
                     label={isConstant(of.fields[name]) ? wordsOf(one) : (label ?? "(no name)")}

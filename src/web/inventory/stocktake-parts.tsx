@@ -52,15 +52,15 @@ export type Count = Pick<Report, "location" | "counts"> &
 /** The result of a stocktake in one line. */
 export function Answer({ count: { counts } }: { count: Count }) {
   const { expected, found, missing, misplaced, unknown } = counts;
-  const figures = { missing, misplaced, unknown };
+  const differences = { missing, misplaced, unknown };
   return (
     <div class="answer" role="status">
       <p>
         {formatCount(found)} of {formatCount(expected)} found
       </p>
-      {Object.entries(figures).map(([name, figure]) => (
+      {Object.entries(differences).map(([name, total]) => (
         <span key={name} class="chip">
-          <b>{formatCount(figure)}</b> {name}
+          <b>{formatCount(total)}</b> {name}
         </span>
       ))}
       <progress aria-label="Found" max={Math.max(1, expected)} value={found} />
@@ -68,11 +68,16 @@ export function Answer({ count: { counts } }: { count: Count }) {
   );
 }
 
-type Forget = ((code: string) => Promise<void>) | undefined;
+type RemoveScan = ((code: string) => Promise<void>) | undefined;
 const FIRST = 100;
 
 /** Records in one state, or unknown codes. */
-export function Lines(props: { title: string; lines: readonly Line[]; empty?: string; onForget?: Forget }) {
+export function Lines(props: {
+  title: string;
+  lines: readonly Line[];
+  empty?: string;
+  onForget?: RemoveScan;
+}) {
   const { title, lines, empty, onForget } = props;
   const [showsAll, setShowsAll] = useState(false);
   return (

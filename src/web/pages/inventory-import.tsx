@@ -51,7 +51,7 @@ function InventoryImport() {
 }
 
 /** Bytes of a file whose cells are shown. */
-const MOST_SHOWN = 5_000_000;
+const MAX_SHOWN = 5_000_000;
 
 /** The import in the address, where a long one is found again, and its options. */
 function useWizard(of: Declaration) {
@@ -86,7 +86,7 @@ function Wizard({ of }: { of: Declaration }) {
   const choose = async (chosen: File | null): Promise<void> => {
     if (!chosen) return;
     setFile(chosen);
-    const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= MOST_SHOWN;
+    const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= MAX_SHOWN;
     // The server reports a file that cannot be read.
     setCells(isText ? readCsv(await readTextFile(chosen).catch(() => "")) : []);
     await start(chosen, { mapping: {} });

@@ -143,7 +143,7 @@ function List({ of }: { of: Declaration }) {
                     onUndone={page.reload}
                   />
                 )}
-                <Pager page={value} onTurn={turn}>
+                <Pager page={value} onPage={turn}>
                   <Shortcuts shortcuts={shortcuts} />
                 </Pager>
               </div>

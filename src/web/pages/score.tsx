@@ -10,7 +10,7 @@ import { formatTime } from "../format.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
-import { draft, type Job, jobPath, keepDraft, MOST_PER_JOB, recentJobs, rememberJob } from "../score/job.ts";
+import { draft, type Job, jobPath, keepDraft, MAX_PER_JOB, recentJobs, rememberJob } from "../score/job.ts";
 import type { Result } from "../score/result.ts";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
@@ -79,7 +79,7 @@ function Score() {
         label: "Sequence, FASTA or accession",
         hint: "Paste it or drop a file here, or enter the accession of a protein in the corpus, such as P04637.",
       }}
-      most={MOST_PER_JOB}
+      most={MAX_PER_JOB}
       extra={
         entries[0]?.name === "" && (
           <TextField label="Name" optional value={name} onInput={setName} autocomplete="off" />
@@ -89,7 +89,7 @@ function Score() {
       examples={
         <>
           {earlier.error !== undefined && <ErrorBanner error={earlier.error} />}
-          {text.trim() === "" && <Examples onTake={take} />}
+          {text.trim() === "" && <Examples onChoose={take} />}
         </>
       }
     >
@@ -98,12 +98,12 @@ function Score() {
   );
 }
 
-const Examples = ({ onTake }: { onTake: (example: Example) => void }) => (
+const Examples = ({ onChoose }: { onChoose: (example: Example) => void }) => (
   <section class="columns" aria-label="Examples">
     {EXAMPLES.map((example) => (
       <div key={example.name} class="note row">
         <p class="hint grow">{example.about}</p>
-        <Button onClick={() => onTake(example)}>{example.title}</Button>
+        <Button onClick={() => onChoose(example)}>{example.title}</Button>
       </div>
     ))}
   </section>

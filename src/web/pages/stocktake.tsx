@@ -206,7 +206,7 @@ const CountLists = ({ count, onForget }: { count: Count; onForget?: (code: strin
   </div>
 );
 
-const MOST_SCANS = 8;
+const MAX_SCANS = 8;
 
 function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onScan: () => void }) {
   const { stocktake, count, path, onScan } = props;
@@ -221,7 +221,7 @@ function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onS
       const { results } = await requestJson<{ results: ScanResult[] }>("POST", path, { body });
       const [{ verdict, record }] = results;
       if (verdict === "place" && record) setPlace(record.id === stocktake.location ? null : record);
-      setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, MOST_SCANS));
+      setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, MAX_SCANS));
       onScan();
     } catch (problem) {
       setError(problem);

@@ -83,7 +83,7 @@ function Tree({ drawn, middle }: { drawn: Layout; middle: (row: number) => numbe
   const x = (distance: number): number => 6 + (distance / (drawn.depth || 1)) * (TREE - 6);
   return (
     <>
-      {drawn.joints.map(({ depth, top, bottom }, i) => (
+      {drawn.forks.map(({ depth, top, bottom }, i) => (
         <line key={i} class="branch" x1={x(depth)} x2={x(depth)} y1={middle(top)} y2={middle(bottom)} />
       ))}
       {drawn.branches.map(({ row, from, to }, i) => (
@@ -201,18 +201,18 @@ function Residues(props: {
 }) {
   const { slots, match, first, query, state, y } = props;
   /** Null where the residue is neither the query's nor part of the match. */
-  const lookOf = (residue: string, column: number): string | null => {
+  const residueClass = (residue: string, column: number): string | null => {
     if (state === null || residue === "-") return null;
     const isSame = residue === query[column - 1];
-    const matters = (match.conservation[column - match.start] ?? null) !== null;
-    if (!matters) return isSame ? "same" : null;
+    const isScored = (match.conservation[column - match.start] ?? null) !== null;
+    if (!isScored) return isSame ? "same" : null;
     // A homolog that keeps the match has an admitted residue wherever it differs.
     return isSame || state === "conserved" ? "kept-residue" : "lost-residue";
   };
   return (
     <>
       {slots.map(({ residue, insertion }, i) => {
-        const look = lookOf(residue, first + i);
+        const look = residueClass(residue, first + i);
         return (
           <>
             {look && (
@@ -279,5 +279,5 @@ function treeOf(tree: string, homologs: number): Layout {
     // The rows are shown without a tree.
   }
   const leaves = Array.from({ length: homologs + 1 }, (_, index) => ({ index, name: "", depth: 0 }));
-  return { leaves, branches: [], joints: [], depth: 0 };
+  return { leaves, branches: [], forks: [], depth: 0 };
 }

@@ -10,7 +10,7 @@ export type Job = JobObject;
 export type Model = NonNullable<Job["scoringModel"]>;
 
 /** Patterns, and named motifs, in one job at most. */
-export const MOST_PER_JOB = 5;
+export const MAX_PER_JOB = 5;
 
 export const jobPath = (id: string): string => `/api/scoring/jobs/${encodeURIComponent(id)}`;
 
@@ -46,8 +46,8 @@ export function useJob(id: string): { job: Job | null; error: unknown } {
       setJob(now);
       if (now.ended !== null) source?.close();
     };
-    void load().then((goesOn) => {
-      if (!goesOn || stop.signal.aborted) return;
+    void load().then((isRunning) => {
+      if (!isRunning || stop.signal.aborted) return;
       source = new EventSource(href(`${jobPath(id)}/events`));
       source.addEventListener("state", onEvent);
       source.addEventListener("progress", onEvent);
@@ -66,7 +66,7 @@ export function useJob(id: string): { job: Job | null; error: unknown } {
 }
 
 const RECENT = "labd.jobs";
-const MOST_RECENT = 8;
+const MAX_RECENT = 8;
 
 /** A job submitted from this browser. */
 interface RecentJob {
@@ -80,15 +80,15 @@ export const recentJobs = (): RecentJob[] => readStored("local", RECENT, []);
 
 export function rememberJob(id: string, title: string): void {
   const others = recentJobs().filter((job) => job.id !== id);
-  writeStored("local", RECENT, [{ id, title, time: Date.now() }, ...others].slice(0, MOST_RECENT));
+  writeStored("local", RECENT, [{ id, title, time: Date.now() }, ...others].slice(0, MAX_RECENT));
 }
 
 const DRAFT = "labd.protein";
 /** Characters; more would fill the storage. */
-const LONGEST_DRAFT = 2_000_000;
+const MAX_DRAFT = 2_000_000;
 
 /** Proteins entered in this tab and not submitted yet. */
 export const draft = (): string => readStored("session", DRAFT, "");
 
 export const keepDraft = (text: string): void =>
-  void writeStored("session", DRAFT, text === "" || text.length > LONGEST_DRAFT ? null : text);
+  void writeStored("session", DRAFT, text === "" || text.length > MAX_DRAFT ? null : text);

@@ -224,14 +224,14 @@ function Pattern(props: {
             {text.slice(position)}
           </code>
         )}
-        {explanation !== undefined && `${explanation}. ${rarity(informationContent ?? 0)}`}
+        {explanation !== undefined && `${explanation}. ${rarityText(informationContent ?? 0)}`}
       </p>
     </div>
   );
 }
 
 /** How often a pattern with so many bits matches by chance. */
-export function rarity(bits: number): string {
+export function rarityText(bits: number): string {
   if (bits >= 33) return `${bits.toFixed(1)} bits: matches by chance are very rare.`;
   const residues = 2 ** bits;
   const rounded = residues < 100 ? Math.round(residues) : Number(residues.toPrecision(2));

@@ -51,7 +51,7 @@ export interface Layout {
   leaves: { index: number; name: string; depth: number }[];
   /** Horizontal lines from parent to node, and vertical lines across the children of a node. Rows count from 0. */
   branches: { row: number; from: number; to: number }[];
-  joints: { depth: number; top: number; bottom: number }[];
+  forks: { depth: number; top: number; bottom: number }[];
   /** The largest distance from the root. */
   depth: number;
 }
@@ -65,7 +65,7 @@ export function layout(root: Node): Layout {
   };
   number(root);
   const first = (node: Node): number => numbers.get(node) ?? Math.min(...node.children.map(first));
-  const made: Layout = { leaves: [], branches: [], joints: [], depth: 0 };
+  const made: Layout = { leaves: [], branches: [], forks: [], depth: 0 };
   const place = (node: Node, from: number): number => {
     const to = from + node.length;
     made.depth = Math.max(made.depth, to);
@@ -76,7 +76,7 @@ export function layout(root: Node): Layout {
     } else {
       const rows = node.children.toSorted((a, b) => first(a) - first(b)).map((child) => place(child, to));
       const [top, bottom] = [rows[0], rows.at(-1)!];
-      made.joints.push({ depth: to, top, bottom });
+      made.forks.push({ depth: to, top, bottom });
       row = (top + bottom) / 2;
     }
     made.branches.push({ row, from, to });

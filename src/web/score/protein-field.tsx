@@ -18,7 +18,7 @@ export function ProteinField(props: {
   rows?: number;
 }) {
   const { input, onInput } = props;
-  const [isOver, setOver] = useState(false);
+  const [isDropTarget, setDropTarget] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const take = (files: FileList | null | undefined): Promise<void> =>
     withErrorToast(async () => {
@@ -27,15 +27,15 @@ export function ProteinField(props: {
     });
   return (
     <div
-      class={isOver ? "drop over" : "drop"}
+      class={isDropTarget ? "drop over" : "drop"}
       onDragOver={(event) => {
         event.preventDefault();
-        setOver(true);
+        setDropTarget(true);
       }}
-      onDragLeave={() => setOver(false)}
+      onDragLeave={() => setDropTarget(false)}
       onDrop={(event) => {
         event.preventDefault();
-        setOver(false);
+        setDropTarget(false);
         const text = event.dataTransfer?.getData("text/plain");
         if (event.dataTransfer?.files.length) void take(event.dataTransfer.files);
         else if (text) onInput(text);

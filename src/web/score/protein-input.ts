@@ -29,12 +29,12 @@ export function readProtein(text: string): ProteinInput {
       message: `“${accessions[0]}” is an accession, the rest is not. Enter one kind only.`,
     };
   const { sequence, wrong } = readSequence(trimmed);
-  if (wrong !== null) return { kind: "wrong", message: notALetter(wrong) };
+  if (wrong !== null) return { kind: "wrong", message: badLetter(wrong) };
   if (sequence === "") return { kind: "wrong", message: "The sequence is empty. Use one-letter codes." };
   return { kind: "proteins", entries: [{ name: "", sequence }] };
 }
 
-const notALetter = (text: string): string => `“${text}” is not an amino-acid letter. Use one-letter codes.`;
+const badLetter = (text: string): string => `“${text}” is not an amino-acid letter. Use one-letter codes.`;
 
 /** Upper-case letters, without white space, the numbers that databases print beside a sequence, and a final stop. */
 function readSequence(text: string): { sequence: string; wrong: string | null } {
@@ -51,7 +51,7 @@ function readFasta(text: string): ProteinInput {
     const [header, ...lines] = part.split(/\r\n|\r|\n/);
     const name = nameIn(header) || `sequence ${entries.length + 1}`;
     const { sequence, wrong } = readSequence(lines.join(""));
-    if (wrong !== null) return { kind: "wrong", message: `${name}: ${notALetter(wrong)}` };
+    if (wrong !== null) return { kind: "wrong", message: `${name}: ${badLetter(wrong)}` };
     if (sequence === "") return { kind: "wrong", message: `${name}: there is no sequence below the header.` };
     entries.push({ name, sequence });
   }

@@ -23,7 +23,7 @@ const OVERVIEW = 24;
 /** Pixels per residue from which letters fit. */
 const READABLE = 8.5;
 /** Up to this many matches, each is a tab stop; the table lists all. */
-const MOST_STOPS = 60;
+const MAX_STOPS = 60;
 /** Heights of matches, so that colour is not all that tells the verdict. */
 const HEIGHTS: Record<Verdict, number> = {
   conserved: 16,
@@ -290,7 +290,7 @@ const Disorder = ({ plot, values }: { plot: Plot; values: readonly number[] }) =
 function Lane(props: TracksProps & { plot: Plot; lane: readonly NumberedMatch[] }) {
   const { plot, lane, selected, onSelect } = props;
   const { span, left, width, scale, y } = plot;
-  const isStop = props.matches.length <= MOST_STOPS;
+  const isStop = props.matches.length <= MAX_STOPS;
   return (
     <>
       <line class="line" x1={left} x2={width} y1={y + 20} y2={y + 20} />
