@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { baseOf, basePathOf, DIRECT } from "../../src/platform/origin.ts";
+import { baseOf, basePathOf, DIRECT, fromOwnPage, isUnsafe, ownPage } from "../../src/platform/origin.ts";
 
 const from = (headers: Record<string, string>): Request =>
   new Request("http://127.0.0.1:8480/api/v2/", { headers });
@@ -33,3 +33,37 @@ test.each(["evil.example/x", "a b", '"><b>', "user@evil.example", ""])(
     expect(baseOf(request, { ...DIRECT, trustProxy: true })).toBe("http://127.0.0.1:8480");
   },
 );
+
+test.each<[headers: Record<string, string>, own: boolean | undefined]>([
+  [{}, undefined],
+  [{ Origin: "http://127.0.0.1:8480" }, true],
+  [{ Origin: "HTTP://127.0.0.1:8480" }, true],
+  [{ Origin: "http://127.0.0.1" }, false],
+  [{ Origin: "https://evil.example" }, false],
+  [{ Origin: "null" }, false],
+  [{ Origin: "https://evil.example", "Sec-Fetch-Site": "same-origin" }, false],
+  [{ "Sec-Fetch-Site": "same-origin" }, true],
+  [{ "Sec-Fetch-Site": "none" }, true],
+  [{ "Sec-Fetch-Site": "same-site" }, false],
+  [{ "Sec-Fetch-Site": "cross-site" }, false],
+])("a request with %j comes from an own page: %p", (headers, own) => {
+  expect(fromOwnPage(from(headers), DIRECT)).toBe(own);
+});
+
+test.each([
+  ["/inventory?page=2", "/inventory?page=2"],
+  ["/", "/"],
+  ["//evil.example", undefined],
+  ["/\\evil.example", undefined],
+  ["https://evil.example", undefined],
+  ["/a b", undefined],
+  ["", undefined],
+  [["/x"], undefined],
+])("%j is followed as %p", (next, page) => {
+  expect(ownPage(next)).toBe(page);
+});
+
+test("GET, HEAD and OPTIONS are the safe methods", () => {
+  const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"];
+  expect(methods.filter((method) => !isUnsafe(method))).toEqual(["GET", "HEAD", "OPTIONS"]);
+});
