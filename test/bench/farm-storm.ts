@@ -3,7 +3,7 @@
  * disconnected at random while jobs are submitted. Every job must end exactly once with the same bytes as on
  * one machine.
  *
- *   bun run build && bun run test/bench/farm-injectors.ts [JOBS] [SEED] [never|away|always] [keeps|forgets] [PROTEINS.fasta]
+ *   bun run build && bun run test/bench/farm-storm.ts [JOBS] [SEED] [never|away|always] [keeps|forgets] [PROTEINS.fasta]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ let state = Number(seed) * 7919;
 const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 const one = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)];
 
-const directory = mkdtempSync(join(tmpdir(), "labd-injectors-"));
+const directory = mkdtempSync(join(tmpdir(), "labd-storm-"));
 const questions = questionsOf(Number(count));
 const events: Record<string, number> = {};
 try {

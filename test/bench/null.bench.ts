@@ -35,9 +35,9 @@ const SEED = 31;
 const OTHERS = 400;
 const CLASSES = 160;
 /** Minimum matches per bin. */
-const MIN_DRAWS = 400;
+const MIN_MATCHES = 400;
 
-interface Drawn {
+interface RandomMatch {
   protein: string;
   bin: number;
   persistence: Record<ScoringModel, number>;
@@ -73,47 +73,46 @@ function lengthOf(index: number): number {
   return corpus.offsets[index + 1] - corpus.offsets[index];
 }
 
-function drawIn(protein: string): Drawn[] {
+function drawIn(protein: string): RandomMatch[] {
   const next = seededRandom(SEED ^ Math.imul(corpus.findAccession(protein) + 1, 0x9e3779b1));
   const family = familyIn(corpus, protein, cache);
   if (family === null || family.homologs.length < MIN_HOMOLOGS) return [];
-  const out: Drawn[] = [];
+  const out: RandomMatch[] = [];
   for (let k = 0; k < CLASSES; k++) {
     const { name, pattern } = classes[Math.floor(next() * classes.length)];
-    const at = next();
+    const position = next();
     if (known.has(`${protein} ${name}`)) continue;
     const lookarounds = lookaroundTable(pattern.automaton, family.query);
-    const matches = findMatches(pattern.automaton, family.query, lookarounds);
-    if (matches.length === 0) continue;
-    const match = matches[Math.floor(at * matches.length)];
+    const found = findMatches(pattern.automaton, family.query, lookarounds);
+    if (found.length === 0) continue;
+    const match = found[Math.floor(position * found.length)];
     const path = pathOfMatch(pattern.automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const [first, second] = SCORING_MODELS.map((model) =>
-      evidenceOf(openMotif(pattern.automaton, model), family, match, path, matches.length),
+      evidenceOf(openMotif(pattern.automaton, model), family, match, path, found.length),
     );
     if (first.homologs < MIN_HOMOLOGS || first.persistence === null || second.persistence === null) continue;
     const persistence = {
       [SCORING_MODELS[0]]: first.persistence,
       [SCORING_MODELS[1]]: second.persistence,
-    } as Drawn["persistence"];
+    } as RandomMatch["persistence"];
     out.push({ protein, bin: binOf(first.homologs, first.disorder), persistence });
   }
   return out;
 }
 
-const drawn = (
-  await onThreads(import.meta.path, proteinsToDraw(), (own) => {
-    findFamilies(corpus, own, cache);
-    return own.map(drawIn);
+const matches = (
+  await onThreads(import.meta.path, proteinsToDraw(), (proteins) => {
+    findFamilies(corpus, proteins, cache);
+    return proteins.map(drawIn);
   })
 ).flat();
-const perBin = Array.from({ length: NULL_BINS }, (_, bin) => drawn.filter((one) => one.bin === bin));
-for (const [bin, own] of perBin.entries()) {
-  if (own.length < MIN_DRAWS)
-    throw new Error(`bin ${bin} has ${own.length} random matches: too few for a null`);
-}
-const proteins = new Set(drawn.map(({ protein }) => protein)).size;
-console.log(`${drawn.length} random matches in ${proteins} proteins`);
+const byBin = Array.from({ length: NULL_BINS }, (_, bin) => matches.filter((match) => match.bin === bin));
+for (const [bin, { length }] of byBin.entries())
+  if (length < MIN_MATCHES)
+    throw new Error(`bin ${bin} has ${length} random matches; at least ${MIN_MATCHES} needed`);
+const proteins = new Set(matches.map(({ protein }) => protein)).size;
+console.log(`${matches.length} random matches in ${proteins} proteins`);
 
 if (process.argv[2] === "write") {
   await write();
@@ -121,54 +120,64 @@ if (process.argv[2] === "write") {
   check();
 }
 
+/** P values of a match, by the quantiles of the other proteins and by the built-in ones. */
+interface Call {
+  bin: number;
+  protein: string;
+  crossValidated: number;
+  builtIn: number;
+}
+
 /** Five-fold cross-validation by protein. */
-function check(): void {
-  const fold = new Map(
-    [...new Set(drawn.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
+function crossValidate(model: ScoringModel): Call[] {
+  const foldOf = new Map(
+    [...new Set(matches.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
   );
-  for (const model of SCORING_MODELS) {
-    console.log(
-      `\n${model}: random matches called by P ≤ 0.05 and P ≤ 0.2, in per cent; | by the built-in null`,
+  return byBin.flatMap((inBin, bin) => {
+    const quantiles = Array.from({ length: 5 }, (_, fold) =>
+      quantilesOf(
+        inBin
+          .filter(({ protein }) => foldOf.get(protein) !== fold)
+          .map(({ persistence }) => persistence[model]),
+      ),
     );
-    const calls: { bin: number; protein: string; p: number; builtIn: number }[] = [];
-    for (const [bin, own] of perBin.entries()) {
-      for (let k = 0; k < 5; k++) {
-        const row = quantilesOf(
-          own.flatMap(({ protein, persistence }) => (fold.get(protein) !== k ? [persistence[model]] : [])),
-        );
-        for (const { protein, persistence } of own)
-          if (fold.get(protein) === k)
-            calls.push({
-              bin,
-              protein,
-              p: tailProbability(row, persistence[model]).p,
-              builtIn: tailProbability(NULL_QUANTILES[model][bin], persistence[model]).p,
-            });
-      }
-    }
-    const print = (title: string, own: typeof calls): void => {
-      const at = (level: number, which: "p" | "builtIn"): string =>
-        percent(own.map((call): Count => ({ group: call.protein, isHit: call[which] <= level })));
-      console.log(
-        `${title.padEnd(32)}${String(own.length).padStart(6)}  ${at(0.05, "p")}  ${at(0.2, "p")}  |  ${at(0.05, "builtIn")}  ${at(0.2, "builtIn")}`,
-      );
-    };
+    return inBin.map(({ protein, persistence }) => ({
+      bin,
+      protein,
+      crossValidated: tailProbability(quantiles[foldOf.get(protein)!], persistence[model]).p,
+      builtIn: tailProbability(NULL_QUANTILES[model][bin], persistence[model]).p,
+    }));
+  });
+}
+
+function check(): void {
+  for (const model of SCORING_MODELS) {
+    console.log(`\n${model}: % of random matches with P ≤ 0.05 and P ≤ 0.2; after | with the built-in null`);
+    const calls = crossValidate(model);
     for (let bin = 0; bin < NULL_BINS; bin++) {
       const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
-      const state = ["ordered", "between", "disordered"][bin % (NULL_DISORDER.length + 1)];
-      print(
-        `from ${depth} homologs, ${state}`,
+      const state = ["ordered", "intermediate", "disordered"][bin % (NULL_DISORDER.length + 1)];
+      const title = `from ${depth} homologs, ${state}`;
+      printCalls(
+        title,
         calls.filter((call) => call.bin === bin),
       );
     }
-    print("all", calls);
+    printCalls("all", calls);
   }
+}
+
+function printCalls(title: string, calls: readonly Call[]): void {
+  const at = (level: number, pValue: "crossValidated" | "builtIn"): string =>
+    percent(calls.map((call): Count => ({ group: call.protein, isHit: call[pValue] <= level })));
+  const cells = (["crossValidated", "builtIn"] as const).map((p) => `${at(0.05, p)}  ${at(0.2, p)}`);
+  console.log(`${title.padEnd(32)}${String(calls.length).padStart(6)}  ${cells.join("  |  ")}`);
 }
 
 async function write(): Promise<void> {
   const rows = (model: ScoringModel): string =>
-    perBin
-      .map((own) => `[${quantilesOf(own.map(({ persistence }) => persistence[model])).join(", ")}],`)
+    byBin
+      .map((inBin) => `[${quantilesOf(inBin.map(({ persistence }) => persistence[model])).join(", ")}],`)
       .join("\n");
   const path = join(import.meta.dir, "../../src/motif/null-quantiles.ts");
   const text = `import type { ScoringModel } from "./prediction.ts";
@@ -185,7 +194,7 @@ export const NULL_DEPTHS: readonly number[] = [${NULL_DEPTHS.join(", ")}];
 export const NULL_DISORDER: readonly number[] = [${NULL_DISORDER.join(", ")}];
 
 /** Random matches in each bin, by depth, then by disorder. */
-export const NULL_MATCHES: readonly number[] = [${perBin.map((own) => own.length).join(", ")}];
+export const NULL_MATCHES: readonly number[] = [${byBin.map(({ length }) => length).join(", ")}];
 
 /** Quantiles of the persistence in each bin, at the levels of p-value.ts. */
 export const NULL_QUANTILES: Readonly<Record<ScoringModel, readonly (readonly number[])[]>> = {
@@ -198,5 +207,5 @@ export const NULL_QUANTILES: Readonly<Record<ScoringModel, readonly (readonly nu
 };
 `;
   await Bun.write(path, text);
-  console.log(`written: ${path}`);
+  console.log(`Wrote ${path}`);
 }

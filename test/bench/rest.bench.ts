@@ -5,7 +5,7 @@
  *   RECORDS=1000000 …      more records        BIGGER=1000000 …   a second service with that many
  *   RECORDS=5000 SECONDS=0.2 …   quick
  *
- * The server is the executable; every answer is checked. Compared in turns with a bare Bun.serve that sends
+ * The server is the executable; every response is checked. Compared in turns with a bare Bun.serve that sends
  * the same bytes, and with Django REST framework on the same records (rest/peer.py; Debian: python3-django,
  * python3-djangorestframework, python3-django-filters, gunicorn). See docs/performance.md.
  */
@@ -28,12 +28,12 @@ const USERS = 50;
 const GROUPS = 10;
 const TYPES = ["TEXT", "JSON", "OBJECT", "DMAPPANNOTATION"];
 
-const opened = (directory: string) =>
+const openApp = (directory: string) =>
   open(resolveConfig({ flags: { data_dir: directory, workers: "1" }, environment: {} }).config);
 
 /** Creates the database in a separate process, so that its memory is not counted. */
-async function make(directory: string, records: number): Promise<void> {
-  const app = await opened(directory);
+async function createRecords(directory: string, records: number): Promise<void> {
+  const app = await openApp(directory);
   const { accounts, database } = app;
   await accounts.addUser({ username: "admin", superuser: true });
   for (let i = 0; i < USERS; i++)
@@ -61,7 +61,9 @@ async function make(directory: string, records: number): Promise<void> {
     );
   })();
   database.run("PRAGMA optimize");
-  const tokens = Object.fromEntries(["admin", "user0"].map((who) => [who, accounts.addToken(who, "bench")]));
+  const tokens = Object.fromEntries(
+    ["admin", "user0"].map((user) => [user, accounts.addToken(user, "bench")]),
+  );
   await app.close();
   process.stdout.write(JSON.stringify(tokens));
 }
@@ -88,9 +90,9 @@ async function rates(services: readonly Send[]): Promise<number[]> {
   const measured: number[][] = services.map(() => []);
   let sent = 0;
   for (let round = 0; round <= ROUNDS; round++)
-    for (const [which, send] of services.entries()) {
-      const begin = performance.now();
-      const end = begin + SECONDS * 1000;
+    for (const [index, send] of services.entries()) {
+      const start = performance.now();
+      const end = start + SECONDS * 1000;
       let done = 0;
       const client = async () => {
         while (performance.now() < end) {
@@ -102,7 +104,7 @@ async function rates(services: readonly Send[]): Promise<number[]> {
       };
       await Promise.all(Array.from({ length: CLIENTS }, client));
       // The first round warms up.
-      if (round > 0) measured[which].push((done / (performance.now() - begin)) * 1000);
+      if (round > 0) measured[index].push((done / (performance.now() - start)) * 1000);
     }
   return measured.map(median);
 }
@@ -110,15 +112,15 @@ async function rates(services: readonly Send[]): Promise<number[]> {
 const SELF = [process.execPath, import.meta.path];
 
 /** Starts a process and reads its address from stderr. */
-async function spawned(command: string[]) {
+async function startServer(command: string[]) {
   const child = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
   const reader = child.stderr.getReader();
-  let said = "";
+  let output = "";
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) throw new Error(`${command.join(" ")}: ${said}`);
-    said += new TextDecoder().decode(value);
-    const address = /http:\/\/[^\s"]+/.exec(said);
+    if (done) throw new Error(`${command.join(" ")}: ${output}`);
+    output += new TextDecoder().decode(value);
+    const address = /http:\/\/[^\s"]+/.exec(output);
     if (!address) continue;
     // Drain the log.
     void (async () => {
@@ -129,40 +131,45 @@ async function spawned(command: string[]) {
 }
 
 /** Starts the executable on a new database. */
-async function start(directory: string, records: number) {
+async function startLabd(directory: string, records: number) {
   const begin = performance.now();
-  const made = Bun.spawn([...SELF, "make", directory, String(records)], {
+  const maker = Bun.spawn([...SELF, "create", directory, String(records)], {
     stderr: "inherit",
     stdout: "pipe",
   });
-  const tokens = (await new Response(made.stdout).json()) as Record<string, string>;
-  if ((await made.exited) !== 0) throw new Error("the records were not made");
-  const { child, url } = await spawned([LABD, "serve", "--data-dir", directory, "--port", "0"]);
+  const tokens = (await new Response(maker.stdout).json()) as Record<string, string>;
+  if ((await maker.exited) !== 0) throw new Error("creating the records failed");
+  const { child, url } = await startServer([LABD, "serve", "--data-dir", directory, "--port", "0"]);
   const labd: Service = { base: `${url}api/v2/`, tokens, records };
   const answer = await fetch(`${labd.base}version/`);
   if (!answer.ok) throw new Error(await answer.text());
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-  say(`${records} annotation types and as many locations, made in ${seconds} s`);
+  say(`${records} annotation types and as many locations, created in ${seconds} s`);
   say(
-    `server: ${memoryOf(child.pid).toFixed(0)} MB at rest, ${memoryOf(child.pid, "RssFile").toFixed(0)} of them the program`,
+    `server: ${memoryOf(child.pid).toFixed(0)} MB at rest, including ${memoryOf(child.pid, "RssFile").toFixed(0)} MB of the executable`,
   );
   return { child, labd };
 }
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "labd-bench-"));
-  const { child, labd } = await start(join(directory, "data"), RECORDS);
-  const bigger = BIGGER > 0 ? await start(join(directory, "bigger"), BIGGER) : undefined;
-  const bare = await spawned([...SELF, "bare"]);
+  const { child, labd } = await startLabd(join(directory, "data"), RECORDS);
+  const bigger = BIGGER > 0 ? await startLabd(join(directory, "bigger"), BIGGER) : undefined;
+  const bare = await startServer([...SELF, "bare"]);
   let peer: Peer | undefined;
   try {
     peer = process.env.PEER === "0" ? undefined : await startPeer(directory, RECORDS);
     say(
       peer
         ? `peer: Django REST framework ${peer.version}`
-        : "NO PEER: install rest_framework, django_filters and gunicorn for /usr/bin/python3",
+        : "No peer: install rest_framework, django_filters and gunicorn for /usr/bin/python3",
     );
-    await measure(labd, bigger?.labd, bare.url, peer && { ...peer, records: RECORDS });
+    await measure({
+      labd,
+      bigger: bigger?.labd,
+      bare: bare.url,
+      peer: peer && { ...peer, records: RECORDS },
+    });
     for (const [service, { pid }] of [
       [labd, child],
       ...(bigger ? [[bigger.labd, bigger.child] as const] : []),
@@ -194,155 +201,190 @@ interface Page {
   readonly results: unknown[];
 }
 
-async function measure(
-  labd: Service,
-  bigger: Service | undefined,
-  bare: string,
-  peer: Service | undefined,
-): Promise<void> {
-  const services = [labd, bigger, peer].filter((service) => service !== undefined);
-  const headers = (service: Service, who: string) => ({
-    Authorization: `Token ${service.tokens[who]}`,
-    "Content-Type": "application/json",
-    // Compression is not measured.
-    "Accept-Encoding": "identity",
-  });
-  const get = (service: Service, path: string, who: string) =>
-    fetch(service.base + path, { headers: headers(service, who) });
-  /** A page without the service's address. */
-  const page = async (service: Service, response: Response): Promise<Page> =>
-    JSON.parse((await response.text()).replaceAll(service.base, "/")) as Page;
-  const total = async (service: Service, path: string, who: string, wanted: number): Promise<Response> => {
-    const response = await get(service, path, who);
-    const body = await page(service, response.clone());
-    if (body.total !== wanted) throw new Error(`${service.base}${path}: ${body.total}, expected ${wanted}`);
-    return response;
-  };
-  const pages = Math.min(1000, Math.floor(RECORDS / 50 / 2));
-  /** Counts the records that meet a condition on their number. */
-  const count = (records: number, holds: (i: number) => boolean): number => {
-    let found = 0;
-    for (let i = 0; i < records; i++) if (holds(i)) found++;
-    return found;
-  };
-  // Public records, user0's own, and those of its group.
-  const visible = (i: number) => i % 2 === 1 || i % USERS === 0 || i % GROUPS === 0;
-  const named = (records: number) => (i: number) =>
-    String((i * 7919) % records)
-      .padStart(7, "0")
-      .startsWith("00");
-  /** Number of records that a list finds. */
-  type Found = (records: number) => number;
-  const all: Found = (records) => records;
-  const seen: Found = (records) => count(records, visible);
-  const lists: [what: string, path: string, who: string, wanted: Found][] = [
-    ["list of 50, superuser", "annotationtypes/", "admin", all],
-    ["list of 50, user", "annotationtypes/", "user0", seen],
-    ["locations, 50, user", "locations/", "user0", seen],
-    [`page ${pages}, superuser`, `annotationtypes/?page=${pages}`, "admin", all],
-    [`page ${pages}, user`, `annotationtypes/?page=${pages}`, "user0", seen],
-    [
-      "type and name",
-      "annotationtypes/?type=TEXT&name=type_00",
-      "admin",
-      (records) => count(records, (i) => i % 4 === 0 && named(records)(i)),
-    ],
-    [
-      "description contains",
-      "annotationtypes/?description=number+777+of",
-      "admin",
-      (records) => count(records, (i) => (i * 104_729) % 1000 === 777),
-    ],
-    [
-      "query",
-      "locations/?query=box+424",
-      "user0",
-      (records) => count(records, (i) => visible(i) && String(i).includes("424")),
-    ],
-  ];
-  for (const [what, path, who, found] of lists) {
-    const wanted = found(RECORDS);
-    const begin = performance.now();
-    const sample = await total(labd, path, who, wanted);
-    const first = performance.now() - begin;
-    let later = "";
-    if (bigger) {
-      const again = performance.now();
-      await total(bigger, path, who, found(bigger.records));
-      later = `, ${(performance.now() - again).toFixed(1)} ms with ${bigger.records}`;
-    }
-    if (peer) {
-      const theirs = await page(peer, await total(peer, path, who, wanted));
-      const ours = await page(labd, sample.clone());
-      for (const key of ["current", "total_pages", "results"] as const)
-        if (!Bun.deepEquals(theirs[key], ours[key]))
-          throw new Error(`${path}: ${key} of the peer differ: ${JSON.stringify([ours[key], theirs[key]])}`);
-    }
-    const more = `, ${wanted} records, first time ${first.toFixed(1)} ms${later}`;
-    await compare(what, sample, (service) => get(service, path, who), more);
-  }
+const headersOf = (service: Service, user: string) => ({
+  Authorization: `Token ${service.tokens[user]}`,
+  "Content-Type": "application/json",
+  // Compression is not measured.
+  "Accept-Encoding": "identity",
+});
+const get = (service: Service, path: string, user: string): Promise<Response> =>
+  fetch(service.base + path, { headers: headersOf(service, user) });
+
+/** A page without the service's address. */
+const pageOf = async (service: Service, response: Response): Promise<Page> =>
+  JSON.parse((await response.text()).replaceAll(service.base, "/")) as Page;
+
+/** @throws if the list has another total */
+async function getList(service: Service, path: string, user: string, total: number): Promise<Response> {
+  const response = await get(service, path, user);
+  const page = await pageOf(service, response.clone());
+  if (page.total !== total) throw new Error(`${service.base}${path}: ${page.total}, expected ${total}`);
+  return response;
+}
+
+/** A list, and its expected total with this many records. */
+interface List {
+  name: string;
+  path: string;
+  user: string;
+  total(records: number): number;
+}
+
+function countIf(records: number, condition: (i: number) => boolean): number {
+  let found = 0;
+  for (let i = 0; i < records; i++) if (condition(i)) found++;
+  return found;
+}
+
+/** Public records, those of user0, and those of its group. */
+const isVisible = (i: number): boolean => i % 2 === 1 || i % USERS === 0 || i % GROUPS === 0;
+const nameOf = (i: number, records: number): string => String((i * 7919) % records).padStart(7, "0");
+const middlePage = Math.min(1000, Math.floor(RECORDS / 50 / 2));
+const all = (records: number): number => records;
+const visible = (records: number): number => countIf(records, isVisible);
+
+const LISTS: readonly List[] = [
+  { name: "list of 50, superuser", path: "annotationtypes/", user: "admin", total: all },
+  { name: "list of 50, user", path: "annotationtypes/", user: "user0", total: visible },
+  { name: "locations, 50, user", path: "locations/", user: "user0", total: visible },
+  {
+    name: `page ${middlePage}, superuser`,
+    path: `annotationtypes/?page=${middlePage}`,
+    user: "admin",
+    total: all,
+  },
+  {
+    name: `page ${middlePage}, user`,
+    path: `annotationtypes/?page=${middlePage}`,
+    user: "user0",
+    total: visible,
+  },
+  {
+    name: "type and name",
+    path: "annotationtypes/?type=TEXT&name=type_00",
+    user: "admin",
+    total: (records) => countIf(records, (i) => i % 4 === 0 && nameOf(i, records).startsWith("00")),
+  },
+  {
+    name: "description contains",
+    path: "annotationtypes/?description=number+777+of",
+    user: "admin",
+    total: (records) => countIf(records, (i) => (i * 104_729) % 1000 === 777),
+  },
+  {
+    name: "query",
+    path: "locations/?query=box+424",
+    user: "user0",
+    total: (records) => countIf(records, (i) => isVisible(i) && String(i).includes("424")),
+  },
+];
+
+interface Services {
+  readonly labd: Service;
+  readonly bigger: Service | undefined;
+  /** Address of the bare server. */
+  readonly bare: string;
+  readonly peer: Service | undefined;
+}
+
+const servicesOf = ({ labd, bigger, peer }: Services): Service[] =>
+  [labd, bigger, peer].filter((service) => service !== undefined);
+
+async function measure(services: Services): Promise<void> {
+  for (const list of LISTS) await measureList(services, list);
+  const { labd } = services;
   const detail = ({ records }: Service, i: number) =>
     `annotationtypes/10000000-0000-4000-8000-${String((i * 37) % records).padStart(12, "0")}/`;
-  await compare("one record, any", await get(labd, detail(labd, 1), "admin"), (service, i) =>
+  await compare(services, "any record", await get(labd, detail(labd, 1), "admin"), (service, i) =>
     get(service, detail(service, i), "admin"),
   );
-  const made = new Map<Service, number>();
-  const create = (service: Service, i: number) => {
-    made.set(service, (made.get(service) ?? 0) + 1);
+  await measureCreation(services);
+  if (RECORDS >= 30_000) await measureBulkUpdate(labd);
+}
+
+async function measureList(services: Services, { name, path, user, total }: List): Promise<void> {
+  const { labd, bigger, peer } = services;
+  const start = performance.now();
+  const sample = await getList(labd, path, user, total(RECORDS));
+  let details = `, ${total(RECORDS)} records, first request ${(performance.now() - start).toFixed(1)} ms`;
+  if (bigger) {
+    const start = performance.now();
+    await getList(bigger, path, user, total(bigger.records));
+    details += `, ${(performance.now() - start).toFixed(1)} ms with ${bigger.records}`;
+  }
+  if (peer) {
+    const theirs = await pageOf(peer, await getList(peer, path, user, total(RECORDS)));
+    const ours = await pageOf(labd, sample.clone());
+    for (const key of ["current", "total_pages", "results"] as const)
+      if (!Bun.deepEquals(theirs[key], ours[key]))
+        throw new Error(`${path}: ${key} of the peer differ: ${JSON.stringify([ours[key], theirs[key]])}`);
+  }
+  await compare(services, name, sample, (service) => get(service, path, user), details);
+}
+
+async function measureCreation(services: Services): Promise<void> {
+  const created = new Map<Service, number>();
+  const create = (service: Service, i: number): Promise<Response> => {
+    created.set(service, (created.get(service) ?? 0) + 1);
     return fetch(`${service.base}locations/`, {
       method: "POST",
-      headers: headers(service, "user0"),
-      body: JSON.stringify({ label: `New ${i}`, description: "Made by the benchmark" }),
+      headers: headersOf(service, "user0"),
+      body: JSON.stringify({ label: `New ${i}`, description: "Created by the benchmark" }),
     });
   };
-  await compare("create", await create(labd, 0), (service, i) => create(service, i + 1));
-  for (const service of services)
-    await total(service, "locations/?name=New", "user0", made.get(service) ?? 0);
+  const sample = await create(services.labd, 0);
+  await compare(services, "create", sample, (service, i) => create(service, i + 1));
+  for (const service of servicesOf(services))
+    await getList(service, "locations/?name=New", "user0", created.get(service) ?? 0);
+}
+
+async function measureBulkUpdate(labd: Service): Promise<void> {
   const ids = Array.from(
     { length: 10_000 },
     (_, i) => `20000000-0000-4000-8000-${String((i * 3) % RECORDS).padStart(12, "0")}`,
   );
   const times: number[] = [];
-  const rounds = RECORDS >= 30_000 ? ROUNDS : 0;
-  for (let round = 0; round < rounds; round++) {
-    const begin = performance.now();
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
     const response = await fetch(`${labd.base}locations/?fields=id`, {
       method: "PATCH",
-      headers: headers(labd, "admin"),
+      headers: headersOf(labd, "admin"),
       body: JSON.stringify(ids.map((id) => ({ id, barcode: `B${round}` }))),
     });
     const rows = (await response.json()) as unknown[];
     if (rows.length !== ids.length) throw new Error(`bulk update: ${response.status}`);
-    times.push(performance.now() - begin);
+    times.push(performance.now() - start);
   }
-  if (times.length > 0) say(`bulk update of 10,000: ${median(times).toFixed(0)} ms`);
+  say(`bulk update of 10,000: ${median(times).toFixed(0)} ms`);
+}
 
-  /** Prints the rate and its ratios to the bare server and the peer. */
-  async function compare(
-    what: string,
-    sample: Response,
-    send: (service: Service, i: number) => Promise<Response>,
-    more = "",
-  ): Promise<void> {
-    const bytes = await sample.arrayBuffer();
-    await fetch(bare, { method: "PUT", body: bytes });
-    const [floor, ours, ...others] = await rates([
-      () => fetch(bare, { headers: { "Accept-Encoding": "identity" } }),
-      ...services.map((service) => (i: number) => send(service, i)),
-    ]);
-    const theirs = others.at(-1)!;
-    const slower = bigger
-      ? `, ${(ours / others[0]).toFixed(2)} times the ${others[0].toFixed(0)}/s with ${bigger.records}`
-      : "";
-    const beside =
-      slower + (peer ? `, ${(ours / theirs).toFixed(1)} times the peer's ${theirs.toFixed(1)}/s` : "");
-    say(
-      `${what}: ${ours.toFixed(0)}/s${beside}, ${(ours / floor).toFixed(2)} of a bare server's ${floor.toFixed(0)}/s (${(bytes.byteLength / 1024).toFixed(1)} KB${more})`,
+/** Prints the rate and its ratios to the bare server and the peer. */
+async function compare(
+  services: Services,
+  name: string,
+  sample: Response,
+  send: (service: Service, i: number) => Promise<Response>,
+  details = "",
+): Promise<void> {
+  const { bare, bigger, peer } = services;
+  const bytes = await sample.arrayBuffer();
+  await fetch(bare, { method: "PUT", body: bytes });
+  const [bareRate, rate, ...others] = await rates([
+    () => fetch(bare, { headers: { "Accept-Encoding": "identity" } }),
+    ...servicesOf(services).map((service) => (i: number) => send(service, i)),
+  ]);
+  const ratios = [`${(rate / bareRate).toFixed(2)} of a bare server's ${bareRate.toFixed(0)}/s`];
+  if (peer)
+    ratios.unshift(`${(rate / others.at(-1)!).toFixed(1)} times the peer's ${others.at(-1)!.toFixed(1)}/s`);
+  if (bigger)
+    ratios.unshift(
+      `${(rate / others[0]).toFixed(2)} times the ${others[0].toFixed(0)}/s with ${bigger.records}`,
     );
-  }
+  const size = `${(bytes.byteLength / 1024).toFixed(1)} KB`;
+  say(`${name}: ${rate.toFixed(0)}/s, ${ratios.join(", ")} (${size}${details})`);
 }
 
 const [, , role, place, records] = process.argv;
-if (role === "make") await make(place, Number(records));
+if (role === "create") await createRecords(place, Number(records));
 else if (role === "bare") serveBare();
 else await main();

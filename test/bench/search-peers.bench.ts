@@ -5,7 +5,7 @@
  *   bun run test/bench/search-peers.bench.ts FASTA WORK_DIRECTORY [SINGLES [TENS [HUNDREDS]]]
  *
  * WORK_DIRECTORY keeps the databases. Batches of 1, 10 and 100 queries (5, 3 and 1 by default) go to all
- * programs in turn. Good hits have, by our local alignment, 30 % identity over half of the query.
+ * programs in turn. Good hits have, in labd's local alignment, 30 % identity over half of the query.
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,37 +31,38 @@ mkdirSync(directory, { recursive: true });
 const at = (name: string): string => join(directory, name);
 
 /** Runs a command; returns wall-clock and processor seconds. @throws if it fails */
-async function run(command: readonly string[], output?: string): Promise<{ wall: number; busy: number }> {
-  const begin = performance.now();
+async function run(command: readonly string[], output?: string): Promise<{ wall: number; cpu: number }> {
+  const start = performance.now();
   const stdout = output === undefined ? ("ignore" as const) : Bun.file(output);
   const child = Bun.spawn([...command], { stdout, stderr: "pipe" });
-  const complaint = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${complaint}`);
-  const busy = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
-  return { wall: (performance.now() - begin) / 1000, busy };
+  const message = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${message}`);
+  const cpu = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+  return { wall: (performance.now() - start) / 1000, cpu };
 }
 
 interface Program {
   name: string;
-  needs: string;
+  executable: string;
   /** File that exists if the database does, and the commands that create it. */
   database: string;
   prepare: readonly (readonly string[])[];
   /** Searches; the output has the query first, the subject second. */
-  search(queries: string, output: string): Promise<{ wall: number; busy: number }>;
+  search(queries: string, output: string): Promise<{ wall: number; cpu: number }>;
 }
 
-const OWN = new URL("search-process.ts", import.meta.url).pathname;
-const own = (name: string, ...more: string[]): Program => ({
+const SEARCH_PROCESS = new URL("search-process.ts", import.meta.url).pathname;
+const labd = (name: string, ...flags: string[]): Program => ({
   name,
-  needs: process.execPath,
+  executable: process.execPath,
   database: at("corpus"),
   prepare: [],
-  search: (queries, output) => run([process.execPath, OWN, at("corpus"), queries, THREADS, ...more], output),
+  search: (queries, output) =>
+    run([process.execPath, SEARCH_PROCESS, at("corpus"), queries, THREADS, ...flags], output),
 });
 const mmseqs = (name: string, database: string, prepare: Program["prepare"]): Program => ({
   name,
-  needs: "mmseqs",
+  executable: "mmseqs",
   database: at(`${database}.done`),
   prepare: [...prepare, ["touch", at(`${database}.done`)]],
   search: (queries, output) => {
@@ -73,11 +74,11 @@ const mmseqs = (name: string, database: string, prepare: Program["prepare"]): Pr
   },
 });
 const PROGRAMS: readonly Program[] = [
-  own("labd, hits of every length"),
-  own("labd, lengths of its homologs", "bounded"),
+  labd("labd, hits of every length"),
+  labd("labd, hits with the lengths of homologs", "bounded"),
   {
     name: "blastp",
-    needs: "blastp",
+    executable: "blastp",
     database: at("blast.pin"),
     prepare: [["makeblastdb", "-in", fasta, "-dbtype", "prot", "-out", at("blast")]],
     search: (queries, output) => {
@@ -88,7 +89,7 @@ const PROGRAMS: readonly Program[] = [
   },
   {
     name: "diamond",
-    needs: "diamond",
+    executable: "diamond",
     database: at("diamond.dmnd"),
     prepare: [["diamond", "makedb", "--in", fasta, "-d", at("diamond"), "--threads", THREADS]],
     search: (queries, output) => {
@@ -104,7 +105,7 @@ const PROGRAMS: readonly Program[] = [
   ]),
 ];
 
-async function packed(): Promise<Corpus> {
+async function openPackedCorpus(): Promise<Corpus> {
   if (!existsSync(at("corpus"))) {
     const builder = new CorpusBuilder("peers");
     for (const entry of readFasta(await Bun.file(fasta).bytes())) builder.add(entry);
@@ -119,110 +120,107 @@ async function packed(): Promise<Corpus> {
 const accessionOf = (name: string): string => (name.includes("|") ? name.split("|")[1] : name);
 
 /** Indexes of the subjects found, by query. */
-async function foundBy(output: string, corpus: Corpus): Promise<Map<string, Set<number>>> {
+async function readHits(output: string, corpus: Corpus): Promise<Map<string, Set<number>>> {
   const found = new Map<string, Set<number>>();
   for (const line of (await Bun.file(output).text()).split("\n")) {
     if (line === "") continue;
     const [query, subject] = line.split("\t");
-    const own = found.get(accessionOf(query)) ?? new Set();
-    found.set(accessionOf(query), own.add(corpus.findAccession(accessionOf(subject))));
+    const subjects = found.get(accessionOf(query)) ?? new Set();
+    found.set(accessionOf(query), subjects.add(corpus.findAccession(accessionOf(subject))));
   }
   return found;
 }
 
 interface Outcome {
-  walls: number[];
-  busy: number[];
+  wall: number[];
+  cpu: number[];
   hits: number;
   /** Query and subject of good hits. */
   good: Set<string>;
 }
 
 /** Prints times, hits and overlap with the first program. */
-function print(size: number, outcomes: Map<string, Outcome>): void {
+function print(size: number, outcomes: Map<Program, Outcome>): void {
   const [first] = outcomes.values();
-  console.log(`\nbatches of ${size} (${first.walls.length} of them)`);
-  console.log(
-    "program\ts/query\tcpu s/query\ttimes labd's\thits\tgood\tof theirs labd has\tof labd's they have",
-  );
-  for (const [name, { walls, busy, hits, good }] of outcomes) {
+  console.log(`\nbatches of ${size} (${first.wall.length})`);
+  console.log("program\ts/query\tcpu s/query\tratio to labd\thits\tgood\tfound by labd\tof labd's good hits");
+  for (const [{ name }, { wall, cpu, hits, good }] of outcomes) {
     const both = [...good].filter((pair) => first.good.has(pair)).length;
     const share = (of: number): string => `${((100 * both) / Math.max(1, of)).toFixed(2)} %`;
-    const ratio = median(walls.map((wall, k) => wall / first.walls[k]));
-    const numbers = [median(walls) / size, median(busy) / size, ratio].map((value) => value.toFixed(3));
+    const ratio = median(wall.map((seconds, k) => seconds / first.wall[k]));
+    const numbers = [median(wall) / size, median(cpu) / size, ratio].map((value) => value.toFixed(3));
     console.log([name, ...numbers, hits, good.size, share(good.size), share(first.good.size)].join("\t"));
   }
 }
 
-const corpus = await packed();
+const corpus = await openPackedCorpus();
 const programs: Program[] = [];
 for (const program of PROGRAMS) {
-  if (Bun.which(program.needs) === null) {
-    console.log(`SKIPPED ${program.name}: ${program.needs} is not installed`);
+  if (Bun.which(program.executable) === null) {
+    console.log(`SKIPPED ${program.name}: ${program.executable} is not installed`);
     continue;
   }
   if (!existsSync(program.database)) for (const command of program.prepare) await run(command);
   programs.push(program);
 }
 console.log(
-  `${corpus.sequenceCount} proteins, ${corpus.residueCount} residues; ${THREADS} threads; times of whole processes`,
+  `${corpus.sequenceCount} proteins, ${corpus.residueCount} residues; ${THREADS} threads; times include process start`,
 );
 
 const next = random(SEED);
-const drawn = new Set<number>();
+const queried = new Set<number>();
 /** Draws queries of 40 to 2,500 residues without repetition. */
 function draw(): number {
   for (;;) {
     const index = Math.floor(next() * corpus.sequenceCount);
     const { length } = residuesOf(corpus, index);
-    if (length < 40 || length > 2500 || drawn.has(index)) continue;
-    drawn.add(index);
+    if (length < 40 || length > 2500 || queried.has(index)) continue;
+    queried.add(index);
     return index;
   }
 }
 
-const goodness = new Map<string, boolean>();
-/** Judges hits by the local alignment. */
-function judge(query: number, subjects: number[]): void {
-  const unknown = subjects.filter((subject) => !goodness.has(`${query} ${subject}`));
-  const own = encode(decode(residuesOf(corpus, query)));
+const goodPairs = new Map<string, boolean>();
+/** Query and subject of the good hits of a query, by the local alignment. */
+function findGood(query: number, subjects: readonly number[]): string[] {
+  const pairs = subjects.map((subject) => `${query} ${subject}`);
+  const unknown = subjects.filter((_, k) => !goodPairs.has(pairs[k]));
   const aligned = alignLocal(
-    own,
+    encode(decode(residuesOf(corpus, query))),
     unknown.map((subject) => residuesOf(corpus, subject)),
   );
-  for (const [k, { identity, coverage }] of aligned.entries()) {
-    goodness.set(`${query} ${unknown[k]}`, identity >= MIN_IDENTITY && coverage >= MIN_COVERAGE);
+  for (const [k, { identity, coverage }] of aligned.entries())
+    goodPairs.set(`${query} ${unknown[k]}`, identity >= MIN_IDENTITY && coverage >= MIN_COVERAGE);
+  return pairs.filter((pair) => goodPairs.get(pair));
+}
+
+/** Searches a batch with one program and adds to its outcome. */
+async function searchBatch(program: Program, queries: readonly number[], outcome: Outcome): Promise<void> {
+  const output = at("hits.tsv");
+  rmSync(output, { force: true });
+  const { wall, cpu } = await program.search(at("queries.fasta"), output);
+  outcome.wall.push(wall);
+  outcome.cpu.push(cpu);
+  const hits = await readHits(output, corpus);
+  for (const query of queries) {
+    const subjects = [...(hits.get(corpus.accession(query)) ?? [])];
+    outcome.hits += subjects.length;
+    for (const pair of findGood(query, subjects)) outcome.good.add(pair);
   }
 }
 
 for (const [i, size] of [1, 10, 100].entries()) {
   const outcomes = new Map(
-    programs.map(({ name }): [string, Outcome] => [name, { walls: [], busy: [], hits: 0, good: new Set() }]),
+    programs.map((program): [Program, Outcome] => [program, { wall: [], cpu: [], hits: 0, good: new Set() }]),
   );
   const batches = Number(counts[i] ?? [5, 3, 1][i]);
   for (let batch = 0; batch < batches; batch++) {
     const queries = Array.from({ length: size }, draw);
-    const texts = queries.map(
+    const entries = queries.map(
       (index) => `>${corpus.accession(index)}\n${decode(residuesOf(corpus, index))}\n`,
     );
-    await Bun.write(at("queries.fasta"), texts.join(""));
-    for (const program of programs) {
-      const output = at("hits.tsv");
-      rmSync(output, { force: true });
-      const outcome = outcomes.get(program.name)!;
-      const { wall, busy } = await program.search(at("queries.fasta"), output);
-      outcome.walls.push(wall);
-      outcome.busy.push(busy);
-      const found = await foundBy(output, corpus);
-      for (const index of queries) {
-        const subjects = [...(found.get(corpus.accession(index)) ?? [])];
-        judge(index, subjects);
-        outcome.hits += subjects.length;
-        for (const subject of subjects) {
-          if (goodness.get(`${index} ${subject}`)) outcome.good.add(`${index} ${subject}`);
-        }
-      }
-    }
+    await Bun.write(at("queries.fasta"), entries.join(""));
+    for (const [program, outcome] of outcomes) await searchBatch(program, queries, outcome);
   }
   if (batches > 0) print(size, outcomes);
 }
