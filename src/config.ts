@@ -198,13 +198,21 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set(["LABD_CONFIG", "LABD_TASK"
 
 /**
  * The configuration from all sources.
- * @throws Problem invalid_setting that names the setting, its value, where it was set and what is allowed
+ * @throws Problem invalid_setting with every mistake: the setting, its value, where it was set and what is allowed
  */
 export function resolveConfig(sources: Sources): Resolved {
-  const file = readFile(sources.file ?? sources.environment.LABD_CONFIG);
+  const { config, origin, mistakes } = readConfig(sources);
+  refuseMistakes(mistakes);
+  return { config, origin };
+}
+
+/** The same, with the mistakes. Settings with a mistake have their defaults. */
+export function readConfig(sources: Sources): Resolved & { mistakes: string[] } {
+  const mistakes: string[] = [];
+  const file = readFile(sources.file ?? sources.environment.LABD_CONFIG, mistakes);
   for (const variable of Object.keys(sources.environment)) {
     if (!variable.startsWith("LABD_") || OTHER_VARIABLES.has(variable)) continue;
-    refuseUnknown(variable, "the environment", SETTING_NAMES.map(variableOf));
+    mistakes.push(...unknownName(variable, "the environment", SETTING_NAMES.map(variableOf)));
   }
 
   const config: Record<string, unknown> = {};
@@ -220,16 +228,39 @@ export function resolveConfig(sources: Sources): Resolved {
     const read = setting.read(value);
     if (read === undefined) {
       const shown = setting.secret ? "the value given (not shown)" : JSON.stringify(value);
-      throw new Problem(
-        "invalid_setting",
-        `${name}: ${shown} from ${from} is not allowed; expected ${setting.allowed}.`,
-      );
+      mistakes.push(`${name}: ${shown} from ${from} is not allowed; expected ${setting.allowed}.`);
     }
-    config[name] = name === "data_dir" ? resolve(read as string) : read;
+    const used = read ?? setting.fallback;
+    config[name] = name === "data_dir" ? resolve(used as string) : used;
     origin[name] = from;
   }
-  return { config: config as Config, origin: origin as Record<SettingName, string> };
+  return { config: config as Config, origin: origin as Record<SettingName, string>, mistakes };
 }
+
+/** @param mistakes each begins with the name of its setting. @throws Problem invalid_setting with all, by section */
+export function refuseMistakes(mistakes: readonly string[]): void {
+  if (mistakes.length === 0) return;
+  if (mistakes.length === 1) throw new Problem("invalid_setting", mistakes[0]);
+  const sections = Map.groupBy(mistakes, sectionOf);
+  const groups = [...Object.keys(SECTIONS), undefined].flatMap((section) => {
+    const texts = sections.get(section);
+    return texts ? [`[${section ?? "other"}]\n  ${texts.join("\n  ")}`] : [];
+  });
+  throw new Problem("invalid_setting", `${mistakes.length} settings are invalid.\n${groups.join("\n")}`);
+}
+
+/** The section of the setting that a mistake names; undefined if there is no such setting. */
+function sectionOf(mistake: string): string | undefined {
+  const [name] = /^\w+/.exec(mistake) ?? [""];
+  return Object.entries(SECTIONS).find(([, settings]) => name in settings)?.[0];
+}
+
+/** Settings that differ from their defaults. */
+export const changedSettings = (config: Config): SettingName[] =>
+  SETTING_NAMES.filter((name) => {
+    const { fallback } = SETTINGS[name];
+    return config[name] !== (name === "data_dir" ? resolve(String(fallback)) : fallback);
+  });
 
 /** The settings for s3:// addresses. */
 export const storeAccess = (config: Config) => ({
@@ -262,45 +293,44 @@ interface SettingsFile {
   values: Record<string, unknown>;
 }
 
-function readFile(named: string | undefined): SettingsFile {
+function readFile(named: string | undefined, mistakes: string[]): SettingsFile {
   const path = named ?? "labd.toml";
   if (!existsSync(path)) {
-    if (named === undefined) return { path, values: {} };
-    throw new Problem("invalid_setting", `config: there is no file ${path}.`);
+    if (named !== undefined) mistakes.push(`config: there is no file ${path}.`);
+    return { path, values: {} };
   }
   try {
-    return { path, values: flattened(Bun.TOML.parse(readFileSync(path, "utf8")), path) };
+    return { path, values: flattened(Bun.TOML.parse(readFileSync(path, "utf8")), path, mistakes) };
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem("invalid_setting", `config: ${path} is not TOML: ${(error as Error).message}`, {
-      cause: error,
-    });
+    mistakes.push(`config: ${path} is not TOML: ${(error as Error).message}`);
+    return { path, values: {} };
   }
 }
 
 /** The settings of all sections. Settings outside of a section are read as well. */
-function flattened(file: object, path: string): Record<string, unknown> {
+function flattened(file: object, path: string, mistakes: string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(file)) {
     if (!(key in SECTIONS) || typeof value !== "object") {
-      refuseUnknown(key, path, SETTING_NAMES);
+      mistakes.push(...unknownName(key, path, SETTING_NAMES));
       values[key] = value;
       continue;
     }
     const choices = Object.keys(SECTIONS[key as keyof typeof SECTIONS]);
-    for (const name of Object.keys(value)) refuseUnknown(name, `[${key}] in ${path}`, choices);
+    for (const name of Object.keys(value))
+      mistakes.push(...unknownName(name, `[${key}] in ${path}`, choices));
     Object.assign(values, value);
   }
   return values;
 }
 
-function refuseUnknown(name: string, where: string, choices: string[]): void {
-  if (choices.includes(name)) return;
+/** The mistake of a name that is not among the choices; else nothing. */
+function unknownName(name: string, where: string, choices: string[]): string[] {
+  if (choices.includes(name)) return [];
   const removed = REMOVED_SETTINGS[name.replace(/^LABD_/, "").toLowerCase()];
-  if (removed !== undefined)
-    throw new Problem("invalid_setting", `${name} in ${where} is no longer a setting. ${removed}`);
+  if (removed !== undefined) return [`${name} in ${where} is no longer a setting. ${removed}`];
   const near = nearest(name, choices);
   const hint =
     near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `The settings are ${choices.join(", ")}.`;
-  throw new Problem("invalid_setting", `${name} in ${where} is not a setting. ${hint}`);
+  return [`${name} in ${where} is not a setting. ${hint}`];
 }

@@ -37,7 +37,8 @@ export class Passwords {
   }
 }
 
-function passwordError(password: string): string | undefined {
+/** What is wrong with a new password; undefined if nothing is. */
+export function passwordError(password: string): string | undefined {
   if (password.length < MIN_LENGTH) return `Expected at least ${MIN_LENGTH} characters.`;
   if (password.length > MAX_LENGTH) return `Expected at most ${MAX_LENGTH} characters.`;
   if (/\p{Cc}/u.test(password)) return "Expected one line without control characters.";

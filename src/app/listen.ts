@@ -1,8 +1,7 @@
 import { SET_UP_HOURS, setUpPath } from "../accounts/account-routes.ts";
 import { placeOf } from "../operations/backup/places.ts";
 import { openSchedule } from "../operations/backup/schedule.ts";
-import { type Config, isSecret, SETTING_NAMES, SETTINGS, socketPath } from "../config.ts";
-import { Problem } from "../problem.ts";
+import { changedSettings, type Config, isSecret, refuseMistakes, socketPath } from "../config.ts";
 import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { selfCommand } from "../platform/self-command.ts";
@@ -12,6 +11,7 @@ import { COMMIT, VERSION } from "../version.ts";
 import { backupDirectory } from "./data-directory.ts";
 import { type App, open } from "./open.ts";
 import { environmentOf } from "./options.ts";
+import { settingMistakes } from "./setting-mistakes.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
@@ -36,7 +36,7 @@ export interface Listening extends App {
  * @throws Problem cannot_listen, invalid_setting
  */
 export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
-  checkTls(config);
+  refuseMistakes(settingMistakes(config));
   const service = await open(config);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);
   const reload = (): void => reloadCertificate(socket, service, config);
@@ -65,13 +65,6 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     reload,
     stop: () => (stopped ??= stop()),
   };
-}
-
-function checkTls({ host, tls_certificate, tls_key }: Config): void {
-  if ((tls_certificate === "") !== (tls_key === ""))
-    throw new Problem("invalid_setting", "tls_certificate and tls_key: set both or neither.");
-  if (socketPath({ host }) !== "" && tls_key !== "")
-    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (host) has no TLS.");
 }
 
 async function listenFor(service: App, config: Config, attempts: number): Promise<Socket> {
@@ -122,7 +115,7 @@ function auditRun({ accounts, log }: App, config: Config): { stop(): void } {
     if (head) log.info("audit head", { ...head });
   };
   attempt("start", () =>
-    recordStart(audit, { version: VERSION, commit: COMMIT, settings: changedSettings(config) }),
+    recordStart(audit, { version: VERSION, commit: COMMIT, settings: settingsForAudit(config) }),
   );
   logHead();
   const timer = setInterval(logHead, DAY);
@@ -135,6 +128,12 @@ function auditRun({ accounts, log }: App, config: Config): { stop(): void } {
   };
 }
 
+/** Settings that differ from their defaults; secrets masked. */
+const settingsForAudit = (config: Config): Record<string, string | number | boolean> =>
+  Object.fromEntries(
+    changedSettings(config).map((name) => [name, isSecret(name) ? "********" : config[name]]),
+  );
+
 /** A new link to create the first administrator, where there is none. */
 function setUpLink(config: Config, accounts: Accounts, url: string): string | null {
   if (accounts.hasAdministrator()) return null;
@@ -143,15 +142,6 @@ function setUpLink(config: Config, accounts: Accounts, url: string): string | nu
   const base = config.public_url || (url.startsWith("unix:") ? "" : url);
   return base + setUpPath(key);
 }
-
-/** Settings that differ from their defaults; secrets masked. */
-const changedSettings = (config: Config): Record<string, string | number | boolean> =>
-  Object.fromEntries(
-    SETTING_NAMES.filter((name) => config[name] !== SETTINGS[name].fallback).map((name) => [
-      name,
-      isSecret(name) ? "********" : config[name],
-    ]),
-  );
 
 /** Makes backups on schedule, each by `labd backup` in a child process. */
 function scheduleBackups(config: Config, { clock, log }: App): ReturnType<typeof openSchedule> | undefined {

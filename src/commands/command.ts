@@ -5,6 +5,7 @@ import {
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
+  type Sources,
 } from "../config.ts";
 import { nearest, Problem } from "../problem.ts";
 
@@ -97,12 +98,17 @@ export class Call {
 
   /** The settings from flags, variables and file. @throws Problem invalid_setting */
   configuration(): Resolved {
+    return resolveConfig(this.sources());
+  }
+
+  /** Where the settings are given. */
+  sources(): Sources {
     const flags: Partial<Record<SettingName, string>> = {};
     for (const name of this.command.settings) {
       const value = this.value(flagOf(name));
       if (value !== undefined) flags[name] = value;
     }
-    return resolveConfig({ flags, environment: this.environment, file: this.value(CONFIG_FLAG) });
+    return { flags, environment: this.environment, file: this.value(CONFIG_FLAG) };
   }
 
   /** Writes to standard output and waits until a slow reader has taken it. */

@@ -29,8 +29,10 @@ export function redactedAddress(url: string): string {
 /** @throws Problem invalid_setting */
 export function connectionOptions({ url, ca }: QueueAddress): RedisOptions {
   const [, user = "", secret = "", path, database] = SOCKET.exec(url) ?? [];
-  if (path !== undefined) return { path, ...credentials(user, secret), db: Number(database ?? 0) };
-  if (!URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname))
+  const isEncoded = !/%(?![0-9a-f]{2})/i.test(url);
+  if (path !== undefined && isEncoded)
+    return { path, ...credentials(user, secret), db: Number(database ?? 0) };
+  if (!isEncoded || !URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname))
     throw new Problem(
       "invalid_setting",
       "queue: the address is invalid (not shown because of its password). Expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path; a single Redis, neither Sentinel nor Cluster.",

@@ -125,6 +125,17 @@ function firstFree<T>({ host, port: first, attempts }: SocketOptions, listen: (p
   }
 }
 
+/** Why this machine cannot listen on a host, at whatever port; undefined if it can. */
+export function hostMistake(host: string): string | undefined {
+  try {
+    void serveOn({ hostname: host, port: 0 }, async () => new Response()).stop(true);
+    return undefined;
+  } catch (error) {
+    const hint = listenHint(String((error as { code?: string }).code), 0) ?? (error as Error).message;
+    return `host: cannot listen on ${host}: ${hint}.`;
+  }
+}
+
 function listenHint(code: string, port: number): string | undefined {
   switch (code) {
     case "EADDRINUSE":

@@ -12,6 +12,7 @@ import { post } from "./post.ts";
 import { webhookRoutes } from "./route.ts";
 import { WebhookStore } from "./store.ts";
 
+export { readNetworks } from "./address.ts";
 export { EVENTS } from "./events.ts";
 export { NewWebhook, Rotation } from "./management.ts";
 export { checkSecrets } from "./secret.ts";

@@ -15,7 +15,7 @@ import type { IdentitySettings } from "./settings.ts";
 export { Identities, type Identity } from "./identities.ts";
 export { accountState } from "./active-directory.ts";
 export { findExcluded, lookUp, checkPassword } from "./ldap.ts";
-export { readLdapOptions, readOidcOptions } from "./options.ts";
+export { ldapMistakes, oidcMistakes, readLdapOptions, readOidcOptions } from "./options.ts";
 export { recheckDirectory } from "./ldap-recheck.ts";
 export { checkDirectory, checkProvider } from "./check.ts";
 export { type Provider, PROVIDERS } from "./person.ts";

@@ -8,37 +8,48 @@ import { type IdentitySettings, LDAP_SETTINGS, OIDC_SETTINGS } from "./settings.
 /** Hours after which a session must be renewed at the provider. */
 const SESSION_HOURS = 24;
 
-const checkFile = (path: string): void => {
-  if (path !== "" && !existsSync(path)) refuse(`ca_file: there is no file ${path}.`);
-};
-function refuse(reason: string): never {
-  throw new Problem("invalid_setting", reason);
+const fileMistakes = (path: string): string[] =>
+  path !== "" && !existsSync(path) ? [`ca_file: there is no file ${path}.`] : [];
+
+/** @throws Problem invalid_setting with the first mistake */
+function refuse([mistake]: readonly string[]): void {
+  if (mistake !== undefined) throw new Problem("invalid_setting", mistake);
 }
 
 const isLocal = (url: string): boolean => /^ldap:\/\/(127\.[\d.]+|\[::1\]|localhost)(:\d+)?\/?$/i.test(url);
 
-/** The options of the directory; undefined if none is configured. @throws Problem invalid_setting */
-export function readLdapOptions(settings: IdentitySettings): LdapOptions | undefined {
-  const urls = settings.ldap_url.split(/ +/).filter((url) => url !== "");
-  if (urls.length === 0) return undefined;
+const urlsOf = ({ ldap_url }: IdentitySettings): string[] => ldap_url.split(/ +/).filter((url) => url !== "");
+
+/** The mistakes in the settings of the directory; none if none is configured. */
+export function ldapMistakes(settings: IdentitySettings): string[] {
+  const urls = urlsOf(settings);
+  if (urls.length === 0) return [];
+  const mistakes = fileMistakes(settings.ca_file);
   const plain = urls.find((url) => url.startsWith("ldap:") && !isLocal(url));
   if (plain !== undefined && settings.ldap_tls === "required")
-    refuse(
+    mistakes.push(
       `ldap_url: ${plain} would send passwords unencrypted. Use ldaps://, or set ldap_tls to starttls (or to off if the network is safe).`,
     );
   if (settings.ldap_user_base === "")
-    refuse("ldap_user_base: expected the DN below which people are, with ldap_url.");
+    mistakes.push("ldap_user_base: expected the DN below which people are, with ldap_url.");
   if (!settings.ldap_user_filter.includes("{username}"))
-    refuse("ldap_user_filter: must contain {username}; otherwise every name finds everybody.");
+    mistakes.push("ldap_user_filter: must contain {username}; otherwise every name finds everybody.");
   // Servers treat a bind with a DN and no password as anonymous.
   if ((settings.ldap_bind_dn === "") !== (settings.ldap_bind_password === ""))
-    refuse("ldap_bind_dn and ldap_bind_password: set both or neither.");
-  checkFile(settings.ca_file);
+    mistakes.push("ldap_bind_dn and ldap_bind_password: set both or neither.");
   const needsGroups = (["groups_allowed", "groups_admin", "group_map"] as const).find(
     (name) => settings[name] !== "",
   );
   if (needsGroups !== undefined && settings.ldap_group_base === "" && settings.oidc_issuer === "")
-    refuse(`ldap_group_base: expected the DN below which groups are, with ${needsGroups}.`);
+    mistakes.push(`ldap_group_base: expected the DN below which groups are, with ${needsGroups}.`);
+  return mistakes;
+}
+
+/** The options of the directory; undefined if none is configured. @throws Problem invalid_setting */
+export function readLdapOptions(settings: IdentitySettings): LdapOptions | undefined {
+  const urls = urlsOf(settings);
+  if (urls.length === 0) return undefined;
+  refuse(ldapMistakes(settings));
   const attributes = readPairs(settings.ldap_attributes, LDAP_SETTINGS.ldap_attributes.fallback);
   return {
     urls,
@@ -59,12 +70,23 @@ export function readLdapOptions(settings: IdentitySettings): LdapOptions | undef
   };
 }
 
+/** The mistakes in the settings of the provider; none if none is configured. */
+export function oidcMistakes(settings: IdentitySettings): string[] {
+  if (settings.oidc_issuer === "") return [];
+  const mistakes = fileMistakes(settings.ca_file);
+  if (!URL.canParse(settings.oidc_issuer))
+    mistakes.push(`oidc_issuer: ${settings.oidc_issuer} is not a URL. Check host and port.`);
+  if (settings.oidc_client_id === "")
+    mistakes.push(
+      "oidc_client_id: expected the client ID of this service at the provider, with oidc_issuer.",
+    );
+  return mistakes;
+}
+
 /** The options of the provider; undefined if none is configured. @throws Problem invalid_setting */
 export function readOidcOptions(settings: IdentitySettings): OidcOptions | undefined {
   if (settings.oidc_issuer === "") return undefined;
-  if (settings.oidc_client_id === "")
-    refuse("oidc_client_id: expected the client ID of this service at the provider, with oidc_issuer.");
-  checkFile(settings.ca_file);
+  refuse(oidcMistakes(settings));
   const claims = readPairs(settings.oidc_claims, OIDC_SETTINGS.oidc_claims.fallback);
   return {
     // Normalized, because accounts are linked to it.
