@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { helpOf } from "../src/commands/help.ts";
 import { SECTIONS } from "../src/config.ts";
+import { LIMITS } from "../src/inventory/model/limits.ts";
 import { COMMANDS } from "../src/main.ts";
+import { LIMITS as PLATFORM_LIMITS } from "../src/platform/limits.ts";
 import { PROBLEMS } from "../src/problem.ts";
 import manifest from "../package.json";
 
@@ -56,6 +58,15 @@ test("docs/problems.md lists every code with its HTTP status, SOAP fault and exi
     "problems",
     table(["Code", "HTTP status", "SOAP 1.1 fault", "Exit code", "Meaning"], rows),
   );
+});
+
+test("docs/rest.md has every limit of a request", () => {
+  const rows = Object.values({ ...LIMITS, ...PLATFORM_LIMITS }).map(({ max, of, instead }) => [
+    `${of[0].toUpperCase()}${of.slice(1)}`,
+    max.toLocaleString("en"),
+    instead,
+  ]);
+  expectGenerated("docs/rest.md", "limits", table(["Limit", "Most", "Above it"], rows));
 });
 
 const documents = [

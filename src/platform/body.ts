@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { checkMembers } from "./json-members.ts";
 import { currentRequest } from "./request-context.ts";
 
 export const bodyTooLarge = (maxBytes: number): Problem =>
@@ -90,6 +91,7 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
 export async function readJson(request: Request): Promise<unknown> {
   const text = await readText(request, currentRequest()?.limits?.maxMessageBytes ?? Number.POSITIVE_INFINITY);
   if (text.trim() === "") return {};
+  checkMembers(text);
   try {
     return JSON.parse(text);
   } catch (cause) {

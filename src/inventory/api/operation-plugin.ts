@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { LIMITS } from "../model/limits.ts";
 import { DEFAULT_PAGE_SIZE } from "../model/listing.ts";
 import { PROBLEM_SCHEMA } from "../model/schema.ts";
 import type { RoutedResource } from "../resources/index.ts";
@@ -66,7 +67,10 @@ const SHARED = {
   ],
   paging: [
     inQuery("page", "Page number from 1."),
-    inQuery("page_size", `Results on a page (${DEFAULT_PAGE_SIZE} by default); max returns all.`),
+    inQuery(
+      "page_size",
+      `Results on a page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max returns all, up to that limit.`,
+    ),
   ],
   flat: [inQuery("response_format", 'flat: wrap the response as {"results": …}.')],
 };

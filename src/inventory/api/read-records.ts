@@ -1,4 +1,6 @@
 import type { Json } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
+import { LIMITS } from "../model/limits.ts";
 import {
   type Listing,
   parseExplain,
@@ -25,6 +27,7 @@ import {
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import { openSnapshotFor, streamList } from "./list-stream.ts";
+import { exceeded } from "../../platform/limits.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { formOf, notModified, show } from "./render.ts";
 
@@ -40,6 +43,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   const format = negotiate(listing.format, request.headers.get("accept"));
   const headers = warningOf(listing.ignored);
   if (format === "csv" || format === "xlsx") return exportList(call, resource, format, listing, headers);
+  if (format === "api" && listing.size === "max") checkPage(call, resource, listing);
   const streamed = format === "json" ? streamList(call, resource, listing, headers) : undefined;
   if (streamed) return streamed;
   const reader = past?.reader ?? store.reader;
@@ -60,6 +64,14 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
       Import: actor.user === null ? null : `${call.base}${resource.segment}/import/?format=api`,
     },
   });
+}
+
+/** A page is HTML as a whole, unlike files. @throws Problem invalid_request naming URLs that stream all records */
+function checkPage(call: Call, resource: RoutedResource, listing: Listing): void {
+  const { total } = call.store.reader.list(resource, { ...listing, page: 1, size: 1 }, call.actor);
+  if (total <= LIMITS.rows.max) return;
+  const urls = ["json", "csv"].map((format) => withParameter(call, "format", format));
+  throw parameterProblem("page_size", `${exceeded(LIMITS.rows)} All are at ${urls.join(" and ")}`);
 }
 
 /** GET of a record. */

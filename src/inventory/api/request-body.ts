@@ -1,6 +1,7 @@
 import type { Json } from "../model/field.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { Problem } from "../../problem.ts";
+import { checkFields } from "../../platform/json-members.ts";
 import { readBytes, readText } from "../../platform/body.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
 /** A JSON object, or a form (application/x-www-form-urlencoded). */
 export async function readPairs(request: Request, maxBytes: number): Promise<Json> {
   if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
-  return Object.fromEntries(new URLSearchParams(await readText(request, maxBytes)));
+  return Object.fromEntries(await readFields(request, maxBytes));
 }
 
 /** An uploaded file, and the other fields of its form. */
@@ -67,8 +68,11 @@ export const isForm = (request: Request): boolean =>
   mediaType(request) === "application/x-www-form-urlencoded";
 
 /** Its fields. @throws Problem too_large, malformed */
-export const readFields = async (request: Request, maxBytes: number): Promise<URLSearchParams> =>
-  new URLSearchParams(await readText(request, maxBytes));
+export async function readFields(request: Request, maxBytes: number): Promise<URLSearchParams> {
+  const text = await readText(request, maxBytes);
+  checkFields(text);
+  return new URLSearchParams(text);
+}
 
 const JSON_TYPES = new Set([
   "application/json",

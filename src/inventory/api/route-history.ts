@@ -1,6 +1,8 @@
 import { type TSchema, Type } from "typebox";
 import { type Json, KINDS } from "../model/field.ts";
-import { DEFAULT_PAGE_SIZE, invalidPage } from "../model/listing.ts";
+import { parameterProblem } from "../model/filter.ts";
+import { LIMITS } from "../model/limits.ts";
+import { invalidPage, parseSize } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
 import { nullable, recordSchema } from "../model/schema.ts";
@@ -13,10 +15,6 @@ import { type Api, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { closed, content, COUNT, INSTANT, optional, pageOf, TEXT } from "./schema.ts";
-
-/** Changes in one response of the feed. */
-const FEED_SIZE = 1000;
-const MAX_FEED_SIZE = 10_000;
 
 const ID = Type.Union([TEXT, COUNT]);
 const VALUES = Type.Record(TEXT, Type.Unknown());
@@ -143,7 +141,7 @@ function addBatches(api: Api): void {
       user: optional("Username of the author."),
       kind: optional("Kind of batch, as in the response."),
       page: optional("Page number from 1."),
-      page_size: optional("Batches on a page; max returns all."),
+      page_size: optional(`Batches on a page; at most ${LIMITS.rows.max}.`),
       format: Type.Optional(TEXT),
     }),
     returns: content(pageOf(BATCH_SUMMARY)),
@@ -223,13 +221,15 @@ function addFeed(api: Api): void {
         }),
       ),
       resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
-      page_size: optional(`Maximum number of changes: ${FEED_SIZE} by default, at most ${MAX_FEED_SIZE}.`),
+      page_size: optional(
+        `Maximum number of changes; ${LIMITS.rows.max}, which is also the limit, by default.`,
+      ),
     }),
     returns: content(FEED),
     run({ call, query }) {
       const { actor, store, url } = call;
-      const size = sizeOf(url.searchParams, FEED_SIZE);
-      const limit = size === "max" ? MAX_FEED_SIZE : Math.min(size, MAX_FEED_SIZE);
+      const size = parseSize(url.searchParams.get("page_size") ?? "max");
+      const limit = size === "max" ? LIMITS.rows.max : size;
       const kind = query.resource === undefined ? undefined : kinds.get(query.resource)!.name;
       const { cursor, more, results } = store.statements.reading(() =>
         store.history.since(Number(query.since ?? 0), actor, kind, limit),
@@ -260,25 +260,22 @@ export function addMembershipHistory(api: Api, kind: "user" | "group", find: (na
   });
 }
 
+const TOO_LONG = `max returns at most ${LIMITS.rows.max} entries of a history. Request pages: page_size=${LIMITS.rows.max}&page=1.`;
+
 function paged(
   call: Call,
   read: (limit: number, offset: number) => HistoryPage,
   before: { [name: string]: Json } = {},
 ): Response {
   const { searchParams } = call.url;
-  const size = sizeOf(searchParams, DEFAULT_PAGE_SIZE);
+  const size = parseSize(searchParams.get("page_size"));
   const given = searchParams.get("page") ?? "1";
   if (!/^[1-9]\d{0,9}$/.test(given)) throw invalidPage();
   const current = Number(given);
   const { total, results } = call.store.statements.reading(() =>
-    size === "max" ? read(-1, 0) : read(size, (current - 1) * size),
+    size === "max" ? read(LIMITS.rows.max, 0) : read(size, (current - 1) * size),
   );
+  if (size === "max" && total > LIMITS.rows.max) throw parameterProblem("page_size", TOO_LONG);
   if (current > pageCount(total, size)) throw invalidPage();
   return showValue(call, { ...before, ...pageInfo(here(call), searchParams, current, total, size), results });
-}
-
-function sizeOf(parameters: URLSearchParams, otherwise: number): number | "max" {
-  const given = parameters.get("page_size");
-  if (given === "max" || given === "all") return "max";
-  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : otherwise;
 }

@@ -3,15 +3,16 @@ import { type Label, labelsOf, type Symbology } from "../labels/label.ts";
 import { scan } from "../labels/scan.ts";
 import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
 import { parameterProblem } from "../model/filter.ts";
+import { LIMITS } from "../model/limits.ts";
 import { parseListing } from "../model/listing.ts";
 import { listParameters } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
 import { binary, content, COUNT, optional, TEXT } from "./schema.ts";
+import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
 
-const MAX_LABELS = 2000;
 const PDF = "application/pdf";
 const ZPL = "application/zpl";
 /** Dots per inch; also in `labels/zpl.ts`, which is loaded on demand. */
@@ -61,7 +62,7 @@ export function addLabels(api: Api): void {
     api.add("GET", [resource, "labels/"], {
       summary: `Print labels for ${resource.segment}`,
       description:
-        `Labels for all records that the list parameters select, at most ${MAX_LABELS}, in the order of the list. ` +
+        `Labels for all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list. ` +
         "A label shows the name, type and place, a code, and the code as text.",
       query: OPTIONS,
       parameters: listParameters(DECLARED, resource).filter(({ name }) => !UNUSED.has(name)),
@@ -81,7 +82,7 @@ export function addLabels(api: Api): void {
         const { name, about, label } = sheet;
         return { name, about, ...label, per_page: positionsOf(sheet) };
       });
-      return respondJson({ results, most: MAX_LABELS, resolutions: RESOLUTIONS.map(Number) });
+      return respondJson({ results, most: LIMITS.labels.max, resolutions: RESOLUTIONS.map(Number) });
     },
   });
 }
@@ -110,14 +111,11 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
   for (const name of Object.keys(OPTIONS.properties)) parameters.delete(name);
   const refused = NOT_ACCEPTED.find((name) => parameters.has(name));
   if (refused !== undefined) throw parameterProblem(refused, "Labels show records as they are now.");
-  const listing = parseListing(DECLARED, resource, parameters, actor);
+  const listing = parseListing(DECLARED, resource, parameters, actor, LIMITS.labels);
   const paged = parameters.has("page") || parameters.has("page_size");
-  const found = store.reader.list(resource, paged ? listing : { ...listing, size: MAX_LABELS }, actor);
-  if ((paged ? found.rids.length : found.total) > MAX_LABELS)
-    throw new Problem(
-      "too_large",
-      `${found.total} records, but a file holds at most ${MAX_LABELS} labels. Filter the list, or request pages: page_size=${MAX_LABELS}&page=1.`,
-    );
+  const found = store.reader.list(resource, paged ? listing : { ...listing, size: LIMITS.labels.max }, actor);
+  if ((paged ? found.rids.length : found.total) > LIMITS.labels.max)
+    throw new Problem("too_large", exceeded(LIMITS.labels));
   if (found.rids.length === 0) throw new Problem("not_found", "No record matches.");
   // The page that a phone opens when it scans the code.
   const page = `${base.slice(0, -ROOT.length)}/i/`;

@@ -1,5 +1,7 @@
+import { LIMITS } from "../model/limits.ts";
 import { csvValue } from "../model/page.ts";
 import { toStreamable } from "./zip-layout.ts";
+import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
 
 /** Instants are ISO 8601 text. */
@@ -14,8 +16,6 @@ export interface Table {
   rows(): Generator<Row>;
 }
 
-const MAX_ROWS = 200_000;
-const MAX_COLUMNS = 200;
 const CHUNK_ROWS = 500;
 /** Uncompressed bytes of an XLSX file, which is a ZIP archive. */
 const MAX_UNCOMPRESSED = 500_000_000;
@@ -34,13 +34,13 @@ export async function readTable(bytes: Uint8Array, onProgress: (rows: number) =>
   try {
     for await (const { number, cells } of isZip ? xlsxRows(bytes) : csvRows(decode(bytes))) {
       if (cells.every((cell) => cell === null || cell === "")) continue;
-      if (cells.length > MAX_COLUMNS)
-        throw new Problem("too_large", `Row ${number} has more than ${MAX_COLUMNS} columns.`);
+      if (cells.length > LIMITS.columns.max)
+        throw new Problem("too_large", `Row ${number}: ${exceeded(LIMITS.columns)}`);
       if (!headers) {
         headers = cells.map((cell) => String(cell ?? "").trim());
         continue;
       }
-      if (++count > MAX_ROWS) throw new Problem("too_large", `More than ${MAX_ROWS} rows.`);
+      if (++count > LIMITS.fileRows.max) throw new Problem("too_large", exceeded(LIMITS.fileRows));
       chunk.push({ number, cells });
       if (chunk.length < CHUNK_ROWS) continue;
       chunks.push(compress(chunk));

@@ -1,9 +1,9 @@
 import { Problem } from "../../problem.ts";
+import { exceeded } from "../../platform/limits.ts";
 import { isObject, type Json, type JsonObject } from "./field.ts";
+import { LIMITS } from "./limits.ts";
 import { invalidField } from "./parse-body.ts";
 
-/** Operations in one JSON Patch. */
-const MAX_OPERATIONS = 1000;
 const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"];
 
 /** Whether a body is a JSON Patch: a list of operations, which no record is. */
@@ -23,7 +23,8 @@ export const pointerParts = (pointer: Json | undefined): string[] | undefined =>
 
 /**
  * Applies a JSON Patch (RFC 6902) to a record and returns the changed fields with their new values: the body of a
- * merge. A removed field becomes null. Paths may lead into fields that hold lists and objects.
+ * merge. A removed field becomes null. Paths may lead into fields that hold lists and objects. All that is added counts
+ * against the limit, also what is removed again, so that copies of copies cost no time.
  * @param record the fields that may be read and tested; `writable` those that may be written
  * @throws Problem invalid_request (names the operation), conflict if a test fails
  */
@@ -32,50 +33,68 @@ export function patchRecord(
   writable: ReadonlySet<string>,
   operations: readonly Json[],
 ): JsonObject {
-  if (operations.length > MAX_OPERATIONS)
-    throw invalidField("patch", `More than ${MAX_OPERATIONS} operations.`);
-  let document: Json = structuredClone(record);
-  const changed = new Set<string>();
-  for (const [i, operation] of operations.entries()) {
-    const where = `[${i}]`;
-    const change = (path: readonly string[], name: string, next: Json | undefined, error = ""): void => {
-      if (!Object.hasOwn(record, path[0])) throw invalidField(`${where}.${name}`, "No such field.");
-      if (!writable.has(path[0])) throw invalidField(`${where}.${name}`, "This field is read-only.");
-      if (next === undefined) throw invalidField(`${where}.${name}`, error);
-      changed.add(path[0]);
-      document = next;
-    };
-    const { op, path, value, from } = parseOperation(operation, where);
-    const existing = (pointer: readonly string[], name: string): Json => {
-      const found = read(document, pointer);
-      if (found === undefined) throw invalidField(`${where}.${name}`, "There is nothing at this path.");
-      return found;
-    };
-    if (op === "test") {
-      if (!Bun.deepEquals(read(document, path), value))
-        throw new Problem("conflict", `The test of operation ${i} failed.`);
-      continue;
-    }
-    if (op === "remove" || op === "replace") existing(path, "path");
-    if (op === "remove") {
-      change(path, "path", without(document, path));
-      continue;
-    }
-    const added = from ? structuredClone(existing(from, "from")) : value;
-    if (op === "move" && from) {
-      if (path.length > from.length && from.every((part, at) => part === path[at]))
-        throw invalidField(`${where}.path`, "A value cannot be moved into itself.");
-      change(from, "from", without(document, from));
-    }
-    change(
-      path,
-      "path",
-      within(document, path, added, op === "replace"),
-      "No value can be added at this path.",
-    );
+  if (operations.length > LIMITS.operations.max) throw invalidField("patch", exceeded(LIMITS.operations));
+  const patched = new PatchedRecord(record, writable);
+  for (const [i, operation] of operations.entries()) patched.apply(operation, i);
+  return patched.changes();
+}
+
+class PatchedRecord {
+  readonly #document: JsonObject;
+  readonly #changed = new Set<string>();
+  #growth = 0;
+
+  constructor(
+    private readonly record: JsonObject,
+    private readonly writable: ReadonlySet<string>,
+  ) {
+    this.#document = structuredClone(record);
   }
-  const result = document as JsonObject;
-  return Object.fromEntries([...changed].map((name) => [name, result[name] ?? null]));
+
+  apply(operation: Json, i: number): void {
+    const where = `[${i}]`;
+    const { op, path, value, from } = parseOperation(operation, where);
+    if (op === "test") {
+      if (Bun.deepEquals(read(this.#document, path), value)) return;
+      throw new Problem("conflict", `The test of operation ${i} failed.`);
+    }
+    const added = from ? this.#existing(from, `${where}.from`) : value;
+    if (op === "remove" || op === "replace") this.#existing(path, `${where}.path`);
+    if (op === "move") this.#checkMove(from!, path, where);
+    else this.#grow(added, where);
+    this.#change(path, `${where}.path`);
+    if (op === "remove" || op === "move") removeAt(this.#document, from ?? path);
+    if (op === "remove") return;
+    if (!addAt(this.#document, path, op === "copy" ? structuredClone(added) : added, op === "replace"))
+      throw invalidField(`${where}.path`, "No value can be added at this path.");
+  }
+
+  changes(): JsonObject {
+    return Object.fromEntries([...this.#changed].map((name) => [name, this.#document[name] ?? null]));
+  }
+
+  #existing(path: readonly string[], where: string): Json {
+    const found = read(this.#document, path);
+    if (found === undefined) throw invalidField(where, "There is nothing at this path.");
+    return found;
+  }
+
+  #change([field]: readonly string[], where: string): void {
+    if (!Object.hasOwn(this.record, field)) throw invalidField(where, "No such field.");
+    if (!this.writable.has(field)) throw invalidField(where, "This field is read-only.");
+    this.#changed.add(field);
+  }
+
+  #checkMove(from: readonly string[], path: readonly string[], where: string): void {
+    if (path.length > from.length && from.every((part, at) => part === path[at]))
+      throw invalidField(`${where}.path`, "A value cannot be moved into itself.");
+    this.#change(from, `${where}.from`);
+  }
+
+  #grow(added: Json, where: string): void {
+    this.#growth += JSON.stringify(added).length;
+    if (this.#growth > LIMITS.growth.max) throw invalidField(where, exceeded(LIMITS.growth));
+  }
 }
 
 interface Operation {
@@ -119,30 +138,30 @@ function read(value: Json | undefined, [part, ...rest]: readonly string[]): Json
   return isObject(value) && Object.hasOwn(value, part) ? read(value[part], rest) : undefined;
 }
 
-/** The value with another one at the path; undefined if there is no place for it. */
-function within(value: Json, path: readonly string[], added: Json, replace: boolean): Json | undefined {
-  const [part, ...rest] = path;
-  const isLast = rest.length === 0;
-  if (Array.isArray(value)) {
-    const at = indexIn(value, part, isLast && !replace);
-    if (at === undefined) return undefined;
-    if (isLast) return value.toSpliced(at, replace ? 1 : 0, added);
-    const inner = within(value[at], rest, added, replace);
-    return inner === undefined ? undefined : value.with(at, inner);
+/** Adds a value, or puts it in place of another; false if there is no place for it. */
+function addAt(document: Json, path: readonly string[], added: Json, replace: boolean): boolean {
+  const container = read(document, path.slice(0, -1));
+  const part = path.at(-1)!;
+  if (Array.isArray(container)) {
+    const at = indexIn(container, part, !replace);
+    if (at !== undefined) container.splice(at, replace ? 1 : 0, added);
+    return at !== undefined;
   }
-  if (!isObject(value) || (!isLast && !Object.hasOwn(value, part))) return undefined;
-  const inner = isLast ? added : within(value[part], rest, added, replace);
-  return inner === undefined ? undefined : Object.fromEntries([...Object.entries(value), [part, inner]]);
+  if (!isObject(container)) return false;
+  // Not by assignment: a member may have any name.
+  Object.defineProperty(container, part, {
+    value: added,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
+  return true;
 }
 
-/** The value without the existing value at the path. */
-function without(value: Json, path: readonly string[]): Json {
-  const [part, ...rest] = path;
-  if (Array.isArray(value)) {
-    const at = indexIn(value, part, false)!;
-    return rest.length === 0 ? value.toSpliced(at, 1) : value.with(at, without(value[at], rest));
-  }
-  const object = value as JsonObject;
-  const kept = Object.entries(object).filter(([name]) => name !== part);
-  return Object.fromEntries(rest.length === 0 ? kept : [...kept, [part, without(object[part], rest)]]);
+/** Removes the existing value at the path. */
+function removeAt(document: Json, path: readonly string[]): void {
+  const container = read(document, path.slice(0, -1)) as Json[] | JsonObject;
+  const part = path.at(-1)!;
+  if (Array.isArray(container)) container.splice(Number(part), 1);
+  else delete container[part];
 }

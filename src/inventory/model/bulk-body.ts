@@ -1,6 +1,8 @@
+import { exceeded } from "../../platform/limits.ts";
 import { pointerParts } from "./apply-json-patch.ts";
 import { isObject, type Json, type JsonObject } from "./field.ts";
-import { invalidField } from "./parse-body.ts";
+import { LIMITS } from "./limits.ts";
+import { errorKey, invalidField } from "./parse-body.ts";
 
 /** What a bulk update does to one record. */
 export interface BulkChange {
@@ -38,7 +40,7 @@ const isOperation = (value: Json): boolean => isObject(value) && Object.hasOwn(v
 export function parseBulkChanges(body: Json): BulkChange[] {
   if (Array.isArray(body)) return body.some(isOperation) ? fromOperations(body) : body.map(fromObject);
   if (isObject(body) && Array.isArray(body.ids) && Array.isArray(body.patch)) {
-    const change = collect(body.patch.map((operation, i) => parseOperation(operation, `patch[${i}]`, 1)));
+    const change = changeOf({ patch: body.patch });
     return body.ids.map((id, i) => Object.assign({ id: idOf(id, `ids[${i}]`) }, change));
   }
   if (isObject(body) && Array.isArray(body.items)) {
@@ -77,7 +79,8 @@ function changeOf(rest: JsonObject): Omit<BulkChange, "id"> {
   if (!Array.isArray(rest.patch)) return { body: rest, tests: [] };
   if (Object.keys(rest).some((name) => name !== "patch"))
     throw invalidField("patch", "Give either patch or fields, not both.");
-  return collect(rest.patch.map((operation, i) => parseOperation(operation, `patch[${i}]`, 1)));
+  const operations = rest.patch.map((operation, i) => parseOperation(operation, `patch[${i}]`, 1));
+  return collect(operations, "patch");
 }
 
 function fromObject(value: Json, i: number): BulkChange {
@@ -88,11 +91,13 @@ function fromObject(value: Json, i: number): BulkChange {
 function fromOperations(list: readonly Json[]): BulkChange[] {
   const operations = list.map((entry, i) => parseOperation(entry, `[${i}]`, 2));
   return [...Map.groupBy(operations, ({ path }) => path[0])].map(([id, own]) =>
-    Object.assign({ id }, collect(own)),
+    Object.assign({ id }, collect(own, id)),
   );
 }
 
-function collect(operations: readonly Operation[]): Omit<BulkChange, "id"> {
+function collect(operations: readonly Operation[], where: string): Omit<BulkChange, "id"> {
+  if (operations.length > LIMITS.operations.max)
+    throw invalidField(errorKey(where), exceeded(LIMITS.operations));
   const fieldOf = ({ path }: Operation) => path[path.length - 1];
   const [tests, changes] = [true, false].map((isTest) =>
     operations.filter(({ op }) => (op === "test") === isTest),

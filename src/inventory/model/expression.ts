@@ -1,7 +1,9 @@
 import { Problem } from "../../problem.ts";
 import { and, type Condition, not, or } from "./condition.ts";
+import { exceeded } from "../../platform/limits.ts";
 import { type Json, KINDS, isObject } from "./field.ts";
-import { parseOperator, parsePath, parseComparison } from "./filter.ts";
+import { type Budget, parseOperator, parsePath, parseComparison, spend } from "./filter.ts";
+import { LIMITS } from "./limits.ts";
 import { parseJson } from "./parse-json.ts";
 import { fieldAt, isRelatedPath, type Resource, type Resources } from "./resource.ts";
 
@@ -28,18 +30,18 @@ export const PRESETS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Most comparisons in one expression. */
-const SIZE_LIMIT = 200;
-/** Deepest nesting of and, or, not. */
-const DEPTH_LIMIT = 16;
-
 /**
  * The advanced filter: `{"category": …, "operator": …, "value": …}`, several separated by commas, all of which must
  * hold. Also read: a list in brackets, a comma at the end, keys in any case, values as numbers or booleans, and
  * `{"and": […]}`, `{"or": […]}`, `{"not": …}` in place of a comparison.
  * @throws Problem invalid_request under the name query_expression
  */
-export function parseExpression(resources: Resources, resource: Resource, text: string): Condition {
+export function parseExpression(
+  resources: Resources,
+  resource: Resource,
+  text: string,
+  budget: Budget = { conditions: LIMITS.conditions.max },
+): Condition {
   const bare = text.trim().replace(/,\s*$/, "");
   if (bare === "") return and();
   let items: Json[];
@@ -48,12 +50,11 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
   } catch (error) {
     throw refused((error as Problem).message);
   }
-  const left = { comparisons: SIZE_LIMIT };
-  return and(...items.map((item, i) => readItem(item, `object ${i + 1}`, DEPTH_LIMIT)));
+  return and(...items.map((item, i) => readItem(item, `object ${i + 1}`, LIMITS.nesting.max)));
 
   function readItem(item: Json, where: string, depth: number): Condition {
     if (!isObject(item)) throw refused(`${where}: expected an object with category, operator and value`);
-    if (depth === 0) throw refused(`${where}: nested deeper than ${DEPTH_LIMIT}`);
+    if (depth === 0) throw refused(`${where}: ${exceeded(LIMITS.nesting)}`);
     const keys = new Map(Object.entries(item).map(([key, value]) => [key.toLowerCase(), value]));
     for (const [key, join] of [
       ["and", and],
@@ -66,7 +67,7 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
     }
     if (keys.size === 1 && keys.has("not"))
       return not(readItem(keys.get("not")!, `${where}, not`, depth - 1));
-    if (left.comparisons-- === 0) throw refused(`more than ${SIZE_LIMIT} comparisons`);
+    if (!spend(budget, 1)) throw refused(exceeded(LIMITS.conditions));
     return readComparison(keys, where);
   }
 

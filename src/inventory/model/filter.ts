@@ -1,7 +1,9 @@
 import { errorKey } from "./parse-body.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { and, compare, type Condition, not, or, some } from "./condition.ts";
+import { exceeded } from "../../platform/limits.ts";
 import { DAY, isDay, type KindName, KINDS, parseUuid, quoted } from "./field.ts";
+import { LIMITS } from "./limits.ts";
 import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
 import {
   fieldAt,
@@ -16,10 +18,16 @@ import {
 /** How a value that a client typed is compared, or a sentence about why it cannot be. */
 export type ParsedFilter = { condition: Condition } | { error: string };
 
-/** Most values that one parameter may list. */
-const LIST_LIMIT = 1000;
-/** Most words of a search. */
-const WORD_LIMIT = 50;
+/** Conditions that a request may still have. */
+export interface Budget {
+  conditions: number;
+}
+
+/** Takes `count` conditions from the budget; false where it does not have as many. */
+export function spend(budget: Budget, count: number): boolean {
+  budget.conditions -= count;
+  return budget.conditions >= 0;
+}
 
 /**
  * The condition "`path` `operator` `typed`". The value is parsed by the kind of the field. A reference is compared by id
@@ -110,8 +118,8 @@ export function searchFilters(resource: Resource): Filter[] {
       name: "query",
       doc: `${list(resource.nameFields)} contains every word of the value, ignoring case.`,
       condition: (resources, resource, typed) => {
-        const words = typed.trim().split(/\s+/);
-        if (words.length > WORD_LIMIT) return { error: `More than ${WORD_LIMIT} words.` };
+        const words = wordsOf(typed);
+        if (words.length > LIMITS.words.max) return { error: exceeded(LIMITS.words) };
         return joined(
           and,
           words.map((word) => anyOf(resource.nameFields, "icontains")(resources, resource, word)),
@@ -125,21 +133,26 @@ export function searchFilters(resource: Resource): Filter[] {
 /**
  * The condition that a parameter means, or undefined where a list of this resource knows no such parameter:
  * `<field>`, `<reference>_id`, `<reference>__<field>`, each also with `__<lookup>` or `__isnull`.
- * Several values are ORed; for references they may also be separated by commas.
+ * Several values are ORed; for references they may also be separated by commas. Every value and every word of a search
+ * is one condition of the budget; values compared for equality are one together, because an index finds them.
  */
 export function parseParameter(
   resources: Resources,
   resource: Resource,
   name: string,
   values: readonly string[],
+  budget: Budget,
 ): ParsedFilter | undefined {
   const search = searchFilters(resource).find((filter) => filter.name === name);
-  if (search) return anyValue(values, (value) => search.condition(resources, resource, value));
+  if (search) {
+    const words = name === "query" ? values.flatMap(wordsOf) : values;
+    return anyText(values, budget, words.length, (value) => search.condition(resources, resource, value));
+  }
   const parts = name.split("__");
   const path = knownPath(resources, resource, parts);
   if (path) {
     const listed = fieldAt(resources, resource, path)?.kind === "reference" ? values.flatMap(commas) : values;
-    return anyValue(listed, (value) => parseComparison(resources, resource, path, "==", value));
+    return anyEqual(listed, budget, (value) => parseComparison(resources, resource, path, "==", value));
   }
   const before = knownPath(resources, resource, parts.slice(0, -1));
   const lookup = parts[parts.length - 1];
@@ -147,7 +160,7 @@ export function parseParameter(
   if (lookup === "isnull") {
     if (isRelatedPath(resource, before))
       return { error: `Compare what is there: ${before.join("__")}__icontains.` };
-    return anyValue(values, (value) => {
+    return anyEqual(values, budget, (value) => {
       const wanted = KINDS.flag.parse(value);
       if (wanted === undefined) return { error: `Expected ${KINDS.flag.expected}.` };
       const kind = fieldAt(resources, resource, before)?.kind;
@@ -157,7 +170,10 @@ export function parseParameter(
   }
   const operator = LOOKUPS.get(lookup);
   if (!operator) return undefined;
-  return anyValue(values, (value) => parseComparison(resources, resource, before, operator, value));
+  const compared = (value: string) => parseComparison(resources, resource, before, operator, value);
+  return OPERATORS[operator].lookup === "exact"
+    ? anyEqual(values, budget, compared)
+    : anyText(values, budget, values.length, compared);
 }
 
 /** The names as a path of fields; `<reference>_id` means the reference. */
@@ -185,8 +201,19 @@ const commas = (value: string): string[] =>
         .filter(Boolean)
     : [value];
 
-function anyValue(values: readonly string[], one: (value: string) => ParsedFilter): ParsedFilter {
-  if (values.length > LIST_LIMIT) return { error: `More than ${LIST_LIMIT} values.` };
+const wordsOf = (typed: string): string[] => typed.trim().split(/\s+/);
+
+type ParseValue = (value: string) => ParsedFilter;
+
+function anyEqual(values: readonly string[], budget: Budget, one: ParseValue): ParsedFilter {
+  if (values.length > LIMITS.values.max) return { error: exceeded(LIMITS.values) };
+  if (!spend(budget, 1)) return { error: exceeded(LIMITS.conditions) };
+  return joined(or, [...new Set(values)].map(one));
+}
+
+function anyText(values: readonly string[], budget: Budget, count: number, one: ParseValue): ParsedFilter {
+  if (values.length > LIMITS.texts.max) return { error: exceeded(LIMITS.texts) };
+  if (!spend(budget, count)) return { error: exceeded(LIMITS.conditions) };
   return joined(or, [...new Set(values)].map(one));
 }
 

@@ -2,8 +2,17 @@ import { Problem } from "../../problem.ts";
 import { type Actor, changeable, deletable } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
 import { parseExpression } from "./expression.ts";
+import { exceeded, type Limit } from "../../platform/limits.ts";
 import { KINDS } from "./field.ts";
-import { parseParameter, parameterProblem, parsePath, searchFilters, unknownName } from "./filter.ts";
+import {
+  type Budget,
+  parseParameter,
+  parameterProblem,
+  parsePath,
+  searchFilters,
+  unknownName,
+} from "./filter.ts";
+import { LIMITS } from "./limits.ts";
 import { fieldAt, pathNames, type Resource, type Resources, targetOf } from "./resource.ts";
 import type { OrderTerm } from "./sql.ts";
 
@@ -51,7 +60,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
   response_format: "flat: all values plain; nested: every property as {name, value, category}.",
   fields: "Comma-separated names of the fields to return; `*` returns all, including hidden ones.",
   page: "Page number from 1, or last.",
-  page_size: `Records on a page (${DEFAULT_PAGE_SIZE} by default); max or all returns everything in one page.`,
+  page_size: `Records on a page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max or all returns everything in one page.`,
   ordering: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference.",
   query_expression: 'Comma-separated objects {"category", "operator", "value"}, all of which must hold.',
   deleted: "true: deleted records only; false (default): others only; all: both.",
@@ -70,7 +79,7 @@ const CAN_VIEW = "can_view cannot be used as a filter: it is true of every recor
 const DELETION = ["deleted_by", "deleted_date"];
 
 /**
- * Parses the parameters of a list.
+ * Parses the parameters of a list, whose pages have at most `rows` records.
  * @throws Problem invalid_request (names the parameter), not_found (format, page), not_acceptable (can_view)
  */
 export function parseListing(
@@ -78,19 +87,23 @@ export function parseListing(
   resource: Resource,
   parameters: URLSearchParams,
   actor: Actor,
+  rows: Limit = LIMITS.rows,
 ): Listing {
+  const budget: Budget = { conditions: LIMITS.conditions.max };
   const conditions: Condition[] = [];
   const ignored: string[] = [];
   const lenient = flagParameter(parameters, "strict") === false;
   const representation = parseRepresentation(resources, resource, parameters);
   const expression = and(
-    ...parameters.getAll("query_expression").map((text) => parseExpression(resources, resource, text)),
+    ...parameters
+      .getAll("query_expression")
+      .map((text) => parseExpression(resources, resource, text, budget)),
   );
   const names = [...new Set(parameters.keys())];
   for (const name of names) {
     if (Object.hasOwn(LIST_PARAMETERS, name)) continue;
     if (name === "can_view") throw new Problem("not_acceptable", CAN_VIEW);
-    const parsed = parseParameter(resources, resource, name, parameters.getAll(name));
+    const parsed = parseParameter(resources, resource, name, parameters.getAll(name), budget);
     if (parsed && "error" in parsed) throw parameterProblem(name, parsed.error);
     if (parsed) conditions.push(parsed.condition);
     else if (lenient) ignored.push(name);
@@ -106,7 +119,7 @@ export function parseListing(
     condition: and(deleted, ...conditions, rights, expression),
     order: parseOrder(resources, resource, parameters, lenient ? ignored : undefined),
     page: parsePage(parameters.get("page")),
-    size: parseSize(parameters.get("page_size")),
+    size: parseSize(parameters.get("page_size"), rows),
     ignored,
   };
 }
@@ -207,7 +220,7 @@ function parseOrder(
   ignored?: string[],
 ): OrderTerm[] {
   const named = listParameter(parameters, "ordering");
-  if (named.length > 10) throw parameterProblem("ordering", "More than 10 terms.");
+  if (named.length > LIMITS.terms.max) throw parameterProblem("ordering", exceeded(LIMITS.terms));
   const pathOf = (term: string) => parsePath(resources, resource, term.replace(/^[-+]/, ""));
   const typed = ignored ? named.filter((term) => !("error" in pathOf(term))) : named;
   ignored?.push(...named.filter((term) => !typed.includes(term)).map((term) => `ordering=${term}`));
@@ -239,10 +252,12 @@ function parsePage(typed: string | null): number | "last" {
 /** As Django REST framework answers for a page that does not exist. */
 export const invalidPage = (): Problem => new Problem("not_found", "Invalid page.");
 
-/** As in Django REST framework, a malformed size is the default size. */
-function parseSize(typed: string | null): number | "max" {
+/** As in Django REST framework, a malformed size is the default size. @throws Problem invalid_request */
+export function parseSize(typed: string | null, limit: Limit = LIMITS.rows): number | "max" {
   if (typed === "max" || typed === "all") return "max";
-  return typed !== null && /^[1-9]\d{0,8}$/.test(typed) ? Number(typed) : DEFAULT_PAGE_SIZE;
+  if (typed === null || !/^0*[1-9]\d*$/.test(typed)) return DEFAULT_PAGE_SIZE;
+  if (Number(typed) > limit.max) throw parameterProblem("page_size", exceeded(limit));
+  return Number(typed);
 }
 
 function unknownParameter(resources: Resources, resource: Resource, name: string): Problem {

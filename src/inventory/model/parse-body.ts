@@ -1,5 +1,6 @@
 import { nearest, Problem } from "../../problem.ts";
 import { type Field, type Json, KINDS, quoted, type Stored, isObject } from "./field.ts";
+import { LIMITS } from "./limits.ts";
 import { type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** create: a new record; replace: PUT, which must have the required fields; merge: PATCH. */
@@ -37,23 +38,41 @@ export function parseBody(resources: Resources, resource: Resource, body: Json, 
     ([, { write, shown }]) => write !== "never" && shown !== "internal",
   );
   const names = writable.map(([name]) => name);
+  const unknown: string[] = [];
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined;
-    if (!field || field.shown === "internal") {
-      const near = nearest(name, names);
-      const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-      parsed.errors.set(errorKey(name), [
-        `${quoted(name)} is not a field of ${resource.name}.${hint} Choices: ${names.join(", ")}.`,
-      ]);
-    } else if (field.write !== "never") {
+    if (!field || field.shown === "internal") unknown.push(name);
+    else if (field.write !== "never") {
       parsed.given.add(name);
       parseValue(parsed, resources, name, field, unwrapped(value, field));
     }
   }
+  addUnknown(parsed.errors, resource, names, unknown);
   for (const [name, field] of mode === "merge" ? [] : writable)
     if (field.write === "required" && !parsed.given.has(name))
       parsed.errors.set(name, ["This field is required."]);
   return parsed;
+}
+
+/** Names the first unknown fields and counts the others. */
+function addUnknown(
+  errors: ParsedBody["errors"],
+  resource: Resource,
+  names: readonly string[],
+  unknown: readonly string[],
+): void {
+  const most = LIMITS.unknown.max;
+  for (const [i, name] of unknown.slice(0, most).entries()) {
+    const near = nearest(name, names);
+    const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+    const choices = i === 0 ? ` Choices: ${names.join(", ")}.` : "";
+    errors.set(errorKey(name), [`${quoted(name)} is not a field of ${resource.name}.${hint}${choices}`]);
+  }
+  const more = unknown.length - most;
+  if (more > 0)
+    errors.set("non_field_errors", [
+      `And ${more.toLocaleString("en")} more unknown fields, which are not named.`,
+    ]);
 }
 
 function parseValue(

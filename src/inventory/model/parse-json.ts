@@ -1,11 +1,13 @@
+import { checkMembers } from "../../platform/json-members.ts";
 import { Problem } from "../../problem.ts";
 import type { Json } from "./field.ts";
 
 /** How deep arrays and objects may nest. */
 const DEPTH = 64;
 
-/** The value of a JSON text (RFC 8259). @throws Problem malformed, beginning with `name` */
+/** The value of a JSON text (RFC 8259). @throws Problem malformed, beginning with `name`; too_large */
 export function parseJson(text: string, name = "JSON parse error"): Json {
+  const depth = checkMembers(text);
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -13,11 +15,6 @@ export function parseJson(text: string, name = "JSON parse error"): Json {
     const reason = (error as Error).message.replace(/^JSON Parse error: /, "");
     throw new Problem("malformed", `${name} - ${reason}.`);
   }
-  if (isDeeper(value, DEPTH)) throw new Problem("malformed", `${name} - Nested deeper than ${DEPTH}.`);
+  if (depth > DEPTH) throw new Problem("malformed", `${name} - Nested deeper than ${DEPTH}.`);
   return value;
-}
-
-function isDeeper(value: Json, depth: number): boolean {
-  if (value === null || typeof value !== "object") return false;
-  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }

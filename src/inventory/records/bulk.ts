@@ -1,17 +1,14 @@
 import type { Actor } from "../model/access.ts";
+import { exceeded } from "../../platform/limits.ts";
 import type { BulkChange } from "../model/bulk-body.ts";
 import { ALIVE } from "../model/condition.ts";
 import { type Json, quoted } from "../model/field.ts";
+import { LIMITS } from "../model/limits.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { Problem, PROBLEMS } from "../../problem.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
-
-/** Records in one bulk operation. */
-const MAX_RECORDS = 100_000;
-/** Refused records that an answer lists. */
-const MAX_VERDICTS = 1000;
 
 /** Writes of several records: all of them or, if one is refused, none. Row numbers are in the order of the request. */
 export class Bulk {
@@ -81,10 +78,12 @@ export class Bulk {
     tests: BulkChange["tests"],
     actor: Actor,
   ): void {
+    const known = (field: string): boolean =>
+      Object.hasOwn(resource.fields, field) && resource.fields[field].shown !== "internal";
+    const fields = [...new Set(tests.map(([field]) => field).filter(known))];
+    const [record] = this.reader.values(resource, fields, actor, [rid]);
     for (const [field, value] of tests) {
-      const known = Object.hasOwn(resource.fields, field) && resource.fields[field].shown !== "internal";
-      const [record] = this.reader.values(resource, known ? [field] : [], actor, [rid]);
-      if (!known || !Bun.deepEquals(record[field], value))
+      if (!known(field) || !Bun.deepEquals(record[field], value))
         throw new Problem("conflict", `${quoted(field)} of ${quoted(id)} is not the tested value.`);
     }
   }
@@ -96,20 +95,20 @@ interface Refusal {
   problem: Problem;
 }
 
-/** Does `work` for every item and collects the refusals. @throws Problem too_large */
+/** Does `work` for every item, and collects refusals until there are too many to describe. @throws Problem too_large */
 function each<T>(items: readonly T[], work: (item: T) => number): { done: number[]; refusals: Refusal[] } {
-  if (items.length > MAX_RECORDS)
-    throw new Problem("too_large", `${items.length} records; at most ${MAX_RECORDS} can be written at once.`);
+  if (items.length > LIMITS.records.max) throw new Problem("too_large", exceeded(LIMITS.records));
   const refusals: Refusal[] = [];
-  const done = items.map((item, index) => {
+  const done: number[] = [];
+  for (const [index, item] of items.entries()) {
     try {
-      return work(item);
+      done.push(work(item));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refusals.push({ index, problem: error });
-      return -1;
+      if (refusals.length === LIMITS.refusals.max) break;
     }
-  });
+  }
   return { done, refusals };
 }
 
@@ -121,14 +120,14 @@ export function refusal(refusals: readonly Refusal[], idOf: (index: number) => s
   );
   const named = problem.fields !== undefined && fields.length > 0;
   const rows = refusals
-    .slice(0, MAX_VERDICTS)
+    .slice(0, LIMITS.refusals.max)
     .map(({ index, problem: { code, message, fields: errors } }) => {
       const verdict = { row: index, id: idOf(index), status: PROBLEMS[code].status, code, message };
       return errors ? Object.assign(verdict, { errors }) : verdict;
     });
   return new Problem(problem.code, named ? `[${index}].${problem.message}` : problem.message, {
     cause: problem,
-    ...(named ? { fields: Object.fromEntries(fields.slice(0, MAX_VERDICTS)) } : {}),
+    ...(named ? { fields: Object.fromEntries(fields.slice(0, LIMITS.refusals.max)) } : {}),
     more: { refused: refusals.length, rows },
   });
 }

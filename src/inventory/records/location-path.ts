@@ -1,12 +1,12 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
+import { LIMITS } from "../model/limits.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Resources } from "../model/resource.ts";
+import { exceeded } from "../../platform/limits.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
-
-const MAX_DEPTH = 20;
 
 /** The parts of a path such as `A / 2 / Room 5 / Freezer 1 / Shelf 3`. */
 export const partsOf = (path: string): string[] =>
@@ -38,7 +38,7 @@ export class LocationPaths {
 
   /** Row number and id of the location at the end. @throws Problem invalid_request */
   make(parts: readonly string[]): { rid: number; id: string } | null {
-    if (parts.length > MAX_DEPTH) throw invalidField("path", `More than ${MAX_DEPTH} nested locations.`);
+    if (parts.length > LIMITS.depth.max) throw invalidField("path", exceeded(LIMITS.depth));
     let here: { rid: number; id: string } | null = null;
     for (const [i, label] of parts.entries()) {
       const key = JSON.stringify(parts.slice(0, i + 1));

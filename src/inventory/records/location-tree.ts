@@ -1,5 +1,6 @@
 import { type Actor, visible } from "../model/access.ts";
 import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
+import { LIMITS } from "../model/limits.ts";
 import { FIRST_PAGE, type Listing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
@@ -18,8 +19,8 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   location: ["parent", "equipment", "place"],
 };
 
-/** Steps up to the outermost record; cycles cannot be written. */
-const MAX_HEIGHT = 50;
+/** Steps up to the outermost record: locations, a piece of equipment and a place. */
+const MAX_HEIGHT = LIMITS.depth.max + 2;
 
 /** One record of the tree: its list, its id and its name. */
 export interface TreeNode {

@@ -1,6 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, ALWAYS, and, compare } from "../model/condition.ts";
 import type { Json, Stored } from "../model/field.ts";
+import { LIMITS } from "../model/limits.ts";
 import {
   fieldProblem,
   missingReference,
@@ -12,6 +13,7 @@ import {
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
+import { exceeded } from "../../platform/limits.ts";
 import type { Statements } from "./statements.ts";
 
 type Errors = ParsedBody["errors"];
@@ -51,7 +53,7 @@ export class RecordValidator {
       for (const [name, error] of Object.entries(resource.rules?.(record, parsed.given, before) ?? {}))
         errors.set(name, [error]);
       this.#checkUnique(resource, record, rid, errors);
-      this.#checkCycles(resource, record, rid, errors);
+      this.#checkNesting(resource, record, draft, errors);
     }
     if (errors.size > 0) throw fieldProblem(errors);
     return record;
@@ -69,7 +71,7 @@ export class RecordValidator {
         errors.set(name, [`The ${far.name} that it refers to is deleted.`]);
     }
     this.#checkUnique(resource, record, rid, errors);
-    this.#checkCycles(resource, record, rid, errors);
+    this.#checkNesting(resource, record, { rid, before: undefined }, errors);
     if (errors.size > 0) throw fieldProblem(errors);
   }
 
@@ -158,16 +160,24 @@ export class RecordValidator {
     }
   }
 
-  /** A record is not inside itself, however many steps away. */
-  #checkCycles(resource: Resource, record: StoredRecord, rid: number, errors: Errors): void {
+  /** A record is not inside itself, however many steps away, and not inside too many others. */
+  #checkNesting(resource: Resource, record: StoredRecord, { rid, before }: Draft, errors: Errors): void {
+    const { table } = resource;
     for (const [name, field] of Object.entries(resource.fields)) {
-      if (field.to !== resource.name || record[name] === null) continue;
+      // Where the limit was passed before there was one, other fields can still be changed.
+      if (field.to !== resource.name || record[name] === null || record[name] === before?.[name]) continue;
       const column = columnOf(resource, name);
-      const text =
-        `WITH RECURSIVE up (rid) AS (SELECT ? UNION SELECT above.${column} FROM up JOIN ${resource.table} AS above` +
-        ` ON above.rid = up.rid WHERE above.${column} IS NOT NULL) SELECT 1 FROM up WHERE rid = ?`;
-      if (this.exists(text, record[name], rid))
-        errors.set(name, [`A ${resource.name} cannot be inside itself.`]);
+      const outer =
+        `WITH RECURSIVE up (rid) AS (SELECT ? UNION SELECT above.${column} FROM up JOIN ${table} AS above` +
+        ` ON above.rid = up.rid WHERE above.${column} IS NOT NULL) SELECT rid FROM up`;
+      const above = this.statements.all({ text: outer, args: [record[name]] }).map((row) => row.rid);
+      const left = LIMITS.depth.max - above.length - 1;
+      const inner =
+        `WITH RECURSIVE down (rid, level) AS (SELECT ?1, 0 UNION ALL SELECT below.rid, level + 1 FROM down` +
+        ` JOIN ${table} AS below ON below.${column} = down.rid AND below.deleted = 0 WHERE level <= ?2)` +
+        " SELECT 1 FROM down WHERE level > ?2";
+      if (above.includes(rid)) errors.set(name, [`A ${resource.name} cannot be inside itself.`]);
+      else if (left < 0 || this.exists(inner, rid, left)) errors.set(name, [exceeded(LIMITS.depth)]);
     }
   }
 }

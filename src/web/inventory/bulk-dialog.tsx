@@ -136,7 +136,7 @@ function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readon
   // Permissions are set on records by their ids.
   const readIds = async (): Promise<readonly string[]> => {
     if ("ids" in selected) return selected.ids;
-    const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: MAX_SHARED + 1 };
+    const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: "max" };
     const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
     return results.map(({ id }) => id);
   };

@@ -121,14 +121,14 @@ test.each([
   [
     "nesting without end",
     `${'{"not":'.repeat(20)}${one("name", "=", "a")}${"}".repeat(20)}`,
-    "nested deeper than",
+    "More than 16 levels of and, or, not in an expression. Use fewer levels.",
   ],
   [
     "too many",
     Array(201)
       .fill(one("name", "=", "a"))
       .join(","),
-    "more than 200 comparisons",
+    "More than 200 conditions in the parameters and the filter expression together. Split the request.",
   ],
 ])("rejects %s", (_, text, message) => {
   expect(refusal(text)).toContain(message);

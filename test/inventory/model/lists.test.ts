@@ -258,7 +258,11 @@ describe("errors name the parameter and the choices:", () => {
     ["locations/?url=x", "url", "is not a parameter"],
     ["locations/?rid=1", "rid", "is not a parameter"],
     ["locations/?owner__password_hash__gt=a", "owner__password_hash__gt", "is not a parameter"],
-    [`locations/?ordering=${"label,".repeat(11)}`, "ordering", "More than 10 terms."],
+    [
+      `locations/?ordering=${"label,".repeat(11)}`,
+      "ordering",
+      "More than 10 fields in an ordering. Order by fewer fields.",
+    ],
     ["locations/?ordering=nothing", "ordering", "Choices: id, created_by"],
     ["locations/?ordering=owner__password_hash", "ordering", "is not a field"],
     ["locations/?ordering=label;drop", "ordering", "The given text is not a field"],

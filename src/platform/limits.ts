@@ -1,0 +1,17 @@
+/** A limit of one request, or of all together. "More than 20 words in one search. Use fewer words." is its error. */
+export interface Limit {
+  max: number;
+  of: string;
+  /** How to get by with less. */
+  instead: string;
+}
+
+/** Limits of every service. */
+export const LIMITS = {
+  containers: { max: 1_000_000, of: "lists and objects in one JSON body", instead: "Split the request." },
+  members: { max: 10_000, of: "members in one JSON object or form", instead: "Split the request." },
+} as const satisfies Record<string, Limit>;
+
+/** The error of a request above the limit. */
+export const exceeded = ({ max, of, instead }: Limit): string =>
+  `More than ${max.toLocaleString("en")} ${of}. ${instead}`;

@@ -1,0 +1,224 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { LIMITS } from "../../src/inventory/model/limits.ts";
+import { exceeded, type Limit, LIMITS as PLATFORM_LIMITS } from "../../src/platform/limits.ts";
+import { type Lab, openLab } from "./harness.ts";
+
+/** Every limit at its boundary: what is allowed works, one more is refused with the message of the limit. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+
+const created = async (list: string, body: Json): Promise<string> => {
+  const answer = await lab.send("alice", "POST", list, body);
+  expect([list, answer.status, answer.text]).toEqual([list, 201, expect.any(String)]);
+  return String(answer.body.id);
+};
+
+const many = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+const repeated = (count: number, name: string, value = "x"): string =>
+  many(count, (i) => `${name}=${value}${i}`).join("&");
+const comparisons = (count: number): string =>
+  `query_expression=${many(count, (i) => `{"category":"label","operator":"icontains","value":"${i}"}`).join(",")}`;
+
+describe("a list", () => {
+  test.each<[string, Limit, (count: number) => string]>([
+    ["comparisons of an expression", LIMITS.conditions, comparisons],
+    ["expressions together", LIMITS.conditions, (n) => `${comparisons(100)}&${comparisons(n - 100)}`],
+    ["parameters and expression", LIMITS.conditions, (n) => `${comparisons(n - 2)}&owner=a&owner=b&name=x`],
+    [
+      "words of several searches",
+      LIMITS.conditions,
+      (n) => `${repeated(10, "query", many(19, String).join("+"))}&${repeated(n - 190, "name")}`,
+    ],
+    ["values compared for equality", LIMITS.values, (n) => repeated(n, "owner")],
+    ["values in a list with commas", LIMITS.values, (n) => `owner=${many(n, String).join(",")}`],
+    ["values compared otherwise", LIMITS.texts, (n) => repeated(n, "notes__content__icontains")],
+    ["descriptions", LIMITS.texts, (n) => repeated(n, "description")],
+    ["words", LIMITS.words, (n) => `query=${many(n, String).join("+")}`],
+    ["fields in an ordering", LIMITS.terms, (n) => `ordering=${many(n, () => "label").join(",")}`],
+    ["records on a page", LIMITS.rows, (n) => `page_size=${n}`],
+  ])("limits %s", async (_, limit, query) => {
+    expect((await lab.ask("GET", `locations/?${query(limit.max)}`)).status).toBe(200);
+    const over = await lab.ask("GET", `locations/?${query(limit.max + 1)}`);
+    expect([over.status, over.body.message]).toEqual([400, expect.stringContaining(exceeded(limit))]);
+  });
+
+  test.each(["1000000000000", "00001001", "99999"])("refuses page_size=%s", async (size) => {
+    const { status, body } = await lab.ask("GET", `locations/?page_size=${size}`);
+    expect([status, body]).toEqual([
+      400,
+      { page_size: [exceeded(LIMITS.rows)], message: `page_size: ${exceeded(LIMITS.rows)}` },
+    ]);
+  });
+
+  test("limits pages of histories", async () => {
+    for (const path of ["batches/", "changes/"]) {
+      expect((await lab.ask("GET", `${path}?page_size=1000`, { as: "alice" })).status).toBe(200);
+      expect((await lab.ask("GET", `${path}?page_size=1001`, { as: "alice" })).status).toBe(400);
+    }
+  });
+});
+
+test("a list of more than 1,000 records names the URLs that stream it instead of making one page of HTML", async () => {
+  const own = await openLab();
+  const create = (count: number) =>
+    own.send(
+      "alice",
+      "POST",
+      "locations/",
+      many(count, (i) => ({ label: `Row ${i}`, description: "long" })),
+    );
+  const page = () => own.ask("GET", "locations/?description=long&page_size=max&format=api", { as: "alice" });
+  await create(1000);
+  expect((await page()).headers.get("content-type")).toContain("text/html");
+  await create(1);
+  const { status, text } = await page();
+  expect(status).toBe(400);
+  for (const format of ["json", "csv"])
+    expect(text).toContain(`http://lab/api/v2/locations/?description=long&page_size=max&format=${format}`);
+});
+
+describe("a JSON Patch", () => {
+  const type = (choices: Json): Promise<string> =>
+    created("annotationtypes/", {
+      name: `limit_${Bun.randomUUIDv7()}`,
+      type: "TEXT",
+      value_choices: choices,
+    });
+  const patch = (id: string, operations: Json) =>
+    lab.send("alice", "PATCH", `annotationtypes/${id}/`, operations);
+
+  test("may have 1,000 operations, in time that grows with their number", async () => {
+    const id = await type([["a", "A"]]);
+    const add = (count: number) =>
+      many(count, (i) => ({ op: "replace", path: "/value_choices/0", value: [`n${i}`, "N"] }));
+    expect((await patch(id, add(1000))).status).toBe(200);
+    expect((await patch(id, add(1001))).body.message).toBe(`patch: ${exceeded(LIMITS.operations)}`);
+  });
+
+  test.each([22, 30])("of %d copies that double a value is refused", async (count) => {
+    const id = await type(many(4, (i) => [`n${i}`, "x".repeat(20)]));
+    const copies = many(count, () => ({ op: "copy", from: "/value_choices", path: "/value_choices/-" }));
+    const started = performance.now();
+    const { status, body } = await patch(id, copies);
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringMatching(/^\[\d+\]: More than 1,000,000 characters of JSON/),
+    ]);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test("counts what copies add, and not what moves do", async () => {
+    const text = "y".repeat(9000);
+    const id = await type([["a", text]]);
+    const size = JSON.stringify(["a", text]).length;
+    const max = Math.floor(LIMITS.growth.max / size);
+    const copy = (count: number) =>
+      many(count, () => [
+        { op: "copy", from: "/value_choices/0", path: "/value_choices/1" },
+        { op: "remove", path: "/value_choices/1" },
+      ]).flat();
+    const move = many(400, () => ({ op: "move", from: "/value_choices/0", path: "/value_choices/0" }));
+    // A removal counts the four characters of null.
+    expect((await patch(id, [...copy(max - 2), ...move])).status).toBe(200);
+    expect((await patch(id, copy(max + 1))).body.message).toContain(exceeded(LIMITS.growth));
+  });
+});
+
+describe("operations in bulk", () => {
+  test.each([1000, 1001, 100_000])("of %d tests on one record", async (count) => {
+    const id = await created("locations/", { label: `Tested ${count}` });
+    const tests = many(count, () => ({ op: "test", path: `/${id}/label`, value: `Tested ${count}` }));
+    const started = performance.now();
+    const { status, body } = await lab.send("alice", "PATCH", "locations/", tests);
+    if (count === 1000) expect(status).toBe(200);
+    else expect([status, body.message]).toEqual([400, `non_field_errors: ${exceeded(LIMITS.operations)}`]);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  test("describes 1,000 refused records", async () => {
+    const bodies = many(2000, () => ({ colour: "red" }));
+    const { status, text } = await lab.send("alice", "POST", "locations/", bodies);
+    expect(status).toBe(400);
+    const errors = JSON.parse(text) as object[];
+    expect(errors).toHaveLength(2000);
+    expect(errors.filter((error) => "colour" in error)).toHaveLength(1000);
+  });
+});
+
+describe("unknown fields", () => {
+  const unknown = (count: number) => ({
+    label: "A",
+    ...Object.fromEntries(many(count, (i) => [`unknown_${i}`, 1])),
+  });
+
+  test("are named, up to 20", async () => {
+    const { body } = await lab.send("alice", "POST", "locations/", unknown(20));
+    expect(Object.keys(body)).toHaveLength(21);
+    expect(body.unknown_19).toEqual(['"unknown_19" is not a field of location.']);
+  });
+
+  test("are counted from then on", async () => {
+    const { body } = await lab.send("alice", "POST", "locations/", unknown(1021));
+    expect(Object.keys(body)).toHaveLength(22);
+    expect(body.non_field_errors).toEqual(["And 1,001 more unknown fields, which are not named."]);
+  });
+});
+
+describe("JSON", () => {
+  const object = (count: number): string => `{${many(count, (i) => `"k${i}":1`).join(",")}}`;
+
+  test.each(["locations/", "token-auth/"])(
+    "of a POST to %s has up to 10,000 members in an object",
+    async (path) => {
+      const post = (body: string) => lab.ask("POST", path, { as: "alice", body });
+      expect((await post(object(10_000))).body.message).not.toBe(exceeded(PLATFORM_LIMITS.members));
+      expect((await post(object(10_001))).body.message).toBe(exceeded(PLATFORM_LIMITS.members));
+      const large = object(800_000);
+      const started = performance.now();
+      expect((await post(large)).status).toBe(413);
+      expect(performance.now() - started).toBeLessThan(500);
+    },
+  );
+
+  test("counts the members of each object, and no colons in strings", async () => {
+    const bodies = many(20_000, (i) => ({ id: `:"\\${i}` }));
+    const { body } = await lab.send("alice", "PATCH", "locations/", bodies);
+    expect(body.message).toContain("Not found");
+  });
+
+  test("has up to a million lists and objects", async () => {
+    const post = (count: number) =>
+      lab.ask("POST", "locations/", { as: "alice", body: `[${"[],".repeat(count - 2)}[]]` });
+    expect((await post(PLATFORM_LIMITS.containers.max)).body.message).toBe(exceeded(LIMITS.records));
+    expect((await post(PLATFORM_LIMITS.containers.max + 1)).body.message).toBe(
+      exceeded(PLATFORM_LIMITS.containers),
+    );
+  });
+});
+
+describe("nested locations", () => {
+  test("are at most 50 deep, counted from above and from below", async () => {
+    const chain = async (length: number): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let i = 0; i < length; i++)
+        ids.push(await created("locations/", { label: `L${i}`, parent: ids.at(-1) ?? null }));
+      return ids;
+    };
+    const ids = await chain(LIMITS.depth.max);
+    const over = await lab.send("alice", "POST", "locations/", { label: "Deeper", parent: ids.at(-1)! });
+    expect(over.body).toEqual({
+      parent: [exceeded(LIMITS.depth)],
+      message: `parent: ${exceeded(LIMITS.depth)}`,
+    });
+    const [top] = await chain(3);
+    const move = (parent: string) => lab.send("alice", "PATCH", `locations/${top}/`, { parent });
+    expect((await move(ids[47])).body.message).toBe(`parent: ${exceeded(LIMITS.depth)}`);
+    expect((await move(ids[46])).status).toBe(200);
+    expect((await lab.send("alice", "PATCH", `locations/${top}/`, { label: "Renamed" })).status).toBe(200);
+  });
+});
