@@ -78,6 +78,21 @@ describe("by a filter", () => {
     expect(await labels()).toEqual(EXPECTED);
   });
 
+  test("changes only the records that a body names, even with a filter in the address", async () => {
+    const [id] = ids;
+    for (const [i, body] of [
+      [],
+      [{ id, description: "1" }],
+      [{ op: "add", path: `/${id}/description`, value: "2" }],
+      { ids: [id], patch: [{ op: "add", path: "/description", value: "3" }] },
+      { items: [id], description: "4" },
+    ].entries()) {
+      const answer = await ask("PATCH", "locations/?name=Box", body);
+      expect({ body, status: answer.status, text: answer.text }).toMatchObject({ body, status: 200 });
+      expect(await labels()).toEqual([`Box a|${i || ""}`, "Box b|", "Box c|", "Box d|"]);
+    }
+  });
+
   test("deletes by filter in the URL or body, and deletes nothing if no record matches", async () => {
     const none = await ask("DELETE", "locations/bulk_delete/?label=none");
     expect(none.body).toEqual({ deleted: 0, ids: [] });
@@ -95,6 +110,8 @@ describe("by a filter", () => {
       ["PATCH", "locations/", { label: "x" }, "non_field_errors"],
       ["PATCH", "locations/?fields=label&format=json", { label: "x" }, "non_field_errors"],
       ["PATCH", "locations/?labl=Box", { label: "x" }, "labl"],
+      ["PATCH", "locations/?name=Box", { patch: [], label: "x" }, "patch"],
+      ["PATCH", "locations/?name=Box", "5", "non_field_errors"],
       ["PATCH", "locations/?name=Box&page=1", { label: "x" }, "page"],
       ["DELETE", "locations/bulk_delete/", undefined, "id"],
       ["DELETE", "locations/bulk_delete/?labl=Box", undefined, "labl"],

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../../db/index.ts";
-import { explain, RESOURCES } from "../../../src/inventory/index.ts";
 import type { Field } from "../../../src/inventory/model/field.ts";
 import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
 import { DECLARED, validateDeclarations } from "../../../src/inventory/resources/index.ts";
@@ -109,13 +108,4 @@ describe("records have exactly the fields of the specification:", () => {
   ])("%s", (name, fields) => {
     expect(shownFields(DECLARED.get(name)!)).toEqual(fields);
   });
-});
-
-test("explain lists fields, parameters and the SQL of a list", () => {
-  for (const resource of RESOURCES) {
-    const text = explain(resource);
-    for (const name of Object.keys(resource.fields)) expect(text).toContain(`\n  ${name} `);
-    expect(text).toContain("query_expression");
-    expect(text).toContain(`SELECT count(*) AS total FROM ${resource.table} AS t`);
-  }
 });

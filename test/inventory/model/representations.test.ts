@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { RESOURCES } from "../../src/inventory/index.ts";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Answered, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import { RESOURCES } from "../../../src/inventory/index.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 let lab: Lab;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { expectStatuses, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import { expectStatuses, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** Grants on single records: who may give them, and their effect. */
 

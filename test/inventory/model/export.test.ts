@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
 import { parseCsv } from "hucre/csv";
-import { csvLine, csvValue } from "../../src/inventory/model/page.ts";
-import { type Lab, openLab } from "./harness.ts";
+import { csvLine, csvValue } from "../../../src/inventory/model/page.ts";
+import { type Lab, openLab } from "../harness.ts";
 
 /** Lists as files, parsed by a library. */
 
