@@ -6,11 +6,16 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../../src/problem.ts";
 import {
   closeDatabase,
+  closeSnapshot,
   isReplicated,
   lockDirectory,
+  lockFile,
   openDatabase,
+  openReader,
+  openSnapshot,
   openWriter,
   pendingMigrations,
+  unwritable,
   withoutSync,
 } from "../../src/platform/sqlite.ts";
 
@@ -159,4 +164,55 @@ test("withoutSync writes without waiting for the disk, and later writes wait aga
   expect(() => withoutSync(database, fail)).toThrow("on purpose");
   expect(level()).toBe(full);
   closeDatabase(database);
+});
+
+test("a snapshot shows the database as it was; a reader shows it as it is, and neither writes", () => {
+  const database = openDatabase(path, FIRST);
+  database.run("INSERT INTO a VALUES (1)");
+  const snapshot = openSnapshot(database)!;
+  const reader = openReader(path);
+  database.run("INSERT INTO a VALUES (2)");
+  const countOf = (connection: typeof database) => connection.query("SELECT count(*) AS n FROM a").get();
+  expect([countOf(snapshot), countOf(reader)]).toEqual([{ n: 1 }, { n: 2 }]);
+  for (const connection of [snapshot, reader]) {
+    expect(() => connection.run("INSERT INTO a VALUES (3)")).toThrow("readonly");
+    expect(connection.query("SELECT fold('ÄB') AS x, fold(NULL) AS y").get()).toEqual({ x: "äb", y: null });
+  }
+  closeSnapshot(snapshot);
+  reader.close();
+  closeDatabase(database);
+  const memory = openDatabase(":memory:", FIRST);
+  expect(openSnapshot(memory)).toBeUndefined();
+  memory.close();
+});
+
+test("a locked file cannot be locked again until it is released", () => {
+  const file = join(directory, "lock");
+  const lock = lockFile(file)!;
+  expect(lockFile(file)).toBeNull();
+  lock.release();
+  lockFile(file)!.release();
+});
+
+test.each([
+  ["EACCES", "disk_failed", "is not allowed to"],
+  ["EPERM", "disk_failed", "is not allowed to"],
+  ["EROFS", "disk_failed", "the disk is read-only"],
+  ["ENOTDIR", "disk_failed", "a part of the path is a file"],
+  ["disk_failed", "disk_failed", "the cause"],
+  ["disk_full", "disk_full", "the cause"],
+] as const)("%s is reported as %s: %s", (given, code, why) => {
+  const cause = new Error("the cause");
+  const error = given.startsWith("disk")
+    ? new Problem(given as "disk_full", "", { cause })
+    : Object.assign(cause, { code: given });
+  const problem = unwritable("/srv/labd", error) as Problem;
+  expect(problem.code).toBe(code);
+  expect(problem.message).toStartWith("The data directory /srv/labd cannot be written: ");
+  expect(problem.message).toContain(why);
+});
+
+test("an error that the disk did not cause is not reported as one of the disk", () => {
+  const error = new Problem("conflict", "In use.");
+  expect(unwritable("/srv/labd", error)).toBe(error);
 });
