@@ -24,7 +24,8 @@ const { data, settings } = layout("/usr");
 /** What the settings are copied from where there are none yet. */
 const TEMPLATE = "/usr/share/labd/labd.toml";
 
-const POSTINST = `#!/bin/sh
+/** Also run by a test. */
+export const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
   # Before the account, whose home it is.
@@ -52,7 +53,11 @@ if [ "$1" = configure ]; then
     if [ -n "$2" ]; then deb-systemd-invoke restart labd.service >/dev/null || true
     else
       deb-systemd-invoke start labd.service >/dev/null || true
-      echo "labd: to make the first administrator, open the link that this shows: journalctl -u labd | grep setup"
+      # Data of an earlier installation may have one.
+      if ! systemctl --quiet is-active labd.service ||
+        [ "$(runuser -u ${ACCOUNT} -- labd user list --administrators --json --config ${settings})" = "[]" ]; then
+        echo "labd: to make the first administrator, open the link that this shows: journalctl -u labd | grep setup"
+      fi
     fi
   fi
 fi

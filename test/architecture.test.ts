@@ -130,7 +130,7 @@ test("every file imports only from the folders that its own folder may use", () 
 });
 
 test("finds imports of files and packages", () => {
-  expect(importsOf("src/app/listen.ts")).toContain("src/problem.ts");
+  expect(importsOf("src/app/listen.ts")).toContain("src/config.ts");
   expect(importsOf("src/platform/sqlite.ts")).toContain("bun:sqlite");
 });
 

@@ -63,6 +63,15 @@ const DEFAULT_GROUP = "SYSTEM_GROUP";
 /** Row of the account that owns built-in records. Nobody can sign in to it. */
 const SYSTEM = 1;
 
+/** Whether the database has an active administrator other than `except`. */
+export function hasAdministrator(database: Database, except = 0): boolean {
+  return (
+    database
+      .query("SELECT 1 FROM user_account WHERE is_superuser AND is_active AND rid <> ? LIMIT 1")
+      .get(except) !== null
+  );
+}
+
 /** Accounts and all ways to sign in to them, in one database. */
 export class Accounts {
   readonly tokens: Tokens;
@@ -106,11 +115,7 @@ export class Accounts {
 
   /** Whether there is an active administrator, besides the account `except` if given. */
   hasAdministrator(except = 0): boolean {
-    return (
-      this.database
-        .query("SELECT 1 FROM user_account WHERE is_superuser AND is_active AND rid <> ? LIMIT 1")
-        .get(except) !== null
-    );
+    return hasAdministrator(this.database, except);
   }
 
   /**

@@ -12,6 +12,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { ACCOUNT, type InstalledFile, layout, type Layout } from "./install-layout.ts";
+import { hasAdministrator } from "../accounts/accounts.ts";
+import { DATABASE } from "../app/data-directory.ts";
+import { resolveConfig } from "../config.ts";
+import { openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import type { Call, Command, Flags } from "./command.ts";
 
@@ -61,7 +65,7 @@ export const uninstall: Command = {
     const isPurge = call.has("--purge");
     const paths = files.filter(({ isSetting }) => !isSetting || isPurge).map(({ path }) => join(root, path));
     if (isPurge) paths.push(join(root, dirname(settings)), join(root, data));
-    const hasSystemd = isLive && isSystemdRunning();
+    const hasSystemd = isLive && isSystemdRunning() && existsSync(layout.unit);
     const stop = ["systemctl", "disable", "--now", basename(layout.unit)];
     if (call.has("--dry-run")) {
       const steps = [...(hasSystemd ? [stop.join(" ")] : []), ...paths.map((path) => `remove ${path}`)];
@@ -75,7 +79,10 @@ export const uninstall: Command = {
     }
     if (hasSystemd) run(["systemctl", "daemon-reload"]);
     if (isLive && isPurge && idsOf(ACCOUNT)) run(["userdel", ACCOUNT]);
-    if (!isPurge) await call.print(`kept     ${join(root, settings)} and ${join(root, data)}\n`);
+    if (!isPurge)
+      await call.print(
+        `kept     ${join(root, settings)} and ${join(root, data)}; to remove them with the account, run labd uninstall --purge with any copy of labd\n`,
+      );
   },
 };
 
@@ -144,11 +151,25 @@ async function installLive(call: Call, target: Target): Promise<void> {
     await call.print(
       `systemd is not running here. Once it is:\n${commands.map((words) => `  ${words.join(" ")}\n`).join("")}`,
     );
+  await call.print(`Installed. Settings: ${settings}; data: ${data}; log: journalctl -u labd\n`);
+  if (isAdministered(settings)) return;
   await call.print(
-    `Installed. Settings: ${settings}; data: ${data}; log: journalctl -u labd\n` +
-      `First account: open the link that journalctl -u labd | grep setup shows, or\n` +
+    `First account: open the link that journalctl -u labd | grep setup shows, or\n` +
       `  runuser -u ${ACCOUNT} -- ${executable} user add NAME --admin --password-stdin --config ${settings}\n`,
   );
+}
+
+/** Whether the data directory that the settings name has an administrator. */
+function isAdministered(settings: string): boolean {
+  const { config } = resolveConfig({ flags: {}, environment: {}, file: settings });
+  const path = join(config.data_dir, DATABASE);
+  if (!existsSync(path)) return false;
+  const reader = openReader(path);
+  try {
+    return hasAdministrator(reader);
+  } finally {
+    reader.close();
+  }
 }
 
 /** Writes all files. @param account adds the account of the service, which some files belong to */
@@ -164,8 +185,16 @@ async function writeFiles(
   const ids = account();
   for (const file of layout.files.filter((file) => !isAccountFile(file)))
     await write(call, root, file, ids?.group);
-  mkdirSync(join(root, layout.data), { recursive: true, mode: 0o700 });
+  makeDirectory(join(root, layout.data), 0o700);
   if (ids) chownSync(layout.data, ids.user, ids.group);
+}
+
+/** A directory with a mode, whatever the umask; its missing parents have 0755. An existing one stays as it is. */
+function makeDirectory(path: string, mode = 0o755): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path);
+  chmodSync(path, mode);
 }
 
 /** Writes to another name and renames: a running executable is replaced, and a crash leaves the old file. */
@@ -173,7 +202,7 @@ async function write(call: Call, root: string, file: InstalledFile, group?: numb
   const { mode, content, isSetting, ofGroup } = file;
   const path = join(root, file.path);
   if (isSetting && existsSync(path)) return call.print(`kept     ${path}\n`);
-  mkdirSync(dirname(path), { recursive: true });
+  makeDirectory(dirname(path));
   if (content === null && existsSync(path) && isSameFile(path, process.execPath)) return;
   const written = `${path}.new`;
   if (content === null) copyFileSync(process.execPath, written);

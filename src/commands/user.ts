@@ -1,3 +1,4 @@
+import type { UserRecord } from "../accounts/accounts.ts";
 import { Problem } from "../problem.ts";
 import type { Call, Command } from "./command.ts";
 import { readPassword } from "./password-input.ts";
@@ -29,11 +30,19 @@ export const user: Command = {
     },
     list: {
       summary: "List the accounts.",
-      flags: { "--json": "Print them as JSON." },
+      flags: {
+        "--administrators": "List active administrators only.",
+        "--json": "Print them as JSON.",
+      },
       run: (call) =>
-        withData(call, (opened) =>
-          call.has("--json") ? call.printJson(usersAsJson(opened)) : call.print(userTable(opened)),
-        ),
+        withData(call, (opened) => {
+          const isListed = ({ is_active, is_superuser }: UserRecord): boolean =>
+            !call.has("--administrators") || (is_active === 1 && is_superuser === 1);
+          const users = opened.accounts.list().filter(isListed);
+          return call.has("--json")
+            ? call.printJson(usersAsJson(opened, users))
+            : call.print(userTable(opened, users));
+        }),
     },
     password: {
       summary: "Set a password.",
@@ -87,9 +96,9 @@ async function addUser(call: Call): Promise<void> {
   await call.print(`Added ${username}. To add a token for clients: labd token add ${username}\n`);
 }
 
-function usersAsJson(opened: Opened): object[] {
+function usersAsJson(opened: Opened, users: readonly UserRecord[]): object[] {
   const identities = identitiesOf(opened);
-  return opened.accounts.list().map((user) => ({
+  return users.map((user) => ({
     id: user.id,
     username: user.username,
     full_name: user.full_name,
@@ -103,9 +112,9 @@ function usersAsJson(opened: Opened): object[] {
   }));
 }
 
-function userTable(opened: Opened): string {
+function userTable(opened: Opened, users: readonly UserRecord[]): string {
   const identities = identitiesOf(opened);
-  const rows = opened.accounts.list().map((user) => {
+  const rows = users.map((user) => {
     const states = [
       user.is_active === 1 ? "active" : "disabled",
       ...(user.is_superuser === 1 ? ["admin"] : []),

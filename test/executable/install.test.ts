@@ -15,7 +15,11 @@ test.skipIf(!onLinux)(
     using place = scratch();
     const root = place.directory;
     const words = ["--root", root, "--prefix", "/usr"];
+    const umask = process.umask(0o027);
     expect((await labd(["install", "--systemd", ...words])).code).toBe(0);
+    process.umask(umask);
+    for (const name of ["var", "var/lib", "usr/bin", "etc/labd"])
+      expect([name, statSync(join(root, name)).mode & 0o777]).toEqual([name, 0o755]);
     expect(readFileSync(join(root, UNIT), "utf8")).toContain(
       "ExecStart=/usr/bin/labd serve --config /etc/labd/labd.toml",
     );
