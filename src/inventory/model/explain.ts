@@ -6,7 +6,7 @@ import { columnOf, type Resource, type Resources } from "./resource.ts";
 import { countStatement, pageStatement } from "./sql.ts";
 
 /** An ordinary user, for the statements of an explanation. */
-const EXAMPLE_ACTOR = { user: 2, username: "examplePlan", superuser: false, groups: [1], primaryGroup: 1 };
+const EXAMPLE_ACTOR = { user: 2, username: "example", superuser: false, groups: [1], primaryGroup: 1 };
 
 /** Describes a declaration: URLs, fields with their columns, parameters, and the SQL of a plain list. */
 export function explain(resources: Resources, resource: Resource): string {

@@ -16,7 +16,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
-/** One property of a resource. What is absent is `undefined`; the constructors below fill in what is defaults. */
+/** One property of a resource. What is absent is `undefined`; the constructors below fill in the defaults. */
 export interface Field {
   kind: KindName | "computed";
   /** One sentence for the reference and OPTIONS. */

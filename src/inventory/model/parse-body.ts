@@ -31,7 +31,7 @@ export function parseBody(resources: Resources, resource: Resource, body: Json, 
   const parsed: ParsedBody = { values: new Map(), pending: [], given: new Set(), errors: new Map() };
   if (!isObject(body)) {
     const actual = Array.isArray(body) ? "list" : body === null ? "null" : typeof body;
-    parsed.errors.set("non_field_errors", [`Invalid data. Expected a dictionary, but actual ${actual}.`]);
+    parsed.errors.set("non_field_errors", [`Invalid data. Expected a dictionary, but got ${actual}.`]);
     return parsed;
   }
   const writable = Object.entries(resource.fields).filter(
