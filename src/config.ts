@@ -28,7 +28,7 @@ export const SECTIONS = {
           "Address to listen on. The default serves this machine only; 0.0.0.0 opens the service to the network; unix:/run/labd/labd.sock listens on that Unix socket.",
       },
     ),
-    port: integer(8480, 0, 65535, { sentence: "TCP port to listen on; 0 takes any free one." }),
+    port: integer(8480, 0, 65535, { sentence: "TCP port to listen on; 0 selects a free one." }),
     tls_certificate: text("", "empty, or a path", PATH, {
       sentence:
         "File with the certificate and its chain (PEM), for HTTPS without a proxy. Reloaded when it changes, and on SIGHUP.",
@@ -40,12 +40,12 @@ export const SECTIONS = {
       new RegExp(`^(https?://[^\\s/?#"'<>]+(${BASE_PATH.source.slice(1, -1)})?)?$`),
       {
         sentence:
-          "Address at which clients reach the service behind a reverse proxy, for links and the WSDL; empty takes the request's. A path such as https://lab.example/labd becomes the prefix of all addresses; the proxy may pass it on or remove it.",
+          "Address at which clients reach the service behind a reverse proxy, for links and the WSDL; if empty, that of the request is used. A path such as https://lab.example/labd becomes the prefix of all addresses; the proxy may pass it on or remove it.",
       },
     ),
     trust_proxy: bool(false, {
       sentence:
-        "Trust X-Forwarded-For, -Proto, -Host and -Prefix: set it behind a reverse proxy that sets or removes each of them. public_url beats them.",
+        "Trust X-Forwarded-For, -Proto, -Host and -Prefix: set it behind a reverse proxy that sets or removes each of them. public_url takes precedence.",
     }),
     ca_file: text("", "empty, or a path", PATH, {
       sentence:
@@ -57,10 +57,10 @@ export const SECTIONS = {
     metrics_token: text("", "empty, or at least 16 characters without spaces", /^(\S{16,})?$/, {
       secret: true,
       sentence:
-        "Token to read /metrics from other machines (Authorization: Bearer); callers on this machine need none.",
+        "Token to read /metrics from other machines (Authorization: Bearer); callers on this machine need no token.",
     }),
     log: choice<"requests" | "problems" | "off">("requests", ["requests", "problems", "off"], {
-      sentence: "What is written to standard error as JSON lines: every request, only problems, or nothing.",
+      sentence: "Log on standard error, as JSON lines: every request, only problems, or nothing.",
     }),
   },
   scoring: {
@@ -69,10 +69,10 @@ export const SECTIONS = {
     }),
     job_timeout: integer(600, 1, 86_400, { sentence: "Seconds after which a scoring job fails." }),
     max_queued: integer(10_000, 2, 100_000_000, {
-      sentence: "Jobs that may wait in the queue; one client may have half of them.",
+      sentence: "Maximum number of queued jobs; one client may have half of them.",
     }),
     job_retention_days: integer(90, 0, 36_500, {
-      sentence: "Days for which a job's request and result are kept after it ended; 0 keeps them for ever.",
+      sentence: "Days for which a job's request and result are kept after it ended; 0 keeps them forever.",
     }),
     soap_namespace: text(
       "http://labd.example/conservation-scorer",
@@ -87,7 +87,7 @@ export const SECTIONS = {
   queue: {
     queue: text(
       "",
-      "empty, or redis://user:password@host:6379/0, rediss://… with TLS, or unix:/path; one Redis, neither Sentinel nor Cluster",
+      "empty, or redis://user:password@host:6379/0, rediss://… with TLS, or unix:/path; a single Redis, not Sentinel or Cluster",
       /^((rediss?:\/\/|unix:)[^\s]+)?$/,
       {
         secret: true,
@@ -97,7 +97,7 @@ export const SECTIONS = {
     ),
     queue_local: choice<"away" | "always" | "never">("away", ["away", "always", "never"], {
       sentence:
-        "When the workers of this process score too: only while Redis or all its workers are away, always, or never.",
+        "When the workers of this process also score: only while Redis or all remote workers are unavailable, always, or never.",
     }),
   },
   accounts: {
@@ -122,24 +122,29 @@ export const SECTIONS = {
   webhooks: {
     webhook_allow: text("", "empty, or networks such as 10.1.0.0/16, fd00::/8", /^[0-9A-Fa-f:./, ]*$/, {
       sentence:
-        "Private networks that webhooks may call, separated by commas, over http:// too; without it only public addresses over https://.",
+        "Private networks that webhooks may call, also over http://, separated by commas; if empty, only public addresses over https://.",
     }),
   },
   backup: {
-    backup_hours: integer(24, 0, 8760, { sentence: "Hours between backups while serving; 0 makes none." }),
+    backup_hours: integer(24, 0, 8760, {
+      sentence: "Hours between backups while the server runs; 0 disables them.",
+    }),
     backup_dir: text("", "empty, a path, or s3://bucket/prefix", /^(?!s3:)[^\0]*$|^s3:\/\/[^\0\s?#]+$/i, {
       sentence:
-        "Directory for backups, best on another disk, or s3://bucket/prefix; empty is backups in data_dir. Backups before an upgrade go there too.",
+        "Directory for backups, preferably on another disk, or s3://bucket/prefix; if empty, the directory backups in data_dir. Backups before an upgrade are also written there.",
     }),
     backup_keep: text(
       "7 days, 4 weeks, 12 months",
       "numbers of days, weeks and months such as 7 days, 4 weeks, 12 months",
       /^(?=.)(\d{1,4} days)?(, |$)?(\d{1,4} weeks)?(, |$)?(\d{1,4} months)?$/,
-      { sentence: "Backups to keep: the last one of each of so many days, weeks and months." },
+      {
+        sentence:
+          "Backups to keep: the last one of each day, week and month, for these numbers of days, weeks and months.",
+      },
     ),
     litestream: bool(false, {
       sentence:
-        "Set it where Litestream replicates the database: labd then leaves checkpoints to Litestream, whose copies would be damaged otherwise.",
+        "Set this if Litestream replicates the database: labd then leaves checkpoints to Litestream, whose copies would be damaged otherwise.",
     }),
     s3_endpoint: text(
       "",
@@ -147,16 +152,16 @@ export const SECTIONS = {
       /^(https?:\/\/[^\s/?#@"'<>]+\/?)?$/,
       {
         sentence:
-          "Server for s3:// (Garage, MinIO, Ceph …); empty is AWS_ENDPOINT_URL, else AWS. The region is AWS_REGION, else us-east-1.",
+          "Server for s3:// (Garage, MinIO, Ceph …); if empty, AWS_ENDPOINT_URL or AWS. The region is AWS_REGION or us-east-1.",
       },
     ),
     s3_access_key: text("", "empty, or a name without spaces", /^\S{0,256}$/, {
-      sentence: "Access key id for s3://; empty is AWS_ACCESS_KEY_ID.",
+      sentence: "Access key id for s3://; if empty, AWS_ACCESS_KEY_ID.",
     }),
-    s3_secret_key: text("", "empty, or a text without spaces", /^\S{0,1024}$/, {
+    s3_secret_key: text("", "empty, or text without spaces", /^\S{0,1024}$/, {
       secret: true,
       sentence:
-        "Secret access key for s3://; empty is AWS_SECRET_ACCESS_KEY. Put it in the file or a variable rather than in a flag.",
+        "Secret access key for s3://; if empty, AWS_SECRET_ACCESS_KEY. Put it in the file or a variable rather than in a flag.",
     }),
   },
 } satisfies Record<string, Record<string, Setting<string | number | boolean>>>;

@@ -26,19 +26,23 @@ const server = (status: number, exitCode: number, meaning: string): Answer =>
   row(status, "Server", exitCode, meaning);
 
 export const PROBLEMS = {
-  invalid_request: client(400, 65, "A value, parameter or message breaks a rule; the text names it."),
+  invalid_request: client(400, 65, "A value, parameter or message violates a rule, which the message names."),
   malformed: client(
     400,
     65,
     "The body is not well-formed JSON or XML, or its bytes do not fit its encoding.",
   ),
-  invalid_pattern: client(400, 65, "A motif pattern is not valid or too large; the position is named."),
+  invalid_pattern: client(
+    400,
+    65,
+    "A motif pattern is invalid or too large; the message names the position.",
+  ),
   unknown_motif_class: client(400, 65, "No motif class has this name; similar names are listed."),
   usage: client(400, 64, "The command line has an unknown command or flag, or a flag without its value."),
   invalid_setting: client(
     400,
     78,
-    "A setting has a value that is not allowed; the text names both and the choices.",
+    "A setting has a value that is not allowed; the message names both and the choices.",
   ),
   unauthenticated: client(401, 77, "Credentials are missing or not valid."),
   second_factor_required: client(
@@ -55,24 +59,28 @@ export const PROBLEMS = {
   confirmation_required: client(
     403,
     77,
-    "Confirm the session: by the password in the named field, or at the provider.",
+    "Confirm the session with the password in the named field, or at the provider.",
   ),
-  forbidden: client(403, 77, "The caller is known, but may not do this."),
-  job_failed: server(409, 70, "The job ended without a result; the text says why."),
+  forbidden: client(403, 77, "The caller is authenticated but lacks permission."),
+  job_failed: server(409, 70, "The job ended without a result; the message says why."),
   job_cancelled: client(409, 70, "The job was cancelled and has no result."),
   import_cancelled: client(409, 70, "The import was cancelled; nothing was written."),
   job_expired: client(410, 70, "The job ended so long ago that its result was deleted."),
-  not_finished: server(409, 75, "The job has not ended yet: ask again later."),
+  not_finished: server(409, 75, "The job has not ended yet; try again later."),
   not_found: client(404, 66, "The address or record does not exist, or the caller may not view it."),
   unknown_job: client(404, 66, "No job has this identifier."),
-  method_not_allowed: client(405, 64, "The address has no such method; Allow lists its methods."),
+  method_not_allowed: client(
+    405,
+    64,
+    "The address does not support this method; Allow lists the supported methods.",
+  ),
   not_acceptable: client(406, 65, "The response is not available in the requested form."),
   timeout: client(408, 75, "The body did not arrive in time."),
-  conflict: client(409, 75, "The record is referenced, or was changed meanwhile."),
+  conflict: client(409, 75, "The record is referenced, or was changed in the meantime."),
   precondition_failed: client(
     412,
     75,
-    "The record is not the version in If-Match; it was changed meanwhile.",
+    "The record does not have the version in If-Match; it was changed in the meantime.",
   ),
   too_large: client(413, 65, "The message is larger than the limit that the text names."),
   unsupported_media_type: client(415, 65, "The address does not accept this media type or encoding."),
@@ -84,10 +92,10 @@ export const PROBLEMS = {
   identity_unavailable: server(
     503,
     75,
-    "The account's directory (LDAP) or provider (OpenID Connect) does not answer; accounts with a local password can still sign in.",
+    "The account's directory (LDAP) or provider (OpenID Connect) does not respond; accounts with a local password can still sign in.",
   ),
-  disk_full: server(507, 74, "The disk is full; nothing was written, and reading still works."),
-  disk_failed: server(503, 74, "The disk cannot be written or read; the log has the system's message."),
+  disk_full: server(507, 74, "The disk is full; nothing was written, but reading still works."),
+  disk_failed: server(503, 74, "The disk cannot be written or read; the log contains the system's message."),
   already_running: server(503, 75, "Another process serves this data directory."),
   cannot_listen: server(503, 75, "The port is in use, or the machine does not have the address yet."),
   bad_database: server(
@@ -106,8 +114,8 @@ export const PROBLEMS = {
     69,
     "An object store (S3) or another server cannot be used; the text says what to do.",
   ),
-  queue_away: server(503, 69, "The job queue (Redis) does not answer; the text names it."),
-  internal: server(500, 70, "An error in labd; the log has the cause under the request id."),
+  queue_away: server(503, 69, "The job queue (Redis) does not respond; the message names it."),
+  internal: server(500, 70, "A defect of labd; the log contains the cause under the request id."),
 } as const satisfies Record<string, Answer>;
 
 export type Code = keyof typeof PROBLEMS;
@@ -161,13 +169,13 @@ export class Problem extends Error {
     if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
       return new Problem(
         "disk_full",
-        "The data disk is full: nothing was written. Reading works; writing will once there is space.",
+        "The data disk is full: nothing was written. Reading works; writing resumes once there is space.",
         again,
       );
     if (/^(SQLITE_(READONLY|IOERR|CANTOPEN)\w*|EROFS|EIO)$/.test(code))
       return new Problem(
         "disk_failed",
-        "The data disk cannot be written (read-only, or failing): nothing was written. The log has the system's message.",
+        "The data disk cannot be written (read-only, or failing): nothing was written. The log contains the system's message.",
         again,
       );
     if (code === "SQLITE_BUSY")
@@ -180,7 +188,7 @@ export class Problem extends Error {
     if (error instanceof Problem) return error;
     const ofDisk = Problem.#ofDisk(error);
     if (ofDisk) return ofDisk;
-    return new Problem("internal", "Internal error. The log has the cause under the request id.", {
+    return new Problem("internal", "Internal error. The log contains the cause under the request id.", {
       cause: error,
     });
   }

@@ -46,11 +46,11 @@ const SetUp = bodySchema({
 });
 const NewPassword = bodySchema({ password: Input, current_password: OptionalInput, key: OptionalInput });
 const Confirmation = bodySchema({ current_password: Input });
-const SignedIn = answerSchema("A cookie holds the session. `csrf_token` is null if none was opened.", {
+const SignedIn = answerSchema("A cookie stores the session. `csrf_token` is null if there is no session.", {
   username: Text,
   csrf_token: NullableText,
 });
-const SessionList = listSchema("The browsers in which you are signed in, the latest first.", {
+const SessionList = listSchema("Your browser sessions, latest first.", {
   id: Text,
   created: Text,
   last_used: Text,
@@ -59,7 +59,7 @@ const SessionList = listSchema("The browsers in which you are signed in, the lat
   current: Type.Boolean(),
 });
 const Ended = answerSchema("The number of ended sessions.", { ended: Type.Integer() });
-const PasswordLink = answerSchema("The link, shown only now.", { url: Text, expires: Text });
+const PasswordLink = answerSchema("The link, which is not shown again.", { url: Text, expires: Text });
 const TokenList = listSchema("The tokens, newest first.", {
   id: Text,
   username: Text,
@@ -71,25 +71,27 @@ const TokenList = listSchema("The tokens, newest first.", {
   last_used: NullableText,
   revoked: NullableText,
 });
-const All = Type.String({ description: "1 includes expired and revoked tokens." });
+const All = Type.String({ description: "1: include expired and revoked tokens." });
 const TokenQuery = textSchema(Type.Object({ all: Type.Optional(All) }));
 
 const SET_UP = {
   summary: "Create the first administrator",
-  description: "With the key of the link that the log shows while there is no administrator. Signs in.",
+  description:
+    "Requires the key of the setup link, which the log shows while there is no administrator. Also signs in.",
 };
 const SET_PASSWORD = {
   summary: "Set a password",
   description:
-    "Your own, with the current one: all sessions end, and a new one replaces yours. Or that of the account that a link's `key` is for; an account with a second factor is not signed in.",
+    "Sets your own password if you send the current one; all sessions end, and a new one replaces yours. With the `key` of a link, sets the password of its account and signs in, unless the account has a second factor.",
 };
 const CONFIRM = {
   summary: "Confirm your identity",
-  description: "By the password, for a browser session that was answered with `confirmation_required`.",
+  description:
+    "Confirms a browser session with the password, after a response with the code `confirmation_required`.",
 };
 const ADD_LINK = {
   summary: "Create a link to set a password",
-  description: `For one use within ${PASSWORD_HOURS} hours; replaces earlier links. The password stays valid until then.`,
+  description: `The link works once within ${PASSWORD_HOURS} hours and replaces earlier links. The current password stays valid until then.`,
 };
 
 /** First set-up, passwords, and the sessions and tokens of accounts. */
@@ -151,7 +153,10 @@ function sessionRoutes(accounts: Accounts) {
       "/api/account/confirmation",
       async ({ actor, request, body }) => {
         if (actor.via !== "session")
-          throw new Problem("forbidden", "Only browser sessions are confirmed; a program has its token.");
+          throw new Problem(
+            "forbidden",
+            "Only browser sessions need confirmation; requests with a token do not.",
+          );
         await confirmations.confirm(request, actor, body.current_password);
       },
       {
@@ -222,7 +227,7 @@ function administrationRoutes(accounts: Accounts) {
       {
         administrator: true,
         query: TokenQuery,
-        ...answers("List everybody's tokens", { 200: TokenList }, 401, 403),
+        ...answers("List the tokens of all users", { 200: TokenList }, 401, 403),
       },
     )
     .delete(

@@ -181,7 +181,7 @@ export class Accounts {
     const { now, newId } = this.clock;
     const insert = this.database.transaction(() => {
       if (this.exists(username))
-        throw new Problem("conflict", `username: there is already a user ${username}.`);
+        throw new Problem("conflict", `username: the user ${username} already exists.`);
       const groupId = this.addGroup(group);
       const { rid } = this.database
         .query(
@@ -304,7 +304,7 @@ export class Accounts {
         .get(username);
       return hasPassword
         ? "This is not the password of the account."
-        : "The account has no local password: it signs in by a directory, a provider or tokens. An administrator can set one.";
+        : "The account has no local password: it uses a directory, an identity provider or tokens. An administrator can set one.";
     }
   }
 
@@ -341,7 +341,7 @@ export class Accounts {
     const use = this.tokens.use(token);
     if (!use) throw unauthenticated("Invalid token.");
     if (use.scope === "read" && isUnsafe(request.method))
-      throw new Problem("forbidden", "This token may only read (scope read).");
+      throw new Problem("forbidden", "This token is read-only (scope read).");
     const actor = this.identified(use.user, use.rid, "token");
     this.tokens.recordUse(use.rid);
     return actor;

@@ -203,14 +203,15 @@ export function verifyChain(database: Database, heads: readonly AuditHead[] = []
   }
   const [missing] = [...expected.keys()].sort((a, b) => a - b);
   if (!broken && missing !== undefined)
-    broken = { seq: missing, why: `it was noted, but the log ends with entry ${last.seq}` };
+    broken = { seq: missing, why: `it was recorded, but the log ends with entry ${last.seq}` };
   const { n } = database.query("SELECT count(*) AS n FROM audit").get() as { n: number };
   return { entries: n, head: auditHead(database), broken };
 }
 
 /** What is wrong with an entry, given the previous one and the hash that was noted for it. */
 function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): string | undefined {
-  if (row.seq !== previous.seq + 1) return `it follows entry ${previous.seq}: what was between is gone`;
+  if (row.seq !== previous.seq + 1)
+    return `it follows entry ${previous.seq}: the entries between them are missing`;
   let hash: string;
   try {
     hash = hashOf(previous.hash, entryOf(row));
@@ -218,7 +219,7 @@ function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): s
     return `it cannot be read: ${(error as Error).message}`;
   }
   if (hash !== row.hash) return "its hash does not match its content and the previous entry";
-  if (noted !== undefined && noted !== row.hash) return `its hash was ${noted} when it was noted`;
+  if (noted !== undefined && noted !== row.hash) return `its recorded hash is ${noted}`;
   return undefined;
 }
 

@@ -8,7 +8,7 @@ import type { SignIns } from "./sign-in.ts";
 /** Minutes for which a confirmation counts. */
 const CONFIRM_MINUTES = 10;
 const MINUTE = 60_000;
-const SIGN_IN_AGAIN = "sign in by the provider again, at /api/oidc/sign-in?again=1";
+const SIGN_IN_AGAIN = "sign in with the provider again, at /api/oidc/sign-in?again=1";
 
 /**
  * Re-authentication of browser sessions before actions that would let somebody at an unlocked computer stay for good, such
@@ -36,7 +36,7 @@ export class Confirmations {
     const remedy = by === "password" ? "send it here or to /api/account/confirmation" : SIGN_IN_AGAIN;
     throw new Problem(
       "confirmation_required",
-      `current_password: More than ${CONFIRM_MINUTES} min have passed since you gave your password: ${remedy}.`,
+      `current_password: More than ${CONFIRM_MINUTES} min have passed since you entered your password: ${remedy}.`,
       { more: { field: "current_password", by } },
     );
   }

@@ -23,7 +23,7 @@ const Identity = Type.Object({
   label: Text,
   created: Text,
   last_used: nullable(Text),
-  suspended: nullable(Text, { description: "Since when the directory does not admit the person." }),
+  suspended: nullable(Text, { description: "Time since which the directory has not admitted the person." }),
 });
 const IdentityList = answerSchema("Links between accounts and people in a directory or at a provider.", {
   total: Type.Integer(),
@@ -35,7 +35,7 @@ const NewLink = bodySchema({
   who: Type.String({
     minLength: 1,
     maxLength: 1024,
-    description: "For `ldap` the name typed at sign-in, or the DN; for `oidc` the subject.",
+    description: "For `ldap`, the sign-in name or the DN; for `oidc`, the subject.",
   }),
 });
 const Linked = answerSchema("The linked person.", { label: Text });

@@ -2,11 +2,11 @@ import { type TProperties, Type } from "typebox";
 import { nullable, schema } from "../platform/schema.ts";
 
 const MEANINGS = {
-  400: "A field is invalid; the answer names it.",
+  400: "A field is invalid; the response names it.",
   401: "Credentials are missing or invalid.",
   403: "Not allowed for this caller.",
   404: "Not found, or not visible to the caller.",
-  409: "Not possible now; the message says why.",
+  409: "Not possible in the current state; the message says why.",
   413: "There is not enough space for the file.",
 };
 type Status = keyof typeof MEANINGS;

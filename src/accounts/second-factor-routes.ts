@@ -19,21 +19,25 @@ import { guardedRoutes } from "./route-guards.ts";
 
 const PATH = "/api/account/second-factor";
 
-const Input = Type.String({ minLength: 1, maxLength: 1024, description: "Of the app, or a recovery code." });
+const Input = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "A code of the authenticator app, or a recovery code.",
+});
 const Code = bodySchema({ code: Input });
 const Begin = bodySchema({ current_password: OptionalInput });
 const State = answerSchema("Your second factor.", {
   on: Type.Boolean(),
   since: nullable(Type.String()),
-  recovery_codes: Type.Integer({ description: "Recovery codes left." }),
+  recovery_codes: Type.Integer({ description: "Number of remaining recovery codes." }),
   required: Type.Boolean({ description: "Whether the account must have a second factor." }),
 });
-const Secret = answerSchema("The secret, which counts once it is confirmed.", {
+const Secret = answerSchema("The secret, which takes effect once it is confirmed.", {
   secret: Type.String(),
-  uri: Type.String({ description: "For authenticator apps." }),
+  uri: Type.String({ description: "URI for authenticator apps." }),
   qr: Type.Array(Type.String(), { description: "Rows of the URI's QR code; 1 is dark." }),
 });
-const RecoveryCodes = answerSchema("Recovery codes for one use each, shown only now.", {
+const RecoveryCodes = answerSchema("Single-use recovery codes, which are not shown again.", {
   recovery_codes: Type.Array(Type.String()),
 });
 const SecondFactorList = listSchema("Accounts with a second factor, and how many recovery codes are left.", {
@@ -43,17 +47,18 @@ const SecondFactorList = listSchema("Accounts with a second factor, and how many
 });
 
 const BEGIN = {
-  summary: "Begin to set up a second factor",
+  summary: "Start setting up a second factor",
   description:
-    "For a browser session that was confirmed recently, or with `current_password`. Beginning again creates another secret.",
+    "Requires a recently confirmed browser session, or `current_password`. Each call creates a new secret.",
 };
 const CONFIRM = {
-  summary: "Turn on the second factor",
-  description: "With a code, which shows that the app has the secret. Your other sessions end.",
+  summary: "Enable the second factor",
+  description: "Requires a code, which proves that the app has the secret. Your other sessions end.",
 };
 const RESET = {
   summary: "Reset a second factor",
-  description: "For somebody who has lost the phone. The sessions end; the password alone signs in.",
+  description:
+    "For users who have lost their phone. Their sessions end, and the password alone is sufficient to sign in.",
 };
 
 /** The caller's second factor, and those that administrators see and reset. */

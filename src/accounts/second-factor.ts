@@ -33,8 +33,8 @@ const MAX_STEPS_AHEAD = 20;
 export const CODE_ERRORS: Partial<Record<CodeResult, string>> = {
   missing:
     "The account has a second factor. Send the code that the app shows now, or a recovery code, in the field code.",
-  wrong: "The app does not show this code now, and it is not a recovery code. Check the phone's clock.",
-  used: "This code was used already. Wait for the next one.",
+  wrong: "This is neither the app's current code nor a recovery code. Check the phone's clock.",
+  used: "This code has already been used. Wait for the next one.",
   locked: `There were ${MAX_FAILURES} wrong codes in a row. Use a recovery code, or ask an administrator to reset the second factor.`,
   unreadable: `The server cannot check codes: its file ${SECOND_FACTOR_KEY} is missing or belongs to another database. Use a recovery code, or ask an administrator to reset the second factor.`,
 };
@@ -116,7 +116,7 @@ export class SecondFactors {
     return this.database
       .transaction(() => {
         const row = this.row(user);
-        if (!row) throw new Problem("conflict", "No set-up is in progress. Begin again.");
+        if (!row) throw new Problem("conflict", "No set-up is in progress. Start again.");
         if (row.confirmed !== null) throw alreadyOn();
         const result = this.check(user, code, row);
         if (result !== "code") return result;

@@ -270,7 +270,7 @@ function codeProblem(result: CodeResult | "due", method: SignInMethod): Problem 
     );
   if (method === "basic" && result === "missing")
     return unauthenticated(
-      "The account has a second factor, which Basic cannot carry. Use a token (Authorization: Token …).",
+      "The account has a second factor, which Basic authentication does not support. Use a token (Authorization: Token …).",
       "second_factor_required",
     );
   const error = CODE_ERRORS[result];

@@ -150,7 +150,7 @@ export class Tokens {
     const found = this.list().filter(({ id, prefix }) => id === typed || prefix === typed);
     if (found.length === 0) throw new Problem("not_found", "There is no valid token with this id or prefix.");
     if (found.length > 1)
-      throw new Problem("conflict", "Several tokens have this prefix. Give the id, as in labd token list.");
+      throw new Problem("conflict", "Several tokens have this prefix. Give the id shown by labd token list.");
     return found[0].id;
   }
 

@@ -260,7 +260,7 @@ function notReadyReasons(database: Database): string[] {
     database.query("SELECT 1").get();
     return [];
   } catch (error) {
-    return [`The database does not answer: ${(error as Error).message}`];
+    return [`The database does not respond: ${(error as Error).message}`];
   }
 }
 

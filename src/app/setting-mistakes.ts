@@ -48,7 +48,8 @@ function tlsMistakes(config: Config): string[] {
   const { tls_certificate: certificate, tls_key: key } = config;
   if (certificate === "" && key === "") return [];
   if (certificate === "" || key === "") return ["tls_certificate and tls_key: set both or neither."];
-  if (socketPath(config) !== "") return ["tls_certificate: a Unix socket (host) has no TLS."];
+  if (socketPath(config) !== "")
+    return ["tls_certificate: a Unix socket (setting host) does not support TLS."];
   return mistakeOf(() => readCertificate({ certificate, key }));
 }
 

@@ -15,13 +15,12 @@ export const audit: Command = {
   example:
     "labd audit verify --data-dir /var/lib/labd\n" +
     "labd audit export --since 2026-11-01 --action sign_in > sign-ins.jsonl\n" +
-    "Both only read, also beside a running server.",
+    "Both are read-only and can be run while the server runs.",
   actions: {
     verify: {
       summary: "Check the chain of hashes; exit code 1 if the log was tampered with.",
       flags: {
-        "--head SEQ:HASH":
-          "A head of the log recorded elsewhere, which must still be in it; may be repeated.",
+        "--head SEQ:HASH": "A recorded head that the log must still contain; may be repeated.",
       },
       run: verify,
     },
@@ -31,7 +30,7 @@ export const audit: Command = {
         "--since TIME": "Entries from this time on, such as 2026-11-21.",
         "--until TIME": "Entries before this time.",
         "--actor USER": "Actions of this account.",
-        "--action NAME": "An action such as token.revoke, or all of a kind: token.",
+        "--action NAME": "An action such as token.revoke, or a group of actions such as token.",
       },
       run: exportLines,
     },
@@ -61,7 +60,7 @@ function verify(call: Call): Promise<number> {
       await call.print(`${entries} entries; the last is ${last}\n`);
       return 1;
     }
-    const recorded = heads.length === 0 ? "" : ` It contains all ${heads.length} heads given.`;
+    const recorded = heads.length === 0 ? "" : ` It contains all ${heads.length} recorded heads.`;
     await call.print(`The audit log is intact: ${entries} entries.${recorded}\nhead ${last}\n`);
     return 0;
   });

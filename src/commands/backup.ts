@@ -13,19 +13,19 @@ import { transferLine } from "./progress.ts";
 
 export const backup: Command = {
   name: "backup",
-  summary: "Back up a data directory, also while a server uses it: checked, compressed, and read back.",
+  summary: "Create a verified, compressed backup of a data directory, even while the server runs.",
   flags: {
     "--to PLACE":
       "Directory for the backup, or s3://bucket/prefix; backup_dir by default. With --to, old backups stay unless --thin is given.",
     "--thin": "Remove backups in --to that the settings no longer keep.",
-    "--list": "List the backups, oldest first, and make none.",
+    "--list": "List the backups, oldest first, instead of making one.",
     "--scheduled": "Record the schedule as the reason; the server uses this.",
   },
   settings: ["data_dir", "backup_dir", "backup_keep", ...STORE_SETTINGS],
   example:
     "labd backup --data-dir /var/lib/labd --to /mnt/backup\n" +
     "labd backup --config /etc/labd/labd.toml --to s3://lab-backups/labd\n" +
-    "The database is one file, which zstd unpacks to SQLite; its manifest has hashes and row counts.",
+    "The database is one SQLite file, compressed with zstd; its manifest contains hashes and row counts.",
   async run(call) {
     const { config } = call.configuration();
     const to = call.value("--to");

@@ -23,13 +23,13 @@ type Found = NonNullable<Awaited<ReturnType<typeof lookUp>>>;
 
 const REMEDIES: Readonly<Record<string, (name: string, typed: string) => string>> = {
   not_allowed: () => "none of the groups is in groups_allowed",
-  disabled: (name) => `the account is disabled: labd user enable ${name}`,
+  disabled: (name) => `the account is disabled. Run labd user enable ${name}`,
   no_account: (name, typed) =>
-    `there is no account, and new_accounts creates none for the directory: labd user add ${name}, then labd user link ${name} --ldap ${typed}`,
+    `there is no account, and new_accounts does not create accounts for the directory. Run labd user add ${name}, then labd user link ${name} --ldap ${typed}`,
   name_taken: (name, typed) =>
-    `the account ${name} exists and is not linked: labd user link ${name} --ldap ${typed}`,
+    `the account ${name} exists but is not linked. Run labd user link ${name} --ldap ${typed}`,
   name_unusable: (_, typed) =>
-    `no account can have this name: labd user add another, then labd user link it --ldap ${typed}`,
+    `this is not a valid username. Add an account with another name (labd user add NAME), then run labd user link NAME --ldap ${typed}`,
 };
 
 type Rows = [name: string, text: string][];
@@ -41,7 +41,7 @@ export async function checkLdap(
   password: string | undefined,
 ): Promise<{ text: string; canSignIn: boolean }> {
   const options = readLdapOptions(config);
-  if (!options) throw new Problem("invalid_setting", "ldap_url is empty: there is no directory to ask.");
+  if (!options) throw new Problem("invalid_setting", "ldap_url is empty: no directory is configured.");
   const rows: Rows = [];
   const canSignIn = await describe(rows, config, options, typed, password);
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -76,7 +76,7 @@ async function describe(
     rows.push(["password", bound === true ? "correct" : bound ? `refused: ${bound.words}` : "wrong"]);
   describeGroups(rows, options, found);
   const [answer, isAllowedIn] = closed
-    ? ["no: the directory has closed the account", false]
+    ? ["no: the account is disabled in the directory", false]
     : admission(config, options, found, typed);
   rows.push(["signs in", answer]);
   return bound === true && isAllowedIn;
@@ -84,7 +84,7 @@ async function describe(
 
 async function describeMissing(rows: Rows, options: Options, typed: string): Promise<void> {
   const { userBase, userFilter } = options;
-  rows.push(["person", `no single entry below ${userBase} matches ${userFilter} with ${typed}`]);
+  rows.push(["person", `not exactly one entry below ${userBase} matches ${userFilter} with ${typed}`]);
   const excluded = await findExcluded(options, typed).catch(() => undefined);
   if (!excluded) return;
   const state = accountState(excluded.values, Date.now()).words.join(", ");
@@ -123,7 +123,7 @@ function admission(config: Config, options: Options, { person }: Found, typed: s
     const { refusal, account } = identitiesOf({ database, accounts }).preview(person, options);
     const name = account ?? person.username.toLowerCase();
     if (refusal !== undefined) return [`no: ${REMEDIES[refusal](name, typed)}`, false];
-    return [`yes, as ${name}${account === null ? ", which is added then" : ""}`, true];
+    return [`yes, as ${name}${account === null ? ", which the first sign-in creates" : ""}`, true];
   } finally {
     database.close();
   }

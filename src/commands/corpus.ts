@@ -14,9 +14,9 @@ export const SAMPLE_CORPUS = "sample";
 
 const NONE = "There is no corpus yet. Add one: labd corpus add FILE\n";
 const ADD_FLAGS: Flags = {
-  "--name TEXT": "Name of the corpus; by default the file's name without its endings.",
-  "--use": "Use the corpus at once; the first corpus always is.",
-  "--progress": "Report the progress every second, also when it is not watched.",
+  "--name TEXT": "Name of the corpus; by default the file's name without extensions.",
+  "--use": "Activate the corpus; the first corpus is always activated.",
+  "--progress": "Report progress every second, even if the output is not a terminal.",
 };
 
 export const corpus: Command = {
@@ -29,7 +29,7 @@ export const corpus: Command = {
   example:
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
     "FASTA, plain or compressed with gzip or zstd; - reads standard input. After an interruption the same\n" +
-    "command continues. A corpus that is removed stays named in the results that were made with it.\n" +
+    "command continues. Results keep the name of their corpus after its removal.\n" +
     "labd corpus pull $HASH --from https://labd.example.org --token-file token.txt",
   actions: {
     add: {
@@ -52,7 +52,7 @@ export const corpus: Command = {
     },
     verify: { summary: "Read every byte of one corpus or all.", operands: "[NAME]", run: verify },
     calibrate: {
-      summary: "Make the null distribution of a corpus, by default the active one.",
+      summary: "Compute the null distribution of a corpus, by default of the active one.",
       operands: "[NAME]",
       run: calibrate,
     },
@@ -108,7 +108,7 @@ async function pull(corpora: Corpora, call: Call, dataDirectory: string): Promis
   const [hash] = call.operands;
   const servers = call.values("--from");
   if (servers.length === 0)
-    throw new Problem("usage", "Name the server to fetch from: --from https://server.");
+    throw new Problem("usage", "Give the server to fetch from: --from https://server.");
   const known = corpora.list().some((corpus) => corpus.hash === hash);
   const line = transferLine(call.streams.stderr, call.has("--progress"));
   await fetchCorpus(hash, servers, dataDirectory, {

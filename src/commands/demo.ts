@@ -71,7 +71,7 @@ function markDirectory(directory: string): void {
   if (existsSync(join(directory, "labd.sqlite")) && !existsSync(join(directory, MARK)))
     throw new Problem(
       "invalid_setting",
-      `data_dir: ${directory} holds other records, which the sample would mix with. Name an empty directory, or none.`,
+      `data_dir: ${directory} contains other records, which would be mixed with the sample data. Name an empty directory, or omit the setting.`,
     );
   createDirectory(directory);
   writeFileSync(createFile(join(directory, MARK)), "This data directory was made by labd demo.\n");

@@ -37,7 +37,7 @@ export const doctor: Command = {
   settings: ALL_SETTINGS,
   example:
     "labd doctor --config /etc/labd/labd.toml\n" +
-    "Changes nothing, and may run beside the server. Exit code 0: all is well, 1: warnings, 2: problems.",
+    "Changes nothing, and can be run while the server runs. Exit codes: 0 no problems, 1 warnings, 2 problems.",
   async run(call) {
     const results = await checkAll(call.configuration());
     if (call.value("--format") === "json") await call.printJson(results);
@@ -111,7 +111,7 @@ function checkSettings(config: Config): CheckResult[] {
     );
   if (config.admin_password !== "")
     checks.warning(
-      "admin_password is still set; it was for the first start only.",
+      "admin_password is still set, although only the first start needs it.",
       "Remove it, and change the password: labd user --help.",
     );
   return checks.orOk("They are valid and consistent.");
@@ -124,7 +124,10 @@ async function checkBackupStore(config: Config): Promise<CheckResult[]> {
   try {
     if (isStoreAddress(address)) await new ObjectStore(address, storeAccess(config)).list();
   } catch (error) {
-    checks.problem((error as Error).message, "No backup can be made until then. To try one: labd backup");
+    checks.problem(
+      (error as Error).message,
+      "Until then no backup can be made. To test it, run labd backup.",
+    );
   }
   return checks.results;
 }
@@ -139,7 +142,7 @@ async function checkIdentityProviders(config: Config): Promise<CheckResult[]> {
     ];
   } catch (error) {
     const checks = new Checks("settings");
-    checks.problem((error as Error).message, "Correct it: the server does not start with it.");
+    checks.problem((error as Error).message, "Correct it; otherwise the server does not start.");
     return checks.results;
   }
 }
@@ -147,7 +150,7 @@ async function checkIdentityProviders(config: Config): Promise<CheckResult[]> {
 function checkCorpora(data: string, path: string): CheckResult[] {
   if (!existsSync(path)) return [];
   const checks = new Checks("corpus");
-  const remedy = "labd corpus add FILE: scoring needs a corpus to find homologs.";
+  const remedy = "Run labd corpus add FILE; scoring needs a corpus to find homologs.";
   try {
     const reader = openReader(path);
     try {
@@ -160,7 +163,7 @@ function checkCorpora(data: string, path: string): CheckResult[] {
         } catch (error) {
           checks.problem(
             `${corpus.name}: ${(error as Error).message}`,
-            "Unpack it from a backup (zstd -d backups/corpora/….labc.zst), or labd corpus remove it and add the FASTA file again.",
+            "Restore it from a backup (zstd -d backups/corpora/….labc.zst), or run labd corpus remove and add the FASTA file again.",
           );
         }
       }
@@ -186,13 +189,13 @@ async function checkServer(config: Config): Promise<CheckResult[]> {
     if (existsSync(join(config.data_dir, "labd.lock"))) lockDirectory(config.data_dir).release();
     checks.warning(
       `No server is running on ${config.data_dir}.`,
-      "labd serve, or systemctl start labd; journalctl -u labd says why it stopped.",
+      "Run labd serve or systemctl start labd; journalctl -u labd shows why it stopped.",
     );
     return checks.results;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "already_running") {
       checks.problem(
-        `The lock cannot be taken: ${(error as Error).message}.`,
+        `The lock cannot be acquired: ${(error as Error).message}.`,
         "Check the owner of labd.lock.",
       );
       return checks.results;
@@ -202,10 +205,13 @@ async function checkServer(config: Config): Promise<CheckResult[]> {
     const response = await callServer(new Request(`${serverAddress(config)}/readyz`), config);
     const { reasons = [] } = (await response.json()) as { reasons?: string[] };
     if (!response.ok)
-      checks.problem(`It is not ready: ${reasons.join(" ")}`, "See its log; systemctl restart labd.");
+      checks.problem(
+        `It is not ready: ${reasons.join(" ")}`,
+        "Check its log, then run systemctl restart labd.",
+      );
   } catch (error) {
     checks.warning(
-      `A server runs, but ${address} does not answer: ${(error as Error).message}`,
+      `A server is running, but ${address} does not respond: ${(error as Error).message}`,
       "Give doctor the settings of the server (--config), and check its log.",
     );
   }

@@ -10,8 +10,8 @@ export const elm: Command = {
   settings: ["data_dir"],
   example:
     "labd elm import elm_classes.tsv\n" +
-    "The file as http://elm.eu.org offers it for download; - reads standard input. Its classes replace the\n" +
-    "built-in ones of the same name at once, also in a running server.",
+    "FILE is the table that http://elm.eu.org offers for download; - reads standard input. Its classes replace the\n" +
+    "built-in ones of the same name immediately, also in a running server.",
   actions: {
     import: {
       summary: "Replace the imported table.",

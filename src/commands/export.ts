@@ -8,11 +8,11 @@ const FORMATS = ["csv", "xlsx", "json"];
 
 export const exportFile: Command = {
   name: "export",
-  summary: "Write the records of a list to a CSV, XLSX or JSON file, as they are at one time.",
+  summary: "Write a consistent snapshot of a list to a CSV, XLSX or JSON file.",
   operands: "LIST",
   flags: {
     [`--format ${FORMATS.join("|")}`]:
-      "File format; by default the one that the name of --output ends with, otherwise csv.",
+      "File format; by default that of the extension of --output, otherwise csv.",
     "--query PARAMETERS": "Filters, fields and order as in a URL: place__room=002&ordering=-label.",
     "--output FILE": "File to write instead of standard output.",
     ...USER_FLAG,

@@ -6,7 +6,7 @@ import { minuteOf, textTable } from "./text-table.ts";
 
 export const farm: Command = {
   name: "farm",
-  summary: "Show the queue, the server and the workers of a farm, and where they do not match.",
+  summary: "Show the queue, the server and the workers of a farm, and mismatches between them.",
   settings: ["queue", "ca_file"],
   example:
     "labd farm status --config /etc/labd/labd.toml\nIt reads Redis only, so it works without the server.",
@@ -19,7 +19,7 @@ export const farm: Command = {
         if (config.queue === "")
           throw new Problem(
             "usage",
-            "labd farm needs the queue: --queue redis://user:password@host:6379/0, LABD_QUEUE or the settings file. See labd farm --help.",
+            "labd farm needs the address of the queue: --queue redis://user:password@host:6379/0, LABD_QUEUE or the settings file. See labd farm --help.",
           );
         const status = await readStatus({ url: config.queue, ca: config.ca_file });
         await (call.has("--json") ? call.printJson(status) : call.print(report(status)));

@@ -19,7 +19,7 @@ const BAR = 30;
 
 export const importFile: Command = {
   name: "import",
-  summary: "Add and change records from a CSV or XLSX file: all of its rows or none.",
+  summary: "Add and update records from a CSV or XLSX file: all of its rows or none.",
   operands: "FILE",
   flags: {
     "--resource LIST": "The list, such as locations or stocks/consumables.",
@@ -116,5 +116,5 @@ function summary(report: ImportReport): string {
   }
   const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${rows} rows`;
   const added = locations > 0 ? `, with ${locations} new parent locations` : "";
-  return `${counts}${added}.\n${batch === null ? "" : `Batch ${batch}: undo it to take the import back.\n`}`;
+  return `${counts}${added}.\n${batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`}`;
 }

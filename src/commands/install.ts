@@ -29,7 +29,7 @@ export const install: Command = {
   name: "install",
   summary: "Install this executable as a systemd service, with an account, directories and settings.",
   flags: {
-    "--systemd": "Install a hardened systemd unit; required, the only kind of service so far.",
+    "--systemd": "Install a hardened systemd unit; required, as no other kind of service is supported.",
     ...TARGET_FLAGS,
     "--no-start": "Do not enable and start the unit.",
   },
@@ -133,7 +133,7 @@ const startCommands = (call: Call, unit: string): string[][] => [
 function installPlan(call: Call, { root, isLive, layout }: Target): string {
   const files = layout.files.map(({ path, mode, content, isSetting }) => {
     const full = join(root, path);
-    const kept = isSetting && existsSync(full) ? ", exists and stays" : "";
+    const kept = isSetting && existsSync(full) ? ", exists and is kept" : "";
     return `==> ${full} (0${mode.toString(8)}${kept})\n${content ?? `(copy of ${process.execPath})\n`}\n`;
   });
   const commands = isLive ? startCommands(call, layout.unit).map((words) => `==> ${words.join(" ")}\n`) : [];

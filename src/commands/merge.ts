@@ -6,7 +6,7 @@ import { openShard, resultsOf, type ShardFile } from "./shard-file.ts";
 
 export const merge: Command = {
   name: "merge",
-  summary: "Join the shards of labd score --shard: all of one run, or none.",
+  summary: "Join all shards of one run of labd score --shard.",
   operands: "FILE…",
   flags: { "--output FILE": "File to write instead of standard output; it must not exist." },
   settings: [],
@@ -93,7 +93,7 @@ function findProblem(
   if (difference !== null)
     return {
       isUnfinished: false,
-      text: `${path} is of another run than ${reference.path}: ${difference}. Leave it out, or score it again like the others.`,
+      text: `${path} is of another run than ${reference.path}: ${difference}. Omit it, or score it again like the others.`,
     };
   const duplicate = found.get(number);
   if (duplicate)

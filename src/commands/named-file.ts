@@ -34,7 +34,7 @@ export function systemProblem(error: unknown): Problem | undefined {
   switch (code) {
     case "ENOENT": {
       const directory = dirname(path);
-      const nor = existsSync(directory) ? "" : `, nor its directory ${directory}`;
+      const nor = existsSync(directory) ? "" : `, and no directory ${directory}`;
       return new Problem("not_found", `There is no file ${path}${nor}.`);
     }
     case "EACCES":

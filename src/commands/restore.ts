@@ -25,7 +25,7 @@ export const restore: Command = {
   name: "restore",
   summary: "Replace a data directory's database with a backup, or only check the backup.",
   operands: "FILE",
-  flags: { "--check": "Unpack and check all of it, and change nothing." },
+  flags: { "--check": "Unpack and check the whole backup without changing anything." },
   settings: ["data_dir", ...STORE_SETTINGS],
   example:
     "labd restore --check backups/labd-20261121T212500Z.json\n" +

@@ -124,7 +124,7 @@ function resumable(path: string, request: string, resume: boolean): Checkpoint |
   if (checkpoint.request !== request)
     throw new Problem(
       "conflict",
-      `${path} was begun with other queries, patterns or options, or another corpus. Repeat that command, or choose another --output.`,
+      `${path} was started with other queries, patterns or options, or another corpus. Repeat that command, or choose another --output.`,
     );
   // A power cut may have shortened the file.
   return statSync(path).size >= checkpoint.bytes ? checkpoint : null;

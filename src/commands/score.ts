@@ -37,12 +37,13 @@ export const score: Command = {
     "--elm NAME": "A motif class by name or ELM identifier; may be repeated.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
     "--exhaustive":
-      "Compare queries with every protein, including those that the prefilter excludes: slower, and exact.",
+      "Compare queries with every protein, including those that the prefilter excludes: slower but exact.",
     [`--format ${Object.keys(PRINTERS).join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
-    "--resume": "Continue an interrupted --output: queries whose results it has are not scored again.",
-    "--shard I/N": "Score part I of N (from 1), all of about the same work; labd merge joins their outputs.",
+    "--resume": "Continue an interrupted --output file; queries with results in it are not scored again.",
+    "--shard I/N":
+      "Score part I of N (from 1), each with about the same amount of work; labd merge joins their outputs.",
   },
   settings: ["data_dir", "workers"],
   example:
@@ -148,7 +149,7 @@ function shardOf(call: Call, source: (typeof SOURCES)[number]): Shard | null {
   const given = call.value("--shard");
   if (given === undefined) return null;
   if (source === "--alignment")
-    throw new Problem("usage", `--shard: an alignment is one query and has no parts. ${HELP}`);
+    throw new Problem("usage", `--shard: an alignment has one query and cannot be divided. ${HELP}`);
   const [, shard, of] = (/^(\d{1,7})\/(\d{1,7})$/.exec(given) ?? []).map(Number);
   if (of === undefined || shard < 1 || shard > of || of > MAX_SHARDS)
     throw new Problem(
@@ -174,12 +175,12 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
   const given = SOURCES.filter((flag) => call.has(flag));
   if (given.length === 0)
     throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);
-  if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} exclude each other. ${HELP}`);
+  if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} cannot be combined. ${HELP}`);
   const hasPatterns = call.has("--pattern") || call.has("--elm");
   if (given[0] === "--batch" && hasPatterns)
     throw new Problem(
       "usage",
-      `--batch has its patterns in the file. Leave out --pattern and --elm. ${HELP}`,
+      `With --batch the file contains the patterns. Omit --pattern and --elm. ${HELP}`,
     );
   if (given[0] !== "--batch" && !hasPatterns)
     throw new Problem("usage", `labd score needs --pattern or --elm. ${HELP}`);

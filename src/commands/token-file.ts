@@ -5,7 +5,7 @@ import { namedBytes } from "./named-file.ts";
 /** The flags of commands that fetch a corpus. */
 export const CORPUS_SOURCE_FLAGS: Flags = {
   "--from URL":
-    "A labd server with the corpus (https://server); may be repeated, and the next is asked if one fails.",
+    "A labd server with the corpus (https://server); may be repeated; if one fails, the next is tried.",
   "--token-file FILE": "File with a token of that server; - reads standard input.",
 };
 
@@ -14,6 +14,6 @@ export async function readToken(call: Call): Promise<string | undefined> {
   const file = call.value("--token-file");
   if (file === undefined) return undefined;
   const token = new TextDecoder().decode(await namedBytes(file)).trim();
-  if (!/^\S{1,1000}$/.test(token)) throw new Problem("usage", `--token-file: ${file} holds no token.`);
+  if (!/^\S{1,1000}$/.test(token)) throw new Problem("usage", `--token-file: ${file} contains no token.`);
   return token;
 }

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 
 export const token: Command = {
   name: "token",
-  summary: "Add, list and revoke the tokens by which clients sign in: Authorization: Token ….",
+  summary: "Add, list and revoke API tokens (Authorization: Token …).",
   settings: ["data_dir"],
   example:
     "TOKEN=$(labd token add kim --name stocks-cli --days 90)\nlabd token list kim\nlabd token revoke labd_x3Ty9a",
@@ -17,8 +17,8 @@ export const token: Command = {
       operands: "USER",
       flags: {
         "--name TEXT": "The purpose of the token.",
-        "--days 1-99999": "Days until it expires; by default it does not.",
-        "--read-only": "The token may only read.",
+        "--days 1-99999": "Days until it expires; by default it never does.",
+        "--read-only": "Make the token read-only.",
       },
       async run(call) {
         const days = call.number("--days");
@@ -31,7 +31,7 @@ export const token: Command = {
           ),
         );
         await call.print(`${token}\n`);
-        call.streams.stderr.write("The token is shown only this once.\n");
+        call.streams.stderr.write("The token is not shown again.\n");
       },
     },
     list: {

@@ -22,7 +22,7 @@ export function linkUser(call: Call): Promise<void> {
   const [username] = call.operands;
   const providers = PROVIDERS.filter((provider) => call.has(`--${provider}`));
   if (providers.length !== 1)
-    throw new Problem("usage", "labd user link needs --ldap WHO or --oidc SUBJECT.");
+    throw new Problem("usage", "labd user link needs --ldap NAME or --oidc SUBJECT.");
   const [provider] = providers;
   return withData(call, async (opened, config) => {
     const user = opened.accounts.userId(username);
@@ -50,7 +50,7 @@ export function unlinkUser(call: Call): Promise<void> {
 export const recheckUsers = (call: Call): Promise<void> =>
   withData(call, async (opened, config) => {
     const options = readLdapOptions(config);
-    if (!options) throw new Problem("invalid_setting", "ldap_url is empty: there is no directory to ask.");
+    if (!options) throw new Problem("invalid_setting", "ldap_url is empty: no directory is configured.");
     const all = await recheckDirectory({ options, identities: identitiesOf(opened), ...opened });
     const rows = all.map(({ username, outcome, why = "" }) => [username, outcome, why]);
     await call.print(textTable(["username", "outcome", "reason"], rows));

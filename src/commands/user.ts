@@ -17,10 +17,10 @@ export const user: Command = {
     "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user link kim --ldap kim.kuhn\nlabd user recheck\nlabd user disable kim",
   actions: {
     add: {
-      summary: "Add an account; without a password it signs in by tokens only.",
+      summary: "Add an account; without a password it can only use tokens.",
       operands: "NAME",
       flags: {
-        [`${PASSWORD}`]: "Read the password from standard input, or ask at a terminal.",
+        [`${PASSWORD}`]: "Read the password from standard input, or prompt for it on a terminal.",
         "--admin": "Make the account an administrator.",
         "--full-name NAME": "The person's name.",
         "--email ADDRESS": "The person's e-mail address.",
@@ -47,11 +47,11 @@ export const user: Command = {
     password: {
       summary: "Set a password.",
       operands: "NAME",
-      flags: { [`${PASSWORD}`]: "Read it from standard input, or ask at a terminal." },
+      flags: { [`${PASSWORD}`]: "Read the password from standard input, or prompt for it on a terminal." },
       run: setPassword,
     },
     totp: {
-      summary: "Say whether the account has a second factor.",
+      summary: "Show whether the account has a second factor.",
       operands: "NAME",
       flags: {
         "--reset": "Remove the second factor and end the sessions, if phone and recovery codes are lost.",
@@ -62,14 +62,14 @@ export const user: Command = {
       summary: "Let a person of the directory or the identity provider sign in as this account.",
       operands: "NAME",
       flags: {
-        "--ldap WHO": "The person's sign-in name in the directory, or the DN.",
+        "--ldap NAME": "The person's sign-in name in the directory, or the DN.",
         "--oidc SUBJECT":
-          "The person's subject (sub) at the provider; the audit log has those of refused sign-ins.",
+          "The person's subject (sub) at the provider; the audit log contains those of rejected sign-ins.",
       },
       run: linkUser,
     },
     unlink: {
-      summary: "Remove such a link.",
+      summary: "Remove a link to the directory or the identity provider.",
       operands: "NAME",
       flags: { "--from ldap|oidc": "The link to remove." },
       run: unlinkUser,
@@ -130,8 +130,7 @@ function setPassword(call: Call): Promise<void> {
   return withData(call, async ({ accounts }) => {
     const [username] = call.operands;
     const user = accounts.userId(username);
-    if (!call.has(PASSWORD))
-      throw new Problem("usage", `labd user password reads the password with ${PASSWORD}.`);
+    if (!call.has(PASSWORD)) throw new Problem("usage", `labd user password needs ${PASSWORD}.`);
     await accounts.setPassword(user, await readPassword());
     await call.print(
       `Set the password of ${username} and ended its sessions. Tokens remain: labd token revoke --user ${username}\n`,
@@ -145,7 +144,7 @@ function secondFactor(call: Call): Promise<void> {
     const user = accounts.userId(username);
     if (call.has("--reset") && accounts.resetSecondFactor(user))
       return call.print(
-        `Removed the second factor of ${username} and ended its sessions: the password alone signs in.\n`,
+        `Removed the second factor of ${username} and ended its sessions; the password alone is sufficient to sign in.\n`,
       );
     const found = accounts.secondFactors.of(user);
     return call.print(
@@ -163,6 +162,6 @@ const setActive = (call: Call, active: boolean): Promise<void> =>
     return call.print(
       active
         ? `Enabled ${username}.\n`
-        : `Disabled ${username}: no password, session or token signs in. labd user enable ${username} undoes this.\n`,
+        : `Disabled ${username}: passwords, sessions and tokens of the account no longer work. To undo this: labd user enable ${username}\n`,
     );
   });

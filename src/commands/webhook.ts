@@ -51,7 +51,7 @@ function resolveWebhook({ store }: Webhooks, { operands: [typed] }: Call): Webho
 }
 
 function withSecret(call: Call, { id, secret, formerUntil }: Webhook): Result {
-  call.streams.stderr.write("The secret is shown only this once.\n");
+  call.streams.stderr.write("The secret is not shown again.\n");
   const former = formerUntil === null ? "" : `The former secret also signs until ${minuteOf(formerUntil)}.\n`;
   return {
     json: { id, secret, former_secret_until: timestamp(formerUntil) },
@@ -97,7 +97,7 @@ const deliveries: Work = (services, call) => {
 const test: Work = async (services, call) => {
   const { id, state, status, answer, error } = await services.deliverer.ping(resolveWebhook(services, call));
   const failed = state !== "delivered";
-  const outcome = (failed ? error : null) ?? `The receiver answered ${status}.`;
+  const outcome = (failed ? error : null) ?? `The receiver returned status ${status}.`;
   return {
     json: { id, state, status, answer, error },
     text: `${outcome}\n${answer ? `${answer}\n` : ""}`,
@@ -139,14 +139,14 @@ export const webhook: Command = {
   example:
     "labd webhook add https://lims.example/hook --user kim --event record.created --resource locations\n" +
     "labd webhook test 3f0c5b7e\nlabd webhook secret 3f0c5b7e --overlap-hours 48\n" +
-    "ID is a webhook's id or its beginning. test delivers from here; all other deliveries come from the server.",
+    "ID is a webhook's id or its beginning. labd webhook test delivers from this process; all other deliveries come from the server.",
   actions: {
     add: action(
       {
         summary: "Add a webhook and print its secret.",
         operands: "URL",
         flags: {
-          "--user USER": "Its owner, whose rights apply.",
+          "--user USER": "Its owner, whose permissions apply.",
           "--event NAME": `An event to deliver; may be repeated. All by default: ${EVENTS.join(", ")}.`,
           "--resource LIST": "Only events of records of this list, such as locations.",
           "--query JSON": "Only records that match this query_expression.",
@@ -161,7 +161,7 @@ export const webhook: Command = {
       {
         summary: "Replace the secret and print the new one.",
         operands: "ID",
-        flags: { "--overlap-hours 0-999999": "Hours for which the former secret signs too; 24 by default." },
+        flags: { "--overlap-hours 0-999999": "Hours for which the former secret also signs; 24 by default." },
       },
       secret,
     ),
@@ -170,10 +170,10 @@ export const webhook: Command = {
       {
         summary: "List the deliveries, newest first.",
         operands: "ID",
-        flags: { "--count 0-999999": "How many; 20 by default." },
+        flags: { "--count 0-999999": "Number of deliveries; 20 by default." },
       },
       deliveries,
     ),
-    redeliver: action({ summary: "Deliver once more.", operands: "ID DELIVERY" }, redeliver),
+    redeliver: action({ summary: "Deliver it again.", operands: "ID DELIVERY" }, redeliver),
   },
 };

@@ -23,7 +23,7 @@ export const SERVICE_SETTINGS: readonly SettingName[] = [
   "max_message_bytes",
 ];
 
-export const USER_FLAG = { "--user USER": "The account on whose behalf to act, with its rights." };
+export const USER_FLAG = { "--user USER": "The account on whose behalf to act; its permissions apply." };
 
 const HOUR = 3_600_000;
 const IN_PROCESS = "http://localhost";
@@ -100,7 +100,7 @@ export async function callServer(request: Request, config: Config): Promise<Resp
   } catch (cause) {
     throw new Problem(
       "already_running",
-      `A labd runs on ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not answer: ${(cause as Error).message}. Give --host and --port as the server has them.`,
+      `A labd server uses ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not respond: ${(cause as Error).message}. Give the --host and --port of the server.`,
       { cause },
     );
   }

@@ -18,7 +18,7 @@ export async function checkQueue(address: QueueAddress): Promise<CheckResult[]> 
       queue.problem(`${status.farm.cause}`, "labd farm status");
     for (const sentence of status.mixed) farm.warning(sentence, "labd farm status");
     if (status.server !== null && !status.workers.some(({ fits }) => fits))
-      farm.warning("No worker accepts jobs.", "labd worker on another machine; docs/farm.md.");
+      farm.warning("No worker accepts jobs.", "Run labd worker on another machine; see docs/farm.md.");
     if (farm.results.length > 0) return [...queue.results, ...farm.results];
     const slots = status.workers.reduce((sum, { concurrency }) => sum + concurrency, 0);
     const { product, version } = status.redis;
@@ -47,7 +47,7 @@ function checkRedis(checks: Checks, redis: RedisInfo): void {
     );
   if (!redis.appendonly)
     checks.warning(
-      "Without appendonly a restart of Redis loses the workers' results; the server has them computed again.",
+      "Without appendonly a restart of Redis loses the workers' results; the server computes them again.",
       "Set appendonly yes in redis.conf.",
     );
   if (redis.limit > 0 && redis.memory > redis.limit * 0.9)
@@ -64,7 +64,7 @@ function checkAddress(checks: Checks, { url }: QueueAddress): void {
   if (/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return;
   if (password === "")
     checks.warning(
-      `Redis at ${hostname} has no password: everyone who reaches it can read jobs and deliver results.`,
+      `Redis at ${hostname} has no password: everyone who can reach it can read jobs and deliver results.`,
       "Set requirepass in redis.conf, and the password in the setting queue.",
     );
   if (protocol === "redis:")

@@ -35,7 +35,7 @@ export function connectionOptions({ url, ca }: QueueAddress): RedisOptions {
   if (!isEncoded || !URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname))
     throw new Problem(
       "invalid_setting",
-      "queue: the address is invalid (not shown because of its password). Expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path; a single Redis, neither Sentinel nor Cluster.",
+      "queue: the address is invalid (not shown because of its password). Expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path; a single Redis, not Sentinel or Cluster.",
     );
   const { protocol, hostname, port, username, password, pathname } = new URL(url);
   return {

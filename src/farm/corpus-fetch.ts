@@ -148,7 +148,7 @@ async function fetchFile(
     rmSync(part, { force: true });
     if (!(error instanceof Problem) || error.code !== "bad_corpus") throw error;
     if (had > 0) {
-      options.tell?.(`The file is not ${hash}: it is discarded and fetched again.`);
+      options.tell?.(`The file does not have the hash ${hash}: it is discarded and fetched again.`);
       return fetchFile(server, path, hash, options);
     }
     const reason = error.message.replace(/( Add the corpus again)?\.$/, "");
@@ -193,7 +193,7 @@ async function appendTo(
     if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
     throw new Problem(
       "store_failed",
-      `The disk of ${dirname(part)} is full. Free some space, and give the same command again.`,
+      `The disk of ${dirname(part)} is full. Free some space, and run the same command again.`,
       { cause: error },
     );
   } finally {
@@ -210,7 +210,7 @@ function requireSpace(part: string, more: number): void {
   const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString("en")} MB`;
   throw new Problem(
     "store_failed",
-    `${dirname(part)} has room for ${megabytes(Math.max(0, room))}, but the corpus needs ${megabytes(more)} more. Free some space, and give the same command again.`,
+    `${dirname(part)} has ${megabytes(Math.max(0, room))} free, but the corpus needs ${megabytes(more)} more. Free some space, and run the same command again.`,
   );
 }
 

@@ -74,8 +74,8 @@ export class CorpusServer {
     if (status !== 401 && status !== 403) return undefined;
     const remedy =
       this.token === undefined
-        ? "needs a token: give one of an account of that server"
-        : "refused the token: give a valid one of that server";
+        ? "requires a token of an account on that server"
+        : "rejected the token: give a valid token of that server";
     return new Problem("unauthenticated", `${what} ${remedy}.`);
   }
 }

@@ -240,7 +240,8 @@ export class Dispatcher implements Farm {
     if (this.#ownsQueue && performance.now() - this.#last.claim < REFRESH) return true;
     const claim = await takeClaim(redis, this.#owner);
     if (claim === "taken") {
-      const cause = "Another server uses this database of Redis; each needs one of its own (redis://…/1).";
+      const cause =
+        "Another server uses this Redis database; each server needs a separate one (redis://…/1).";
       if (this.#state.state !== "taken") this.options.log.problem("farm", { cause });
       this.#ownsQueue = false;
       this.#state = { state: "taken", cause };

@@ -178,9 +178,9 @@ export class FarmWorker {
     const { version, commit } = this.options;
     const [method] = server.scoringVersion.method.split(" ");
     if (server.version !== version || method !== METHOD)
-      return `The server has labd ${server.version} with method ${method}, this is labd ${version} with method ${METHOD}: install the same labd on both.`;
+      return `The server has labd ${server.version} with method ${method}, this is labd ${version} with method ${METHOD}: install the same version of labd on both.`;
     if (queueName(server) !== server.queue)
-      return `The server uses another protocol (commit ${server.commit}, this is ${commit}): install the same labd on both.`;
+      return `The server uses another protocol (commit ${server.commit}, this is ${commit}): install the same version of labd on both.`;
     return null;
   }
 
@@ -214,7 +214,7 @@ export class FarmWorker {
   /** Takes no more jobs of this kind, and finishes the running ones. */
   async #leaveQueue(): Promise<void> {
     if (!this.#worker) return;
-    this.#refusal ??= "It finishes jobs of another corpus first.";
+    this.#refusal ??= "It is finishing jobs for another corpus first.";
     await this.#registeringDuring(this.#closeWorker());
   }
 

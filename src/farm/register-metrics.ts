@@ -17,14 +17,18 @@ export function registerFarmMetrics(metrics: Metrics, readFarm: () => FarmState 
   gauge("labd_farm_up", "1 if the queue is reachable and accepts jobs.", ({ state }) =>
     Number(state === "there"),
   );
-  gauge("labd_farm_waiting", "Jobs in the queue that no worker has.", ({ waiting }) => waiting);
-  gauge("labd_farm_running", "Jobs that workers of the farm have.", ({ running }) => running);
+  gauge("labd_farm_waiting", "Jobs in the queue that no worker has taken.", ({ waiting }) => waiting);
+  gauge("labd_farm_running", "Jobs taken by workers of the farm.", ({ running }) => running);
   gauge("labd_farm_pool_works", "1 if the server's own workers may take jobs.", ({ poolWorks }) =>
     Number(poolWorks),
   );
   perHost("labd_farm_workers", "Workers of the farm by host, and whether they accept jobs.", () => 1);
-  perHost("labd_farm_places", "Concurrent jobs of the farm's workers.", ({ concurrency }) => concurrency);
-  perHost("labd_farm_places_busy", "Jobs that the farm's workers report.", ({ jobs }) => jobs.length);
+  perHost(
+    "labd_farm_places",
+    "Maximum number of concurrent jobs of the farm's workers.",
+    ({ concurrency }) => concurrency,
+  );
+  perHost("labd_farm_places_busy", "Running jobs reported by the farm's workers.", ({ jobs }) => jobs.length);
   metrics.ask(
     "counter",
     "labd_farm_jobs_total",

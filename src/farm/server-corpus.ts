@@ -32,7 +32,7 @@ export async function verifyServerCorpus(
   const hash = scoringVersion.corpus;
   if (hash === emptyCorpus().hash) return { hash, path: null, sequences: 0 };
   if (!/^[0-9a-f]{64}$/.test(hash))
-    throw new Problem("bad_corpus", "The server announces no hash of its corpus.");
+    throw new Problem("bad_corpus", "The server does not announce the hash of its corpus.");
   const file = calibrationPath(corpusPath(dataDirectory, hash));
   if (calibration !== null && (!existsSync(file) || readFileSync(file, "utf8") !== calibration))
     writeDurably(file, [new TextEncoder().encode(calibration)]);

@@ -115,7 +115,7 @@ export interface RedisInfo {
 /** Why this Redis cannot hold a queue, and what to do; null if it can. */
 export function unsupportedReason({ mode, isReplica }: RedisInfo): string | null {
   if (mode === "sentinel")
-    return "This is a Sentinel, which holds no queue. Use an address that follows the current master";
+    return "This is a Sentinel, which stores no queue. Use an address that follows the current master";
   if (mode === "cluster")
     return "This is a Redis Cluster, which cannot keep the keys of a queue together. Use a single Redis";
   if (isReplica)

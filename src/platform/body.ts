@@ -55,7 +55,7 @@ const tooSlow = (seconds: number, isPause: boolean): Problem =>
   new Problem(
     "timeout",
     isPause
-      ? `No byte of the body arrived for ${seconds} seconds.`
+      ? `No data of the body arrived for ${seconds} seconds.`
       : `The body did not arrive within ${seconds} seconds.`,
   );
 

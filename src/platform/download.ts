@@ -90,14 +90,15 @@ async function* attempt(
   const interrupted = (error: unknown): Error =>
     error instanceof Problem || error instanceof Interrupted
       ? error
-      : new Interrupted(patience.signal.aborted ? `nothing came for ${stall / 1000} s` : reasonOf(error));
+      : new Interrupted(patience.signal.aborted ? `no data arrived for ${stall / 1000} s` : reasonOf(error));
   signal?.addEventListener("abort", abort);
   let timer = setTimeout(abort, stall);
   try {
     const response = await open(from, patience.signal);
     if (!(await isReadable(response, from, options))) return;
     const { start, size } = extentOf(response);
-    if (start !== from && start !== 0) throw new Interrupted(`bytes came from ${start} on, not from ${from}`);
+    if (start !== from && start !== 0)
+      throw new Interrupted(`the response started at byte ${start} instead of ${from}`);
     if (Number.isFinite(size)) sized(size);
     let at = start;
     for await (const value of response.body ?? []) {
@@ -130,8 +131,14 @@ async function isReadable(
   const problem = refused?.(status, text);
   if (problem) throw problem;
   if (status === 429 || status >= 500)
-    throw new Interrupted(`the answer was ${status}`, Number(headers.get("retry-after") ?? 0) * 1000 || 0);
-  throw new Problem("store_failed", `${what} cannot be read: the answer was ${status}. Check the address.`);
+    throw new Interrupted(
+      `the response had status ${status}`,
+      Number(headers.get("retry-after") ?? 0) * 1000 || 0,
+    );
+  throw new Problem(
+    "store_failed",
+    `${what} cannot be read: the response had status ${status}. Check the address.`,
+  );
 }
 
 /** Where the bytes of a response start, and how many the whole has; NaN where that is unknown. */

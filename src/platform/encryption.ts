@@ -55,7 +55,7 @@ export class Sealing {
   #read(): Buffer | undefined {
     if (this.path === null || !existsSync(this.path)) return undefined;
     const key = Buffer.from(readFileSync(this.path, "utf8").trim(), "hex");
-    if (key.length !== KEY) throw new Error(`${this.path} does not hold a key of ${KEY} bytes.`);
+    if (key.length !== KEY) throw new Error(`${this.path} does not contain a key of ${KEY} bytes.`);
     return key;
   }
 

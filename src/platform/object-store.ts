@@ -155,7 +155,7 @@ export class ObjectStore {
     await this.remove(name);
     throw new Problem(
       "store_failed",
-      `${this.where(name)} was read back and is not what was sent: the store, or something on the way to it, changed bytes. The object was removed.`,
+      `${this.where(name)} was read back and differs from the data that was sent: the store or the connection altered it. The object was removed.`,
     );
   }
 
@@ -190,7 +190,10 @@ export class ObjectStore {
       ),
     );
     if ((await this.text(name)) !== text)
-      throw new Problem("store_failed", `${this.where(name)} was read back and is not what was sent.`);
+      throw new Problem(
+        "store_failed",
+        `${this.where(name)} was read back and differs from the data that was sent.`,
+      );
   }
 
   /** Removes an object, if it exists. */
@@ -249,16 +252,16 @@ export class ObjectStore {
       )
     )
       return say(
-        `${this.#at} refuses the keys (${code}). Check s3_access_key, s3_secret_key, AWS_REGION and the clock, and that the keys may read, write, list and delete there.`,
+        `${this.#at} rejects the keys (${code}). Check s3_access_key, s3_secret_key, AWS_REGION and the clock, and that the keys may read, write, list and delete there.`,
       );
     if (
       /^(ConnectionRefused|ConnectionClosed|FailedToOpenSocket|ECONN\w+|ETIMEDOUT|DNS\w+|ENOTFOUND|UnableToConnect|timeout)$/i.test(
         code,
       )
     )
-      return say(`${this.#at} does not answer (${code}). Check s3_endpoint and the network, and try again.`);
+      return say(`${this.#at} does not respond (${code}). Check s3_endpoint and the network, and try again.`);
     return say(
-      `${this.#at} answered ${code || "an error"}${message ? ` (${message})` : ""}. Try again, or check its log.`,
+      `${this.#at} returned ${code || "an error"}${message ? ` (${message})` : ""}. Try again, or check its log.`,
     );
   }
 }
@@ -308,7 +311,7 @@ async function within<T>(milliseconds: number, work: Promise<T> | T): Promise<T>
   const timer = setTimeout(
     () =>
       late.reject(
-        Object.assign(new Error(`nothing moved for ${milliseconds / 1000} s`), { code: "timeout" }),
+        Object.assign(new Error(`no data was transferred for ${milliseconds / 1000} s`), { code: "timeout" }),
       ),
     milliseconds,
   );

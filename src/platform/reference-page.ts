@@ -106,7 +106,7 @@ export function operationPage(document: OpenApi, id: string, base: string): Resp
 <h1>${operation.summary ?? id}</h1>
 <pre><code>${method.toUpperCase()} ${path}</code></pre>
 ${prose(operation.description ?? "")}
-${operation.security && markup`<p>Needs a token: <code>Authorization: Token …</code></p>`}
+${operation.security && markup`<p>Requires a token: <code>Authorization: Token …</code></p>`}
 ${
   parameters.length > 0 &&
   markup`<h2>Parameters</h2><table><thead><tr><th>Name<th>In<th>Type<th>Description</tr></thead><tbody>

@@ -19,7 +19,7 @@ export function metricsRoutes(metrics: Metrics, token: string) {
       if (!isLocal(request, requestContext.arrival) && !hasToken(request, token))
         throw new Problem(
           "forbidden",
-          "Metrics: only callers on this machine, or with the token of metrics_token.",
+          "Only callers on this machine, or with the token in metrics_token, may read metrics.",
         );
       return new Response(metrics.text(), { headers: { "Content-Type": TYPE, "Cache-Control": "no-store" } });
     },

@@ -145,7 +145,7 @@ function listenHint(code: string, port: number): string | undefined {
     case "EADDRNOTAVAIL":
     case "EINVAL":
     case "ENOTFOUND":
-      return "this machine has no such address; --host takes 127.0.0.1, ::1, 0.0.0.0, or an address of this machine";
+      return "this machine has no such address; --host accepts 127.0.0.1, ::1, 0.0.0.0, or an address of this machine";
     default:
       return undefined;
   }

@@ -195,7 +195,7 @@ function refuseForeign(path: string, migrations: readonly Migration[]): void {
     if (!expected.has(name)) {
       throw new Problem(
         "bad_database",
-        `${path} holds migration ${name}, which this version of labd does not know: it was written by a newer version. ` +
+        `${path} contains migration ${name}, which this version of labd does not know: it was written by a newer version. ` +
           "Start that version, or restore a backup made before the upgrade. Nothing was changed.",
       );
     }
@@ -312,6 +312,6 @@ export function lockDirectory(directory: string, patience = 0): DirectoryLock {
   if (lock) return lock;
   throw new Problem(
     "already_running",
-    `Another labd serves the data directory ${directory}. Stop it first, or name another with --data-dir.`,
+    `Another labd server uses the data directory ${directory}. Stop it first, or name another with --data-dir.`,
   );
 }

@@ -39,7 +39,7 @@ export async function post(
   const late = Promise.withResolvers<never>();
   let request: ClientRequest | undefined;
   const timer = setTimeout(() => {
-    late.reject(new Error(`There was no answer within ${timeout / 1000} s.`));
+    late.reject(new Error(`There was no response within ${timeout / 1000} s.`));
   }, timeout);
   try {
     const name = url.hostname.replace(/^\[|\]$/g, "");

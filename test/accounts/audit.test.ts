@@ -48,7 +48,7 @@ describe("the hash chain of the audit log", () => {
     expect(verifyChain(database).broken).toBeNull();
     expect(verifyChain(database, heads).broken).toMatchObject({
       seq: 4,
-      why: `its hash was ${heads[0].hash} when it was noted`,
+      why: `its recorded hash is ${heads[0].hash}`,
     });
   });
 });

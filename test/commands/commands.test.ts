@@ -143,7 +143,7 @@ test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
   ["user add kim --password-stdin", UTF_16, 65, "is not UTF-8"],
   ["user add kim --email nonsense", "", 65, "email: Expected an e-mail address."],
   ["user add a,b", "", 65, "username: expected 1 to 150 letters"],
-  ["user add system", "", 75, "there is already a user system"],
+  ["user add system", "", 75, "the user system already exists"],
   ["user ad kim", "", 64, "Did you mean add?"],
   ["user disable system", "", 75, "The system account cannot sign in."],
   ["user disable ada", "", 75, "only active administrator"],
@@ -217,7 +217,7 @@ test("demo rejects a data directory with other records", async () => {
   await labd(["user", "add", "kim"], { env: { LABD_DATA_DIR: place.directory } });
   const ended = await labd(["demo", "--once", "--data-dir", place.directory]);
   expect(ended.code).toBe(78);
-  expect(ended.stderr).toContain("holds other records");
+  expect(ended.stderr).toContain("contains other records");
 });
 
 test("corpus pull fetches from a server with a token, and messages for removed flags name the replacement", async () => {
@@ -229,18 +229,18 @@ test("corpus pull fetches from a server with a token, and messages for removed f
   await using server = await serveHere(from);
   const { hash } = server.scoring.corpora.active()!;
   const pull = ["corpus", "pull", hash, "--from", server.url, "--data-dir", to];
-  expect(await labd(pull)).toMatchObject({ code: 77, stderr: expect.stringContaining("needs a token") });
+  expect(await labd(pull)).toMatchObject({ code: 77, stderr: expect.stringContaining("requires a token") });
   const named = [...pull, "--token-file", token, "--name", "ours"];
   expect(await labd(named)).toMatchObject({ code: 0, stdout: expect.stringContaining("* ours  ") });
   expect((await labd(named)).stderr).toContain("It already exists as ours.");
   expect((await labd(["corpus", "verify", "--data-dir", to])).stdout).toBe(`ours is intact: ${hash}\n`);
   for (const [words, text] of [
-    [["corpus", "pull", hash], "Name the server to fetch from"],
+    [["corpus", "pull", hash], "Give the server to fetch from"],
     [["corpus", "pull", hash, "--from", "s3://lab"], "is not the address of a server"],
     [["corpus", "add", "--to", "s3://lab"], "--to was removed. Fetch the corpus on the other machine"],
     [["install", "--socket"], "--socket was removed."],
     [["corpus", "add"], "labd corpus add needs a FILE or --sample."],
-    [["corpus", "pull", hash, "--from", server.url, "--token-file", "/dev/null"], "holds no token"],
+    [["corpus", "pull", hash, "--from", server.url, "--token-file", "/dev/null"], "contains no token"],
   ] as [string[], string][])
     expect((await labd(words, { env: { LABD_DATA_DIR: `${to}2` } })).stderr).toContain(text);
 });

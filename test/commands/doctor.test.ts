@@ -31,7 +31,7 @@ test("checks a running server, a stopped one, a damaged corpus, and a missing di
     const elsewhere = await examine("--port", "1");
     expect(elsewhere.of("server")[0]).toMatchObject({
       state: "warning",
-      found: expect.stringContaining("does not answer"),
+      found: expect.stringContaining("does not respond"),
     });
   }
   const text = await labd(["doctor", "--data-dir", data, "--host", "0.0.0.0"]);

@@ -34,5 +34,5 @@ test("names an invalid row and imports nothing", async () => {
   writeFileSync(file, "ELMIdentifier\tRegex\nA_1\tK\nA_2\tK{2,1}\n");
   expect(await elm("import", file)).toContain("Line 3: A_2, Regex, character");
   expect(await elm("list")).toStartWith("48 motif classes, all");
-  expect(await elm("import", "/nowhere/to/be/found")).toContain("nor its directory /nowhere/to/be.");
+  expect(await elm("import", "/nowhere/to/be/found")).toContain("and no directory /nowhere/to/be.");
 });

@@ -86,7 +86,7 @@ test("sends requests to a running server and revokes its token afterwards", asyn
   ]);
   expect(service.accounts.tokens.list()).toEqual([]);
   expect((await run("export", "locations", "--port", "1"))[1]).toContain(
-    "http://127.0.0.1:1 does not answer",
+    "http://127.0.0.1:1 does not respond",
   );
   await service.stop();
 });

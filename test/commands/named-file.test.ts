@@ -22,7 +22,7 @@ describe("namedFile", () => {
 
   test.each<[string, string, string]>([
     ["gone.fasta", "not_found", "There is no file "],
-    ["gone/gone.fasta", "not_found", ", nor its directory "],
+    ["gone/gone.fasta", "not_found", ", and no directory "],
     ["proteins.fasta/x", "not_found", "is a file, not a directory"],
     ["", "usage", "is a directory; expected a file"],
   ])("rejects %p with %p: %p", (name, code, text) => {

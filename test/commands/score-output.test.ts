@@ -60,7 +60,7 @@ test("writes the end of the file once after a kill during finish", async () => {
 test("rejects a checkpoint of another request, and does not overwrite a file", async () => {
   await cutOff();
   expect(() => openOutput(path, "asked", false)).toThrow("Continue it with --resume");
-  expect(() => openOutput(path, "else", true)).toThrow("begun with other queries");
+  expect(() => openOutput(path, "else", true)).toThrow("started with other queries");
   expect(readFileSync(path, "utf8")).toContain("thr");
 });
 

@@ -98,7 +98,7 @@ test("--resume continues an incomplete shard, keeps a complete one, and rejects 
   const early = await call(["merge", "resumed.tsv"]);
   expect([early.code, early.stderr]).toEqual([75, expect.stringContaining("shard 2 of 2 has no end")]);
   const other = await call([...BATCH, "--shard", "1/2", "--output", "resumed.tsv", "--resume"]);
-  expect([other.code, other.stderr]).toEqual([75, expect.stringContaining("begun with other queries")]);
+  expect([other.code, other.stderr]).toEqual([75, expect.stringContaining("started with other queries")]);
   expect((await call([...words, "--resume"])).code).toBe(0);
   expect(text("resumed.tsv")).toBe(complete);
 });

@@ -74,10 +74,10 @@ test.skipIf(why !== null)(
       ).stdout;
 
     await labd(["user", "add", "local", "--admin", "--password-stdin", ...config], { stdin: PASSWORD });
-    expect((await labd(["doctor", ...config])).stdout).toMatch(/^ok +ldap +ldaps:.* answers in/m);
+    expect((await labd(["doctor", ...config])).stdout).toMatch(/^ok +ldap +ldaps:.* responds in/m);
     // Nested groups count; users in none of the groups may not sign in.
     expect(await check("kim", PASSWORD)).toMatch(
-      /person +CN=Kuhn\\, Kim \(x\),CN=Users,.*\nid +[0-9a-f]{32} \(objectGUID\)\nname +kim, Kim Kuhn, kim@lab\.example\ngroups +(lab-genomics, lab-staff|lab-staff, lab-genomics)\npassword +correct\n(.*\n)*signs in +yes, as kim, which is added then/,
+      /person +CN=Kuhn\\, Kim \(x\),CN=Users,.*\nid +[0-9a-f]{32} \(objectGUID\)\nname +kim, Kim Kuhn, kim@lab\.example\ngroups +(lab-genomics, lab-staff|lab-staff, lab-genomics)\npassword +correct\n(.*\n)*signs in +yes, as kim, which the first sign-in creates/,
     );
     expect(await check("max", PASSWORD)).toMatch(/signs in +no: none of the groups/);
     // Administrators see why a user cannot sign in.

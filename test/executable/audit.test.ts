@@ -96,7 +96,7 @@ test("the audit log survives SIGKILL, follows the documented format, and reveals
   expect((await verify()).code).toBe(0);
   expect(await verify(`${head.seq}:${head.hash}`)).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining(`broken at entry ${head.seq}: it was noted, but the log ends`),
+    stdout: expect.stringContaining(`broken at entry ${head.seq}: it was recorded, but the log ends`),
   });
   database.close();
 }, 300_000);

@@ -89,7 +89,7 @@ test("a server with backup_dir = s3://… makes and verifies backups without sho
   store.faults.push(
     ...Array.from({ length: 20 }, () => ({ when: () => true, status: 403, code: "AccessDenied" })),
   );
-  expect(await task("backups")).toMatch(/^failed: .*refuses the keys/);
+  expect(await task("backups")).toMatch(/^failed: .*rejects the keys/);
   store.faults.length = 0;
   const shown = await labd(["check", "--config", settings]);
   expect(shown.stdout).toContain("********");

@@ -29,7 +29,7 @@ ldapTest("people of a directory sign in, and commands check, link and recheck th
   });
   expect([kim.code, kim.stdout]).toEqual([
     0,
-    expect.stringMatching(/password +correct\n(.*\n)*signs in +yes, as kim, which is added then/),
+    expect.stringMatching(/password +correct\n(.*\n)*signs in +yes, as kim, which the first sign-in creates/),
   ]);
   const max = await labd(["check", "--ldap", "max", "--groups-allowed", "", ...config]);
   expect([max.code, max.stdout]).toEqual([1, expect.stringContaining("labd user link max --ldap max")]);
@@ -40,7 +40,7 @@ ldapTest("people of a directory sign in, and commands check, link and recheck th
   expect((await labd(["user", "unlink", "max", "--from", "ldap", ...config])).stdout).toStartWith(
     "Unlinked max",
   );
-  expect((await labd(["doctor", ...config])).stdout).toMatch(/^ok +ldap +ldap:.* answers in/m);
+  expect((await labd(["doctor", ...config])).stdout).toMatch(/^ok +ldap +ldap:.* responds in/m);
 
   await using server = await serve(place.directory, config);
   const signIn = async (username: string) => {

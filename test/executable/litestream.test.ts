@@ -103,6 +103,6 @@ test.skipIf(!isThere)("a Litestream replica lacks only the last moment before a 
     found: string;
   }[];
   expect(looked.filter(({ about }) => about === "database").map(({ found }) => found)).toContain(
-    "Litestream replicates it, or did, and the setting litestream is false: its copies may be damaged.",
+    "Litestream replicates or replicated it, but the setting litestream is false: its copies may be damaged.",
   );
 });

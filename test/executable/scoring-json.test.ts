@@ -173,7 +173,7 @@ describe("labd score", () => {
   });
 
   test.each<[string[], number, string]>([
-    [["--batch", "-", "--pattern", "A"], 64, "--batch has its patterns in the file"],
+    [["--batch", "-", "--pattern", "A"], 64, "With --batch the file contains the patterns"],
     [["--batch", "-", "--fasta", "-"], 64, "--fasta and --batch exclude each other"],
     [["--alignment", "-"], 64, "needs --pattern or --elm"],
     [

@@ -79,7 +79,7 @@ describe("one server", () => {
   test("rejects a second server on the same data directory", async () => {
     const second = await labd(["serve", "--data-dir", place.directory, "--port", "0"]);
     expect([second.code, second.stdout]).toEqual([75, ""]);
-    expect(second.stderr).toContain("Another labd serves the data directory");
+    expect(second.stderr).toContain("Another labd server uses the data directory");
   });
 
   test("reports a port in use", async () => {

@@ -145,7 +145,7 @@ test.skipIf(!IS_LONG)(
       trickle("GET / HTTP/1.1\nHost: lab\n", "X-A: b\r\n", { every: 3000, patience: 120_000 }),
       trickle(headOf("/healthz"), " ", { every: 3000, patience: 120_000 }),
     ]);
-    expect(silent.text).toContain("No byte of the body arrived for 60 seconds.");
+    expect(silent.text).toContain("No data of the body arrived for 60 seconds.");
     expect(head.text).toBe("");
     expect(head.milliseconds).toBeLessThan(30_000);
     expect(unread.milliseconds).toBeLessThan(70_000);

@@ -85,11 +85,11 @@ test("labd webhook manages webhooks while the server runs", async () => {
   });
   const events = ["--event", "record.created", "--resource", "locations"];
   const made = await hook("add", receiver.url, "--user", "ada", ...events);
-  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("only this once") });
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("not shown again") });
   const [, id, secret] = /^webhook (\S{36})\nsecret  (whsec_\S{44})\n$/.exec(made.stdout)!;
   expect(await hook("test", id.slice(0, 8))).toMatchObject({
     code: 0,
-    stdout: "The receiver answered 200.\nthank you\n",
+    stdout: "The receiver returned status 200.\nthank you\n",
   });
   expect(receiver.got[0]).toMatchObject({ type: "ping", data: { webhook: id } });
   receiver.answers.push(503);

@@ -197,8 +197,8 @@ test("fetches the calibration and checks its hash", async () => {
 test("rejects wrong tokens, addresses, hashes and corpora before writing anything", async () => {
   using host = new CorpusHost();
   host.token = "secret";
-  expect(await refusal(host.url)).toContain("needs a token");
-  expect(await refusal(host.url, { token: "other" })).toContain("refused the token");
+  expect(await refusal(host.url)).toContain("requires a token");
+  expect(await refusal(host.url, { token: "other" })).toContain("rejected the token");
   expect(await refusal(host.url, { token: "secret" }, "0".repeat(64))).toContain("has no such corpus");
   expect(await refusal(host.url.slice(0, -4), { token: "secret" })).toContain("302");
   expect(await refusal(host.url, {}, "abc")).toContain("is not the hash of a corpus");
@@ -217,6 +217,6 @@ test("rejects a corpus larger than the free disk space", async () => {
         headers: { "Content-Range": "bytes 0-999/900000000000000" },
       }),
   });
-  expect(await refusal(large.url.href)).toMatch(/has room for .* MB, but the corpus needs .* MB more\./);
+  expect(await refusal(large.url.href)).toMatch(/has .* MB free, but the corpus needs .* MB more\./);
   expect(remaining()).toEqual([]);
 });

@@ -275,7 +275,7 @@ withRedis("a worker of another version takes no jobs, and the pool does the work
     () => [farm.state(), lab.logged],
   );
   expect(refusalOf(farm.state())).toContain("The server has labd 1.2.3");
-  expect(refusalOf(farm.state())).toContain("install the same labd on both");
+  expect(refusalOf(farm.state())).toContain("install the same version of labd on both");
   expect(farm.state().workers).toMatchObject([{ fits: false, queue: null }]);
   const id = await lab.submit("finish");
   await lab.reaches(id);
@@ -348,7 +348,7 @@ withRedis("a second server leaves the queue alone and scores by itself", async (
   await using other = new Laboratory(lab.queue);
   const second = other.serve({ mode: "away" });
   await until(() => second.state().state === "taken");
-  expect(second.state().cause).toContain("each needs one of its own");
+  expect(second.state().cause).toContain("each server needs a separate one");
   const id = await other.submit("finish");
   await other.reaches(id);
   expect(first.state().state).toBe("there");

@@ -117,7 +117,7 @@ test("creates, lists and revokes tokens, and shows each once", async () => {
   const headers = { Authorization: `Bearer ${token}` };
   expect((await lab.ask("GET", "tokens/", { headers })).text).not.toContain(String(token));
   const refused = await lab.ask("POST", "tokens/", { headers, body: { name: "more" } });
-  expect([refused.status, refused.body.detail]).toEqual([403, "This token may only read (scope read)."]);
+  expect([refused.status, refused.body.detail]).toEqual([403, "This token is read-only (scope read)."]);
   const listed = (await lab.send(as, "GET", "tokens/")).body;
   expect(listed.total).toBe(2);
   expect((listed.results as Json[])[0]).toEqual({ ...record, last_used: record.created });

@@ -136,7 +136,7 @@ describe("undo of a batch", () => {
     const taken = await undo(renamed);
     expect({ status: taken.status, rows: taken.body.rows }).toMatchObject({
       status: 409,
-      rows: [{ id: one, message: "Another record has the name that this one had." }],
+      rows: [{ id: one, message: "Another record now has the former name of this record." }],
     });
   });
 

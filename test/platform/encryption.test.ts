@@ -42,5 +42,5 @@ test("without its key, or with another, a value stays sealed", () => {
   writeFileSync(other, "ab".repeat(32));
   expect(new Sealing(other).open(sealed, "")).toBeUndefined();
   writeFileSync(other, "ab");
-  expect(() => new Sealing(other).seal(value, "")).toThrow("does not hold a key of 32 bytes");
+  expect(() => new Sealing(other).seal(value, "")).toThrow("does not contain a key of 32 bytes");
 });

@@ -71,7 +71,7 @@ test("closes idle connections, but not during slow work or slow uploads", async 
     "done",
     "A".repeat(LENGTH),
     String(LENGTH),
-    `No byte of the body arrived for ${SILENT} seconds.`,
+    `No data of the body arrived for ${SILENT} seconds.`,
     "The body did not arrive within 1 seconds.",
   ]);
 }, 300_000);

@@ -84,7 +84,7 @@ test("deletes an object that was altered in transit", async () => {
   // Bun does not sign what parts hold, so that only reading back can tell.
   expect(put).rejects.toMatchObject({
     code: "store_failed",
-    message: expect.stringContaining("not what was sent"),
+    message: expect.stringContaining("differs from the data that was sent"),
   });
   await put.catch(() => {});
   expect(await lab.list()).toEqual([]);
@@ -111,10 +111,10 @@ test.each([
     "a wrong secret",
     "s3://lab/x",
     { secretKey: "wrong" },
-    /refuses the keys \(SignatureDoesNotMatch\).*s3_secret_key/,
+    /rejects the keys \(SignatureDoesNotMatch\).*s3_secret_key/,
   ],
-  ["a wrong key", "s3://lab/x", { accessKey: "wrong" }, /refuses the keys \(InvalidAccessKeyId\)/],
-  ["nobody there", "s3://lab/x", { endpoint: "http://127.0.0.1:9" }, /does not answer.*s3_endpoint/],
+  ["a wrong key", "s3://lab/x", { accessKey: "wrong" }, /rejects the keys \(InvalidAccessKeyId\)/],
+  ["nobody there", "s3://lab/x", { endpoint: "http://127.0.0.1:9" }, /does not respond.*s3_endpoint/],
 ])("%s: the error says what to do and shows no secret", async (_what, address, change, expected) => {
   const lab = new ObjectStore(address, { ...server.access, ...change });
   const { path, sha256 } = fileOf(100);

@@ -209,9 +209,9 @@ describe("rejects submissions with errors by field", () => {
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const six = Array<string>(6).fill("K");
   test.each<[string, unknown, Record<string, string>, string?]>([
-    ["no query", {}, { querySequence: "either querySequence or accession" }],
-    ["two null queries", { querySequence: null, accession: null }, { querySequence: "one of the two" }],
-    ["two queries", { ...good, accession: "P04637" }, { querySequence: "one of the two" }],
+    ["no query", {}, { querySequence: "exactly one of querySequence and accession" }],
+    ["two null queries", { querySequence: null, accession: null }, { querySequence: "exactly one of" }],
+    ["two queries", { ...good, accession: "P04637" }, { querySequence: "exactly one of" }],
     ["an unknown accession", { accession: "P0" }, { accession: "no protein" }],
     ["a number as accession", { accession: 7 }, { accession: "Must be a string." }],
     ["lower case", { querySequence: "MKlT" }, { querySequence: "character 3 is U+006C 'l'" }],

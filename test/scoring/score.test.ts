@@ -65,7 +65,7 @@ describe("a batch", () => {
     ["\tP..P\n", "invalid_request", "line 1, query: empty"],
     ["query\tpattern\nQ9_NONE\tP..P\n", "invalid_request", "line 2, query: neither an accession"],
     ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
-    ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Near names: LIG_PCNA_PIPBox_"],
+    ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Similar names: LIG_PCNA_PIPBox_"],
     [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
   ])("rejects %p before any work", async (table, code, words) => {
     if (code === "") return expect(await batch(table)).toEqual([]);

@@ -83,7 +83,7 @@ test("resolves a name once and connects to the checked address", async () => {
     "rebinding.example resolves to 10.0.0.1, 127.0.0.1, which may not be called.",
   );
   const never = { allowed: NONE, timeout: 50, resolve: () => new Promise<string[]>(() => {}) };
-  expect(await failure(post(url, {}, "{}", never))).toBe("There was no answer within 0.05 s.");
+  expect(await failure(post(url, {}, "{}", never))).toBe("There was no response within 0.05 s.");
 });
 
 test("does not follow redirects, truncates long responses, and times out", async () => {
@@ -109,7 +109,7 @@ test("does not follow redirects, truncates long responses, and times out", async
   expect((await call("/long")).text).toBe("x".repeat(500));
   expect(await call("/later")).toEqual({ status: 503, retryAfter: 7000, text: "" });
   expect((await call("/date")).retryAfter).toBeUndefined();
-  expect(await failure(call("/silent", 100))).toContain("no answer within 0.1 s");
+  expect(await failure(call("/silent", 100))).toContain("no response within 0.1 s");
   await server.stop(true);
   expect(await failure(call("/x"))).toContain("ECONNREFUSED");
 });

@@ -18,11 +18,11 @@ export async function checkDirectory(options: LdapOptions): Promise<CheckResult[
           [options.groupBase, options.groupFilter],
         ].filter(([base]) => base !== "")) {
           const search = connection.search(base, fillFilter(filter, nobody), [], 1);
-          await requireAnswer(connection, `search below ${base} by ${filter}`, search);
+          await requireAnswer(connection, `search below ${base} with ${filter}`, search);
         }
       });
       const reader = options.bindDn === "" ? "anonymously" : `as ${options.bindDn}`;
-      results.push(ok("ldap", `${url} answers in ${since(start)} ms and can be searched ${reader}.`));
+      results.push(ok("ldap", `${url} responds in ${since(start)} ms and can be searched ${reader}.`));
     } catch (error) {
       const { cause, message } = error as Error & { cause?: Error };
       const remedy = "See labd check --ldap NAME and docs/identity.md.";
@@ -31,7 +31,7 @@ export async function checkDirectory(options: LdapOptions): Promise<CheckResult[
   }
   if (options.allowed.length === 0) {
     const consequence = options.newAccounts ? " and gets an account" : "";
-    const found = `Everybody that ldap_user_filter finds may sign in${consequence}.`;
+    const found = `Every user that ldap_user_filter finds may sign in${consequence}.`;
     results.push(warning("ldap", found, "Set groups_allowed, unless this is intended."));
   }
   return results;
@@ -43,7 +43,7 @@ export async function checkProvider(options: OidcOptions, publicUrl: string): Pr
   try {
     const start = performance.now();
     const server = await new OidcProvider(options, Date.now).discover();
-    results.push(ok("oidc", `${server.issuer} answers in ${since(start)} ms with its configuration.`));
+    results.push(ok("oidc", `${server.issuer} responds in ${since(start)} ms with its configuration.`));
     const methods = server.code_challenge_methods_supported;
     if (methods !== undefined && !methods.includes("S256"))
       results.push(
@@ -61,11 +61,11 @@ export async function checkProvider(options: OidcOptions, publicUrl: string): Pr
   }
   if (publicUrl === "") {
     const found =
-      "Without public_url the redirect URI depends on the host name in the browser; the provider accepts registered ones only.";
+      "Without public_url the redirect URI depends on the host name in the browser; the provider accepts only registered URIs.";
     results.push(warning("oidc", found, "Set public_url."));
   }
   if (options.newAccounts && options.allowed.length === 0) {
-    const found = "Everybody at the provider gets an account.";
+    const found = "Every user of the provider gets an account.";
     results.push(warning("oidc", found, "Set groups_allowed, unless this is intended."));
   }
   return results;

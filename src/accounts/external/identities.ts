@@ -33,7 +33,7 @@ export interface Identity extends Subject {
 export type Rejection = "not_allowed" | "disabled" | "no_account" | "name_taken" | "name_unusable";
 
 const REJECTIONS: Readonly<Record<Rejection, string>> = {
-  not_allowed: "You are in no group that may sign in. Ask an administrator.",
+  not_allowed: "None of your groups may sign in. Ask an administrator.",
   disabled: "Your account is disabled. An administrator can enable it.",
   no_account: "There is no account for you yet. An administrator can add one and link it to you.",
   name_taken: "An account with your name exists, but is not linked to you. An administrator can link it.",
@@ -164,7 +164,7 @@ export class Identities {
   /** Unlinks an account and ends its sessions. @returns the former link @throws Problem not_found */
   unlink(user: number, provider: Provider): Identity {
     const found = this.ofUserBy(user, provider);
-    if (!found) throw new Problem("not_found", `The account is not linked by ${provider}.`);
+    if (!found) throw new Problem("not_found", `The account has no ${provider} link.`);
     this.database
       .transaction(() => {
         this.database

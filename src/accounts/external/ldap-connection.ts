@@ -35,7 +35,7 @@ export const resultCodeOf = (error: unknown): number | undefined => {
 export const unavailable = (reason: string): Problem =>
   new Problem(
     "identity_unavailable",
-    "The directory that knows your password is not available. Try again later; accounts with a local password can sign in.",
+    "The directory that stores your password is not available. Try again later; accounts with a local password can sign in.",
     { headers: { "Retry-After": "30" }, cause: new Error(`LDAP: ${reason}`) },
   );
 
@@ -100,7 +100,7 @@ export class LdapConnection {
         isSecure ? this.#once(() => tls.connect(...options)) : this.#track(tls.connect(...options))) as never,
     });
     this.#deadline.promise.catch(() => {});
-    const expire = (): void => this.#deadline.reject(new Error(`no answer within ${TIMEOUT / 1000} s`));
+    const expire = (): void => this.#deadline.reject(new Error(`no response within ${TIMEOUT / 1000} s`));
     this.#timer = setTimeout(expire, TIMEOUT);
   }
 

@@ -54,7 +54,7 @@ export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked
   if (leaving.length > MAX_UNCHECKED && leaving.length * 2 > checked.length)
     throw new Problem(
       "conflict",
-      `${leaving.length} of ${checked.length} accounts are gone from the directory or in no allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,
+      `${leaving.length} of ${checked.length} accounts are missing from the directory or not in an allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,
     );
   await writeLockOf(database).free();
   return checked.map((one) => apply(one, parts));

@@ -300,7 +300,7 @@ export class OidcProvider {
         try {
           const response = await fetch(url, { ...init, ...tls, signal: AbortSignal.timeout(TIMEOUT) });
           const body = await readLimited(response);
-          if (response.status >= 500) throw new Error(`it answers ${response.status}`);
+          if (response.status >= 500) throw new Error(`it returned status ${response.status}`);
           return new Response(body, { status: response.status, headers: response.headers });
         } catch (error) {
           throw new OidcError("away", `${new URL(url).origin}: ${(error as Error).message}`);
@@ -325,7 +325,7 @@ async function readLimited(response: Response): Promise<Uint8Array<ArrayBuffer> 
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
-    if (size > MAX_RESPONSE) throw new Error(`its answer is larger than ${MAX_RESPONSE} bytes`);
+    if (size > MAX_RESPONSE) throw new Error(`its response is larger than ${MAX_RESPONSE} bytes`);
     chunks.push(chunk);
   }
   return new Uint8Array(Buffer.concat(chunks));

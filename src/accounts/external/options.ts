@@ -31,9 +31,9 @@ export function ldapMistakes(settings: IdentitySettings): string[] {
       `ldap_url: ${plain} would send passwords unencrypted. Use ldaps://, or set ldap_tls to starttls (or to off if the network is safe).`,
     );
   if (settings.ldap_user_base === "")
-    mistakes.push("ldap_user_base: expected the DN below which people are, with ldap_url.");
+    mistakes.push("ldap_user_base: required with ldap_url. Expected the DN below which users are searched.");
   if (!settings.ldap_user_filter.includes("{username}"))
-    mistakes.push("ldap_user_filter: must contain {username}; otherwise every name finds everybody.");
+    mistakes.push("ldap_user_filter: must contain {username}; otherwise every name matches every user.");
   // Servers treat a bind with a DN and no password as anonymous.
   if ((settings.ldap_bind_dn === "") !== (settings.ldap_bind_password === ""))
     mistakes.push("ldap_bind_dn and ldap_bind_password: set both or neither.");
@@ -41,7 +41,9 @@ export function ldapMistakes(settings: IdentitySettings): string[] {
     (name) => settings[name] !== "",
   );
   if (needsGroups !== undefined && settings.ldap_group_base === "" && settings.oidc_issuer === "")
-    mistakes.push(`ldap_group_base: expected the DN below which groups are, with ${needsGroups}.`);
+    mistakes.push(
+      `ldap_group_base: required with ${needsGroups}. Expected the DN below which groups are searched.`,
+    );
   return mistakes;
 }
 
@@ -78,7 +80,7 @@ export function oidcMistakes(settings: IdentitySettings): string[] {
     mistakes.push(`oidc_issuer: ${settings.oidc_issuer} is not a URL. Check host and port.`);
   if (settings.oidc_client_id === "")
     mistakes.push(
-      "oidc_client_id: expected the client ID of this service at the provider, with oidc_issuer.",
+      "oidc_client_id: required with oidc_issuer. Expected the client ID of this service at the provider.",
     );
   return mistakes;
 }

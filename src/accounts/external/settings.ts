@@ -13,17 +13,17 @@ const filter = (fallback: string, sentence: string): Setting<string> =>
 export const SIGN_IN_SETTINGS = {
   new_accounts: choice<"ldap" | "oidc" | "all" | "off">("ldap", ["ldap", "oidc", "all", "off"], {
     sentence:
-      "Create an account when somebody signs in by the directory (ldap), the provider (oidc) or either (all) for the first time; otherwise only linked accounts sign in (labd user link).",
+      "Create an account at the first sign-in with the directory (ldap), the provider (oidc) or either (all); otherwise only linked accounts can sign in (labd user link).",
   }),
   new_account_group: text("SYSTEM_GROUP", "the name of a group", /^[^\0\n]{1,150}$/, {
     sentence:
-      "Primary group of accounts from a directory or provider that group_map gives none; created if it is missing.",
+      "Primary group of accounts from a directory or provider for which group_map has no group; created if it is missing.",
   }),
   groups_allowed: names(
-    "Groups of the directory or provider of which a user must be in one to sign in; empty admits everybody.",
+    "Groups of the directory or provider that may sign in; a user must be in one of them. Empty admits all users.",
   ),
   groups_admin: names(
-    "Groups of the directory or provider whose members are administrators, and no others of its users; empty changes nothing.",
+    "Groups of the directory or provider whose members are administrators; its other users are not. Empty leaves administrators unchanged.",
   ),
   group_map: text(
     "",
@@ -31,7 +31,7 @@ export const SIGN_IN_SETTINGS = {
     /^([^=,\0\n]+=[^=,\0\n]+(,|$))*$/,
     {
       sentence:
-        "Groups here for groups of the directory or provider, such as genomics=Genomics: these memberships follow it at every sign-in.",
+        "Local groups for groups of the directory or provider, such as genomics=Genomics. Their members are updated at every sign-in.",
     },
   ),
 } satisfies Record<string, Setting<string>>;
@@ -49,7 +49,7 @@ export const LDAP_SETTINGS = {
   ),
   ldap_tls: choice<"required" | "starttls" | "off">("required", ["required", "starttls", "off"], {
     sentence:
-      "How ldap:// is protected: refused on other machines (required), by StartTLS (starttls), or not at all (off).",
+      "Protection of ldap:// connections: only this machine is allowed (required), StartTLS (starttls), or none (off).",
   }),
   ldap_bind_dn: anything(
     "empty, or a DN",
@@ -61,18 +61,21 @@ export const LDAP_SETTINGS = {
     "(&(objectClass=person)(uid={username}))",
     "Filter that finds a user by the name typed at sign-in, which replaces {username}.",
   ),
-  ldap_group_base: anything("empty, or a DN", "DN below which groups are searched; empty searches none."),
+  ldap_group_base: anything(
+    "empty, or a DN",
+    "DN below which groups are searched; if empty, groups are not searched.",
+  ),
   ldap_group_filter: filter(
     "(|(member={dn})(uniqueMember={dn})(memberUid={username}))",
     "Filter that finds the groups of a user by {dn} or {username}.",
   ),
   ldap_attributes: text(
     "id=entryUUID, username=uid, name=cn, email=mail, group=cn",
-    "pairs of id, username, name, email or group and an attribute, separated by commas",
+    "pairs such as id=entryUUID, separated by commas",
     /^((id|username|name|email|group)=[A-Za-z][A-Za-z0-9;.-]*(, *|$))*$/,
     {
       sentence:
-        "Attributes of the directory: id never changes (entryUUID; objectGUID in Active Directory; dn), group is the name of a group. Those not named keep their defaults.",
+        "Attributes of the directory for id, username, name, email and group. The id must never change (entryUUID; objectGUID in Active Directory; dn); group is the name of a group. Omitted pairs keep their defaults.",
     },
   ),
 } satisfies Record<string, Setting<string>>;
@@ -85,13 +88,13 @@ export const OIDC_SETTINGS = {
     /^(https:\/\/[^\s?#"'<>@]+|http:\/\/(127\.[\d.]+|\[::1\]|localhost)(:\d{1,5})?(\/[^\s?#"'<>@]*)?)?$/,
     {
       sentence:
-        "OpenID Connect provider whose users may sign in, as its configuration names it. Register /api/oidc/callback there as redirect URI.",
+        "Issuer of the OpenID Connect provider whose users may sign in, exactly as in its configuration. Register /api/oidc/callback there as redirect URI.",
     },
   ),
-  oidc_client_id: text("", "empty, or a text", /^[\x20-\x7e]*$/, {
+  oidc_client_id: text("", "empty, or text", /^[\x20-\x7e]*$/, {
     sentence: "Client id of this service at the provider.",
   }),
-  oidc_client_secret: text("", "empty, or a text", /^[\x20-\x7e]*$/, {
+  oidc_client_secret: text("", "empty, or text", /^[\x20-\x7e]*$/, {
     secret: true,
     sentence: "Client secret from the provider; empty for a public client.",
   }),
@@ -101,11 +104,11 @@ export const OIDC_SETTINGS = {
   }),
   oidc_claims: text(
     "username=preferred_username, name=name, email=email, groups=groups",
-    "pairs of username, name, email or groups and a claim, separated by commas",
+    "pairs such as groups=roles, separated by commas",
     /^((username|name|email|groups)=[!-+\--~]+(, *|$))*$/,
     {
       sentence:
-        "Claims of the provider; groups=realm_access.roles reads a list within another claim. Those not named keep their defaults.",
+        "Claims of the provider for username, name, email and groups; groups=realm_access.roles reads a list within another claim. Omitted pairs keep their defaults.",
     },
   ),
 } satisfies Record<string, Setting<string>>;

@@ -41,7 +41,7 @@ export function checkTag(call: Call, tag: string): void {
   const ifMatch = call.request.headers.get("if-match");
   const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
   if (ifMatch !== null && !tagsOf(ifMatch).some(same))
-    throw failed("If-Match does not name the current entity tag. Read the value again.", tag);
+    throw failed("If-Match does not contain the current entity tag. Read the value again.", tag);
 }
 
 const failed = (message: string, ETag: string): Problem =>
@@ -53,9 +53,9 @@ export function checkVersion(call: Call, version: number): void {
   const ifNoneMatch = call.request.headers.get("if-none-match");
   const holds = (header: string) =>
     tagsOf(header).some((tag) => tag === "*" || versionOf(tag) === String(version));
-  const current = `The record is in version ${version}, which`;
+  const current = `The record has version ${version}, which`;
   if (ifMatch !== null && !holds(ifMatch))
-    throw failed(`${current} If-Match does not name. Read it again.`, `"${version}"`);
+    throw failed(`${current} does not match If-Match. Read it again.`, `"${version}"`);
   if (ifNoneMatch !== null && holds(ifNoneMatch))
-    throw failed(`${current} If-None-Match names.`, `"${version}"`);
+    throw failed(`${current} matches If-None-Match.`, `"${version}"`);
 }

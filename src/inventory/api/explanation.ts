@@ -116,7 +116,7 @@ export function explainRecord(
     caller: subject.username,
     administrator: subject.superuser,
     deleted: isDeleted,
-    ...(isDeleted ? { note: "Lists and its own URL show it with deleted=true." } : {}),
+    ...(isDeleted ? { note: "Lists and the URL of the record show it with deleted=true." } : {}),
     view: verdict(visible(resource, subject)),
     change: verdict(changeable(resource, subject)),
     delete: verdict(deletable(resource, subject)),
@@ -154,7 +154,10 @@ const namesIn =
 function accountOf({ actor, store: { statements } }: Call, username: string): Actor {
   if (username === actor.username) return actor;
   if (!actor.superuser)
-    throw new Problem("forbidden", "Only administrators may explain the rights of others. Send explain=1.");
+    throw new Problem(
+      "forbidden",
+      "Only administrators may explain the permissions of others. Send explain=1.",
+    );
   const row = statements.get({
     text: "SELECT rid, username, is_superuser, primary_group FROM user_account WHERE username = ?",
     args: [username],

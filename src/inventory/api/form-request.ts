@@ -71,7 +71,7 @@ const redirect = (url: string, headers: Record<string, string> = {}): Response =
   new Response(null, { status: 303, headers: { Location: url, ...headers } });
 
 const notAForm = (): Problem =>
-  new Problem("method_not_allowed", "A form sends POST, PUT, PATCH or DELETE.", {
+  new Problem("method_not_allowed", "Must be POST, PUT, PATCH or DELETE.", {
     allow: METHODS.join(", "),
   });
 

@@ -43,7 +43,7 @@ const SHARED = {
   dryRun: [
     inQuery("dry_run", "1: change nothing and return a preview with a value for `confirm`."),
     inQuery("changes", "Maximum number of changes in the preview; `count` counts all of them."),
-    inQuery("confirm", "`confirm` of a preview: make exactly these changes, or answer 409."),
+    inQuery("confirm", "`confirm` of a preview: make exactly these changes, or return 409."),
   ],
   once: [
     inHeader(
@@ -59,7 +59,10 @@ const SHARED = {
   ],
   noneMatch: [inHeader("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
   past: [
-    inQuery("deleted", "true: deleted ones only; all: deleted ones too; false (default): others only."),
+    inQuery(
+      "deleted",
+      "true: only deleted items; all: both; false (default): only items that are not deleted.",
+    ),
     inQuery(
       "as_of",
       "A time or a batch id: the state at that time, of records that the caller may view today.",
@@ -88,9 +91,9 @@ const ERRORS: Record<number, string> = {
   401: PROBLEMS.unauthenticated.meaning,
   403: "The caller lacks permission.",
   404: "It does not exist, or the caller may not view it.",
-  406: "The response cannot be given in an accepted format.",
+  406: "The response is not available in an accepted format.",
   409: "The request conflicts with the current state, or the result would differ from the confirmed preview.",
-  412: "If-Match names no current entity tag.",
+  412: "If-Match does not contain the current entity tag.",
   413: "The body or the result is too large.",
   415: "The media type of the body is not supported.",
   422: "The Idempotency-Key was used with another request.",
@@ -100,7 +103,7 @@ const ERRORS: Record<number, string> = {
 
 const PREVIEW = Type.Object(
   { dry_run: Type.Boolean(), count: COUNT, confirm: TEXT, changes: Type.Array(Type.Object({})) },
-  { description: "What would change, record by record, with values before and after." },
+  { description: "The planned changes of each record, with the values before and after." },
 );
 
 interface Context<Query extends TObject, Body extends TSchema> {

@@ -79,8 +79,8 @@ function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
 function addList(api: Api, files: Attachments): void {
   api.add("GET", LIST, {
     summary: "List the files of a record",
-    description: "The newest first. The record is named by `app`, `model` and `object_id`.",
-    parameters: [...PARENT, inQuery("ordering", "created: the oldest first.")],
+    description: "Newest first. The record is named by `app`, `model` and `object_id`.",
+    parameters: [...PARENT, inQuery("ordering", "created: oldest first.")],
     accepts: ["past", "noneMatch"],
     returns: content(Type.Array(FILE)),
     run({ call }) {
@@ -166,7 +166,7 @@ function addWrites(api: Api, files: Attachments): void {
     });
   const [summary, description] = [
     "Replace a file",
-    "Stores a new version; the bytes of earlier versions stay.",
+    "Stores a new version; the contents of earlier versions are kept.",
   ];
   const returns = content(FILE);
   addWrite("PUT", { summary, description, sends: SENT, returns }, async ({ request, maxBytes, actor }) => {

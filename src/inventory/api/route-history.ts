@@ -91,7 +91,7 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
     typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
   api.add("GET", below("history"), {
     summary: `Get the history of ${name}`,
-    description: "The latest change first.",
+    description: "Latest change first.",
     accepts: ["paging"],
     returns: content(pageOf(CHANGE)),
     errors: [403],
@@ -103,7 +103,7 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
   });
   api.add("POST", below("restore"), {
     summary: `Restore a version of ${name}`,
-    description: "Without a version, restores what was deleted.",
+    description: "Without a version, restores the deleted record.",
     accepts: ["dryRun", "once"],
     body: closed({ version: Type.Optional(Type.Union([COUNT, Type.Null()])) }),
     returns: content(restored),
@@ -121,7 +121,7 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
   api.add("POST", below("purge"), {
     summary: `Permanently remove ${name}`,
     description:
-      "For administrators. Removes a deleted record with its history; refused while other records refer to it.",
+      "For administrators. Removes a deleted record with its history; rejected while other records refer to it.",
     accepts: ["dryRun"],
     run: ({ call, params }) =>
       writeBatch(call, {
@@ -136,12 +136,12 @@ function addBatches(api: Api): void {
   api.add("GET", "batches/", {
     summary: "List batches",
     description:
-      "Every request that writes is one batch. Lists those with a change that the caller may view, the latest first.",
+      "Every write request creates one batch. Lists the batches with a change that the caller may view, latest first.",
     query: closed({
       user: optional("Username of the author."),
       kind: optional("Kind of batch, as in the response."),
       page: optional("Page number from 1."),
-      page_size: optional(`Batches on a page; at most ${LIMITS.rows.max}.`),
+      page_size: optional(`Batches per page; at most ${LIMITS.rows.max}.`),
       format: Type.Optional(TEXT),
     }),
     returns: content(pageOf(BATCH_SUMMARY)),
@@ -166,8 +166,8 @@ function addBatches(api: Api): void {
   api.add("POST", "batches/:id/undo/", {
     summary: "Undo a batch",
     description:
-      "Deletes what the batch created, restores what it deleted, and reverts what it changed: all of it or nothing. " +
-      "Refused for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
+      "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
+      "Rejected for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
     accepts: ["dryRun", "once"],
     body: Type.Object({
       force: Type.Optional(Type.Union([Type.Boolean(), Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
@@ -244,7 +244,7 @@ function addFeed(api: Api): void {
 export function addMembershipHistory(api: Api, kind: "user" | "group", find: (name: string) => number): void {
   api.add("GET", `${PEOPLE[kind].segment}/:name/history/`, {
     summary: kind === "user" ? "Get the memberships of an account" : "Get the membership history of a group",
-    description: "The latest change first.",
+    description: "Latest change first.",
     accepts: ["paging"],
     returns: content(pageOf(CHANGE)),
     signedIn: true,

@@ -22,10 +22,10 @@ const RESPONSE = Type.Object({ ...REPORT.properties, ...REFUSAL });
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT });
 
 const DESCRIPTION =
-  "Sends CSV or XLSX, as the body or as the file of a form. The first row names the fields. A row with an id updates that " +
+  "The file is CSV or XLSX, as the body or as the file of a form. The first row names the fields. A row with an id updates that " +
   "record; a row without one updates the record of the same name (`match=none`: never), or creates a record. All rows " +
   "are written or none. `progress=1` streams JSON lines, the last of which has the report; `background=1` (or `Prefer: " +
-  "respond-async`) responds at once with the URL of the import.";
+  "respond-async`) responds immediately with the URL of the import.";
 
 const OPTIONS = closed({
   dry_run: optional("1: write nothing and report what would happen."),
@@ -34,7 +34,7 @@ const OPTIONS = closed({
   ),
   mapping: optional("A JSON object from headers to fields, with null for columns to ignore."),
   progress: optional("1: stream the progress as JSON lines."),
-  background: optional("1: respond at once."),
+  background: optional("1: respond immediately with the URL of the import."),
   format: Type.Optional(TEXT),
   response_format: Type.Optional(TEXT),
 });
@@ -44,7 +44,7 @@ export function addImports(api: Api, imports: Imports): void {
   for (const resource of RESOURCES) addImport(api, imports, resource);
   api.add("GET", "imports/", {
     summary: "List your imports",
-    description: "Current imports and those of the last days, the newest first. Administrators see all.",
+    description: "Current imports and those of the last days, newest first. Administrators see all.",
     returns: content(Type.Object({ results: Type.Array(IMPORT) })),
     signedIn: true,
     run({ call }) {

@@ -69,7 +69,7 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   });
   api.add("POST", path, {
     summary: `Create ${NOUNS[kind]}`,
-    description: "For administrators.",
+    description: "Administrators only.",
     parameters: parametersOf(resource),
     sends: sentBy(kind, false),
     status: 201,
@@ -112,7 +112,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
       description:
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
-          : "For administrators.",
+          : "Administrators only.",
       parameters,
       sends: sentBy(kind, method === "PATCH"),
       returns,
@@ -130,7 +130,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
     description:
       kind === "user"
         ? "The account stays as the author of records; setting `is_active` enables it again."
-        : "Refused while the group owns records or is the primary group of an account.",
+        : "Rejected while the group owns records or is the primary group of an account.",
     run({ call, params }) {
       people.remove(kind, people.find(kind, params.name), call.actor);
       return noContent();

@@ -63,14 +63,14 @@ function addResolver(api: Api): void {
   const members = ["id", "name", "model_type", "model_name", "app_name"];
   const returns = content(
     Type.Object(Object.fromEntries(members.map((name) => [name, nullable(Type.String())])), {
-      description: "All members are null if nothing is found.",
+      description: "All fields are null if nothing is found.",
     }),
   );
   const find = ({ actor, store }: Call, given: string, byName: boolean): Response =>
     respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, given, byName));
   api.add("GET", "resolver/", {
     summary: "Find a record by id or name",
-    query: Type.Object({ query: optional("An id, or a whole name, which is looked up list by list.") }),
+    query: Type.Object({ query: optional("An id, or a complete name, which is looked up in each list.") }),
     returns,
     run: ({ call, query }) => find(call, query.query ?? "", true),
   });

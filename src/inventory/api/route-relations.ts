@@ -28,7 +28,11 @@ const SUMMARY = Type.Object({
   field: nullable(described("The referring field; null for annotations.")),
   annotation: nullable(described("Name of the annotation type; null for fields.")),
   total: COUNT,
-  list: nullable(described(`URL of all referring records; null for over ${MAX_LISTED} annotated ones.`)),
+  list: nullable(
+    described(
+      `URL of all referring records; null if more than ${MAX_LISTED} annotations refer to the record.`,
+    ),
+  ),
   records: Type.Array(Type.Object({ id: Type.Union([TEXT, COUNT]), name: TEXT })),
 });
 export type ReferenceSummary = Type.Static<typeof SUMMARY>;
@@ -36,10 +40,12 @@ const REFERENCES = Type.Object({ total: COUNT, results: Type.Array(SUMMARY) });
 
 const VALUES = Type.Object({
   field: TEXT,
-  more: Type.Boolean({ description: "Whether the field has further values." }),
+  more: Type.Boolean({ description: "Whether the field has more values than listed." }),
   results: Type.Array(
     Type.Object({
-      value: Type.Unknown({ description: "The value as a filter takes it; null for records without one." }),
+      value: Type.Unknown({
+        description: "The value in the form that filters accept; null for records without a value.",
+      }),
       label: Type.Unknown({
         description:
           "Name of the referenced record; null if the caller may not view it. Otherwise the value.",
@@ -98,7 +104,7 @@ export function addRelations(api: Api): void {
         Type.Integer({
           minimum: 1,
           maximum: MAX_NODES,
-          description: `Nodes of each level on a page; ${DEFAULT_NODES} by default.`,
+          description: `Nodes of each level per page; ${DEFAULT_NODES} by default.`,
         }),
       ),
     }),

@@ -49,7 +49,7 @@ const flag = Type.Optional(Type.Boolean());
 const SHARING = { public: flag, users: requested("user"), groups: requested("group") };
 const VERBS = [
   ["PUT", "Replace", "The given lists replace the existing ones."],
-  ["PATCH", "Update", "Changes only the named users and groups; one without any right is removed."],
+  ["PATCH", "Update", "Changes only the named users and groups; entries without any permission are removed."],
 ] as const;
 
 /** Grants on records: `<segment>/<id>/permissions/`, and `<segment>/permissions/` for several records. */

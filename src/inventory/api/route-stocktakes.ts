@@ -42,7 +42,7 @@ const APPLY = closed({
   missing: Type.Optional(
     Type.Enum([...MISSING], {
       description:
-        "What to do with missing items. keep: nothing; status: set their status to MISSING; clear: clear their location.",
+        "Treatment of missing items. keep: leave them; status: set their status to MISSING; clear: clear their location.",
     }),
   ),
 });

@@ -39,7 +39,7 @@ const RECORD_INFO = {
   deleted: Type.Boolean(),
   deleted_date: nullable(INSTANT),
   deleted_by: nullable(TEXT),
-  version: Type.Integer({ description: "Number of times it was written." }),
+  version: Type.Integer({ description: "Number of writes." }),
 };
 
 /** `<segment>/<id>/annotations/`, `notes/` and so on, for every resource whose records have owners. */

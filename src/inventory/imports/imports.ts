@@ -259,7 +259,7 @@ export class Imports {
       event.preventDefault();
       reject(Problem.from(new Error(event.message)));
     });
-    worker.addEventListener("close", () => reject(Problem.from(new Error("The thread ended."))));
+    worker.addEventListener("close", () => reject(Problem.from(new Error("The worker thread ended."))));
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
     worker.postMessage(task, [task.bytes.buffer as ArrayBuffer]);
     return promise.finally(() => worker.terminate());

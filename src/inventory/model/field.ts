@@ -223,7 +223,7 @@ function decodeText(value: Json, field: Field): Decoded {
   if (typeof value !== "string" && typeof value !== "number") return fault("Not a valid string.");
   const text = String(value).trim();
   if (text.includes("\0")) return fault("Null characters are not allowed.");
-  if (!text.isWellFormed()) return fault("Half a surrogate pair is not a character.");
+  if (!text.isWellFormed()) return fault("Unpaired surrogates are not allowed.");
   if (text === "" && !field.blank) return fault("This field may not be blank.");
   if (field.maxLength !== undefined && text.length > field.maxLength)
     return fault(`Ensure this field has no more than ${field.maxLength} characters.`);

@@ -159,7 +159,7 @@ export function parseParameter(
   if (!before) return undefined;
   if (lookup === "isnull") {
     if (isRelatedPath(resource, before))
-      return { error: `Compare what is there: ${before.join("__")}__icontains.` };
+      return { error: `Compare a field with it instead: ${before.join("__")}__icontains.` };
     return anyEqual(values, budget, (value) => {
       const wanted = KINDS.flag.parse(value);
       if (wanted === undefined) return { error: `Expected ${KINDS.flag.expected}.` };

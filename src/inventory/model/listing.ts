@@ -69,11 +69,11 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
   as_of:
     "A time, or the id of a batch: the records as they were then, limited to those that the caller may view today.",
   strict:
-    "0: unknown parameters and ordering terms are ignored, and named in a Warning header; 1 (default): refused.",
+    "0: unknown parameters and ordering terms are ignored, and named in a Warning header; 1 (default): they are rejected.",
   explain: "1: returns the parsed parameters, the SQL and its plan instead of records; requires credentials.",
 };
 
-const CAN_VIEW = "can_view cannot be used as a filter: it is true of every record in an answer.";
+const CAN_VIEW = "can_view cannot be used as a filter: it is true for every record in a response.";
 
 /** Fields about deletion: a request that mentions one does not mean living records only. */
 const DELETION = ["deleted_by", "deleted_date"];

@@ -97,11 +97,11 @@ export function listSchema(resources: Resources, resource: Resource): TSchema {
 export const PROBLEM_SCHEMA = Type.Object(
   {
     message: Type.String({ description: "The error, in one or two sentences." }),
-    detail: Type.Optional(Type.String({ description: "The same, if no field is named." })),
+    detail: Type.Optional(Type.String({ description: "The same error, if it concerns no field." })),
     code: Type.Optional(Type.String({ description: "The kind of error, for programs." })),
   },
   {
-    description: "An error. Errors of fields are lists under the names of the fields.",
+    description: "An error. Field errors are lists under the names of the fields.",
     additionalProperties: true,
   },
 );

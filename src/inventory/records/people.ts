@@ -338,7 +338,7 @@ export class People {
     if (rid === SYSTEM_GROUP)
       throw refuse("This group owns the records of the system and cannot be deleted.");
     if (this.#get("SELECT 1 FROM user_account WHERE primary_group = ?", rid))
-      throw refuse("The group is the primary group of accounts. Give them another one first.");
+      throw refuse("The group is the primary group of accounts. Assign another group to them first.");
     const types =
       "SELECT 1 FROM field_type, json_each(mandatory_owned_by) WHERE value = (SELECT name FROM user_group WHERE rid = ?)";
     if (this.#get(types, rid))
@@ -361,7 +361,7 @@ export class People {
       this.#run("DELETE FROM user_group WHERE rid = ?", rid);
     } catch (error) {
       if (!String((error as { code?: string }).code).startsWith("SQLITE_CONSTRAINT")) throw error;
-      throw refuse("The group owns records. Give them to another one first.", error);
+      throw refuse("The group owns records. Assign them to another group first.", error);
     }
   }
 

@@ -87,7 +87,10 @@ export class RecordEvents {
       throw parameterProblem("resource", `Choices: ${all.map(({ segment }) => segment).join(", ")}.`);
     const routed = RESOURCES.find(({ segment }) => segment === resource);
     if (!routed && expression !== null)
-      throw parameterProblem("query_expression", `${resource} cannot be filtered: they have no list.`);
+      throw parameterProblem(
+        "query_expression",
+        `${resource} cannot be filtered, because they have no list.`,
+      );
     return { name: named.name, routed };
   }
 

@@ -266,7 +266,7 @@ function constrained(work: () => unknown): void {
     const code = String((error as { code?: string }).code);
     if (!code.startsWith("SQLITE_CONSTRAINT")) throw error;
     const text = code.endsWith("UNIQUE")
-      ? "Another record has the name that this one had."
+      ? "Another record now has the former name of this record."
       : "A record that it refers to no longer exists, or others refer to it.";
     throw new Problem("conflict", text, { cause: error });
   }

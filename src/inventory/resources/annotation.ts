@@ -59,7 +59,7 @@ export const annotation = subResource({
       " AND object_rid = ? AND annotation_type = ? AND f.multiple = 0 AND a.deleted = 0";
     const args = [record.object_kind, record.object_rid, record.annotation_type];
     if (record.deleted === 0 && Number(query.get({ text, args })?.total) > 1)
-      throw new Problem("conflict", "The record has another value of this type by now.");
+      throw new Problem("conflict", "The record now has another value of this type.");
   },
 });
 

@@ -66,7 +66,7 @@ export const TaskRow = schema(
       state: Type.Enum([...TASK_STATES]),
       started: Type.String(),
       ended: nullable(Type.String()),
-      said: Type.String({ description: "What it is doing, or its outcome." }),
+      said: Type.String({ description: "Current activity, or the outcome." }),
       fraction: nullable(Type.Number()),
       result: Type.Unknown(),
     },

@@ -40,13 +40,13 @@ const CorpusName = textSchema(Type.Object({ corpus: Type.String({ description: "
 const Upload = textSchema(
   Type.Object({
     name: Type.Optional(Type.String({ description: "Name that results show." })),
-    use: Type.Optional(Type.String({ description: "1 uses the corpus at once." })),
+    use: Type.Optional(Type.String({ description: "1: activate the corpus." })),
   }),
 );
 const Table = textSchema(
   Type.Object({
     name: Type.Optional(Type.String({ description: "Name of the file." })),
-    dry_run: Type.Optional(Type.String({ description: "1 changes nothing and reports on each row." })),
+    dry_run: Type.Optional(Type.String({ description: "1: change nothing, and report on each row." })),
   }),
 );
 
@@ -61,7 +61,7 @@ export function corpusRoutes(context: AdministrationContext) {
     "Add a corpus",
     { 202: TaskRow },
     [400, 409, 413],
-    "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response comes when it has arrived; the task packs it.",
+    "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response is sent after the upload; the task packs the corpus.",
   );
   return plugin("corpora", context)
     .get(
@@ -88,7 +88,7 @@ export function corpusRoutes(context: AdministrationContext) {
         "Remove a corpus",
         NO_CONTENT,
         [404, 409],
-        "Results that were made with it stay. The active corpus can be removed only as the last.",
+        "Existing results are kept. The active corpus can be removed only if it is the last.",
       ),
       params: CorpusName,
     })
@@ -169,15 +169,17 @@ export function motifClassRoutes(context: AdministrationContext) {
   };
   const replace = administrators(
     "Import a table of motif classes",
-    { 200: objectSchema("The classes in use now; of a dry run, a verdict on each row.") },
+    { 200: objectSchema("The classes in use; for a dry run, a report on each row.") },
     [400, 413],
-    "As ELM publishes it; it replaces the imported table as a whole.",
+    "The body is the table as published by ELM; it replaces the whole imported table.",
   );
   return plugin("motif classes", context)
     .get(
       path,
       summary,
-      administrators("Show the motif classes in use", { 200: objectSchema("Their number, and the table.") }),
+      administrators("Show the motif classes in use", {
+        200: objectSchema("Number of the classes, and the imported table."),
+      }),
     )
     .put(
       path,
@@ -202,7 +204,7 @@ export function motifClassRoutes(context: AdministrationContext) {
       },
       administrators(
         "Remove the imported table",
-        { 200: objectSchema("The classes in use now.") },
+        { 200: objectSchema("The classes in use.") },
         [404],
         "The built-in classes apply again.",
       ),

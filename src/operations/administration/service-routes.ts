@@ -20,8 +20,10 @@ import { runCommand } from "./self-command.ts";
 import type { Report } from "./tasks.ts";
 
 const JOBS_SHOWN = 100;
-const Id = textSchema(Type.Object({ id: Type.String({ description: "Its identifier." }) }));
-const Name = textSchema(Type.Object({ name: Type.String({ description: "Name of its manifest." }) }));
+const Id = textSchema(Type.Object({ id: Type.String({ description: "Identifier of the task." }) }));
+const Name = textSchema(
+  Type.Object({ name: Type.String({ description: "Name of the manifest of the backup." }) }),
+);
 const JobQuery = textSchema(
   Type.Object({
     state: Type.Optional(Type.Enum(["", ...STATES], { description: "Only jobs in this state." })),
@@ -118,7 +120,9 @@ export function backupRoutes(context: AdministrationContext) {
           })),
       }),
       administrators("List the backups", {
-        200: objectSchema("Newest first, with their places; the destination and the interval of new ones."),
+        200: objectSchema(
+          "Newest first, with their locations; also the destination and the interval of new backups.",
+        ),
       }),
     )
     .post(

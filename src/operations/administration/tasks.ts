@@ -73,7 +73,7 @@ export class Tasks {
     if (running)
       throw new Problem(
         "conflict",
-        `${running.by} started such a task, which is still running. Wait for its end.`,
+        `A task of this kind, started by ${running.by}, is still running. Wait until it ends.`,
       );
     if (this.#closed) throw new Problem("busy", "The service is stopping.");
   }

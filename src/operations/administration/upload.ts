@@ -37,7 +37,7 @@ export function requireSpace(directory: string, declared: number | null): void {
   if ((declared ?? 0) > room)
     throw new Problem(
       "too_large",
-      `The file has ${megabytes(declared ?? 0)}, but there is room for ${megabytes(Math.max(0, room))}. Free space on the disk of the data, or upload it compressed.`,
+      `The file has ${megabytes(declared ?? 0)}, but only ${megabytes(Math.max(0, room))} are free. Free some space on the data disk, or upload it compressed.`,
     );
 }
 
@@ -63,7 +63,7 @@ export async function streamToDisk(
     };
     await receive(request, take, SILENCE);
     if (declared !== null && bytes !== declared)
-      throw new Problem("malformed", "The connection broke before the file was complete. Send it again.");
+      throw new Problem("malformed", "The connection was lost before the file was complete. Send it again.");
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -52,7 +52,7 @@ export function readManifest(path: string): { manifest: Manifest; directory: str
       "bad_backup",
       named === path
         ? `There is no file ${path}.`
-        : `${path} has no manifest ${basename(named)} beside it: the backup was interrupted, or not copied completely.`,
+        : `${path} has no manifest ${basename(named)} in the same directory: the backup was interrupted, or not copied completely.`,
     );
   return { manifest: parseManifest(readFileSync(named, "utf8"), named), directory: dirname(named) };
 }
@@ -62,7 +62,9 @@ export function parseManifest(text: string, where: string): Manifest {
   try {
     const manifest = JSON.parse(text) as Manifest;
     if (manifest.format !== 1 || typeof manifest.database?.sha256 !== "string")
-      throw new Error(`its format is ${JSON.stringify(manifest.format)}, but this version reads 1`);
+      throw new Error(
+        `its format is ${JSON.stringify(manifest.format)}, but this version reads only format 1`,
+      );
     return manifest;
   } catch (error) {
     throw new Problem(

@@ -17,7 +17,7 @@ export function checkDatabase(
   if (!existsSync(path)) {
     checks.warning(
       `${path} does not exist yet.`,
-      "labd serve makes it. If it was lost: labd restore --help.",
+      "labd serve creates it. If it was lost, see labd restore --help.",
     );
     return checks.results;
   }
@@ -34,7 +34,7 @@ export function checkDatabase(
       requireIntact(reader, path);
       if (!litestream && isReplicated(reader))
         checks.warning(
-          "Litestream replicates it, or did, and the setting litestream is false: its copies may be damaged.",
+          "Litestream replicates or replicated it, but the setting litestream is false: its copies may be damaged.",
           "Set litestream = true, restart the server, remove .labd.sqlite-litestream in the data directory, and start Litestream. If it is no longer used: DROP TABLE _litestream_seq; DROP TABLE _litestream_lock.",
         );
     } finally {
@@ -54,7 +54,7 @@ export function checkDatabase(
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (log > LARGE_LOG)
     checks.warning(
-      `Its write-ahead log has ${size(log)}: a connection has been reading for very long.`,
+      `Its write-ahead log has ${size(log)}: a connection has been reading for a very long time.`,
       "Restart the server; it writes the log back when it stops.",
     );
   return checks.orOk(`${size(statSync(path).size + log)}, intact, and up to date.`);
@@ -66,7 +66,7 @@ export function checkClock(path: string, now: number, isSynchronized: boolean | 
   const newest = newestRecord(path);
   if (newest > now + 60_000)
     checks.problem(
-      `It is ${new Date(now).toISOString()} here, but the newest record is from ${new Date(newest).toISOString()}.`,
+      `The clock shows ${new Date(now).toISOString()}, but the newest record is from ${new Date(newest).toISOString()}.`,
       "Set the clock (timedatectl set-ntp true). The expiry of tokens and the order of history depend on it.",
     );
   if (isSynchronized === false)
@@ -112,7 +112,7 @@ export function checkBackups(
       `There is no backup in ${directory}.`,
       hours === 0
         ? "Set backup_hours, or run labd backup every day."
-        : "The server makes one a minute after its start; or: labd backup",
+        : "The server makes one a minute after it starts. To make one now, run labd backup.",
     );
     return checks.results;
   }
@@ -121,7 +121,7 @@ export function checkBackups(
   if (age > 2 * (hours || 24))
     checks.problem(
       `${shown}: ${age} hours ago.`,
-      "The log of the server says why (backup failed); labd backup makes one now.",
+      "The log of the server shows why (backup failed). To make one now, run labd backup.",
     );
   const isDirectory = existsSync(address) && existsSync(dataDirectory);
   if (isDirectory && statSync(address).dev === statSync(dataDirectory).dev)

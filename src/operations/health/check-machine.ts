@@ -32,12 +32,12 @@ export function checkPermissions(directory: string, uid: number | undefined): Ch
   }
   if (uid !== undefined && uid !== 0 && stat.uid !== uid)
     checks.problem(
-      `${directory} belongs to user ${stat.uid}, and this is user ${uid}.`,
-      `chown -R ${uid} ${directory}, or run this as its owner.`,
+      `${directory} belongs to user ${stat.uid}, but this command runs as user ${uid}.`,
+      `chown -R ${uid} ${directory}, or run this command as its owner.`,
     );
   if (uid === 0 && stat.uid !== 0)
     checks.warning(
-      `This is root, and ${directory} belongs to user ${stat.uid}, whose access was not checked.`,
+      `This command runs as root, but ${directory} belongs to user ${stat.uid}, whose access was not checked.`,
       "Run labd doctor as the account of the service: sudo runuser -u labd -- labd doctor …",
     );
   for (const name of ["labd.sqlite", "labd.sqlite-wal", "labd.lock", "corpora", "second-factor.key"]) {
@@ -97,7 +97,7 @@ export function checkDisk(directory: string, databaseBytes: number): CheckResult
   if (files > 0 && ffree / files < 0.01)
     checks.warning(
       `The disk has room for only ${ffree} more files.`,
-      "Remove directories of many small files.",
+      "Remove directories with many small files.",
     );
   try {
     writeProbe(join(directory, ".labd-doctor"));

@@ -14,8 +14,8 @@ export function checkSecondFactors(path: string, keyFile: string): CheckResult[]
       if (all === 0) return [];
       if (unreadable.length > 0)
         checks.problem(
-          `${keyFile} ${existsSync(keyFile) ? "does not match" : "is missing"}: authenticator codes are refused for ${unreadable.join(", ")}.`,
-          "Put back the file that belongs to this database. Otherwise they sign in with a recovery code, or: labd user totp NAME --reset.",
+          `${keyFile} ${existsSync(keyFile) ? "does not match" : "is missing"}: authenticator codes are rejected for ${unreadable.join(", ")}.`,
+          "Restore the file that belongs to this database. Otherwise they sign in with a recovery code, or: labd user totp NAME --reset.",
         );
       return checks.orOk(`${all} accounts have one, and the key matches.`);
     } finally {

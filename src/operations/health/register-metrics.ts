@@ -60,7 +60,7 @@ const serviceGauges = ({ now, oldestQueued, workers }: MetricSources): Gauge[] =
     () => Math.max(0, (now() - (oldestQueued() ?? now())) / 1000),
   ],
   ["labd_workers", "Scoring workers, each with one job at a time.", () => workers().size],
-  ["labd_workers_busy", "Scoring workers that have a job.", () => workers().busy],
+  ["labd_workers_busy", "Scoring workers that are running a job.", () => workers().busy],
   [
     "labd_worker_memory_limit_bytes",
     "Memory of the process above which the longest job is stopped.",
@@ -79,7 +79,7 @@ function storageGauges({ now, database, dataDirectory, backupDirectory }: Metric
     ["labd_data_size_bytes", "Size of the data directory's disk.", () => disk().blocks * disk().bsize],
     [
       "labd_backup_last_timestamp_seconds",
-      "Time of the last backup in seconds since 1970; 0 for none.",
+      "Time of the last backup in seconds since 1970; 0 if no backup exists.",
       () => Date.parse(backup()?.created ?? "1970-01-01") / 1000,
     ],
     [

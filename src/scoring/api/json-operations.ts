@@ -26,7 +26,7 @@ const REFUSALS: Record<number, string> = {
   401: "Not signed in.",
   404: "No job has this identifier.",
   406: "The result is not available in a format that Accept allows.",
-  409: "The state of the job does not allow it; the text says why.",
+  409: "The state of the job does not allow it; the message says why.",
   410: "The job ended so long ago that its result was removed.",
   413: "The body exceeds the limit (setting max_message_bytes).",
   415: "The body is not JSON.",
@@ -58,13 +58,14 @@ export const JOB = {
 export const CANCEL = {
   operationId: "cancelScoringJob",
   summary: "Cancel a job",
-  description: "Stops the job if it waits or runs.",
+  description: "Cancels a queued or running job.",
   responses: { 200: json("The cancelled job.", JobSchema), ...refusals(400, 404, 409) },
 };
 export const RESULT = {
   operationId: "getScoringResult",
   summary: "Get the result of a job",
-  description: "Like GetResult. The format is that of `format`, else the one that Accept prefers, else JSON.",
+  description:
+    "Like GetResult. The format is that of `format`, otherwise the one that Accept prefers, otherwise JSON.",
   responses: {
     200: {
       description: "The prediction.",
@@ -85,7 +86,7 @@ export const EVENTS = {
   operationId: "watchScoringJob",
   summary: "Watch a job by server-sent events",
   description:
-    "The data of each event is the whole job. The event is `state` if the state has changed, else `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
+    "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
   // Instead of the ones that the route's schemas would give.
   parameters: [
     { name: "id", in: "path" as const, required: true, ...string("Identifier of the job.") },
@@ -112,7 +113,7 @@ export const PATTERN = {
   summary: "Check an expression",
   responses: {
     200: json("Its meaning.", PatternSchema),
-    400: json("The expression is invalid; `position` is the character that is wrong.", PatternProblemSchema),
+    400: json("The expression is invalid; `position` is the position of the error.", PatternProblemSchema),
     ...refusals(413, 415),
   },
 };
@@ -129,11 +130,11 @@ export const CORPUS_FILE = {
   operationId: "downloadCorpus",
   summary: "Download a corpus",
   description:
-    "For other machines that are to score the same, and for signed-in users only. `ETag` is the hash; `Range` resumes an interrupted download. `labd corpus pull` and workers use it, and verify the file.",
+    "For signed-in users only, so that other machines can score with the same corpus. `ETag` is the hash; `Range` resumes an interrupted download. `labd corpus pull` and workers use it, and verify the file.",
   responses: {
     200: file("The whole file."),
     206: file("The requested range."),
-    304: { description: "If-None-Match has its hash: it never changes." },
+    304: { description: "If-None-Match contains the hash of the corpus, which never changes." },
     ...refusals(400, 401),
     404: json("No corpus has this hash.", ProblemSchema),
     416: { description: "Range begins after the end of the file." },
@@ -142,11 +143,12 @@ export const CORPUS_FILE = {
 export const CALIBRATION = {
   operationId: "downloadCalibration",
   summary: "Download the calibration of a corpus",
-  description: "For signed-in users only. `ETag` is its hash, which results name after the method's version.",
+  description:
+    "For signed-in users only. `ETag` is its hash, which results contain after the version of the method.",
   responses: {
     200: content("The calibration.", "text/plain", { type: "string" }),
-    304: { description: "If-None-Match has its hash." },
+    304: { description: "If-None-Match contains its hash." },
     ...refusals(400, 401),
-    404: json("No corpus has this hash, or it has no calibration of its own.", ProblemSchema),
+    404: json("No corpus has this hash, or it has no calibration.", ProblemSchema),
   },
 };

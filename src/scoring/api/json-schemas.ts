@@ -32,10 +32,7 @@ export const Submission = schema(
   Type.Object(
     {
       identifier: Type.Optional(
-        text(
-          "The client's own name of the query, returned with the result. Default: the accession.",
-          OPTIONAL,
-        ),
+        text("The client's name for the query, returned with the result. Default: the accession.", OPTIONAL),
       ),
       querySequence: Type.Optional(text("The protein in letters A to Z; white space is ignored.", OPTIONAL)),
       accession: Type.Optional(text("A protein of the corpus in use, instead of a sequence.", OPTIONAL)),
@@ -72,28 +69,30 @@ export function omitNulls(body: unknown): void {
 export const JobSchema = object(
   {
     id: text("Identifies the job, also in GetStatus and GetResult.", { format: "uuid" }),
-    identifier: nullable(text("The client's own name of the query.")),
+    identifier: nullable(text("The client's name for the query.")),
     state: oneOf<State>(STATES, "State of the job."),
     stage: nullable(
       Type.Unsafe<"start" | "homologs" | "tree" | "scores">({
         type: "string",
         enum: ["start", "homologs", "tree", "scores", null],
-        description: "What a running job is doing; null otherwise.",
+        description: "Current stage of the computation; null unless running.",
       }),
     ),
     fraction: nullable(fraction("Completed fraction of the stage; null unless running.")),
     place: nullable(count("Place in the queue, 1 for the next; null unless queued.")),
-    submitted: instant("When it was accepted."),
-    started: nullable(instant("When a worker took it.")),
+    submitted: instant("Time when the job was accepted."),
+    started: nullable(instant("Time when a worker started it; null before.")),
     ended: nullable(instant("When it ended.")),
-    expires: nullable(instant("When its result will be removed; null before its end, or if jobs are kept.")),
-    failure: nullable(text("Why it has no prediction.")),
+    expires: nullable(
+      instant("Time when its result will be removed; null until the job ends, or if jobs are kept forever."),
+    ),
+    failure: nullable(text("The reason why there is no prediction.")),
     queryLength: nullable(count("Residues of the query.")),
     scoringModel: nullable(
       Type.Unsafe<ScoringModel>({
         type: "string",
         enum: [...SCORING_MODELS, null],
-        description: "How homologs count.",
+        description: "The scoring model: how homologs count.",
       }),
     ),
     patterns: list(
@@ -122,7 +121,7 @@ export type JobObject = Static<typeof JobSchema>;
 export const CorpusSchema = object(
   {
     ...CorpusFields,
-    bytes: count("Size of its file."),
+    bytes: count("Size of its file in bytes."),
     added: instant("When it was added."),
     method: text(`Version of the method that scores jobs, now ${METHOD}.`),
   },
@@ -132,7 +131,7 @@ export const CorpusSchema = object(
 const MEANING = {
   expression: text("The regular expression."),
   explanation: text("The expression in words."),
-  informationContent: number("Least information content over its paths, in bits."),
+  informationContent: number("Lowest information content of its paths, in bits."),
 };
 
 export const MotifClassesSchema = object(
@@ -144,8 +143,8 @@ export const MotifClassesSchema = object(
           name: text("Name, for motifClasses of a submission."),
           aliases: list(text("A name."), "Other names for it."),
           ...MEANING,
-          description: text("What it binds or does."),
-          citation: text("Where it was published."),
+          description: text("Binding partner or function."),
+          citation: text("Publication."),
         },
         "A named motif.",
       ),
@@ -169,13 +168,13 @@ export const PatternRequest = schema(
 export const PatternSchema = object(MEANING, "The meaning of an expression.");
 
 const PROBLEM_PROPERTIES = {
-  message: text("What is wrong, in one sentence."),
-  detail: Type.Optional(text("The same, unless fields are wrong.")),
-  code: text("What is wrong, for programs."),
+  message: text("The error, in one sentence."),
+  detail: Type.Optional(text("The same error, unless it concerns fields.")),
+  code: text("The kind of error, for programs."),
 };
 
 const PROBLEM = {
-  description: "An error. Errors of fields are lists under the names of the fields.",
+  description: "An error. Field errors are lists under the names of the fields.",
   additionalProperties: true,
 };
 
@@ -185,7 +184,7 @@ export const PatternProblemSchema = Type.Object(
   {
     ...PROBLEM_PROPERTIES,
     position: Type.Optional(
-      Type.Integer({ minimum: 1, description: "The character that is wrong, from 1." }),
+      Type.Integer({ minimum: 1, description: "Position of the invalid character, from 1." }),
     ),
   },
   PROBLEM,

@@ -23,7 +23,7 @@ export const RESULT_FORMS = {
     contentType: "application/json",
     aliases: [],
     extension: "json",
-    sentence: "The whole prediction, and `identifier`, the client's name of the query.",
+    sentence: "The whole prediction, and `identifier`, the client's name for the query.",
     print: ({ identifier, prediction }) => JSON.stringify({ identifier, ...prediction }),
   },
   tsv: {

@@ -44,7 +44,7 @@ const CALL = {
   description: `SOAP 1.1, document/literal; SOAP 1.2 requests get SOAP 1.2 responses. [WSDL](${ENDPOINT.slice(1)}?wsdl)`,
   responses: {
     200: { description: "The response envelope of the operation." },
-    500: { description: "A SOAP fault that says what is wrong, where, and what is allowed." },
+    500: { description: "A SOAP fault that states the error, its place, and the allowed values." },
   },
 };
 const SHOW = {

@@ -63,7 +63,7 @@ function readQuery(
   errors: FieldErrors,
 ): string {
   if ((querySequence === undefined) === (accession === undefined)) {
-    errors.add("querySequence", "give either querySequence or accession, one of the two.");
+    errors.add("querySequence", "give exactly one of querySequence and accession.");
     return "";
   }
   const field = accession === undefined ? "querySequence" : "accession";

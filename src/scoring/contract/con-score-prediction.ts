@@ -97,7 +97,7 @@ const QUERY: ComplexType<PredictionReport> = {
   name: "QueryProtein",
   meaning: "The query protein.",
   parts: [
-    computed("identifier", "string", "The client's own name of it, as given to RunJob.", (r) => r.identifier),
+    computed("identifier", "string", "The client's name for it, as given to RunJob.", (r) => r.identifier),
     computed("sequenceLength", "int", "Number of residues.", (r) => r.prediction.queryLength),
   ],
 };
@@ -222,7 +222,12 @@ export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
       descriptionOf(ResultSchema.properties.method),
       (r) => r.prediction.method,
     ),
-    computed("scoringModel", "AppliedScoringModel", "How homologs counted.", (r) => r.prediction.model),
+    computed(
+      "scoringModel",
+      "AppliedScoringModel",
+      "The scoring model: how homologs counted.",
+      (r) => r.prediction.model,
+    ),
     { ...many("query", QUERY, QUERY.meaning, (r: PredictionReport) => [r]), occurs: "once" },
     {
       ...many(

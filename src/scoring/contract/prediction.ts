@@ -57,9 +57,9 @@ export const HomologSchema = object(
     organism: nullable(text("Organism or species code, if known.")),
     identity: fraction("Identical residues per aligned pair of residues, 0 to 1."),
     coverage: fraction("Fraction of the query that is aligned to its residues, 0 to 1."),
-    bitScore: nullable(number("Score of the local alignment in bits.")),
-    eValue: nullable(number("Hits with this score expected by chance.")),
-    weight: fraction("Its weight by the tree: nearly identical proteins share one."),
+    bitScore: nullable(number("Bit score of the local alignment.")),
+    eValue: nullable(number("E-value: number of hits with this score expected by chance.")),
+    weight: fraction("Its weight from the tree; nearly identical proteins share a weight."),
   },
   "A homologous protein of the corpus that contributes to the scores.",
 );
@@ -79,7 +79,7 @@ export const HomologAtMatchSchema = object(
 
 const ContributionsSchema = object(
   {
-    offset: number("The same for all matches."),
+    offset: number("Evidence from other sources, the same for all matches."),
     retention: number("Retention in the homologs beyond expectation."),
     lossRate: number("Low rate of loss of the match along the tree."),
     divergence: number("Rate at which the flanking residues change."),
@@ -91,7 +91,7 @@ const ContributionsSchema = object(
     terminusProximity: number("Proximity to an end of the chain."),
     abundance: number("Number of matches, compared with chance."),
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
-  "What each kind of evidence adds to z, which is their sum. Missing if the data are insufficient.",
+  "Contribution of each kind of evidence to z, which is their sum. Missing if the data are insufficient.",
 );
 
 export const MatchSchema = object(
@@ -117,8 +117,8 @@ export const MatchSchema = object(
     pValueIs: nullable(
       choice("PValueKind", "Whether pValue is an estimate or a bound at the end of the simulated range."),
     ),
-    homologs: count("Homologs that count at this match."),
-    effectiveHomologs: number("Number of independent homologs they are equivalent to."),
+    homologs: count("Number of homologs that count at this match."),
+    effectiveHomologs: number("Equivalent number of independent homologs."),
     localIdentity: nullable(fraction("Mean identity around the match, 0 to 1.")),
     informationContent: number("Information content of the matched path, in bits."),
     conservation: list(
@@ -141,7 +141,7 @@ export const PatternSchema = object(
     expression: text("The regular expression."),
     name: nullable(text("Name of the motif class by which it was requested.")),
     explanation: text("The pattern in words."),
-    informationContent: number("Least information content over its paths, in bits."),
+    informationContent: number("Lowest information content of its paths, in bits."),
     matches: list(MatchSchema, "In the order of the query."),
     warnings: list(Type.String(), caveats("the pattern")),
   },
@@ -152,7 +152,7 @@ const AlignmentSchema = object(
   {
     query: text("The residues of the query."),
     rows: list(
-      text("A character per residue of the query, - for none, insertions in lower case (A3M)."),
+      text("One character per residue of the query, - for a gap; insertions in lower case (A3M)."),
       "Per homolog; it does not reach the gaps at both ends.",
     ),
     conservation: list(
@@ -172,9 +172,9 @@ const AlignmentSchema = object(
 /** A result as JSON: the prediction, and the client's name of the query. */
 export const ResultSchema = object(
   {
-    identifier: text("The client's own name of the query."),
+    identifier: text("The client's name for the query."),
     method: text("Version of the method: equal versions give equal numbers."),
-    model: choice("AppliedScoringModel", "How homologs counted."),
+    model: choice("AppliedScoringModel", "The scoring model: how homologs counted."),
     queryLength: count("Residues of the query."),
     corpus: nullable(CorpusSchema),
     homologs: list(HomologSchema, "Best first."),

@@ -111,9 +111,12 @@ export const SERVICE = {
     RunJob: {
       meaning: "Starts a job and returns its identifier.",
       request: {
-        identifier: required(TEXT, "The client's own name of the query, returned with the prediction."),
+        identifier: required(TEXT, "The client's name for the query, returned with the prediction."),
         querySequence: required(SEQUENCE, "The protein whose matches are scored."),
-        scoringModel: { ...required(SCORING_MODEL, "How homologs count."), default: "continuous" },
+        scoringModel: {
+          ...required(SCORING_MODEL, "The scoring model: how homologs count."),
+          default: "continuous",
+        },
         regularExpression: upToFive(EXPRESSION, "Motifs to look for; an empty element means none."),
         elmIdentifierName: upToFive(
           MOTIF_CLASS_NAME,
@@ -127,7 +130,7 @@ export const SERVICE = {
       meaning: "Returns whether the results of a job are available.",
       request: { JobIdentifier: JOB_IDENTIFIER },
       response: {
-        Status: required(TEXT, "queued, running, finished, failed and the like."),
+        Status: required(TEXT, "State of the job, such as queued, running, finished or failed."),
         StatusDetails: optional(
           TEXT,
           "A sentence for people: place in the queue, progress, or why the job failed.",
@@ -136,7 +139,7 @@ export const SERVICE = {
       faults: ["JobIdentifierFault"],
     },
     GetResult: {
-      meaning: "Returns the prediction of a job; without one until the job has finished.",
+      meaning: "Returns the prediction of a job, which is missing until the job has finished.",
       request: { JobIdentifier: JOB_IDENTIFIER },
       response: { ConScorePrediction: optional(PREDICTION, "The prediction of a finished job.") },
       faults: ["JobIdentifierFault"],
@@ -144,7 +147,7 @@ export const SERVICE = {
   },
   faults: {
     JobIdentifierFault: {
-      FaultDescription: required(TEXT, "What is wrong with the job identifier."),
+      FaultDescription: required(TEXT, "The error in the job identifier."),
     },
   },
 } as const satisfies {

@@ -154,7 +154,7 @@ function withoutMark(bytes: Uint8Array, isLast: boolean): Encoding | null {
 const contradiction = (): Problem =>
   new Problem(
     "malformed",
-    "The XML declaration names another encoding than the first bytes of the message show. Remove or correct it.",
+    "The XML declaration names a different encoding than the first bytes of the message indicate. Remove or correct it.",
   );
 
 /** Byte order of UTF-16 without a mark: a document begins with `<` or white space, whose high byte is zero. */

@@ -49,10 +49,10 @@ export function addMessageSchema(parent: XMLBuilder, namespace: string, predicti
   for (const type of namedTypes()) addTextType(schema, type);
   for (const [name, { meaning, request, response }] of Object.entries(SERVICE.operations)) {
     addMessage(schema, name, meaning, request);
-    addMessage(schema, `${name}Response`, `Answer of ${name}.`, response);
+    addMessage(schema, `${name}Response`, `Response of ${name}.`, response);
   }
   for (const [name, fields] of Object.entries(SERVICE.faults)) {
-    addMessage(schema, name, "Says that no job has the given identifier.", fields);
+    addMessage(schema, name, "Reports that no job has the given identifier.", fields);
   }
 }
 

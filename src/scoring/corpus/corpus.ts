@@ -145,7 +145,7 @@ export class Corpora {
     }
     const { hash, source, sequences, residues } = packed;
     if (sequences === 0) {
-      throw new Problem("invalid_request", `corpus ${name}: the file contains no sequence. Expected FASTA.`);
+      throw new Problem("invalid_request", `corpus ${name}: the file contains no sequences. Expected FASTA.`);
     }
     const known = this.#find("hash = ?", hash) ?? (await this.#withSource(() => source));
     if (known && this.#isIntact(known)) {

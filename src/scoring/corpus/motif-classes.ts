@@ -80,7 +80,7 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
       const near = nearest(name, byName.keys());
       const hint =
         near.length > 0
-          ? `Near names: ${near.join(", ")}.`
+          ? `Similar names: ${near.join(", ")}.`
           : `${byName.size} names are known; GET /api/scoring/motif-classes lists them.`;
       // The name is the caller's text and must not be repeated.
       throw new Problem("unknown_motif_class", `No motif class has this name. ${hint}`);

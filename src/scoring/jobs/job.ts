@@ -73,7 +73,7 @@ export interface JobPattern {
 
 /** A validated job; its result depends on nothing else but the corpus and the method. */
 export interface JobRequest {
-  /** The client's own name of the query. */
+  /** The client's name for the query. */
   identifier: string;
   /** Letters A–Z without white space. */
   query: string;

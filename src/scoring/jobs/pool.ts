@@ -345,7 +345,7 @@ export class Pool {
     const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
     this.#retry(
       job,
-      `the process has ${found} MB, at most ${most}`,
+      `the process uses ${found} MB; at most ${most} are allowed`,
       `The job was stopped ${job.lease.attempts} times because the service took more than ${most} MB of memory.`,
     );
   }

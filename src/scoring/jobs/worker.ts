@@ -141,7 +141,7 @@ function draw({ ticket, proteins, patterns, seed, corpusPath }: DrawTask): DrawR
 
 function tooLarge(length: number): string {
   const [megabytes, limit] = [length, MAX_PREDICTION].map((size) => Math.ceil(size / 1024 / 1024));
-  return `The prediction would have ${megabytes} MB, more than the limit of ${limit} MB: the patterns match nearly everywhere. Use more specific ones.`;
+  return `The prediction would take ${megabytes} MB, more than the limit of ${limit} MB: the patterns match nearly everywhere. Use more specific ones.`;
 }
 
 function post(report: WorkerReport | DrawReport): void {

@@ -319,7 +319,7 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
     await members("labd-users", "kim", "lee", ...all);
     for (const uid of all) await signIn(uid);
     await members("labd-users", "kim", "lee", "u0");
-    await expect(recheck()).rejects.toThrow("4 of 7 accounts are gone");
+    await expect(recheck()).rejects.toThrow("4 of 7 accounts are missing");
   } finally {
     await members("labd-users", "kim", "lee");
     await members("genomics", "kim", "o'brien(x)*", "smith, j");
@@ -336,6 +336,6 @@ ldapTest("doctor checks the searches of a sign-in", async () => {
   ] as const) {
     const [found, more] = await checkDirectory(optionsOf(changed));
     expect({ changed, ...found }).toMatchObject({ changed, state, found: expect.stringContaining(said) });
-    expect(more.found).toContain("Everybody that ldap_user_filter finds");
+    expect(more.found).toContain("Every user that ldap_user_filter finds");
   }
 });

@@ -78,7 +78,7 @@ test.each([
   [true, { error: "Not a valid string." }],
   [["a"], { error: "Not a valid string." }],
   ["a\0", { error: "Null characters are not allowed." }],
-  ["\ud800", { error: "Half a surrogate pair is not a character." }],
+  ["\ud800", { error: "Unpaired surrogates are not allowed." }],
 ])("reads the text %p in a body", (value, decoded) => {
   expect(KINDS.text.decode(value, name)).toEqual(decoded);
 });

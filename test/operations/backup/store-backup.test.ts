@@ -144,7 +144,7 @@ test.each([
 test("rejects a backup that was altered during the upload", async () => {
   server.faults.push({ when: isDatabase, alter: true });
   const { message } = await problemOf(backUp());
-  expect(message).toContain("was read back and is not what was sent");
+  expect(message).toContain("was read back and differs from the data that was sent");
   expect((await names()).filter((name) => !name.startsWith("corpora/"))).toEqual([]);
 });
 
