@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { LIMITS } from "../../src/inventory/model/limits.ts";
 import { exceeded, type Limit, LIMITS as PLATFORM_LIMITS } from "../../src/platform/limits.ts";
+import { workbook } from "../fixtures/workbook.ts";
 import { type Lab, openLab } from "./harness.ts";
 
 /** Every limit at its boundary: what is allowed works, one more is refused with the message of the limit. */
@@ -220,5 +221,53 @@ describe("nested locations", () => {
     expect((await move(ids[47])).body.message).toBe(`parent: ${exceeded(LIMITS.depth)}`);
     expect((await move(ids[46])).status).toBe(200);
     expect((await lab.send("alice", "PATCH", `locations/${top}/`, { label: "Renamed" })).status).toBe(200);
+  });
+});
+
+describe("an XLSX file", () => {
+  const importFile = async (file: Uint8Array<ArrayBuffer>) => {
+    const { status, bytes } = await lab.bytes("POST", "consumables/import/?dry_run=1", {
+      as: "alice",
+      body: file,
+    });
+    return {
+      status,
+      length: bytes.length,
+      body: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, Json>,
+    };
+  };
+  const tooLong = exceeded(LIMITS.cell);
+
+  test.each([true, false])("has cells of up to 32,767 characters (shared text: %p)", async (shared) => {
+    const cell = (times: number) => importFile(workbook("description", { text: "é", times, shared }));
+    const allowed = await cell(LIMITS.cell.max);
+    // The field is shorter than the cell.
+    expect((allowed.body.errors as { message: string }[])[0].message).toContain(
+      "no more than 10000 characters",
+    );
+    const over = await cell(LIMITS.cell.max + 1);
+    expect([over.status, over.body.message]).toEqual([413, `Row 2, column 1: ${tooLong}`]);
+  });
+
+  test.each(["x".repeat(1_000_000), `<r><t>${"x".repeat(30_000)}</t></r>`.repeat(30)])(
+    "with a cell of 480 MB is rejected without unpacking it",
+    async (text) => {
+      const file = workbook("name", { text, times: Math.ceil(480_000_000 / text.length) });
+      expect(file.length).toBeLessThan(1_500_000);
+      const before = process.memoryUsage.rss();
+      const started = performance.now();
+      const { status, body } = await importFile(file);
+      expect([status, body.message]).toEqual([413, tooLong]);
+      expect(performance.now() - started).toBeLessThan(500);
+      expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
+    },
+  );
+
+  test("with a long header gets a report that shortens it", async () => {
+    const { length, body } = await importFile(workbook("h".repeat(32_000), { text: "a", times: 1 }));
+    const header = `${"h".repeat(200)}…`;
+    expect(body.columns).toEqual([{ header, field: null }]);
+    expect(body.errors).toMatchObject([{ row: 1, column: header }]);
+    expect(length).toBeLessThan(3000);
   });
 });

@@ -1,5 +1,6 @@
 import { LIMITS } from "../model/limits.ts";
 import { csvValue } from "../model/page.ts";
+import { cellTooLong } from "./check-cells.ts";
 import { toStreamable } from "./zip-layout.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
@@ -93,7 +94,9 @@ async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<Row> {
     while (row.inUse);
   };
   for await (const { index, values } of streamXlsxRows(toStreamable(bytes, MAX_UNCOMPRESSED, idle))) {
-    const cells = values.map((value): Cell => {
+    const cells = values.map((value, i): Cell => {
+      if (typeof value === "string" && value.length > LIMITS.cell.max)
+        throw cellTooLong(`Row ${index + 1}, column ${i + 1}: `);
       if (value === null || value === undefined) return null;
       if (value instanceof Date) return value.toISOString();
       return typeof value === "object" ? String(value) : value;

@@ -37,8 +37,10 @@ export function readColumns(
   const errors: CellError[] = [];
   const taken = new Set<string>();
   const known = [...writableFields(resource).map(([name]) => name), "id"];
-  const columns = headers.map((header): Column => {
-    const name = mapping.has(header) ? mapping.get(header)! : header;
+  const columns = headers.map((whole): Column => {
+    const header = shortened(whole);
+    const named = [whole, header].find((name) => mapping.has(name));
+    const name = named === undefined ? whole : mapping.get(named)!;
     const field = name === null || name === "" ? null : fieldOf(resources, resource, name);
     if (field === null) return { header, field };
     if (field === undefined) {
@@ -55,6 +57,12 @@ export function readColumns(
   });
   return { columns, errors };
 }
+
+/** Characters of a header in a report. */
+const SHOWN = 200;
+
+const shortened = (header: string): string =>
+  header.length > SHOWN ? `${header.slice(0, SHOWN).toWellFormed()}…` : header;
 
 /** Name of the field; null if it is read-only, undefined if there is none. */
 function fieldOf(resources: Resources, resource: Resource, header: string): string | null | undefined {

@@ -1,3 +1,4 @@
+import { checkCells } from "./check-cells.ts";
 import { Problem } from "../../problem.ts";
 
 /** An entry of the central directory of a ZIP archive. */
@@ -7,6 +8,7 @@ interface Entry {
   at: number;
   nameLength: number;
   data: Uint8Array;
+  isDeflated: boolean;
   /** Uncompressed size in bytes. */
   size: number;
 }
@@ -14,12 +16,15 @@ interface Entry {
 /** Bytes that are read at a time. */
 const CHUNK = 16_384;
 
+/** Bytes of a part that is not read in pieces, such as the shared texts. */
+const MAX_WHOLE = 100_000_000;
+
 const TRUNCATED = "The spreadsheet is truncated, or not an XLSX file.";
 
 /**
  * Rearranges an archive so that it can be streamed: worksheets last, and sizes before the data instead of after it
  * (APPNOTE 6.3.10, sections 4.3.7, 4.3.9 and 4.3.12). `ready` is awaited before each chunk.
- * @throws Problem malformed; too_large for more than `limit` uncompressed bytes
+ * @throws Problem malformed; too_large for more than `limit` uncompressed bytes, or a cell that is too long
  */
 export function toStreamable(
   bytes: Uint8Array,
@@ -28,10 +33,12 @@ export function toStreamable(
 ): ReadableStream<Uint8Array> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const entries = entriesOf(bytes, view);
-  if (entries.reduce((sum, { size }) => sum + size, 0) > limit)
+  const isSheet = ({ name }: Entry): boolean => name.startsWith("xl/worksheets/");
+  const isLarge = (entry: Entry): boolean =>
+    entry.size > MAX_WHOLE && entry.name.endsWith(".xml") && !isSheet(entry);
+  if (entries.reduce((sum, { size }) => sum + size, 0) > limit || entries.some(isLarge))
     throw new Problem("too_large", "The spreadsheet is too large when uncompressed.");
-  const last = ({ name }: Entry): number => (name.startsWith("xl/worksheets/") ? 1 : 0);
-  entries.sort((a, b) => last(a) - last(b));
+  entries.sort((a, b) => Number(isSheet(a)) - Number(isSheet(b)));
 
   function* parts(): Generator<Uint8Array> {
     const directory: Uint8Array[] = [];
@@ -67,6 +74,11 @@ export function toStreamable(
   }
   const source = parts();
   return new ReadableStream({
+    async start() {
+      for (const entry of entries)
+        if (isSheet(entry) || entry.name === "xl/sharedStrings.xml")
+          await checkCells(entry.data, entry.isDeflated);
+    },
     async pull(controller) {
       await ready();
       const { done, value } = source.next();
@@ -93,6 +105,7 @@ function entriesOf(bytes: Uint8Array, view: DataView): Entry[] {
       at,
       nameLength,
       data: bytes.subarray(start, start + view.getUint32(at + 20, true)),
+      isDeflated: view.getUint16(at + 10, true) !== 0,
       size: view.getUint32(at + 24, true),
     });
     at += 46 + nameLength + extra + comment;

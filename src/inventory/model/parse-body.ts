@@ -61,14 +61,14 @@ function addUnknown(
   names: readonly string[],
   unknown: readonly string[],
 ): void {
-  const most = LIMITS.unknown.max;
-  for (const [i, name] of unknown.slice(0, most).entries()) {
+  const max = LIMITS.unknown.max;
+  for (const [i, name] of unknown.slice(0, max).entries()) {
     const near = nearest(name, names);
     const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
     const choices = i === 0 ? ` Choices: ${names.join(", ")}.` : "";
     errors.set(errorKey(name), [`${quoted(name)} is not a field of ${resource.name}.${hint}${choices}`]);
   }
-  const more = unknown.length - most;
+  const more = unknown.length - max;
   if (more > 0)
     errors.set("non_field_errors", [
       `And ${more.toLocaleString("en")} more unknown fields, which are not named.`,
