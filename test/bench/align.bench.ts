@@ -30,11 +30,11 @@ const MARGIN = 5;
 
 const peers = peerAligners();
 /** Pairwise with the query. */
-const oneByOne = (sequences: readonly Uint8Array[]): Row[] =>
+const alignPairwise = (sequences: readonly Uint8Array[]): Row[] =>
   align(sequences[0], sequences.slice(1)).map(({ row }) => row);
 /** Progressively. */
-const own = (sequences: readonly Uint8Array[]): Row[] =>
-  alignProgressively(sequences[0], oneByOne(sequences));
+const alignTogether = (sequences: readonly Uint8Array[]): Row[] =>
+  alignProgressively(sequences[0], alignPairwise(sequences));
 
 speed();
 for (const depth of [0.4, 0.8, 1.2]) accuracy(depth);
@@ -47,23 +47,23 @@ function speed(): void {
   const residues = sequences.reduce((sum, { length }) => sum + length, 0);
   const [large, small] = [fastaOf(sequences), fastaOf(sequences.slice(0, 3).map((s) => s.subarray(0, 40)))];
   const times = new Map<string, number[]>();
-  const note = (name: string, work: () => void): void => {
-    const begin = performance.now();
+  const record = (name: string, work: () => void): void => {
+    const start = performance.now();
     work();
-    times.set(name, [...(times.get(name) ?? []), performance.now() - begin]);
+    times.set(name, [...(times.get(name) ?? []), performance.now() - start]);
   };
-  own(sequences);
+  alignTogether(sequences);
   for (let run = 0; run < RUNS; run++) {
-    note("labd, all together", () => own(sequences));
-    note("labd, one by one", () => oneByOne(sequences));
+    record("labd, together", () => alignTogether(sequences));
+    record("labd, pairwise", () => alignPairwise(sequences));
     for (const peer of peers) {
-      note(peer.name, () => runAligner(peer, large));
-      note(`${peer.name}, start alone`, () => runAligner(peer, small));
+      record(peer.name, () => runAligner(peer, large));
+      record(`${peer.name}, start only`, () => runAligner(peer, small));
     }
   }
   console.log(`101 sequences of ${Math.round(residues / 101)} residues, median of ${RUNS} runs in turn`);
   const time = (name: string): number => median(times.get(name)!);
-  const ours = time("labd, all together");
+  const ours = time("labd, together");
   for (const name of times.keys()) {
     console.log(
       `${name.padEnd(30)}${time(name).toFixed(0).padStart(6)} ms${(time(name) / ours).toFixed(1).padStart(8)} ×`,
@@ -77,15 +77,15 @@ interface Accuracy {
   found: number;
   /** Columns, and those with every homolog correct, gaps included. */
   columns: number;
-  whole: number;
+  correct: number;
 }
 
 function measured(family: SimulatedFamily, rows: readonly Row[], from: number, to: number): Accuracy {
-  const out = { pairs: 0, found: 0, columns: 0, whole: 0 };
+  const out = { pairs: 0, found: 0, columns: 0, correct: 0 };
   const [querySites, ...sites] = family.sites;
   const places = sites.map((residues) => new Map([...residues].map((site, i) => [site, i])));
   for (let column = Math.max(0, from); column < Math.min(querySites.length, to); column++) {
-    let isWhole = true;
+    let isCorrect = true;
     for (const [k, row] of rows.entries()) {
       const truth = places[k].get(querySites[column]);
       const given = row.anchored[column] === GAP ? undefined : row.before[column];
@@ -93,10 +93,10 @@ function measured(family: SimulatedFamily, rows: readonly Row[], from: number, t
         out.pairs++;
         if (given === truth) out.found++;
       }
-      if (given !== truth) isWhole = false;
+      if (given !== truth) isCorrect = false;
     }
     out.columns++;
-    if (isWhole) out.whole++;
+    if (isCorrect) out.correct++;
   }
   return out;
 }
@@ -104,15 +104,15 @@ function measured(family: SimulatedFamily, rows: readonly Row[], from: number, t
 function accuracy(depth: number): void {
   const next = random(SEED + 1);
   const aligners: { name: string; rows: (sequences: Uint8Array[]) => Row[] }[] = [
-    { name: "labd", rows: own },
-    { name: "labd, one by one", rows: oneByOne },
+    { name: "labd", rows: alignTogether },
+    { name: "labd, pairwise", rows: alignPairwise },
     ...peers.map((peer: Aligner) => ({
       name: peer.name,
       rows: (sequences: Uint8Array[]) => rowsOf(runAligner(peer, fastaOf(sequences))),
     })),
   ];
   const regions = ["motif", `motif ± ${MARGIN}`, "all"] as const;
-  const sums = aligners.map(() => regions.map(() => ({ pairs: 0, found: 0, columns: 0, whole: 0 })));
+  const sums = aligners.map(() => regions.map(() => ({ pairs: 0, found: 0, columns: 0, correct: 0 })));
   let identity = 0;
   for (let k = 0; k < FAMILIES; k++) {
     const family = simulateFamily(next, { sequences: 10 + Math.floor(next() * 41), length: 300, depth });
@@ -129,18 +129,18 @@ function accuracy(depth: number): void {
       const got = rows(family.sequences);
       for (const [r, [from, to]] of bounds.entries()) {
         const here = measured(family, got, from, to);
-        for (const key of ["pairs", "found", "columns", "whole"] as const) sums[a][r][key] += here[key];
+        for (const key of ["pairs", "found", "columns", "correct"] as const) sums[a][r][key] += here[key];
       }
     }
   }
   console.log(
-    `\n${FAMILIES} simulated families, mean identity to the query ${((100 * identity) / FAMILIES).toFixed(0)} %: pairs found / whole columns, in per cent`,
+    `\n${FAMILIES} simulated families, mean identity to the query ${((100 * identity) / FAMILIES).toFixed(0)} %: pairs found / correct columns, in %`,
   );
   console.log(`${"".padEnd(18)}${regions.map((region) => region.padStart(16)).join("")}`);
   for (const [a, { name }] of aligners.entries()) {
     const cells = sums[a].map(
-      ({ pairs, found, columns, whole }) =>
-        `${((100 * found) / pairs).toFixed(1)} / ${((100 * whole) / columns).toFixed(1)}`,
+      ({ pairs, found, columns, correct }) =>
+        `${((100 * found) / pairs).toFixed(1)} / ${((100 * correct) / columns).toFixed(1)}`,
     );
     console.log(`${name.padEnd(18)}${cells.map((cell) => cell.padStart(16)).join("")}`);
   }
@@ -150,14 +150,14 @@ function accuracy(depth: number): void {
 function discrimination(): void {
   const directory = benchData();
   const mafft = mafftDirectory(directory);
-  if (mafft === null) return console.error("SKIPPED: no alignments by MAFFT among the data");
+  if (mafft === null) return console.error("SKIPPED: the data have no MAFFT alignments");
   const scored: { group: string; isTrue: boolean; parts: Case["parts"]; z: number[] }[] = [];
   for (const [accession, cases] of Map.groupBy(readCases(directory), (one) => one.accession)) {
     const given = familyFromFile(join(mafft, `${accession}.fa`));
     if (given === null || given.homologs.length < MIN_HOMOLOGS) continue;
     const { query } = given;
     const sequences = [query, ...given.homologs.map(({ row }) => row.residues)];
-    const families = [own(sequences), oneByOne(sequences)].map((rows) =>
+    const families = [alignTogether(sequences), alignPairwise(sequences)].map((rows) =>
       buildFamily(
         query,
         rows.map((row) => measureHomolog(query, row)),
@@ -177,7 +177,7 @@ function discrimination(): void {
     }
   }
   console.log("\nareas under the curve of z of labd-2, same sequences, same matches: A, B, K");
-  for (const [k, name] of ["labd", "labd, one by one", "MAFFT"].entries()) {
+  for (const [k, name] of ["labd", "labd, pairwise", "MAFFT"].entries()) {
     const areas = (["A", "B", "K"] as const).map((part) =>
       areaUnderCurve(
         scored.filter(({ parts }) => parts.includes(part)).map(({ isTrue, z }) => ({ isTrue, score: z[k] })),

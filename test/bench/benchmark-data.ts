@@ -1,9 +1,9 @@
 /**
- * What the benches of the score share: the benchmarks, read from the directory that LABD_BENCH_DATA names
- * (their licences keep them out of this project), and the families of their proteins, found by this program.
+ * Data of the score benchmarks, read from the directory that LABD_BENCH_DATA names
+ * (their licences do not allow including them), and the families of their proteins.
  *
- * Families are kept between runs in LABD_BENCH_CACHE (else in the temporary directory) as lists of
- * accessions, under a hash of all code that finds them; alignments are made anew.
+ * Families are cached between runs in LABD_BENCH_CACHE (else in the temporary directory) as lists of
+ * accessions, under a hash of all code that finds them; alignments are recomputed.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,11 +27,11 @@ export interface Case {
   start: number;
   end: number;
   isTrue: boolean;
-  /** A: against the same class in other proteins; B: against other classes in the same protein; K: PairK's. */
+  /** A: against the same class in other proteins; B: against other classes in the same protein; K: PairK. */
   parts: readonly ("A" | "B" | "K")[];
 }
 
-/** The directory of the benchmarks; ends the run loudly where there is none. */
+/** The directory of the benchmarks; exits if it is missing. */
 export function benchData(): string {
   const directory = process.env.LABD_BENCH_DATA;
   if (!directory || !existsSync(join(directory, "bench_elm_dev.tsv"))) {
@@ -61,7 +61,7 @@ export function readCases(directory: string): Case[] {
     row: Record<string, string>,
     motifClass: string,
     isTrue: boolean,
-    own: Case["parts"],
+    caseParts: Case["parts"],
   ): Case => ({
     accession: row.accession,
     motifClass,
@@ -69,7 +69,7 @@ export function readCases(directory: string): Case[] {
     start: Number(row.start) - 1,
     end: Number(row.end),
     isTrue,
-    parts: own,
+    parts: caseParts,
   });
   const elm = table(join(directory, "bench_elm_dev.tsv"));
   const pairK = table(join(directory, "bench_pairk_dev.tsv"));
@@ -81,7 +81,7 @@ export function readCases(directory: string): Case[] {
   ];
 }
 
-/** ELM's classes as published, for random matches; empty where the table is not there. */
+/** ELM's classes as published, for random matches; empty without the table. */
 export function readClasses(directory: string): { name: string; expression: string }[] {
   const path = join(directory, "elm/elm_classes_2024-03-03.tsv");
   if (!existsSync(path)) return [];
@@ -98,11 +98,11 @@ export function readClasses(directory: string): { name: string; expression: stri
 
 export function benchCorpus(directory: string): Corpus {
   const packed = Bun.spawnSync(["xz", "-dc", join(directory, "swissprot2014_elm_subset.fasta.xz")]);
-  if (packed.exitCode !== 0) throw new Error("swissprot2014_elm_subset.fasta.xz cannot be unpacked");
+  if (packed.exitCode !== 0) throw new Error("swissprot2014_elm_subset.fasta.xz could not be unpacked");
   return openCorpus(packCorpus("bench", readFasta(packed.stdout)));
 }
 
-/** A hash of the code on which homologs depend. */
+/** Hash of the code that finds homologs. */
 function codeVersion(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const source = join(import.meta.dir, "../../src");
@@ -151,17 +151,17 @@ export function familyIn(corpus: Corpus, accession: string, cache: string): Fami
     query,
     names.map((name) => residuesOf(corpus, corpus.findAccession(name))),
   );
-  const seen = alignProgressively(
+  const aligned = alignProgressively(
     query,
     rows.map(({ row }) => row),
   );
   return buildFamily(
     query,
-    seen.map((row) => measureHomolog(query, row)).filter((homolog) => passesThresholds(homolog, DEFAULTS)),
+    aligned.map((row) => measureHomolog(query, row)).filter((homolog) => passesThresholds(homolog, DEFAULTS)),
   );
 }
 
-/** The same from a given alignment in FASTA, query first; null where there is none. */
+/** The same from a given alignment in FASTA, query first; null if it is missing. */
 export function familyFromFile(path: string): Family | null {
   if (!existsSync(path)) return null;
   const rows = readFileSync(path, "utf8")
@@ -178,18 +178,18 @@ export function familyFromFile(path: string): Family | null {
   return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
 }
 
-/** MAFFT's alignments, unpacked into the cache; null where they are not among the data. */
+/** MAFFT's alignments, unpacked into the cache; null if the data have none. */
 export function mafftDirectory(directory: string): string | null {
   const packed = join(directory, "elm_mafft_alignments.tar.xz");
   if (!existsSync(packed)) return null;
   const out = cacheRoot();
   mkdirSync(out, { recursive: true });
   if (!existsSync(join(out, "aln")) && !Bun.spawnSync(["tar", "xJf", packed, "-C", out]).success)
-    throw new Error(`${packed} cannot be unpacked`);
+    throw new Error(`${packed} could not be unpacked`);
   return join(out, "aln");
 }
 
-/** Column means of the weighted Shannon entropy, the oldest score of all, turned so that more is more conserved. */
+/** Column means of the weighted Shannon entropy, negated so that higher is more conserved. */
 export function entropyScore({ query, homologs }: Family, start: number, end: number): number {
   let sum = 0;
   for (let column = start; column < end; column++) {

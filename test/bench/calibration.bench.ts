@@ -1,5 +1,5 @@
 /**
- * Calibration of P values on unseen proteins: a null distribution made by `labd corpus calibrate`, and the
+ * Calibration of P values on unseen proteins: a null distribution created by `labd corpus calibrate`, and the
  * built-in one.
  *
  *   LABD_BENCH_DATA=DIR bun run test/bench/calibration.bench.ts CORPUS [PROTEINS]
@@ -38,32 +38,32 @@ const draws = (
   await onThreads(import.meta.path, unseen, (proteins) =>
     drawMatches(corpus, proteins, patterns, seed + 1, isKnown),
   )
-).flatMap((own, protein) => own.map((draw) => ({ ...draw, protein })));
+).flatMap((draws, protein) => draws.map((draw) => ({ ...draw, protein })));
 console.log(
   `${draws.length} random matches in ${unseen.length} unseen proteins; calibrated on ${calibration.matches} in ${calibration.proteins}`,
 );
 for (const model of SCORING_MODELS) {
-  console.log(`\n${model}: called by P ≤ 0.05 and P ≤ 0.2 in per cent, own null | built-in null`);
-  const row = (title: string, own: typeof draws): void => {
-    const called = (null_: typeof calibration | null, level: number): string =>
+  console.log(`\n${model}: called by P ≤ 0.05 and P ≤ 0.2 in %, calibrated null | built-in null`);
+  const row = (title: string, selected: typeof draws): void => {
+    const called = (nullDistribution: typeof calibration | null, level: number): string =>
       percent(
-        own.map(({ protein, bin, persistence }) => {
+        selected.map(({ protein, bin, persistence }) => {
           const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
           const disorder = [-1, ...NULL_DISORDER][bin % (NULL_DISORDER.length + 1)];
           const { p } = pValueOf(
             model,
             { homologs: depth, disorder, persistence: persistence[model] },
-            null_,
+            nullDistribution,
           )!;
           return { group: protein, isHit: p <= level };
         }),
       ).padStart(12);
     const cells = [calibration, null].map((one) => called(one, 0.05) + called(one, 0.2)).join("  |");
-    console.log(`${title.padEnd(36)}${String(own.length).padStart(6)}${cells}`);
+    console.log(`${title.padEnd(36)}${String(selected.length).padStart(6)}${cells}`);
   };
   for (let bin = 0; bin < NULL_BINS; bin++) {
     const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
-    const state = ["ordered", "between", "disordered"][bin % (NULL_DISORDER.length + 1)];
+    const state = ["ordered", "intermediate", "disordered"][bin % (NULL_DISORDER.length + 1)];
     row(
       `from ${depth} homologs, ${state}`,
       draws.filter((draw) => draw.bin === bin),

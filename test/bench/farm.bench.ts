@@ -138,10 +138,10 @@ const lastJob = ({ home }: Side): number => {
 async function oneByOne(side: Side, queries: readonly string[]): Promise<number[]> {
   const times: number[] = [];
   for (const query of queries) {
-    const began = performance.now();
+    const start = performance.now();
     const { events } = await submit(side, query);
     await (await fetch(events)).text();
-    times.push(performance.now() - began);
+    times.push(performance.now() - start);
   }
   return times;
 }
@@ -149,11 +149,11 @@ async function oneByOne(side: Side, queries: readonly string[]): Promise<number[
 /** Jobs per second, all submitted at once. */
 async function together(side: Side, queries: readonly string[]): Promise<number> {
   const after = lastJob(side);
-  const began = performance.now();
+  const start = performance.now();
   await submitAll(side, queries);
   const ends = await untilDone(side, after);
   if (ends.length !== queries.length) throw new Error(`${side.name}: ${ends.length} jobs`);
-  return (1000 * ends.length) / (performance.now() - began);
+  return (1000 * ends.length) / (performance.now() - start);
 }
 
 /** Processor seconds of server, workers and Redis, and commands and bytes of Redis, so far. */
@@ -260,12 +260,12 @@ try {
   for (const [i, [text, slots]] of cases.entries()) {
     const prediction = join(root, "prediction.json");
     writeFileSync(prediction, text);
-    const seen = { ...hollow, name: `hollow ${i}`, workers: [] };
+    const measured = { ...hollow, name: `hollow ${i}`, workers: [] };
     const through: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const after = lastJob(hollow);
       await submitAll(hollow, Array.from({ length: trivialJobs }, trivial));
-      const ends = await counted(seen, trivialJobs, async () => {
+      const ends = await counted(measured, trivialJobs, async () => {
         const workers = slots.map((count) =>
           Bun.spawn(
             [
@@ -290,7 +290,7 @@ try {
     say(
       `predictions of ${text.length} bytes (packed ${packPrediction(text).length}) that cost nothing, ${slots.length} x ${slots[0]} slots, jobs/s: ${withRange(through, 0)}`,
     );
-    sayCosts(seen);
+    sayCosts(measured);
   }
   await end(hollow);
 } finally {

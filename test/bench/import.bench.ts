@@ -55,11 +55,11 @@ async function underLoad(
     const under = { done: false };
     const client = async (times: number[], pause: number, ask: () => Promise<Response>): Promise<void> => {
       while (!under.done) {
-        const begin = performance.now();
+        const start = performance.now();
         const response = await ask();
         await response.arrayBuffer();
-        if (!response.ok) throw new Error(`${response.status} beside ${what}`);
-        times.push(performance.now() - begin);
+        if (!response.ok) throw new Error(`${response.status} during ${what}`);
+        times.push(performance.now() - start);
         await Bun.sleep(pause);
       }
     };
@@ -72,9 +72,9 @@ async function underLoad(
     await Bun.sleep(300);
     const atRest = memoryOf(child.pid, "VmRSS");
     for (const times of [reads, writes]) times.length = 0;
-    const begin = performance.now();
+    const start = performance.now();
     const outcome = await work({ send });
-    const seconds = (performance.now() - begin) / 1000;
+    const seconds = (performance.now() - start) / 1000;
     under.done = true;
     await Promise.all(others);
     const waits = [reads, writes].map(
@@ -104,7 +104,7 @@ try {
       const answer = await send(path + query, { method: "POST", body: file });
       const report = (await answer.json()) as Record<string, number>;
       if (!answer.ok) throw new Error(JSON.stringify(report).slice(0, 300));
-      return `${report.created} made, ${report.updated} changed, ${report.unchanged} unchanged`;
+      return `${report.created} created, ${report.updated} changed, ${report.unchanged} unchanged`;
     };
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const exported =

@@ -1,4 +1,4 @@
-/** Logistic regression, areas under the curve and their bootstrap, for the benches of the score. */
+/** Logistic regression, areas under the curve and their bootstrap for the score benchmarks. */
 import { random } from "../fixtures/random-protein.ts";
 
 export interface Sample {
@@ -8,7 +8,7 @@ export interface Sample {
   values: readonly number[];
 }
 
-/** Area under the ROC curve, 0..1; ties count half. NaN where one side is empty. */
+/** Area under the ROC curve, 0..1; ties count half. NaN if a side is empty. */
 export function areaUnderCurve(scored: readonly { isTrue: boolean; score: number }[]): number {
   const sorted = scored.toSorted((a, b) => a.score - b.score);
   const positives = scored.filter(({ isTrue }) => isTrue).length;
@@ -22,10 +22,10 @@ export function areaUnderCurve(scored: readonly { isTrue: boolean; score: number
   return (ranks - (positives * (positives + 1)) / 2) / (positives * (scored.length - positives));
 }
 
-/** Bounds of the 95 % interval of a statistic when whole groups are drawn anew. */
+/** Bounds of the 95 % interval of a statistic when groups are resampled. */
 export function bootstrap<T extends { group: string }>(
   samples: readonly T[],
-  statistic: (drawn: T[]) => number,
+  statistic: (resampled: T[]) => number,
   times: number,
   seed: number,
 ): [low: number, high: number] {
@@ -75,7 +75,7 @@ export function linear(weights: readonly number[], values: readonly number[]): n
   return values.reduce((sum, value, k) => sum + value * weights[k + 1], weights[0]);
 }
 
-/** Scores of samples by weights that were fitted without their tenth of the groups; `train` tells who teaches. */
+/** Scores by weights fitted without the tenth of the groups that contains the sample, on samples that `train` selects. */
 export function crossValidated(samples: readonly Sample[], train: (sample: Sample) => boolean): number[] {
   const next = random(7);
   const fold = new Map<string, number>();

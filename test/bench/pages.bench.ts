@@ -59,7 +59,7 @@ async function make(directory: string): Promise<void> {
          CASE i % 3 WHEN 0 THEN 'ANTIBODY' WHEN 1 THEN 'OLIGO' ELSE 'ENZYME' END, 'AVAILABLE',
          1 + (i * 31) % ${RECORDS}, i % 100, ${common} FROM n`,
     );
-    // Records that are there begin their histories.
+    // Existing records need a first history entry.
     database.run(
       "INSERT INTO record_batch (rid, id, at, kind, user_rid) VALUES (2, '90000000-0000-4000-8000-000000000002', 1700000000000000, 'sample', 1)",
     );
@@ -99,16 +99,16 @@ await page.evaluateOnNewDocument(() => {
         try {
           return document.body !== null && test();
         } catch {
-          // What it looks at is not there yet.
+          // The element does not exist yet.
           return false;
         }
       };
-      const look = (): void => {
+      const check = (): void => {
         // After that frame was drawn.
         if (holds()) requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
-        else requestAnimationFrame(look);
+        else requestAnimationFrame(check);
       };
-      look();
+      check();
     });
 });
 
@@ -118,9 +118,9 @@ const wait = async (act: string, shown: string): Promise<number> => {
   return page.evaluate(
     async (doIt, expression) => {
       const { whenShown } = globalThis as unknown as { whenShown(expression: string): Promise<number> };
-      const begin = performance.now();
+      const start = performance.now();
       new Function(doIt)();
-      return (await whenShown(expression)) - begin;
+      return (await whenShown(expression)) - start;
     },
     act,
     shown,
@@ -155,13 +155,13 @@ await meter.send("Performance.enable");
 /** Milliseconds of processor time that the page's process and the service have used so far. */
 async function processorTime(): Promise<number> {
   const { metrics } = await meter.send("Performance.getMetrics");
-  const own = metrics.find(({ name }) => name === "ProcessTime")?.value ?? 0;
+  const pageTime = metrics.find(({ name }) => name === "ProcessTime")?.value ?? 0;
   const tasks = `/proc/${server.process.pid}/task`;
-  if (!existsSync(tasks)) return own * 1000;
+  if (!existsSync(tasks)) return pageTime * 1000;
   const threads = readdirSync(tasks).map((id) =>
     Number(readFileSync(`${tasks}/${id}/schedstat`, "utf8").split(" ")[0]),
   );
-  return own * 1000 + threads.reduce((sum, time) => sum + time / 1e6, 0);
+  return pageTime * 1000 + threads.reduce((sum, time) => sum + time / 1e6, 0);
 }
 
 interface Measured {

@@ -9,8 +9,8 @@ export function partOf(counts: readonly Count[]): { part: number; error: number 
   const part = counts.filter(({ isHit }) => isHit).length / counts.length;
   const groups = Map.groupBy(counts, ({ group }) => group);
   let squares = 0;
-  for (const own of groups.values()) {
-    squares += (own.filter(({ isHit }) => isHit).length - part * own.length) ** 2;
+  for (const members of groups.values()) {
+    squares += (members.filter(({ isHit }) => isHit).length - part * members.length) ** 2;
   }
   return { part, error: Math.sqrt((squares * groups.size) / (groups.size - 1)) / counts.length };
 }

@@ -45,7 +45,7 @@ interface Query {
 }
 
 const [fasta, queriesWanted = "100", peerWanted = "15"] = Bun.argv.slice(2);
-if (fasta === undefined) throw new Error("pipeline.bench.ts PROTEINS.fasta [QUERIES] [PEER-QUERIES]");
+if (fasta === undefined) throw new Error("usage: pipeline.bench.ts PROTEINS.fasta [QUERIES] [PEER-QUERIES]");
 
 /** Draws proteins with matching motif classes. */
 function draw(corpus: Corpus, count: number): Query[] {
@@ -82,7 +82,7 @@ interface Answer {
 /** Runs one job over JSON, from submission to result. */
 async function ask(url: string, pid: number, { sequence, classes }: Query): Promise<Answer> {
   const used = processorTime(pid);
-  const begin = performance.now();
+  const start = performance.now();
   const submitted = await fetch(`${url}/api/scoring/jobs`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -96,10 +96,10 @@ async function ask(url: string, pid: number, { sequence, classes }: Query): Prom
     homologs: unknown[];
     patterns: { matches: unknown[] }[];
   };
-  const took = performance.now() - begin;
+  const elapsed = performance.now() - start;
   const processor = processorTime(pid) - used;
   return {
-    ms: took,
+    ms: elapsed,
     processor,
     homologs: homologs.length,
     matches: sum(patterns.map((one) => one.matches.length)),
@@ -107,11 +107,11 @@ async function ask(url: string, pid: number, { sequence, classes }: Query): Prom
 }
 
 async function labd(...words: string[]): Promise<{ ms: number; text: string; cpu: number }> {
-  const begin = performance.now();
+  const start = performance.now();
   const process = Bun.spawn([LABD, ...words], { stdout: "pipe", stderr: "ignore" });
   const text = await Bun.readableStreamToText(process.stdout);
   if ((await process.exited) !== 0) throw new Error(`labd ${words[0]} failed`);
-  return { ms: performance.now() - begin, text, cpu: Number(process.resourceUsage()!.cpuTime.total) / 1000 };
+  return { ms: performance.now() - start, text, cpu: Number(process.resourceUsage()!.cpuTime.total) / 1000 };
 }
 
 /** Processor time of every stage of a job on this thread, in milliseconds. */
@@ -124,10 +124,10 @@ function profile(corpus: Corpus, queries: readonly Query[]): Record<string, numb
       return (user + system) / 1000;
     };
     let since = clock();
-    const turn = (to: string): void => {
+    const turn = (next: string): void => {
       const now = clock();
       spent[stage] += now - since;
-      [stage, since] = [to, now];
+      [stage, since] = [next, now];
     };
     const [hits] = findHits([sequence], corpus, DEFAULTS, new Int32Array(new SharedArrayBuffer(4)));
     turn("homologs");
@@ -136,8 +136,8 @@ function profile(corpus: Corpus, queries: readonly Query[]): Record<string, numb
       patterns: classes.map(({ expression, dialect, name }) => ({ expression, dialect, name })),
       model: "continuous" as const,
     };
-    const heard = (next: Stage): void => (next === stage ? undefined : turn(next));
-    const prediction = predict(request, corpus, DEFAULTS, heard, hits);
+    const onStage = (next: Stage): void => (next === stage ? undefined : turn(next));
+    const prediction = predict(request, corpus, DEFAULTS, onStage, hits);
     turn("printing");
     JSON.stringify(prediction);
     turn("printing");
@@ -158,7 +158,7 @@ try {
   );
 
   const absent = missing();
-  if (absent.length > 0) console.log(`NO PEER: ${absent.join(", ")} not installed`);
+  if (absent.length > 0) console.log(`No peer: ${absent.join(", ")} not installed`);
   const peer = absent.length > 0 ? null : await openPeer(fasta, directory, WORKERS);
   const every = Math.max(1, Math.floor(queries.length / Math.max(1, Number(peerWanted))));
 
@@ -173,27 +173,27 @@ try {
       const answer = await ask(service.url, pid, query);
       answers.push(answer);
       if (!peer || Number(peerWanted) === 0 || k % every !== 0) continue;
-      const begin = performance.now();
+      const start = performance.now();
       const theirs = await peer(
         query.sequence,
         query.classes.map(({ expression }) => expression),
       );
-      pairs.push({ ours: answer, theirs: performance.now() - begin, answer: theirs });
+      pairs.push({ ours: answer, theirs: performance.now() - start, answer: theirs });
     }
-    console.log(`memory of the service, at most ${Math.round(memoryOf(pid, "VmHWM"))} MB`);
+    console.log(`peak memory of the service: ${Math.round(memoryOf(pid, "VmHWM"))} MB`);
   }
   const found = {
     homologs: sum(answers.map((one) => one.homologs)),
     matches: sum(answers.map((one) => one.matches)),
   };
-  const wanted = PINNED[`${corpus.residueCount} ${queries.length}`];
-  console.log(`${found.homologs} homologs, ${found.matches} matches${wanted ? "" : " (not pinned)"}`);
-  if (wanted && (wanted.homologs !== found.homologs || wanted.matches !== found.matches)) {
-    throw new Error(`expected ${wanted.homologs} homologs, ${wanted.matches} matches`);
+  const expected = PINNED[`${corpus.residueCount} ${queries.length}`];
+  console.log(`${found.homologs} homologs, ${found.matches} matches${expected ? "" : " (not pinned)"}`);
+  if (expected && (expected.homologs !== found.homologs || expected.matches !== found.matches)) {
+    throw new Error(`expected ${expected.homologs} homologs, ${expected.matches} matches`);
   }
   const times = answers.map((one) => one.ms);
   console.log(
-    `one job, ${WORKERS} workers: median ${ms(median(times))}, p95 ${ms(quantile(times, 0.95))}, most ${ms(Math.max(...times))}`,
+    `one job, ${WORKERS} workers: median ${ms(median(times))}, p95 ${ms(quantile(times, 0.95))}, maximum ${ms(Math.max(...times))}`,
   );
 
   const busy = answers.map((one) => one.processor);
@@ -207,11 +207,11 @@ try {
     );
     const ratios = pairs.map((one) => one.theirs / one.ours.ms);
     console.log(
-      `peer / labd: ${(sum(theirs) / sum(ours)).toFixed(1)} of the sums, ${median(ratios).toFixed(1)} median, ${Math.min(...ratios).toFixed(1)} least`,
+      `peer / labd: ${(sum(theirs) / sum(ours)).toFixed(1)} of sums, ${median(ratios).toFixed(1)} median, ${Math.min(...ratios).toFixed(1)} minimum`,
     );
     const processors =
       sum(pairs.map((one) => one.answer.processor)) / sum(pairs.map((one) => one.ours.processor));
-    console.log(`peer / labd, processor time: ${processors.toFixed(1)} of the sums`);
+    console.log(`peer / labd, processor time: ${processors.toFixed(1)} of sums`);
     for (const step of Object.keys(pairs[0].answer.times) as (keyof PeerTimes)[]) {
       console.log(
         `  peer ${step.padEnd(10)} median ${ms(median(pairs.map((one) => one.answer.times[step])))}`,
@@ -233,20 +233,22 @@ try {
   for (let round = 0; round < 2; round++) {
     const one = await batch(1);
     const two = await batch(2);
-    if (one.text !== two.text) throw new Error("one worker and two do not print the same");
+    if (one.text !== two.text) throw new Error("one worker and two workers print different results");
     rounds.push(one.ms / two.ms);
     console.log(
       `batch of ${queries.length}: 1 worker ${ms(one.ms)} (processor ${ms(one.cpu)}), 2 workers ${ms(two.ms)} (${ms(two.cpu)}): ${(one.ms / two.ms).toFixed(2)} times`,
     );
   }
-  console.log(`2 workers do ${(sum(rounds) / rounds.length).toFixed(2)} times what one does`);
+  console.log(`2 workers are ${(sum(rounds) / rounds.length).toFixed(2)} times as fast as 1`);
 
   profile(corpus, warmUp);
   const spent = profile(corpus, queries);
   const all = sum(Object.values(spent));
   console.log(`one thread, processor time, ${ms(all / queries.length)} a query:`);
-  for (const [stage, took] of Object.entries(spent)) {
-    console.log(`  ${stage.padEnd(10)} ${ms(took / queries.length)}  ${((100 * took) / all).toFixed(1)} %`);
+  for (const [stage, elapsed] of Object.entries(spent)) {
+    console.log(
+      `  ${stage.padEnd(10)} ${ms(elapsed / queries.length)}  ${((100 * elapsed) / all).toFixed(1)} %`,
+    );
   }
 } finally {
   rmSync(directory, { recursive: true, force: true });

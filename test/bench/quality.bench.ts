@@ -59,17 +59,17 @@ interface Scored {
 /** Cases of a protein, on our alignment or MAFFT's. */
 interface Task {
   accession: string;
-  own: Case[];
+  cases: Case[];
   by: "labd" | "MAFFT";
 }
 
 /** Scores of all cases of a protein with enough homologs. */
-function score({ accession, own, by }: Task): Scored[] {
+function score({ accession, cases, by }: Task): Scored[] {
   const out: Scored[] = [];
   const family: Family | null =
     by === "labd" ? familyIn(corpus, accession, cache) : familyFromFile(join(mafft!, `${accession}.fa`));
   if (!family || family.homologs.length < MIN_HOMOLOGS) return [];
-  for (const one of own) {
+  for (const one of cases) {
     const { automaton } = parsePattern(one.expression, "elm");
     const lookarounds = lookaroundTable(automaton, family.query);
     const path = pathOfMatch(automaton, family.query, one, lookarounds);
@@ -102,15 +102,15 @@ function report(title: string, scored: readonly Scored[]): void {
 
 /** Percentage of true and random matches that each verdict includes. */
 function reportVerdicts(scored: readonly Scored[]): void {
-  console.log("\ncalled by P, in per cent: true matches / random matches");
+  console.log("\n% included by P: true matches / random matches");
   for (const [level, words] of [
     [CONSERVED_P, "conserved"],
     [WEAKLY_CONSERVED_P, "at least weakly conserved"],
   ] as const) {
     const cells = PARTS.map((part) => {
-      const own = scored.filter((one) => one.case.parts.includes(part));
+      const inPart = scored.filter((one) => one.case.parts.includes(part));
       const percent = (isTrue: boolean): string => {
-        const side = own.filter((one) => one.case.isTrue === isTrue);
+        const side = inPart.filter((one) => one.case.isTrue === isTrue);
         return ((100 * side.filter(({ pValue }) => pValue <= level).length) / side.length).toFixed(1);
       };
       return `${part} ${percent(true)} / ${percent(false)}`;
@@ -121,11 +121,11 @@ function reportVerdicts(scored: readonly Scored[]): void {
 
 function printRow(name: string, scored: readonly Scored[], value: (one: Scored) => number): void {
   const cells = PARTS.map((part) => {
-    const drawn = scored
+    const samples = scored
       .filter((one) => one.case.parts.includes(part))
       .map((one) => ({ group: one.group, isTrue: one.case.isTrue, score: value(one) }));
-    const [low, high] = bootstrap(drawn, areaUnderCurve, TIMES, 11);
-    return `${areaUnderCurve(drawn).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
+    const [low, high] = bootstrap(samples, areaUnderCurve, TIMES, 11);
+    return `${areaUnderCurve(samples).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
   });
   console.log(`${name.padEnd(28)}${cells.join("  ")}`);
 }
@@ -141,22 +141,24 @@ function fit(scored: readonly Scored[]): void {
     parts.set(sample, one);
     return sample;
   });
-  const teaches = (sample: Sample): boolean => !parts.get(sample)!.case.parts.includes("K");
-  const held = new Map(crossValidated(samples, teaches).map((value, i) => [scored[i], value]));
-  console.log("\ncross-validated by protein, taught by A and B alone");
-  printRow("all terms", scored, (one) => held.get(one)!);
+  const isTraining = (sample: Sample): boolean => !parts.get(sample)!.case.parts.includes("K");
+  const crossValidatedScores = new Map(
+    crossValidated(samples, isTraining).map((value, i) => [scored[i], value]),
+  );
+  console.log("\ncross-validated by protein, trained on A and B only");
+  printRow("all terms", scored, (one) => crossValidatedScores.get(one)!);
   for (const left of FITTED) {
     const fewer = samples.map((sample) => ({
       ...sample,
       values: sample.values.filter((_, k) => FITTED[k] !== left),
     }));
-    const taught = new Set<Sample>(fewer.filter((_, i) => teaches(samples[i])));
-    const values = crossValidated(fewer, (sample) => taught.has(sample));
+    const training = new Set<Sample>(fewer.filter((_, i) => isTraining(samples[i])));
+    const values = crossValidated(fewer, (sample) => training.has(sample));
     const without = new Map(values.map((value, i) => [scored[i], value]));
     printRow(`without ${left}`, scored, (one) => without.get(one)!);
   }
-  const weights = fitLogistic(samples.filter(teaches));
-  const random = samples.filter((sample) => teaches(sample) && !sample.isTrue);
+  const weights = fitLogistic(samples.filter(isTraining));
+  const random = samples.filter((sample) => isTraining(sample) && !sample.isTrue);
   const raw = random.map(({ values }) => linear(weights, values));
   const mean = raw.reduce((a, b) => a + b, 0) / raw.length;
   const spread = Math.sqrt(raw.reduce((sum, x) => sum + (x - mean) ** 2, 0) / raw.length);
@@ -176,10 +178,10 @@ const lengthOf = (accession: string): number => {
   return at < 0 ? 0 : corpus.offsets[at + 1] - corpus.offsets[at];
 };
 const proteins = [...Map.groupBy(cases, ({ accession }) => accession)]
-  .map(([accession, own]): Omit<Task, "by"> => ({ accession, own }))
+  .map(([accession, cases]): Omit<Task, "by"> => ({ accession, cases }))
   .sort((a, b) => lengthOf(a.accession) - lengthOf(b.accession));
 const tasks = (mafft ? (["labd", "MAFFT"] as const) : (["labd"] as const)).flatMap((by) =>
-  proteins.map(({ accession, own }): Task => ({ accession, own, by })),
+  proteins.map(({ accession, cases }): Task => ({ accession, cases, by })),
 );
 const scored = await onThreads(import.meta.path, tasks, (given) => {
   const ours = given.filter(({ by }) => by === "labd");
@@ -191,11 +193,11 @@ const scored = await onThreads(import.meta.path, tasks, (given) => {
   return given.map(score);
 });
 const scoredBy = (by: Task["by"]): Scored[] => scored.filter((_, i) => tasks[i].by === by).flat();
-const own = scoredBy("labd");
-if (own.length < 1000) throw new Error(`${own.length} matches scored: too few to tell anything`);
+const ours = scoredBy("labd");
+if (ours.length < 1000) throw new Error(`${ours.length} matches scored: at least 1,000 needed`);
 if (process.argv[2] !== "fit") {
-  report("our homologs, our alignments", own);
-  reportVerdicts(own);
+  report("our homologs, our alignments", ours);
+  reportVerdicts(ours);
 }
-fit(own);
-if (mafft) report("alignments by MAFFT", scoredBy("MAFFT"));
+fit(ours);
+if (mafft) report("MAFFT alignments", scoredBy("MAFFT"));

@@ -132,7 +132,7 @@ async function startServer(command: string[]) {
 
 /** Starts the executable on a new database. */
 async function startLabd(directory: string, records: number) {
-  const begin = performance.now();
+  const start = performance.now();
   const maker = Bun.spawn([...SELF, "create", directory, String(records)], {
     stderr: "inherit",
     stdout: "pipe",
@@ -143,7 +143,7 @@ async function startLabd(directory: string, records: number) {
   const labd: Service = { base: `${url}api/v2/`, tokens, records };
   const answer = await fetch(`${labd.base}version/`);
   if (!answer.ok) throw new Error(await answer.text());
-  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
   say(`${records} annotation types and as many locations, created in ${seconds} s`);
   say(
     `server: ${memoryOf(child.pid).toFixed(0)} MB at rest, including ${memoryOf(child.pid, "RssFile").toFixed(0)} MB of the executable`,

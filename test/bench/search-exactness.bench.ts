@@ -25,7 +25,7 @@ import { eValue } from "../../src/motif/statistics.ts";
 import { random } from "../fixtures/random-protein.ts";
 
 const SEED = 500;
-const BESIDE = 60;
+const COMPARED = 60;
 const PART = 10;
 const E = 1e-5;
 /** Smaller E-values are rounded differently. */
@@ -39,12 +39,12 @@ const tenth = entries.filter((_, k) => k % PART === 0);
 const corpus = openCorpus(packCorpus("tenth", tenth));
 
 const next = random(SEED);
-const drawn = new Set<FastaEntry>();
-while (drawn.size < Number(count)) {
+const selected = new Set<FastaEntry>();
+while (selected.size < Number(count)) {
   const entry = entries[Math.floor(next() * entries.length)];
-  if (entry.residues.length >= 40 && entry.residues.length <= 2500) drawn.add(entry);
+  if (entry.residues.length >= 40 && entry.residues.length <= 2500) selected.add(entry);
 }
-const queries = [...drawn].slice(Number(from));
+const queries = [...selected].slice(Number(from));
 say(`${corpus.sequenceCount} proteins, ${corpus.residueCount} residues; queries ${from} to ${count}`);
 
 sensitivity();
@@ -86,10 +86,10 @@ function sensitivity(): void {
         (_, k) => aligned[k].identity >= row.identity && aligned[k].coverage >= row.coverage,
       );
       if (good.length === 0) continue;
-      const kept = good.filter(({ index }) => quick.has(index)).length;
+      const found = good.filter(({ index }) => quick.has(index)).length;
       row.hits += good.length;
-      row.found += kept;
-      row.parts.push(kept / good.length);
+      row.found += found;
+      row.parts.push(found / good.length);
     }
     if ((done + 1) % 50 === 0) report(done + 1);
   }
@@ -98,16 +98,17 @@ function sensitivity(): void {
 
 /** E-values of homologs reported by all programs, and the fraction within a factor of 10. */
 async function eValues(): Promise<void> {
-  const absent = ["makeblastdb", "blastp", "ssearch36"].filter((program) => Bun.which(program) === null);
-  if (absent.length > 0) return say(`SKIPPED: ${absent.join(", ")} not installed; E-values ARE NOT COMPARED`);
+  const missing = ["makeblastdb", "blastp", "ssearch36"].filter((program) => Bun.which(program) === null);
+  if (missing.length > 0)
+    return say(`SKIPPED: ${missing.join(", ")} not installed; E-values are not compared`);
   const directory = mkdtempSync(join(tmpdir(), "labd-exactness-"));
   const at = (name: string): string => join(directory, name);
   const write = (path: string, of: readonly FastaEntry[]): Promise<number> =>
     Bun.write(path, of.map((one) => `>${one.accession}\n${decode(one.residues)}\n`).join(""));
   try {
-    const asked = queries.slice(0, BESIDE);
+    const compared = queries.slice(0, COMPARED);
     await write(at("corpus"), tenth);
-    await write(at("queries"), asked);
+    await write(at("queries"), compared);
     await run(["makeblastdb", "-in", at("corpus"), "-dbtype", "prot", "-out", at("blast")]);
     const many = ["-evalue", "1e-3", "-max_target_seqs", "100000", "-num_threads", "2"];
     const format = ["-outfmt", "6 qseqid sseqid evalue"];
@@ -115,7 +116,7 @@ async function eValues(): Promise<void> {
       await run(["blastp", "-db", at("blast"), "-query", at("queries"), ...many, ...format]),
       2,
     );
-    lacking(asked, blast);
+    explainMissing(compared, blast);
     const matrix = ["-s", "BL62", "-f", "-11", "-g", "-1"];
     const ssearch = table(
       await run([
@@ -133,11 +134,11 @@ async function eValues(): Promise<void> {
       ]),
       10,
     );
-    const pairs = asked.flatMap(({ accession, residues }) =>
-      findHomologs(residues, corpus, { ...DEFAULTS, maxHomologs: 1e9 }).flatMap(({ index, eValue: own }) => {
+    const pairs = compared.flatMap(({ accession, residues }) =>
+      findHomologs(residues, corpus, { ...DEFAULTS, maxHomologs: 1e9 }).flatMap(({ index, eValue: ours }) => {
         const name = `${accession} ${corpus.accession(index)}`;
         const [b, s] = [blast.get(name), ssearch.get(name)];
-        return b === undefined || s === undefined || Math.min(b, s, own) <= TINY ? [] : [{ own, b, s }];
+        return b === undefined || s === undefined || Math.min(b, s, ours) <= TINY ? [] : [{ ours, b, s }];
       }),
     );
     const within = (a: number, b: number): boolean => Math.abs(Math.log10(a / b)) <= 1;
@@ -147,13 +148,13 @@ async function eValues(): Promise<void> {
       ["1e-60 to 1e-20", 1e-20, 1e-60],
       ["1e-170 to 1e-60", 1e-60, 0],
     ] as const) {
-      const own = pairs.filter(({ b }) => b <= high && b > low);
+      const inRange = pairs.filter(({ b }) => b <= high && b > low);
       const share = (holds: (pair: (typeof pairs)[number]) => boolean): string =>
-        `${((100 * own.filter(holds).length) / own.length).toFixed(1)} %`;
-      const either = share((pair) => within(pair.own, pair.b) || within(pair.own, pair.s));
-      const each = `of blastp's ${share(({ own: o, b }) => within(o, b))}, of ssearch36's ${share(({ own: o, s }) => within(o, s))}`;
-      const peers = `they of each other ${share(({ b, s }) => within(b, s))}`;
-      say(`E ${name}: ${own.length} homologs, within 10 of the nearer ${either}, ${each}; ${peers}`);
+        `${((100 * inRange.filter(holds).length) / inRange.length).toFixed(1)} %`;
+      const either = share((pair) => within(pair.ours, pair.b) || within(pair.ours, pair.s));
+      const each = `of blastp's ${share(({ ours, b }) => within(ours, b))}, of ssearch36's ${share(({ ours, s }) => within(ours, s))}`;
+      const peers = `blastp and ssearch36 of each other ${share(({ b, s }) => within(b, s))}`;
+      say(`E ${name}: ${inRange.length} homologs, within 10 of the nearer ${either}, ${each}; ${peers}`);
     }
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -161,10 +162,10 @@ async function eValues(): Promise<void> {
 }
 
 /** Reasons why good hits of blastp are missing. */
-function lacking(asked: readonly FastaEntry[], blast: ReadonlyMap<string, number>): void {
+function explainMissing(compared: readonly FastaEntry[], blast: ReadonlyMap<string, number>): void {
   const bounds = { minLength: 0, maxLength: 1e9 };
   const counts = { good: 0, prefilter: 0, composition: 0, masking: 0, matrix: 0 };
-  for (const { accession, residues } of asked) {
+  for (const { accession, residues } of compared) {
     const theirs = [...corpus.offsets.keys()].filter(
       (index) =>
         index < corpus.sequenceCount &&
@@ -198,18 +199,18 @@ function lacking(asked: readonly FastaEntry[], blast: ReadonlyMap<string, number
     }
   }
   say(
-    `of ${counts.good} good hits of blastp with E <= ${E}: ${counts.prefilter} missed by the words, above the limit ` +
-      `${counts.composition} by the scaled score, ${counts.masking} by the mask, ${counts.matrix} but for its adjusted matrix`,
+    `of ${counts.good} good hits of blastp with E <= ${E}: ${counts.prefilter} missed by the prefilter, above the limit ` +
+      `${counts.composition} by the scaled score, ${counts.masking} by masking, ${counts.matrix} by the adjusted matrix`,
   );
 }
 
 async function run(command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
-  const [text, complaint] = await Promise.all([
+  const [text, message] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${complaint}`);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${message}`);
   return text;
 }
 

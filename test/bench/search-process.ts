@@ -49,7 +49,7 @@ if (Bun.isMainThread) {
       worker.addEventListener("error", reject, { once: true });
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
       worker.postMessage(task);
-      for (const [i, own] of (await promise).entries()) hits[members[i]].push(...own);
+      for (const [i, found] of (await promise).entries()) hits[members[i]].push(...found);
     }
     worker.terminate();
   };

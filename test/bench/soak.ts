@@ -62,7 +62,7 @@ if (failures.length === 0) {
   console.log("\nNo failures.");
   rmSync(directory, { recursive: true, force: true });
 } else {
-  console.log(`\n${failures.length} failures. The files are in ${directory}.`);
+  console.log(`\nFailures: ${failures.length}. The files are in ${directory}.`);
   for (const failure of failures.slice(0, 50)) console.log(`- ${failure}`);
   process.exitCode = 1;
 }

@@ -93,13 +93,13 @@ const WRK = Bun.which("wrk");
 async function load(
   peer: Peer,
   file: string,
-  wanted: string,
+  expected: string,
   time = seconds,
 ): Promise<{ rate: number; right: number }> {
   const url = `${peer.url}/soap/ConservationScorer`;
   const words =
     WRK === null
-      ? [process.execPath, join(PARTS, "load.ts"), url, file, wanted, String(CONNECTIONS), String(time)]
+      ? [process.execPath, join(PARTS, "load.ts"), url, file, expected, String(CONNECTIONS), String(time)]
       : [
           WRK,
           "-t1",
@@ -110,7 +110,7 @@ async function load(
           url,
           "--",
           file,
-          wanted,
+          expected,
         ];
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
   const output = await new Response(child.stdout).text();
@@ -151,15 +151,15 @@ try {
   const messages = {
     GetStatus: {
       text: inEnvelope(`<GetStatus xmlns="${NAMESPACE}"><JobIdentifier>${job}</JobIdentifier></GetStatus>`),
-      wanted: "finished",
+      expected: "finished",
     },
     // The load replaces the mark by eight residues.
     RunJob: {
       text: runJobMessage({ sequence: `${sequence}########`, patterns: ["W..L"] }),
-      wanted: "JobIdentifier>",
+      expected: "JobIdentifier>",
     },
   };
-  for (const [operation, { text, wanted }] of Object.entries(messages)) {
+  for (const [operation, { text, expected }] of Object.entries(messages)) {
     const file = join(directory, `${operation}.xml`);
     writeFileSync(file, text);
     const rates = new Map<string, number[]>(peers.map(({ name }) => [name, []]));
@@ -167,11 +167,11 @@ try {
       peers.map(({ name }) => [name, { microseconds: [], bytes: [] }]),
     );
     let answers = 0;
-    for (const peer of peers) await load(peer, file, wanted, 1);
+    for (const peer of peers) await load(peer, file, expected, 1);
     for (let round = 0; round < rounds; round++) {
       for (const peer of peers) {
         const before = spent(peer);
-        const { rate, right } = await load(peer, file, wanted);
+        const { rate, right } = await load(peer, file, expected);
         const after = spent(peer);
         rates.get(peer.name)!.push(rate);
         costs.get(peer.name)!.microseconds.push((after.microseconds - before.microseconds) / right);

@@ -44,11 +44,11 @@ async function measure(over: Promise<number>): Promise<Measured> {
   let [jobs, most] = [0, 0];
   const read = async (): Promise<void> => {
     while (!state.over) {
-      const begun = performance.now();
+      const start = performance.now();
       const response = await fetch(`${server.url}/api/v2/locations/?page_size=20`, { headers });
       await response.arrayBuffer();
       if (response.status !== 200) throw new Error(`a read was answered by ${response.status}`);
-      waits.push(performance.now() - begun);
+      waits.push(performance.now() - start);
       most = Math.max(most, memoryOf(server.process.pid));
       await Bun.sleep(3);
     }
@@ -63,17 +63,17 @@ async function measure(over: Promise<number>): Promise<Measured> {
       if (!state.over) jobs++;
     }
   };
-  const begun = performance.now();
+  const start = performance.now();
   const working = [read(), read(), score(), score(), score()];
   const signIns = await over;
-  const took = (performance.now() - begun) / 1000;
+  const elapsed = (performance.now() - start) / 1000;
   state.over = true;
   await Promise.all(working);
   return {
     p50: quantile(waits, 0.5),
     p99: quantile(waits, 0.99),
-    jobs: jobs / took,
-    signIns: signIns / took,
+    jobs: jobs / elapsed,
+    signIns: signIns / elapsed,
     most,
   };
 }

@@ -27,14 +27,14 @@ export async function onThreads<Item, Result>(
   const serve = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(file);
-      let mine = -1;
+      let current = -1;
       worker.addEventListener("error", ({ message }) => reject(new Error(message)));
       worker.addEventListener("message", ({ data }: MessageEvent<Result[] | null>) => {
-        if (data !== null) results[mine] = data;
-        mine = next++;
-        if (mine % 10 === 0) console.error(`${mine * CHUNK} of ${items.length}`);
+        if (data !== null) results[current] = data;
+        current = next++;
+        if (current % 10 === 0) console.error(`${current * CHUNK} of ${items.length}`);
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-        if (mine < chunks.length) worker.postMessage(chunks[mine]);
+        if (current < chunks.length) worker.postMessage(chunks[current]);
         else {
           worker.terminate();
           resolve();

@@ -24,18 +24,18 @@ export interface PeerAnswer {
   matches: number;
 }
 
-/** Processor time of what was run since it was last asked for. */
+/** Processor time since the last call. */
 let processor = 0;
 
 async function run(...command: string[]): Promise<string> {
   const process = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
-  const [text, complaint, code] = await Promise.all([
+  const [text, message, code] = await Promise.all([
     Bun.readableStreamToText(process.stdout),
     Bun.readableStreamToText(process.stderr),
     process.exited,
   ]);
   processor += Number(process.resourceUsage()!.cpuTime.total) / 1000;
-  if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${complaint}`);
+  if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${message}`);
   return text;
 }
 

@@ -1,4 +1,4 @@
-/** The peer, Django REST framework: peer.py with Debian's packages, on a database of its own. */
+/** The peer, Django REST framework: peer.py with Debian's packages, with its own database. */
 import { join } from "node:path";
 
 const PYTHON = "/usr/bin/python3";
@@ -9,11 +9,11 @@ const PYTHON = "/usr/bin/python3";
 const SERVED_BY = ["-m", "gunicorn", "--workers", "4", "--threads", "2", "--keep-alive", "75"];
 
 export interface Peer {
-  /** Where its lists begin. */
+  /** Base URL of its lists. */
   readonly base: string;
-  /** By user name. */
+  /** Tokens by user name. */
   readonly tokens: Record<string, string>;
-  /** Of its framework. */
+  /** Version of the framework. */
   readonly version: string;
   stop(): Promise<void>;
 }
@@ -31,10 +31,10 @@ export async function startPeer(directory: string, records: number): Promise<Pee
     stdout: "pipe" as const,
     stderr: "pipe" as const,
   });
-  const asked = "import rest_framework, django_filters, gunicorn; print(rest_framework.VERSION)";
+  const versionQuery = "import rest_framework, django_filters, gunicorn; print(rest_framework.VERSION)";
   let version: string;
   try {
-    const probe = Bun.spawnSync(python("-c", asked));
+    const probe = Bun.spawnSync(python("-c", versionQuery));
     if (!probe.success) return undefined;
     version = probe.stdout.toString().trim();
   } catch {
@@ -46,14 +46,14 @@ export async function startPeer(directory: string, records: number): Promise<Pee
   const tokens = JSON.parse(filled.stdout.toString()) as Record<string, string>;
   const child = Bun.spawn(python(...SERVED_BY, "--bind", "127.0.0.1:0", "peer:application"));
   const decoder = new TextDecoder();
-  let heard = "";
+  let output = "";
   let url: string | undefined;
   const reader = child.stderr.getReader();
   while (url === undefined) {
     const { value, done } = await reader.read();
-    if (done) throw new Error(`peer: ${heard}`);
-    heard += decoder.decode(value, { stream: true });
-    url = /Listening at: (\S+)/.exec(heard)?.[1];
+    if (done) throw new Error(`peer: ${output}`);
+    output += decoder.decode(value, { stream: true });
+    url = /Listening at: (\S+)/.exec(output)?.[1];
   }
   return {
     base: `${url}/api/v2/`,

@@ -12,7 +12,7 @@ function init(arguments)
   local file = assert(io.open(arguments[1], "r"))
   message = file:read("*a")
   file:close()
-  wanted = arguments[2]
+  expected = arguments[2]
   right, wrong, count = 0, 0, 0
   wrk.method = "POST"
   wrk.headers["Content-Type"] = "text/xml; charset=utf-8"
@@ -40,7 +40,7 @@ function request()
 end
 
 function response(status, headers, body)
-  if status == 200 and body:find(wanted, 1, true) then right = right + 1 else wrong = wrong + 1 end
+  if status == 200 and body:find(expected, 1, true) then right = right + 1 else wrong = wrong + 1 end
 end
 
 function done(summary)

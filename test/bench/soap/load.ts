@@ -1,7 +1,7 @@
 /** Load without wrk: as load.lua, by fetch. Arguments: url, file, words of a right answer, connections, seconds. */
 import { readFileSync } from "node:fs";
 
-const [url, file, wanted, connections, seconds] = process.argv.slice(2);
+const [url, file, expected, connections, seconds] = process.argv.slice(2);
 const message = readFileSync(file, "utf8");
 const until = performance.now() + Number(seconds) * 1000;
 const LETTERS = "ACDEFGHIKLMNPQRSTVWY";
@@ -24,7 +24,7 @@ async function connection(): Promise<void> {
       body: message.replace("########", () => letters(count++)),
     });
     const body = await response.text();
-    if (response.status === 200 && body.includes(wanted)) right++;
+    if (response.status === 200 && body.includes(expected)) right++;
     else wrong++;
   }
 }
