@@ -74,7 +74,7 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
     response = await fetch(address, { method, headers, credentials: "same-origin", body: data, signal });
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
-    throw new ApiError(0, "unreachable", "The server does not answer.");
+    throw new ApiError(0, "unreachable", "The server does not respond.");
   }
   if (!response.ok) throw await errorOf(response);
   return response;
@@ -98,7 +98,7 @@ function onThisOrigin(address: string): string {
 async function errorOf(response: Response): Promise<ApiError> {
   // A proxy may answer with an HTML page.
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  const { code = "internal", message = `The server answered ${response.status}.`, field } = body;
+  const { code = "internal", message = `The server returned status ${response.status}.`, field } = body;
   const fields = Object.fromEntries(
     Object.entries(body).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
   );

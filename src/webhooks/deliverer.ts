@@ -261,14 +261,14 @@ export class Deliverer {
         ...signedHeaders(signingSecrets(webhook, clock.now()), id, seconds, payload),
       };
       const { status, text, retryAfter = 0 } = await send(webhook.url, headers, payload);
-      const error = status >= 200 && status < 300 ? null : `The answer was ${status}.`;
+      const error = status >= 200 && status < 300 ? null : `The response had status ${status}.`;
       return { status, answer: text, error, retryAfter: Math.min(retryAfter, MAX_DELAY) };
     } catch (error) {
       return { status: null, answer: null, error: (error as Error).message, retryAfter: 0 };
     }
   }
 
-  /** Sends a test event at once. A failing webhook that answers is resumed. @throws Problem conflict */
+  /** Sends a test event at once. A failing webhook that responds is resumed. @throws Problem conflict */
   async ping(webhook: Webhook): Promise<Delivery> {
     const { store, clock, whenWritable } = this.#options;
     if (this.#pinging.has(webhook.rid)) throw new Problem("conflict", "A ping is in progress.");

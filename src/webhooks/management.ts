@@ -22,7 +22,7 @@ const Events = Type.Array(Type.Enum([...EVENTS]), { minItems: 1, description: "A
 const OverlapHours = Type.Integer({
   minimum: 0,
   maximum: MAX_OVERLAP,
-  description: `Hours for which the previous secret signs too; ${DEFAULT_OVERLAP} by default.`,
+  description: `Hours for which the previous secret also signs; ${DEFAULT_OVERLAP} by default.`,
 });
 
 export const NewWebhook = bodySchema({

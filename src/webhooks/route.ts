@@ -19,24 +19,24 @@ const NullableText = nullable(Text);
 
 const WebhookFields = {
   id: Text,
-  user: Type.String({ description: "The owner, whose access rights apply." }),
+  user: Type.String({ description: "The owner, whose permissions apply." }),
   url: Text,
   events: Type.Array(Type.Enum([...EVENTS])),
   resource: NullableText,
   query_expression: NullableText,
   state: Type.Enum(["active", "failing"]),
   created: Text,
-  former_secret_until: nullable(Text, { description: "Until when the previous secret signs too." }),
+  former_secret_until: nullable(Text, { description: "Time until which the previous secret also signs." }),
   waiting: Type.Integer({ description: "Pending deliveries." }),
   next_attempt: NullableText,
-  last_error: nullable(Text, { description: "Why the last attempt of the next delivery failed." }),
+  last_error: nullable(Text, { description: "The reason why the last attempt of the next delivery failed." }),
 };
 const WebhookAnswer = answerSchema("The webhook.", WebhookFields);
 const WebhookWithSecret = answerSchema("The webhook with its secret, which is not shown again.", {
   ...WebhookFields,
   secret: Text,
 });
-const WebhookList = answerSchema("The caller's webhooks; everybody's for administrators.", {
+const WebhookList = answerSchema("The caller's webhooks; all webhooks for administrators.", {
   results: Type.Array(WebhookAnswer),
 });
 
@@ -60,7 +60,7 @@ const PageSize = Type.Integer({
 });
 const Page = textSchema(Type.Object({ page_size: Type.Optional(PageSize) }));
 
-const PING = { summary: "Send a test event", description: "A failing webhook that answers is resumed." };
+const PING = { summary: "Send a test event", description: "A failing webhook that responds is resumed." };
 const REDELIVER = "Repeat a delivery under the same id";
 
 export interface WebhookRoutesOptions {

@@ -56,12 +56,13 @@ export function checkSecrets(path: string, keyFile: string): CheckResult[] {
     }[];
     if (rows.length === 0) return [];
     const unreadable = rows.filter(({ id, secret }) => decryptSecret(sealing, secret, id) === null);
-    if (unreadable.length === 0) return [ok(about, `The key fits the secrets of ${rows.length} webhooks.`)];
+    if (unreadable.length === 0)
+      return [ok(about, `The key matches the secrets of ${rows.length} webhooks.`)];
     const ids = unreadable.map(({ id }) => id).join(", ");
     return [
       problem(
         about,
-        `${keyFile} ${existsSync(keyFile) ? "does not fit" : "is missing"}: deliveries of ${unreadable.length} of ${rows.length} webhooks cannot be signed and are not sent: ${ids}.`,
+        `${keyFile} ${existsSync(keyFile) ? "does not match" : "is missing"}: deliveries of ${unreadable.length} of ${rows.length} webhooks cannot be signed and are not sent: ${ids}.`,
         "Restore the key file of this database. Otherwise create a new secret for each (labd webhook secret ID) and give it to the receiver; the events in between are then delivered.",
       ),
     ];

@@ -186,7 +186,7 @@ browserTest(
     await upload(page, file("yeast-2026.fasta", proteins.join("")));
     const name = await named(page, "textbox", "Name");
     expect(await name.evaluate((field) => (field as HTMLInputElement).value)).toBe("yeast-2026");
-    await press(page, "checkbox", "Use it right away");
+    await press(page, "checkbox", "Use it immediately");
     await press(page, "button", "Add corpus");
     await seeText(page, "300 proteins were added.");
     await press(page, "button", "Verify: yeast-2026");

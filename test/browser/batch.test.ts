@@ -58,7 +58,7 @@ browserTest("fills a table, survives a reload while the queue is full, and is sh
   const sent = await limitQueue(page, (count) => count > most);
   await press(page, "button", "Score the batch");
   await arrive(page, "/batch/");
-  await seeText(page, "The queue is full. The rest is sent when there is room.");
+  await seeText(page, "The queue is full. The rest will be sent when the queue has room.");
   await seeText(page, "3 of 8 jobs scored, 5 not sent yet");
   await checkPage(opened, "batch-active");
   most = Infinity;

@@ -56,7 +56,7 @@ browserTest(
     };
 
     await signInAtProvider("max");
-    await seeText(page, `Signing in with ${host} failed. You are in none of the groups`);
+    await seeText(page, `Signing in with ${host} failed. None of your groups`);
     await check("sign-in-provider");
 
     await signInAtProvider("kim");
@@ -94,7 +94,7 @@ browserTest(
     await Bun.sleep(1000);
     await page.goto(`${url}/sign-in`, { waitUntil: "load" });
     await press(page, "link", `Sign in with ${host}`);
-    await seeText(page, "It does not answer.");
+    await seeText(page, "It does not respond.");
     await fill(page, "Username", "somebody");
   },
   300_000,

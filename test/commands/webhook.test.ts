@@ -44,7 +44,7 @@ test("adds, lists, pings and removes webhooks", async () => {
   expect([ping.code, ping.stdout]).toEqual([0, "The receiver answered 200.\nthank you\n"]);
   receiver.answers.push(503);
   const failed = await webhook("test", kims);
-  expect([failed.code, failed.stdout]).toEqual([1, "The answer was 503.\nthank you\n"]);
+  expect([failed.code, failed.stdout]).toEqual([1, "The response had status 503.\nthank you\n"]);
   const rows = (await webhook("deliveries", kims)).stdout.trimEnd().split("\n");
   expect(rows.map((row) => row.split(/ {2,}/).slice(1, 3))).toEqual([
     ["event", "state"],

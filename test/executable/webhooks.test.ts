@@ -93,7 +93,10 @@ test("labd webhook manages webhooks while the server runs", async () => {
   });
   expect(receiver.got[0]).toMatchObject({ type: "ping", data: { webhook: id } });
   receiver.answers.push(503);
-  expect(await hook("test", id)).toMatchObject({ code: 1, stdout: "The answer was 503.\nthank you\n" });
+  expect(await hook("test", id)).toMatchObject({
+    code: 1,
+    stdout: "The response had status 503.\nthank you\n",
+  });
 
   const rotated = await told("secret", id, "--overlap-hours", "2");
   const write = await fetch(`${server.url}/api/v2/locations/`, {

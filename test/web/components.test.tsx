@@ -45,7 +45,7 @@ test.each([
   [412, "Reload the page"],
   [429, "Try again in 7 seconds."],
   [503, "Try again in 7 seconds."],
-  [500, "the log says more"],
+  [500, "the log has details"],
 ])("an error with status %p shows the next step %p", (status, step) => {
   const error = new ApiError(status, "code", "Message.", { retryAfter: 7 });
   expect(renderToString(<ErrorBanner error={error} />)).toContain(step);

@@ -33,7 +33,10 @@ test.each<[string, object]>([
   ],
   [
     "P04637 MEEP",
-    { kind: "wrong", message: "“P04637” is an accession, the rest is not. Enter one kind only." },
+    {
+      kind: "wrong",
+      message: "“P04637” is an accession, but the rest is not. Enter either accessions or sequences.",
+    },
   ],
   ["mkt ayi\nAKQR*", { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQR" }] }],
   // As GenBank prints sequences.

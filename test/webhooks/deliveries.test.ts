@@ -137,7 +137,7 @@ describe("attempts", () => {
       state: "failing",
       waiting: 2,
       next_attempt: null,
-      last_error: "The answer was 503.",
+      last_error: "The response had status 503.",
     });
     expect(stage.logged).toEqual(["webhook failing"]);
     advance(24 * HOUR);
@@ -225,7 +225,12 @@ describe("attempts", () => {
     const { id } = await add("alice");
     stage.receiver.answers.push(503);
     const ping = (await ask("POST", `${id}/ping/`, "alice")).body;
-    expect(ping).toMatchObject({ state: "failed", attempts: 1, error: "The answer was 503.", status: 503 });
+    expect(ping).toMatchObject({
+      state: "failed",
+      attempts: 1,
+      error: "The response had status 503.",
+      status: 503,
+    });
     advance(HOUR);
     await deliver();
     expect(types()).toEqual(["ping"]);

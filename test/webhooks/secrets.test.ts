@@ -95,6 +95,6 @@ describe("secrets", () => {
     ]);
     const other = join(stage.folder, "other");
     writeFileSync(other, "00".repeat(32));
-    expect(check(other)[0].found).toMatch(new RegExp(`does not fit: .*: ${id}\\.$`));
+    expect(check(other)[0].found).toMatch(new RegExp(`does not match: .*: ${id}\\.$`));
   });
 });

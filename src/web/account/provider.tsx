@@ -5,12 +5,12 @@ import { useQuery } from "../page.tsx";
 
 /** Why signing in at the provider failed, by the code in the address. */
 const REASONS: Readonly<Record<string, string>> = {
-  away: "It does not answer. Try again in a few minutes, or use a password of this server.",
+  away: "It does not respond. Try again in a few minutes, or use a password of this server.",
   refused: "It did not confirm your identity.",
-  invalid: "Its answer could not be verified. The log has details for administrators.",
-  expired: "That took too long, or was started in another browser. Start again.",
+  invalid: "Its response could not be verified. The log has details for administrators.",
+  expired: "The sign-in took too long, or was started in another browser. Start again.",
   throttled: "Too many attempts have failed. Wait a few minutes.",
-  not_allowed: "You are in none of the groups that may sign in. Ask an administrator.",
+  not_allowed: "None of your groups may sign in. Ask an administrator.",
   disabled: "Your account is disabled. Ask an administrator to enable it.",
   no_account: "You have no account yet. Ask an administrator to create and link one.",
   name_taken: "An account with your name is not linked to you. Ask an administrator to link it.",

@@ -11,7 +11,7 @@ interface Prompt {
   resolve: (confirmed: boolean) => void;
 }
 
-const TITLE = "Confirm that it is you";
+const TITLE = "Confirm your identity";
 
 /** Asks for the password again, or leads to the provider, where the server wants that; the shell holds it. */
 export function Reauthentication() {

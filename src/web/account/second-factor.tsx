@@ -57,8 +57,8 @@ export function SecondFactor({ onEnrolled }: { onEnrolled?: () => void }) {
         ) : (
           <>
             <p>
-              Signing in then asks for a code besides the password. An authenticator app (TOTP) on your phone
-              shows a new one every 30 seconds.
+              You then sign in with the password and a code. An authenticator app (TOTP) on your phone shows a
+              new one every 30 seconds.
             </p>
             <FormError of={enrol} />
             <div class="actions">
@@ -89,7 +89,7 @@ function EnrolmentSteps(props: {
       <OneTimeSecret
         label="Secret"
         value={secret.replace(/(.{4})(?=.)/g, "$1 ")}
-        note="Time-based, six digits, 30 seconds. It is shown only once. Keep it to yourself."
+        note="Time-based, six digits, 30 seconds. It is shown only once. Keep it secret."
       />
       <h2>2. Enter the code that the app shows</h2>
       <Form
@@ -173,7 +173,7 @@ const ACTIONS = {
   off: {
     submit: "Turn off",
     path: "remove",
-    text: "The password alone is then enough to sign in. To change phones, turn the second factor off and set it up again.",
+    text: "You can then sign in with the password alone. To change phones, turn the second factor off and set it up again.",
     look: "danger",
   },
 } as const;

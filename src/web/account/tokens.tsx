@@ -35,7 +35,7 @@ export const revokeToken = {
   applies: (row: TokenRow) => !row.revoked && !isExpired(row),
   confirm: ({ name }: TokenRow) => ({
     title: `Revoke ${name}?`,
-    text: "Programs that use this token are refused from now on. You cannot undo this.",
+    text: "Programs that use this token lose access immediately. You cannot undo this.",
   }),
   run: async (path: string): Promise<null> => {
     await requestJson("DELETE", path);

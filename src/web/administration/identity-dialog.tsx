@@ -11,11 +11,11 @@ import { adminPath, type Identity, type Person, type Provider, PROVIDER_NAMES } 
 const FIELDS: Readonly<Record<Provider, { label: string; hint: string }>> = {
   ldap: {
     label: "Name or DN in the directory",
-    hint: "The password of the directory then signs in, besides the password here.",
+    hint: "The user can then also sign in with the password of the directory.",
   },
   oidc: {
     label: "Subject at the provider",
-    hint: "The audit log shows it (sub) after the person tried to sign in and was refused.",
+    hint: "The audit log shows it (sub) after a rejected sign-in of the person.",
   },
 };
 

@@ -46,7 +46,7 @@ export function UserDialog(props: {
           optional: true,
           hint: user
             ? "Replaces the password and ends all sessions."
-            : "Leave it empty to get a link with which the person chooses one.",
+            : "Leave it empty to create a link with which the person sets a password.",
         },
       ]}
       onSubmit={async ({ username, password, full_name, email, ...values }) => {

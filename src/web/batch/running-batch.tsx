@@ -127,7 +127,7 @@ export function RunningBatch({ batch }: { batch: Batch }) {
             onOrder={(sort) => setQuery({ sort }, { replace: true })}
           />
         ) : (
-          <Empty title="No row fits the filter">
+          <Empty title="No rows match the filter">
             <Button onClick={() => setQuery({ verdict: null, q: null }, { replace: true })}>Show all</Button>
           </Empty>
         )}
@@ -154,7 +154,7 @@ function BatchProgress(props: { run: BatchRun; done: number; failed: number; uns
         fraction={(done + failed) / total}
       />
       {run.waiting !== null && unsent > 0 && (
-        <Banner tone="warn">{run.waiting} The rest is sent when there is room.</Banner>
+        <Banner tone="warn">{run.waiting} The rest will be sent when the queue has room.</Banner>
       )}
       {!run.isStored && (
         <Banner tone="warn">

@@ -63,7 +63,7 @@ const CORRECT = "Correct it and try again.";
 const NEXT_STEPS: Readonly<Record<number, string>> = {
   0: "Check your connection to the laboratory's network. Your input is still here.",
   400: CORRECT,
-  401: "You return here afterwards.",
+  401: "You will return to this page.",
   403: "Ask an administrator for access.",
   404: "It may have been deleted, or the link may be incomplete.",
   // The message says why.
@@ -81,6 +81,6 @@ function nextStep(error: ApiError | undefined): string {
   if (error.status === 429 || error.status === 503)
     return `Try again ${error.retryAfter ? `in ${error.retryAfter} seconds` : "in a few minutes"}.`;
   return (
-    NEXT_STEPS[error.status] ?? "Try again. If it fails again, tell an administrator: the log says more."
+    NEXT_STEPS[error.status] ?? "Try again. If it fails again, tell an administrator: the log has details."
   );
 }

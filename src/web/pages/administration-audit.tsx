@@ -38,12 +38,12 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
   section: "audit",
   intro: ({ head }) => (
     <>
-      Entries are only ever added, and each holds the hash of the one before: <code>labd audit verify</code>{" "}
-      finds changes.
+      Entries can only be added, and each contains the hash of the previous one:{" "}
+      <code>labd audit verify</code> finds changes.
       {head && (
         <>
           {" "}
-          To prove later that nothing is missing, note the hash of entry {formatCount(
+          To prove later that nothing is missing, record the hash of entry {formatCount(
             head.seq,
           )} elsewhere: <code>{head.hash}</code>
         </>

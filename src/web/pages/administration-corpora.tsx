@@ -17,7 +17,10 @@ export const administrationCorporaPage = administrationPage({
   load: (_query, signal) => get<{ results: Corpus[] }>(PATH, {}, signal),
   keyOf: ({ hash }: Corpus) => hash,
   nameOf: ({ name }) => name,
-  empty: { title: "No corpus yet", text: "Scoring needs one to find homologs. Add Swiss-Prot, for example." },
+  empty: {
+    title: "No corpus yet",
+    text: "Scoring needs a corpus to find homologs. Add Swiss-Prot, for example.",
+  },
   tasks: { "corpus-add": "Adding", "corpus-verify": "Verifying" },
   below: ({ watchTasks }) => <AddCorpus watchTasks={watchTasks} />,
   columns: [
@@ -50,7 +53,7 @@ export const administrationCorporaPage = administrationPage({
       applies: ({ active }, { results }) => !active || results.length === 1,
       confirm: ({ name, sequences }) => ({
         title: `Remove ${name}?`,
-        text: `This deletes ${formatCount(sequences)} proteins from the disk. Results stay. To get the corpus back, add its file again.`,
+        text: `This deletes ${formatCount(sequences)} proteins from the disk. Results are kept. To get the corpus back, add its file again.`,
       }),
       run: async ({ hash }) => {
         await requestJson("DELETE", `${PATH}/${hash}`);
@@ -79,9 +82,7 @@ function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
   };
   return (
     <Card title="Add a corpus">
-      <p>
-        Stay on this page until the file is uploaded. Proteins that are there already are not added again.
-      </p>
+      <p>Stay on this page until the file is uploaded. Proteins that already exist are not added again.</p>
       <Form
         submit="Add corpus"
         reset
@@ -102,7 +103,7 @@ function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
             maxLength: 200,
             hint: "Shown with results. Include the version: swissprot-2026_01.",
           },
-          { name: "use", label: "Use it right away", kind: "checkbox" },
+          { name: "use", label: "Use it immediately", kind: "checkbox" },
         ]}
       />
     </Card>

@@ -13,9 +13,9 @@ const MISMATCHES_SHOWN = 20;
 
 const STATES: Record<Farm["state"], string> = {
   there: "Connected",
-  away: "The queue does not answer",
+  away: "The queue does not respond",
   taken: "Another server uses the queue",
-  refuses: "The queue accepts no jobs",
+  refuses: "The queue does not accept jobs",
 };
 
 const sinceServerStart = ({ finished, failed, late, returned, lost }: Farm["counts"]): string =>

@@ -66,7 +66,7 @@ function InUse({ value: { classes, imported }, onRemoved }: { value: MotifClasse
   const remove = (): void =>
     confirm({
       title: `Remove ${imported?.name}?`,
-      text: "The classes that come with labd are used again. Results stay as they are.",
+      text: "The classes that come with labd are used again. Existing results do not change.",
       verb: `Remove ${imported?.name}`,
       run: () => requestJson("DELETE", PATH).then(onRemoved),
       done: "Removed the imported table.",

@@ -109,7 +109,7 @@ export const administrationUsersPage = administrationPage({
       applies: ({ hasSecondFactor }) => hasSecondFactor,
       confirm: ({ username }) => ({
         title: `Reset the second factor of ${username}?`,
-        text: `Make sure that it is ${username} who asks. All sessions end, and the password alone is enough to sign in until a new second factor is set up.`,
+        text: `Make sure that the request comes from ${username}. All sessions end, and the password alone is enough to sign in until a new second factor is set up.`,
       }),
       run: async (person) => {
         await requestJson("DELETE", adminPath(person.username, "second-factor"));
@@ -123,7 +123,7 @@ export const administrationUsersPage = administrationPage({
       applies: ({ is_active }) => is_active,
       confirm: ({ username }) => ({
         title: `Disable ${username}?`,
-        text: "Sessions end, and tokens stop working. Records stay and still name their creator. You can enable the account again.",
+        text: "Sessions end, and tokens stop working. Records are kept and still show their creator. You can enable the account again.",
       }),
       run: async (person) => {
         await requestJson("DELETE", userPath(person.username));

@@ -55,7 +55,7 @@ function NewBatch() {
     <ScoreForm
       {...{ of, form }}
       title="Score many proteins"
-      lead="Every motif in every protein. Results appear as they are ready; a reload continues."
+      lead="Every motif in every protein. Results appear as they are ready. You can reload the page."
       actions={text.trim() === "" && <Button onClick={takeExamples}>Try p53 and E7 with three motifs</Button>}
       protein={{
         title: "Proteins",
@@ -120,7 +120,8 @@ function OpenBatch({ id }: { id: string }) {
       {batch === null && (
         <Empty title="This browser does not have the batch">
           <p>
-            A batch is stored in the browser that started it. “Copy link” there makes a link that works here.
+            A batch is stored in the browser that started it. “Copy link” there creates a link that works
+            here.
           </p>
           <LinkButton href={href("/batch")}>Start a batch</LinkButton>
         </Empty>

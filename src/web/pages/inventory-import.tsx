@@ -231,7 +231,7 @@ function Columns(props: {
                       Choose a field
                     </option>
                   )}
-                  <option value="">Leave out</option>
+                  <option value="">Ignore this column</option>
                   {fields.map((name) => (
                     <option key={name} value={name}>
                       {of.fields[name]?.label ?? name}

@@ -176,7 +176,7 @@ function NoRecords({ of, isFiltered }: { of: Declaration; isFiltered: boolean })
   if (isFiltered)
     return (
       <Empty title={`No ${plural} found`} icon="search-x">
-        <p>None of those that you can view match the filter.</p>
+        <p>No record that you can view matches the filter.</p>
         <Button
           onClick={() =>
             setQuery(

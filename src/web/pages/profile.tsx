@@ -112,7 +112,7 @@ function Sessions({ rows, reload }: { rows: readonly SessionRow[]; reload: () =>
   const end = (row?: SessionRow): void =>
     confirm({
       title: row ? `End the session of ${browserName(row.agent)}?` : "Sign out everywhere else?",
-      text: row ? "That browser is signed out." : "You stay signed in here.",
+      text: row ? "That browser will be signed out." : "You stay signed in here.",
       verb: row ? "End session" : "Sign out everywhere else",
       run: () => requestJson("DELETE", row ? `${SESSIONS}/${row.id}` : SESSIONS).then(reload),
       done: row ? "The session has ended." : "All other sessions have ended.",

@@ -148,7 +148,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         </div>
       ) : (
         <Empty title="No pattern matches this protein">
-          <p>A pattern may be too narrow, or meant for another protein.</p>
+          <p>A pattern may be too specific, or intended for another protein.</p>
         </Empty>
       )}
       <ProteinTracks

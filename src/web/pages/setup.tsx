@@ -9,7 +9,7 @@ function Setup() {
   return (
     <div class="narrow">
       <PageHead title="Set up labd">
-        Create the first administrator, who adds everybody else. This page is shown only once.
+        Create the first administrator, who can add all other users. This page is shown only once.
       </PageHead>
       <Form
         submit="Create administrator"

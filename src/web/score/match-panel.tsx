@@ -17,9 +17,9 @@ type Contributions = NonNullable<MatchScore["contributions"]>;
 
 /** What the parts of z are called; the bars add up to z. */
 const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }>> = {
-  retention: { name: "Kept beyond expectation", help: "compared with the diversity of its surroundings" },
-  lossRate: { name: "Lost slowly", help: "along the branches of the tree" },
-  divergence: { name: "Surroundings change", help: "as they do around functional motifs" },
+  retention: { name: "Retained more than expected", help: "compared with the diversity of its surroundings" },
+  lossRate: { name: "Rarely lost", help: "along the branches of the tree" },
+  divergence: { name: "Variable surroundings", help: "as is typical around functional motifs" },
   disorder: { name: "Disordered region", help: "in the homologs, so that a partner can reach it" },
   chain: { name: "Disorder elsewhere", help: "much of the protein is disordered" },
   burial: { name: "Hydrophobic segment", help: "a membrane or a core would hide it" },

@@ -116,7 +116,7 @@ export function MatchesCard(props: {
           selected={match.number}
         />
       ) : (
-        <Empty title="No match fits the filter">
+        <Empty title="No matches pass the filter">
           <Button onClick={() => setQuery({ verdict: null, pattern: null }, { replace: true })}>
             Show all
           </Button>
@@ -137,7 +137,8 @@ const ColumnHelp = () => (
       <dd>The evidence for the match in standard deviations of random matches.</dd>
       <dt>P</dt>
       <dd>
-        Share of comparable random matches that score as high. With many matches, some are low by chance.
+        Share of comparable random matches that score at least as high. With many matches, some P values are
+        low by chance.
       </dd>
       <dt>Verdict</dt>
       <dd>P in words; “Insufficient data” where too few homologs reach the match.</dd>

@@ -26,7 +26,7 @@ export function readProtein(text: string): ProteinInput {
   if (accessions.length > 0)
     return {
       kind: "wrong",
-      message: `“${accessions[0]}” is an accession, the rest is not. Enter one kind only.`,
+      message: `“${accessions[0]}” is an accession, but the rest is not. Enter either accessions or sequences.`,
     };
   const { sequence, wrong } = readSequence(trimmed);
   if (wrong !== null) return { kind: "wrong", message: badLetter(wrong) };

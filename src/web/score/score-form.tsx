@@ -27,7 +27,7 @@ export function useScoreInput(query: URLSearchParams) {
   /** @throws ApiError that names the field to fill in first */
   const requireInput = (empty: string): void => {
     if (input.kind === "wrong")
-      refuse("protein", "The protein cannot be read. Correct it as described below it.");
+      refuse("protein", "The protein cannot be read. Correct it as described below the field.");
     if (input.kind === "empty") refuse("querySequence", empty);
     if (classes.length + filled.length === 0) refuse("motifClasses", "Choose a motif, or enter a pattern.");
   };
