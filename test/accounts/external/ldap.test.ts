@@ -158,6 +158,8 @@ ldapTest("derives access, administrators and memberships from groups", async () 
   expect(await groupsOf("kim")).toEqual(["Genomics"]);
   expect(await userOf("kim")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
   expect(await groupsOf("lee")).toEqual(["Keepers"]);
+  const joined = await ask("GET", "groups/Genomics/members/kim/history/", { as: "admin" });
+  expect(joined.body.results).toMatchObject([{ op: "create", version: 1 }]);
   expect(await userOf("lee")).toMatchObject({ is_superuser: true });
   // The directory does not manage this membership.
   await ask("PUT", "groups/Imaging/members/kim/", { as: "admin" });
@@ -323,6 +325,37 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
   } finally {
     await members("labd-users", "kim", "lee");
     await members("genomics", "kim", "o'brien(x)*", "smith, j");
+  }
+});
+
+ldapTest("a recheck says why accounts are disabled, and keeps the only administrator", async () => {
+  const settings = { groups_allowed: "labd-users" };
+  const { signIn, identities, database, accounts } = await open(settings);
+  const recheck = async () => {
+    const all = await recheckDirectory({ options: optionsOf(settings), identities, accounts, database });
+    return Object.fromEntries(all.map(({ username, ...found }) => [username, found]));
+  };
+  const gone = "gone1";
+  await directory.modify(person(gone, gone, "").replace("objectClass", "changetype: add\nobjectClass"));
+  try {
+    await members("labd-users", "kim", "lee", gone);
+    for (const name of ["kim", "lee", gone]) await signIn(name);
+    database.run("UPDATE user_account SET is_superuser = 1 WHERE username = 'kim'");
+    accounts.setActive(accounts.userId("admin"), false);
+    await members("labd-users", "lee", gone);
+    const kept = { outcome: "kept" as const };
+    const why = expect.stringMatching(/^in no allowed group; but .*only active administrator/);
+    expect(await recheck()).toEqual({ kim: { outcome: "unchanged", why }, lee: kept, [gone]: kept });
+    await members("labd-users", "kim", "lee");
+    await directory.modify(`dn: ${dnOf(gone)}\nchangetype: delete\n`);
+    const missing = "not in the directory, or excluded by ldap_user_filter";
+    expect(await recheck()).toEqual({
+      kim: kept,
+      lee: kept,
+      [gone]: { outcome: "disabled", why: missing },
+    });
+  } finally {
+    await members("labd-users", "kim", "lee");
   }
 });
 
