@@ -5,7 +5,7 @@ export interface Count {
 }
 
 /** Fraction of hits and its standard error, clustered by group (ratio estimator). */
-export function partOf(counts: readonly Count[]): { part: number; error: number } {
+function partOf(counts: readonly Count[]): { part: number; error: number } {
   const part = counts.filter(({ isHit }) => isHit).length / counts.length;
   const groups = Map.groupBy(counts, ({ group }) => group);
   let squares = 0;
