@@ -163,14 +163,72 @@ test("respects the permissions of the caller", async () => {
   const share = { users: [{ user: "alice", view: true, change: true }] };
   await expectStatuses(lab, "bob", [[`PATCH ${own}permissions/`, 200, share]]);
   expect(await scan(own, "alice", ["ffffffff"])).toEqual(["Hidden on the shelf: misplaced"]);
-  expect((await count(own, "bob")).unknown).toEqual(["ffffffff"]);
+  // What alice scanned would reveal the id of a record that bob may not view.
+  expect((await count(own, "bob")).unknown).toEqual([]);
+});
+
+test("shows of an applied report what each reader may view", async () => {
+  await expectStatuses(lab, "admin", [
+    [`PATCH stocks/consumables/${id("f")}/`, 200, { location: IDS.drawer }],
+  ]);
+  const of = await begin("admin");
+  expect(await scan(of, "admin", ["TUBE-1", "eeeeeeee"], IDS.drawer)).toHaveLength(2);
+  expect((await scan(of, "admin", ["ffffffff"]))[0]).toStartWith("Hidden on the shelf");
+  const { body } = await lab.send("admin", "POST", `${of}apply/`, {});
+  expect(body.counts).toMatchObject({ expected: 3, found: 2, misplaced: 1, missing: 1 });
+  await expectStatuses(lab, "admin", [[`PATCH ${of}`, 200, { public: true }]]);
+  const hidden = ["Hidden", id("f"), "ffffffff"];
+  for (const [as, sees] of [
+    ["admin", true],
+    ["alice", true],
+    ["bob", false],
+    [undefined, false],
+  ] as const)
+    for (const path of [
+      `${of}count/`,
+      `${of}count/?format=csv`,
+      `${of}?fields=report`,
+      `${of}?fields=report&format=csv`,
+      `${of}?fields=report&as_of=2026-01-01T00:00:00Z`,
+      `stocktakes/?fields=report&id=${of.split("/")[1]}`,
+      `${of}history/`,
+    ]) {
+      const { status, text } = await lab.ask("GET", path, as === undefined ? {} : { as });
+      expect({ as, path, status, found: text.includes("In the drawer") }).toEqual({
+        as,
+        path,
+        status: 200,
+        found: true,
+      });
+      const leaked = hidden.filter((word) => text.includes(word));
+      expect({ as, path, leaked }).toEqual({ as, path, leaked: sees ? hidden : [] });
+    }
+  const seen = (await lab.send("bob", "GET", `${of}count/`)).body;
+  expect(seen.counts).toMatchObject({ expected: 2, found: 1, misplaced: 1, missing: 1 });
+  // No filter reaches what is inside the report.
+  await expectStatuses(lab, "bob", [
+    ["GET stocktakes/?report__icontains=Hidden", 400],
+    ["GET stocktakes/?report__isnull=true", 400],
+    ["GET stocktakes/values/?field=report", 400],
+    ["GET stocktakes/?ordering=report", 400],
+    [
+      `GET stocktakes/?query_expression=${encodeURIComponent('{"category":"report","operator":"icontains","value":"Hidden"}')}`,
+      400,
+    ],
+  ]);
+  // A reader who may not view the counted location gets no report.
+  await expectStatuses(lab, "admin", [
+    [`PATCH locations/${IDS.shelf}/`, 200, { public: false, owned_by: "Genomics" }],
+  ]);
+  await expectStatuses(lab, "bob", [[`GET ${of}count/`, 404]]);
+  expect((await lab.send("bob", "GET", `${of}?fields=report`)).body).toEqual({ report: null });
+  await expectStatuses(lab, "admin", [[`PATCH locations/${IDS.shelf}/`, 200, { public: true }]]);
 });
 
 test("keeps its result read-only, and names invalid parameters", async () => {
   const of = await begin("alice");
   for (const [as, method, path, body] of [
     ["alice", "PATCH", of, { state: "APPLIED" }],
-    ["alice", "PATCH", of, { report: { counts: {} } }],
     ["alice", "PATCH", of, { location: IDS.bench }],
     ["alice", "POST", `${of}scans/`, { codes: [] }],
     ["alice", "POST", `${of}scans/`, { codes: [1] }],
@@ -183,6 +241,8 @@ test("keeps its result read-only, and names invalid parameters", async () => {
     const answer = await lab.send(as, method, path, body);
     expect([body, answer.status, Object.keys(answer.body)[0]]).toEqual([body, 400, Object.keys(body)[0]]);
   }
+  await expectStatuses(lab, "alice", [[`PATCH ${of}`, 200, { report: { counts: {} } }]]);
+  expect((await lab.send("alice", "GET", `${of}?fields=report`)).body.report).toBeNull();
   const made = await lab.send("alice", "POST", "locations/", {
     label: "Soon gone",
     place: "A 101",

@@ -6,12 +6,11 @@ import {
   MISSING,
   readReport,
   removeScan,
-  type Report,
-  RESULTS,
   SCAN_RESULT,
   STOCKTAKE,
 } from "../labels/stocktake.ts";
 import type { Json } from "../model/field.ts";
+import { type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
@@ -52,7 +51,8 @@ export function addStocktakes(api: Api): void {
   const path = `${STOCKTAKE.segment}/:id/`;
   api.add("GET", `${path}count/`, {
     summary: "Get the report of a stocktake",
-    description: "The current state of an open stocktake; the stored report of an applied one.",
+    description:
+      "The current state of an open stocktake; the stored report of an applied one. Contains only records that the caller may view.",
     query: Type.Object({
       format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
     }),
@@ -114,13 +114,11 @@ const write = <Result>(call: Call, id: string, work: (rid: number) => Result): P
 /** The report as a table with one row for each item. */
 function csvOf(report: Report): string {
   const columns = ["result", "list", "id", "name", "barcode", "code", "recorded_in", "found_in", "done"];
-  const nameIn = (value: Json | undefined): Json =>
-    (value as { name: string } | null | undefined)?.name ?? null;
-  const empty = Object.fromEntries(columns.map((column) => [column, null]));
+  const empty: Record<string, Json> = Object.fromEntries(columns.map((column) => [column, null]));
   const rows = RESULTS.filter((result) => result !== "places").flatMap((result) =>
-    (report[result] as Record<string, Json>[]).map(({ segment = null, at, to, ...line }) => {
-      const found = { recorded_in: nameIn(at), found_in: nameIn(to) };
-      return Object.assign({}, empty, line, found, { result, list: segment });
+    report[result].map(({ segment, at, to, ...line }: ReportLine): Record<string, Json> => {
+      const found = { recorded_in: at?.name ?? null, found_in: to?.name ?? null };
+      return Object.assign({}, empty, line, found, { result, list: segment ?? null });
     }),
   );
   return csvText(columns, rows);

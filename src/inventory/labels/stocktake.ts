@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import type { Actor } from "../model/access.ts";
-import { ALIVE } from "../model/condition.ts";
+import { ALIVE, ALWAYS, type Condition } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
+import type { Row } from "../model/operator.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
@@ -9,6 +10,7 @@ import { nullable } from "../model/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { judgeReport, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { scan, type ScannedRecord } from "./scan.ts";
 import { Problem } from "../../problem.ts";
 
@@ -53,27 +55,21 @@ interface Item {
 interface ScannedItem {
   code: string;
   item: Item | undefined;
+  /** A deleted record that the code stands for. */
+  deleted: { segment: string; id: string } | undefined;
   verdict: Verdict;
   place: number | null;
 }
 
 /** Recorded and scanned items; the tree maps each location to the one that contains it. */
 interface Comparison {
+  tree: Tree;
   root: Item;
   expected: Item[];
   scanned: ScannedItem[];
   places: Map<number, Item>;
 }
 type Tree = ReadonlyMap<number, number | null>;
-
-export const RESULTS = ["found", "misplaced", "missing", "unknown", "other", "places"] as const;
-type Lists = Record<(typeof RESULTS)[number], Json[]>;
-
-/** The report of a stocktake. */
-export interface Report extends Lists {
-  location: { id: string; name: string };
-  counts: Record<"expected" | (typeof RESULTS)[number], number>;
-}
 
 const RECORD = Type.Object({ segment: Type.String(), id: Type.String(), name: Type.String() });
 
@@ -98,29 +94,31 @@ function requireOpen(store: Store, rid: number): void {
 function rowsBy(
   { statements }: Store,
   resource: RoutedResource,
-  column: string,
-  values: Iterable<number>,
+  [column, values]: [column: string, values: Iterable<number>],
   actor: Actor,
+  condition: Condition = ALIVE,
 ): number[] {
   const tail =
     ` AND t.${column} IN (SELECT value FROM json_each(?))` +
     ` ORDER BY t.${columnOf(resource, resource.key)}, t.rid LIMIT ${MAX_ITEMS + 1}`;
   const viewer = { resources: DECLARED, actor };
-  const { text, args } = selectVisible(viewer, resource, "t.rid AS rid", ALIVE, tail);
+  const { text, args } = selectVisible(viewer, resource, "t.rid AS rid", condition, tail);
   return statements.all({ text, args: [...args, JSON.stringify([...values])] }).map(({ rid }) => Number(rid));
 }
 
 const parentOf = ({ statements }: Store, rid: number): number | null =>
   statements.get({ text: "SELECT parent FROM location WHERE rid = ?", args: [rid] })?.parent as number | null;
 
+const hiddenLocation = (): Problem =>
+  new Problem("not_found", "The location of this stocktake was deleted, or you may not view it.");
+
 /** The location of a stocktake, first, and all locations inside it. @throws Problem not_found */
 function treeOf(store: Store, stocktake: number, actor: Actor): Tree {
   const root = store.reader.find(LOCATION, String(stateOf(store, stocktake).location), ALIVE, actor);
-  if (root === undefined)
-    throw new Problem("not_found", "The location of this stocktake was deleted, or you may not view it.");
+  if (root === undefined) throw hiddenLocation();
   const found = new Map<number, number | null>([[root, null]]);
   for (let level = [root]; level.length > 0;) {
-    level = rowsBy(store, LOCATION, "parent", level, actor).filter((rid) => !found.has(rid));
+    level = rowsBy(store, LOCATION, ["parent", level], actor).filter((rid) => !found.has(rid));
     for (const rid of level) found.set(rid, parentOf(store, rid));
   }
   return found;
@@ -185,7 +183,7 @@ function judge(
 function compareItems(store: Store, rid: number, actor: Actor): Comparison {
   const tree = treeOf(store, rid, actor);
   const expected = RESOURCES.filter(({ name }) => LOCATION_FIELDS.has(name) && name !== "location").flatMap(
-    (resource) => itemsOf(store, resource, rowsBy(store, resource, "location", tree.keys(), actor), actor),
+    (resource) => itemsOf(store, resource, rowsBy(store, resource, ["location", tree.keys()], actor), actor),
   );
   if (expected.length > MAX_ITEMS)
     throw new Problem("too_large", `More than ${MAX_ITEMS} items are recorded there.`);
@@ -194,55 +192,65 @@ function compareItems(store: Store, rid: number, actor: Actor): Comparison {
     text: "SELECT code, object_kind, object_rid, place FROM stocktake_scan WHERE stocktake = ? ORDER BY at, code",
     args: [rid],
   });
-  const known = new Map<string, Item>();
+  const { living, deleted } = scannedRecords(store, scans, actor);
+  const scanned = scans.flatMap((row): ScannedItem[] => {
+    const key = `${row.object_kind} ${row.object_rid}`;
+    // The code of a record that the actor may not view would reveal it.
+    const isHidden = row.object_kind !== null && !living.has(key) && !deleted.has(key);
+    if (isHidden && !actor.superuser) return [];
+    const item = living.get(key);
+    const place = tree.has(Number(row.place ?? -1)) ? Number(row.place) : null;
+    const verdict = item ? judge(store, tree, item, place) : "unknown";
+    return [{ code: String(row.code), item, deleted: deleted.get(key), place, verdict }];
+  });
+  return { tree, root: places.values().next().value!, expected, scanned, places };
+}
+
+/** The records behind scanned codes that the actor may view. Deleted ones count as unknown. */
+function scannedRecords(store: Store, scans: readonly Row[], actor: Actor) {
+  const living = new Map<string, Item>();
+  const deleted = new Map<string, Pick<Item, "segment" | "id">>();
   for (const resource of RESOURCES) {
     const rids = scans
       .filter((row) => row.object_kind === resource.name)
       .map((row) => Number(row.object_rid));
     if (rids.length === 0) continue;
-    // Records that were deleted, or that the actor may not view, count as unknown.
-    const visibleRids = rowsBy(store, resource, "rid", rids, actor);
-    for (const item of itemsOf(store, resource, visibleRids, actor)) known.set(keyOf(item), item);
+    const alive = new Set(rowsBy(store, resource, ["rid", rids], actor));
+    const visibleRids = rowsBy(store, resource, ["rid", rids], actor, ALWAYS);
+    for (const item of itemsOf(store, resource, visibleRids, actor))
+      if (alive.has(item.rid)) living.set(keyOf(item), item);
+      else deleted.set(keyOf(item), { segment: item.segment, id: item.id });
   }
-  const scanned = scans.map((row): ScannedItem => {
-    const item = known.get(`${row.object_kind} ${row.object_rid}`);
-    const place = tree.has(Number(row.place ?? -1)) ? Number(row.place) : null;
-    return {
-      code: String(row.code),
-      item,
-      place,
-      verdict: item ? judge(store, tree, item, place) : "unknown",
-    };
-  });
-  return { root: places.values().next().value!, expected, scanned, places };
+  return { living, deleted };
 }
 
 const keyOf = ({ resource, rid }: Item): string => `${resource.name} ${rid}`;
 
 /** `done`: what was done about an item, for the report of an applied stocktake. */
 function reportOf(
-  { root, expected, scanned, places }: Comparison,
+  { tree, root, expected, scanned, places }: Comparison,
   done?: { misplaced(item: Item, place: Item): string; missing(item: Item): string },
 ): Report {
-  const line = ({ segment, id, name, barcode, at }: Item, more: Record<string, Json> = {}): Json =>
+  const line = ({ segment, id, name, barcode, at }: Item, more: ReportLine = {}): ReportLine =>
     Object.assign({ segment, id, name, barcode, at }, more);
   // The last scan of an item counts.
   const last = new Map(scanned.map((each) => [each.item ? keyOf(each.item) : each.code, each]));
   const linesOf = (
     verdict: Verdict,
     print = ({ code, item }: ScannedItem) => line(item!, { code }),
-  ): Json[] => [...last.values()].filter((each) => each.verdict === verdict).map(print);
-  const lists: Lists = {
+  ): ReportLine[] => [...last.values()].filter((each) => each.verdict === verdict).map(print);
+  const lists: Pick<Report, (typeof RESULTS)[number]> = {
     found: linesOf("found"),
     misplaced: linesOf("misplaced", ({ code, item, place }) => {
       const to = place === null ? root : places.get(place)!;
       const action = done ? { done: done.misplaced(item!, to) } : {};
-      return line(item!, { code, to: { id: to.id, name: to.name }, ...action });
+      const expected = tree.has(item!.location ?? -1);
+      return line(item!, { code, expected, to: { id: to.id, name: to.name }, ...action });
     }),
     missing: expected
       .filter((item) => !last.has(keyOf(item)))
       .map((item) => line(item, done ? { done: done.missing(item) } : {})),
-    unknown: linesOf("unknown", ({ code }) => ({ code })),
+    unknown: linesOf("unknown", ({ code, deleted }) => ({ code, ...deleted })),
     other: linesOf("other"),
     places: linesOf("place"),
   };
@@ -315,11 +323,14 @@ export function removeScan(store: Store, rid: number, scanned: string): void {
   });
 }
 
-/** The report as of now; of an applied stocktake, the stored one. */
+/** The report as of now; of an applied stocktake, what the actor may view of the stored one. @throws Problem not_found */
 export function readReport(store: Store, rid: number, actor: Actor): Report {
   const { state, report } = stateOf(store, rid);
-  if (state === "APPLIED" && report !== null) return JSON.parse(String(report)) as Report;
-  return store.statements.reading(() => reportOf(compareItems(store, rid, actor)));
+  if (state !== "APPLIED" || report === null)
+    return store.statements.reading(() => reportOf(compareItems(store, rid, actor)));
+  const judged = judgeReport(JSON.parse(String(report)) as Report, store.reader.contextOf(actor));
+  if (judged === null) throw hiddenLocation();
+  return judged;
 }
 
 /** Moves misplaced items, handles missing ones and stores the report; to be called within a batch. */

@@ -57,6 +57,8 @@ export interface Field {
   check?: (value: Json) => string | undefined;
   /** JSON and computed: shape of the value. */
   shape?: TSchema;
+  /** JSON: the value contains other records. Each caller gets what the resource's `printValue` leaves of it, and no filter reaches it. */
+  judged?: true;
   /** Computed: an expression of SQL over the row `t`, which `compute` gets under the field's own name. */
   select?: string;
   /** Computed: whether the value depends on what the caller may do with the record. */
@@ -75,6 +77,10 @@ export interface RenderContext {
   /** What the caller may do with this record besides viewing it. */
   rights: { change: boolean; delete: boolean };
 }
+
+/** Whether filters and orderings reach a field. */
+export const isComparable = ({ kind, shown, judged }: Field): boolean =>
+  shown !== "internal" && kind !== "computed" && !judged;
 
 type Options = Partial<Omit<Field, "kind" | "doc">>;
 

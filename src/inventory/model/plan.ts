@@ -11,6 +11,7 @@ import {
   type Resource,
   type Resources,
   targetOf,
+  type Viewer,
 } from "./resource.ts";
 import { clause, compile, join, type Plan, selecting } from "./sql.ts";
 
@@ -130,12 +131,6 @@ const relationPlan = (resource: Resource, relation: string, far: string): Plan =
 /** The records for which the condition holds and that the actor may view. */
 export const visibleOnly = (resource: Resource, actor: Actor, condition: Condition): Condition =>
   and(condition, visible(resource, actor));
-
-/** On whose behalf which resources are read. */
-export interface Viewer {
-  resources: Resources;
-  actor: Actor;
-}
 
 /** Selects expressions over the rows `t` of a resource that the actor may view and for which the condition holds. */
 export function selectVisible(

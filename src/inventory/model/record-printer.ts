@@ -3,11 +3,19 @@ import { type Field, type Json, KINDS, type RenderContext } from "./field.ts";
 import type { Representation } from "./listing.ts";
 import type { Row, Sql } from "./operator.ts";
 import { plan } from "./plan.ts";
-import { columnOf, fieldAt, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
+import {
+  columnOf,
+  fieldAt,
+  type ReadContext,
+  type Resource,
+  type Resources,
+  shownFields,
+  targetOf,
+} from "./resource.ts";
 import type { Plan } from "./sql.ts";
 
 type Values = Record<string, unknown>;
-type Printer = (row: Values, context: RenderContext) => Json;
+type Printer = (row: Values, context: RenderContext, reader: ReadContext) => Json;
 
 /** How the records of a page are read and shown: made once for a representation, used for every record. */
 export interface RecordPrinter {
@@ -17,9 +25,9 @@ export interface RecordPrinter {
   statement: Sql;
   /** Whether the rights of the caller on a record are part of it. */
   needsRights: boolean;
-  /** Whether it shows values behind references, which depend on what the caller may view. */
+  /** Whether it shows values of other records, which depend on what the caller may view. */
   personal: boolean;
-  print(row: Values, context: RenderContext): Record<string, Json>;
+  print(row: Values, context: RenderContext, reader: ReadContext): Record<string, Json>;
 }
 
 /** Columns and printers of the values of a representation. */
@@ -36,16 +44,20 @@ export function recordPrinter(
     const field = resource.fields[name];
     for (const from of field.from ?? []) columns.add(from);
     if (field.select !== undefined) columns.selected.set(name, field.select);
-    const value = field.kind === "computed" ? field.compute! : columns.value(name, field, shape === "nested");
+    const stored =
+      field.kind === "computed" ? field.compute! : columns.value(name, field, shape === "nested");
+    const value: Printer = field.judged
+      ? (row, context, reader) => resource.printValue!(name, stored(row, context, reader), reader)
+      : stored;
     // The specification shows points in time, and nothing else, as objects.
     return shape === "nested" || (shape === "spec" && field.kind === "instant")
-      ? (row, context) => ({ name, value: value(row, context), category: "property" })
+      ? (...given) => ({ name, value: value(...given), category: "property" })
       : value;
   });
   const selected = [...columns.selected].map(([name, expression]) => `, ${expression} AS "${name}"`);
   const joins = columns.spans.joins();
-  const needsRights = (name: string) =>
-    name === "permissions" || (Object.hasOwn(resource.fields, name) && resource.fields[name].needsRights);
+  const ownField = (name: string): Field | undefined =>
+    Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined;
   return {
     names: fields,
     statement: {
@@ -54,9 +66,9 @@ export function recordPrinter(
         ` CROSS JOIN ${resource.table} AS t ON t.rid = page.value${joins.text} ORDER BY page.key`,
       args: joins.args,
     },
-    needsRights: fields.some(needsRights),
-    personal: joins.text !== "",
-    print: (row, context) => Object.fromEntries(fields.map((name, i) => [name, printers[i](row, context)])),
+    needsRights: fields.some((name) => name === "permissions" || ownField(name)?.needsRights),
+    personal: joins.text !== "" || fields.some((name) => ownField(name)?.judged),
+    print: (...given) => Object.fromEntries(fields.map((name, i) => [name, printers[i](...given)])),
   };
 }
 

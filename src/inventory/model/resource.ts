@@ -1,4 +1,18 @@
-import { computed, type Field, flag, instant, integer, reference, type Stored, text, uuid } from "./field.ts";
+import type { Actor } from "../../accounts/actor.ts";
+import {
+  computed,
+  type Field,
+  flag,
+  instant,
+  integer,
+  isComparable,
+  type Json,
+  reference,
+  type Stored,
+  text,
+  uuid,
+} from "./field.ts";
+import type { Query } from "./operator.ts";
 import { Type } from "typebox";
 
 /**
@@ -46,6 +60,19 @@ export interface Resource {
     given: ReadonlySet<string>,
     previous: Readonly<Record<string, Stored>> | undefined,
   ) => Record<string, string>;
+  /** How one value is shown to one caller, in answers and in the history. */
+  printValue?(name: string, value: Json, context: ReadContext): Json;
+}
+
+/** On whose behalf records are read. */
+export interface Viewer {
+  resources: Resources;
+  actor: Actor;
+}
+
+/** The same, with what reads them. */
+export interface ReadContext extends Viewer {
+  query: Query;
 }
 
 /** All resources by name. */
@@ -99,7 +126,7 @@ export function fieldAt(
   let here = resource;
   for (const [i, name] of path.entries()) {
     const field = Object.hasOwn(here.fields, name) ? here.fields[name] : undefined;
-    if (!field || field.shown === "internal" || field.kind === "computed") return undefined;
+    if (!field || !isComparable(field)) return undefined;
     if (i === path.length - 1) return field;
     if (field.kind !== "reference") return undefined;
     here = targetOf(resources, field);
@@ -109,8 +136,7 @@ export function fieldAt(
 
 /** Names for filters and orderings, including spans over one reference. */
 export function pathNames(resources: Resources, resource: Resource): string[] {
-  const usable = (of: Resource) =>
-    Object.entries(of.fields).filter(([, field]) => field.shown !== "internal" && field.kind !== "computed");
+  const usable = (of: Resource) => Object.entries(of.fields).filter(([, field]) => isComparable(field));
   const names: string[] = [];
   for (const [name, field] of usable(resource)) {
     names.push(name);

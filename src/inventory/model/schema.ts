@@ -1,5 +1,5 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
-import { type Field, type Json } from "./field.ts";
+import { type Field, isComparable, type Json } from "./field.ts";
 import { searchFilters } from "./filter.ts";
 import { LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
@@ -188,8 +188,8 @@ function describeField(resources: Resources, name: string, field: Field): Json {
     rule: field.pattern?.rule ?? null,
     // The list of choices of a reference, and their name there.
     reference: far ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs } : null,
-    lookups: field.kind === "computed" ? [] : [...lookups.map(([lookup]) => lookup), "isnull"],
-    sortable: field.kind !== "computed" && field.kind !== "json",
+    lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "isnull"] : [],
+    sortable: isComparable(field) && field.kind !== "json",
   };
 }
 

@@ -106,6 +106,11 @@ class PastReader extends RecordReader {
     return reader.rights(declared.get(resource.name) ?? resource, actor, rids);
   }
 
+  override contextOf() {
+    const { reader, actor } = this.present;
+    return reader.contextOf(actor);
+  }
+
   #unindexed(resource: Resource): Resource {
     return this.declared.get(resource.name) ?? resource;
   }

@@ -2,8 +2,8 @@ import { visible } from "../model/access.ts";
 import type { Condition } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
-import { plan, type Viewer, visibleOnly } from "../model/plan.ts";
-import { columnOf, fieldAt, type Resource, targetOf } from "../model/resource.ts";
+import { plan, visibleOnly } from "../model/plan.ts";
+import { columnOf, fieldAt, type Resource, targetOf, type Viewer } from "../model/resource.ts";
 import { compile, selecting } from "../model/sql.ts";
 
 /** One value of a field, and how many records have it. */

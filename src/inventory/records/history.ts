@@ -301,8 +301,7 @@ export class History {
       .filter((name) => isShown(resource, name))
       .map((name): [string, Json] => {
         const printed = printStored(resources, resource, name, values[name], references);
-        const ownText = isSubResource(resource) ? resource.printValue?.(name, printed, context) : undefined;
-        return [name, ownText ?? printed];
+        return [name, resource.printValue ? resource.printValue(name, printed, context) : printed];
       });
     return Object.fromEntries(shown);
   }

@@ -7,7 +7,7 @@ import type { Query, Sql } from "../model/operator.ts";
 import { cacheCounter } from "../../platform/cache-counter.ts";
 import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
-import type { Resource, Resources } from "../model/resource.ts";
+import type { ReadContext, Resource, Resources } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
 
 export type Rights = RenderContext["rights"];
@@ -102,7 +102,7 @@ export class RecordReader {
     const rights = this.#rightsFor(printer, resource, actor, rids);
     return {
       names: printer.names,
-      values: this.#print(printer, rids, links, rights).map(({ value }) => value),
+      values: this.#print(printer, rids, links, rights, actor).map(({ value }) => value),
     };
   }
 
@@ -129,7 +129,7 @@ export class RecordReader {
     const { printer, key } = this.#printerFor(resource, representation, actor);
     const rights = this.#rightsFor(printer, resource, actor, rids);
     if (key === undefined)
-      return this.#print(printer, rids, links, rights).map(({ value }) => JSON.stringify(value));
+      return this.#print(printer, rids, links, rights, actor).map(({ value }) => JSON.stringify(value));
     const cacheOf = (rid: number): Map<number, string> => {
       const { change, delete: remove } = rights?.get(rid) ?? NOTHING;
       return this.#textCache(`${key} ${links.base} ${links.format} ${change} ${remove}`);
@@ -138,7 +138,9 @@ export class RecordReader {
     this.#counters.records.hits += rids.length - missing.length;
     this.#counters.records.misses += missing.length;
     const fresh = new Map<number, string>();
-    for (const { rid, value } of missing.length === 0 ? [] : this.#print(printer, missing, links, rights))
+    for (const { rid, value } of missing.length === 0
+      ? []
+      : this.#print(printer, missing, links, rights, actor))
       fresh.set(rid, JSON.stringify(value));
     const texts = rids.map((rid) => fresh.get(rid) ?? cacheOf(rid).get(rid)!);
     for (const [rid, text] of fresh) {
@@ -167,6 +169,11 @@ export class RecordReader {
     return new Map(
       found.map((row) => [Number(row.rid), { change: row.may_change === 1, delete: row.may_delete === 1 }]),
     );
+  }
+
+  /** What judges values that contain other records. */
+  contextOf(actor: Actor): ReadContext {
+    return { query: this.statements, resources: this.resources, actor };
   }
 
   /** Drops the caches after a write. */
@@ -246,14 +253,16 @@ export class RecordReader {
     rids: readonly number[],
     links: LinkOptions,
     rights: Map<number, Rights> | undefined,
+    actor: Actor,
   ): { rid: number; value: Record<string, Json> }[] {
     const found = this.statements.all({
       text: statement.text,
       args: [JSON.stringify(rids), ...statement.args],
     });
+    const reader = this.contextOf(actor);
     return found.map((row) => {
       const rid = Number(row.rid);
-      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NOTHING }) };
+      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NOTHING }, reader) };
     });
   }
 }

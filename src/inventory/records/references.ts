@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, ALWAYS, and, compare, type Condition } from "../model/condition.ts";
-import { selectVisible, type Viewer } from "../model/plan.ts";
-import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
+import { selectVisible } from "../model/plan.ts";
+import { columnOf, isGuarded, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 

@@ -1,8 +1,8 @@
 import { ALIVE, and, compare } from "../model/condition.ts";
 import { type Json, KINDS, parseUuid } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
-import { selectVisible, type Viewer } from "../model/plan.ts";
-import { columnOf } from "../model/resource.ts";
+import { selectVisible } from "../model/plan.ts";
+import { columnOf, type Viewer } from "../model/resource.ts";
 import type { RoutedResource } from "../resources/index.ts";
 
 /** The first record with this id or, with `byName`, this name, that the actor may view; all null if there is none. */

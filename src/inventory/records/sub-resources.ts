@@ -103,7 +103,7 @@ export class SubResourceRecords {
     const representation = { format: undefined, shape: "flat", fields } as const;
     const { values } = reader.records(sub, representation, actor, rids, { base, format: undefined });
     return values.map((shown) => {
-      for (const name of own) shown[name] = sub.printValue?.(name, shown[name], context) ?? shown[name];
+      if (sub.printValue) for (const name of own) shown[name] = sub.printValue(name, shown[name], context);
       if (!sub.print) return shown;
       const text = `SELECT * FROM ${sub.table} WHERE id = ?`;
       const stored = statements.get({ text, args: [String(shown.id)] })!;

@@ -11,7 +11,7 @@ import {
 } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource } from "../model/resource.ts";
-import type { ReadContext } from "./sub-resource.ts";
+import type { ReadContext } from "../model/resource.ts";
 
 /** What an annotation type, or a custom property type, says about its values. */
 export interface ValueType {

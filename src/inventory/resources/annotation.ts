@@ -4,9 +4,10 @@ import { json, type Json, KINDS, reference, Shape, isObject, type JsonObject } f
 import { fieldProblem } from "../model/parse-body.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
+import type { ReadContext } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { checkValue, showValue, type ValueType } from "./annotation-value.ts";
-import { type ReadContext, subResource, type SubResourceContext } from "./sub-resource.ts";
+import { subResource, type SubResourceContext } from "./sub-resource.ts";
 
 /** Its type is an annotation type or a custom property type; both are in the table `field_type`. */
 export const annotation = subResource({

@@ -1,5 +1,6 @@
-import { json, prose, Shape, text, uuid } from "../model/field.ts";
+import { type Json, json, prose, Shape, text, uuid } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
+import { judgeReport, type Report } from "./stocktake-report.ts";
 
 /** The items found in a location during a stocktake. */
 export const stocktake = ownedResource({
@@ -18,24 +19,30 @@ export const stocktake = ownedResource({
       initial: "OPEN",
       blank: false,
     }),
-    report: json("Outcome: counts, and the items found, misplaced, missing and unknown.", {
-      shown: "extra",
-      nullable: true,
-      initial: null,
-      shape: Shape.Unknown(),
-    }),
+    report: json(
+      "Outcome: counts, and the items found, misplaced, missing and unknown, of those that the caller may view.",
+      {
+        judged: true,
+        shown: "extra",
+        nullable: true,
+        initial: null,
+        shape: Shape.Unknown(),
+      },
+    ),
   },
   rules(record, _given, previous) {
     const was = previous ?? { state: "OPEN", report: null };
-    const same = record.report === was.report || (record.report === "null" && was.report === null);
+    // Only `apply` writes it; a caller who sends an answer back may have got a part of it.
+    record.report = was.report;
     return {
       ...(record.state === was.state
         ? {}
         : { state: "The state changes only when a stocktake is applied or that is undone." }),
-      ...(same ? {} : { report: "The report is written when a stocktake is applied." }),
       ...(previous === undefined || record.location === previous.location
         ? {}
         : { location: "The location of a stocktake cannot be changed." }),
     };
   },
+  printValue: (name, value, context) =>
+    name === "report" && value !== null ? (judgeReport(value as unknown as Report, context) as Json) : value,
 });

@@ -1,9 +1,14 @@
 import type { TSchema } from "typebox";
-import type { Actor } from "../model/access.ts";
-import { type Field, integer, type Json, text, type JsonObject } from "../model/field.ts";
+import { type Field, integer, text, type JsonObject } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { valueSchema } from "../model/schema.ts";
-import { commonFields, deletionFields, type Resource, type Resources } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  type ReadContext,
+  type Resource,
+  type Resources,
+} from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 
 /**
@@ -25,8 +30,6 @@ export interface SubResource extends Resource {
   parse?(body: JsonObject, context: SubResourceContext, before?: StoredRecord): StoredRecord;
   /** Members of an answer from the declared fields as they are shown. */
   print?(shown: JsonObject, stored: StoredRecord, context: ReadContext): JsonObject;
-  /** How one value is shown, in answers and in the history. */
-  printValue?(name: string, value: Json, context: ReadContext): Json;
   /** Refuses to bring back values that the actor could not write. @throws Problem */
   checkRestore?(before: StoredRecord, after: StoredRecord, context: SubResourceContext): void;
   /** Checks a record against the others of its parent after an undo. @throws Problem conflict */
@@ -40,12 +43,6 @@ export interface Member {
   write: Field["write"];
   /** Whether only a new record takes it. */
   fixed?: boolean;
-}
-
-export interface ReadContext {
-  query: Query;
-  resources: Resources;
-  actor: Actor;
 }
 
 /** What the rules of a write may look at, within its transaction. */

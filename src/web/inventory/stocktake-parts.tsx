@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import type { Report, ScanResult, MissingAction } from "../../inventory/labels/stocktake.ts";
+import type { ScanResult, MissingAction } from "../../inventory/labels/stocktake.ts";
+import type { Report } from "../../inventory/resources/stocktake-report.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
@@ -44,10 +45,16 @@ interface RecordLine {
   /** What applying the stocktake did. */
   done?: string;
 }
-type Line = RecordLine | { id?: undefined; code: string };
+/** A code that stands for nothing, or for a deleted record. */
+interface CodeLine {
+  name?: undefined;
+  id?: string;
+  code: string;
+}
+type Line = RecordLine | CodeLine;
 type Lists = "found" | "misplaced" | "missing" | "other";
 export type Count = Pick<Report, "location" | "counts"> &
-  Record<Lists, RecordLine[]> & { unknown: { code: string }[] };
+  Record<Lists, RecordLine[]> & { unknown: CodeLine[] };
 
 /** The result of a stocktake in one line. */
 export function Answer({ count: { counts } }: { count: Count }) {
@@ -85,9 +92,9 @@ export function Lines(props: {
       <ul class="list">
         {lines.length === 0 && <li class="muted">{empty}</li>}
         {lines.slice(0, showsAll ? lines.length : FIRST).map((line) => (
-          <li key={line.id ?? line.code}>
+          <li key={line.code ?? line.id}>
             <span class="grow">
-              {line.id === undefined ? (
+              {line.name === undefined ? (
                 <code>{line.code}</code>
               ) : (
                 <>
@@ -100,7 +107,9 @@ export function Lines(props: {
               <Button
                 look="quiet"
                 small
-                aria-label={line.id === undefined ? `Remove ${line.code}` : `Remove the scan of ${line.name}`}
+                aria-label={
+                  line.name === undefined ? `Remove ${line.code}` : `Remove the scan of ${line.name}`
+                }
                 onClick={() => void onForget(line.code!)}
               >
                 Remove
@@ -121,8 +130,9 @@ export function Lines(props: {
 }
 
 function lineText({ segment, at, to, done }: RecordLine): string {
-  const recorded = at ? (at.name ?? "a location that you cannot view") : "nowhere";
-  const place = to ? `recorded in ${recorded}, found in ${to.name}` : at && recorded;
+  const nameOf = ({ name }: Place) => name ?? "a location that you cannot view";
+  const recorded = at ? nameOf(at) : "nowhere";
+  const place = to ? `recorded in ${recorded}, found in ${nameOf(to)}` : at && recorded;
   return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
 

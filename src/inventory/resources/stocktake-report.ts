@@ -1,0 +1,89 @@
+import { ALWAYS } from "../model/condition.ts";
+import { selectVisible } from "../model/plan.ts";
+import type { ReadContext } from "../model/resource.ts";
+
+/** Lists of a report. */
+export const RESULTS = ["found", "misplaced", "missing", "unknown", "other", "places"] as const;
+type Result = (typeof RESULTS)[number];
+
+/** A location; its name is null for callers who may not view it. */
+export interface NamedLocation {
+  id: string;
+  name: string | null;
+}
+
+/** One item of a report. A code that stands for nothing, or for nothing that the reader may view, has no record. */
+export interface ReportLine {
+  code?: string;
+  segment?: string;
+  id?: string;
+  name?: string;
+  barcode?: string | null;
+  /** Where it is recorded. */
+  at?: NamedLocation | null;
+  /** Whether that is inside the counted location, of a misplaced item. */
+  expected?: boolean;
+  /** Where it was scanned, of a misplaced item. */
+  to?: NamedLocation;
+  /** What was done about it when the stocktake was applied. */
+  done?: string;
+}
+
+/** The outcome of a stocktake. */
+export interface Report extends Record<Result, ReportLine[]> {
+  location: { id: string; name: string };
+  counts: Record<"expected" | Result, number>;
+}
+
+/**
+ * A stored report without the records that the reader may not view today, as if they had neither been recorded nor
+ * scanned. Null where the reader may not view the counted location.
+ */
+export function judgeReport(report: Report, context: ReadContext): Report | null {
+  if (context.actor.superuser) return report;
+  const lines = RESULTS.flatMap((result) => report[result]);
+  const places = [report.location, ...lines.flatMap(({ at, to }) => [at, to])];
+  const sees = visibleAmong(context, [
+    ...lines,
+    ...places.map((place) => ({ segment: "locations", id: place?.id })),
+  ]);
+  if (!sees("locations", report.location.id)) return null;
+  const named = (place: NamedLocation): NamedLocation =>
+    sees("locations", place.id) ? place : { id: place.id, name: null };
+  const isShown = ({ segment, id }: ReportLine): boolean => segment === undefined || sees(segment, id!);
+  const judged = RESULTS.map((result): [Result, ReportLine[]] => [
+    result,
+    report[result].filter(isShown).map((line) => {
+      const { at, to } = line;
+      return Object.assign({}, line, at && { at: named(at) }, to && { to: named(to) });
+    }),
+  ]);
+  const counts = judged.map(([result, shown]): [Result, number] => [result, shown.length]);
+  const recorded = [...report.found, ...report.missing, ...report.misplaced.filter((line) => line.expected)];
+  const hidden = recorded.filter((line) => !isShown(line)).length;
+  return {
+    location: report.location,
+    counts: {
+      expected: report.counts.expected - hidden,
+      ...(Object.fromEntries(counts) as Record<Result, number>),
+    },
+    ...(Object.fromEntries(judged) as Record<Result, ReportLine[]>),
+  };
+}
+
+/** Which of the named records the reader may view. */
+function visibleAmong(
+  { query, resources, actor }: ReadContext,
+  lines: readonly { segment?: string | undefined; id?: string | undefined }[],
+): (segment: string, id: string) => boolean {
+  const seen = new Set<string>();
+  for (const [segment, named] of Map.groupBy(lines, (line) => line.segment)) {
+    const resource = [...resources.values()].find((each) => each.segment === segment);
+    if (segment === undefined || !resource) continue;
+    const tail = " AND t.id IN (SELECT value FROM json_each(?))";
+    const { text, args } = selectVisible({ resources, actor }, resource, "t.id AS id", ALWAYS, tail);
+    const ids = JSON.stringify(named.map(({ id }) => id));
+    for (const { id } of query.all({ text, args: [...args, ids] })) seen.add(`${segment} ${String(id)}`);
+  }
+  return (segment, id) => seen.has(`${segment} ${id}`);
+}

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { recordEvents } from "../../src/inventory/index.ts";
+import type { Actor } from "../../src/inventory/model/access.ts";
+import { type Field, isComparable, type Json } from "../../src/inventory/model/field.ts";
+import { isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../../src/inventory/resources/index.ts";
+import { type Lab, openLab, pathsOf } from "./harness.ts";
+import { seeded } from "./random.ts";
+import { EMPTY } from "./sample.ts";
+
+/**
+ * Every text of every record contains a mark of its own. Each kind of caller then reads everything there is to read, in
+ * every form, and no answer contains the mark of a record that the caller may not view today. Filters, which answer
+ * without showing anything, find nothing by such a mark either.
+ */
+
+const random = seeded(13);
+const GROUPS: Record<string, string[]> = {
+  alice: ["Genomics"],
+  bob: ["Imaging"],
+  carol: ["Genomics", "Imaging"],
+};
+const CALLERS = [undefined, "alice", "bob", "carol", "admin"];
+const EACH = 3;
+
+interface Marked {
+  resource: RoutedResource;
+  id: string;
+  marks: string[];
+  owner: string;
+  group: string;
+  public: boolean;
+  viewer: string | undefined;
+}
+
+let lab: Lab;
+const records: Marked[] = [];
+let marks = 0;
+const newMark = (of: string[]): string => {
+  const mark = `zq${(++marks).toString(36).padStart(4, "0")}qz`;
+  of.push(mark);
+  return mark;
+};
+
+const views = (as: string | undefined, of: Marked): boolean =>
+  as === "admin" ||
+  of.public ||
+  (as !== undefined && (of.owner === as || GROUPS[as].includes(of.group) || of.viewer === as));
+
+const send = async (method: string, path: string, body?: unknown): Promise<Record<string, Json>> => {
+  const answer = await lab.send("admin", method, path, body);
+  expect({ method, path, body, text: answer.text, ok: answer.status < 300 }).toMatchObject({ ok: true });
+  return answer.body;
+};
+
+/** Values that the declarations require and a mark cannot be. */
+const FIXED: Record<string, Record<string, Json>> = {
+  annotation_type: { type: "TEXT" },
+  custom_property_type: { type: "TEXT", model_name: "stocks.specimen", model_type: "FISH" },
+  saved_view: { list: "locations", query: "" },
+};
+
+function valueFor(field: Field, of: string[]): Json | undefined {
+  if (field.kind === "text" && !field.choices && !field.pattern) return newMark(of);
+  if (field.kind === "reference" && (field.write === "required" || random.chance(0.8))) {
+    const known = records.filter(({ resource }) => resource.name === field.to);
+    if (field.to === "address") return "x";
+    return known.length === 0 ? undefined : random.pick(known).id;
+  }
+  return field.idOf
+    ? random.pick(records.filter(({ resource }) => resource.name === field.idOf)).id
+    : undefined;
+}
+
+async function addRecord(resource: RoutedResource): Promise<void> {
+  const own: string[] = [];
+  const body: Record<string, Json> = {};
+  for (const [name, field] of Object.entries(resource.fields)) {
+    if (field.write === "never" || field.shown === "internal" || field.targetHas) continue;
+    const value = ["owner", "owned_by"].includes(name) ? undefined : valueFor(field, own);
+    if (value !== undefined) body[name] = value;
+  }
+  const owner = random.pick(["admin", "alice", "bob"]);
+  const group = random.pick(["Genomics", "Imaging", "SYSTEM_GROUP"]);
+  const access = { owner, owned_by: group, public: random.chance(0.25) };
+  const { id } = await send("POST", `${resource.segment}/`, { ...body, ...FIXED[resource.name], ...access });
+  const viewer = random.chance(0.2) ? "bob" : undefined;
+  const marked = { resource, id: String(id), marks: own, owner, group, public: access.public, viewer };
+  records.push(marked);
+  if (viewer)
+    await send("PUT", `${resource.segment}/${marked.id}/permissions/`, {
+      users: [{ user: viewer, view: true }],
+    });
+}
+
+/** Notes, annotations, files and a history. */
+async function addParts({ resource, id, marks }: Marked): Promise<void> {
+  const path = `${resource.segment}/${id}/`;
+  await send("POST", `${path}notes/`, { content: newMark(marks) });
+  const gone = await send("POST", `${path}notes/`, { content: newMark(marks) });
+  await send("PATCH", `${path}notes/${String(gone.id)}/`, { content: newMark(marks) });
+  await send("DELETE", `${path}notes/${String(gone.id)}/`);
+  const type = records.find((of) => of.resource.name === "annotation_type")!;
+  await send("POST", `${path}annotations/`, { annotation_type_id: type.id, value: newMark(marks) });
+  const [app, model] = resource.model.split(".");
+  const file = await lab.bytes(
+    "POST",
+    `attachments/?app=${app}&model=${model}&object_id=${id}&name=${newMark(marks)}`,
+    {
+      as: "admin",
+      body: newMark(marks),
+    },
+  );
+  expect(file.status).toBe(201);
+  const key = "name" in resource.fields && resource.fields.name.kind === "text" ? "name" : "description";
+  if (key in resource.fields) await send("PATCH", path, { [key]: newMark(marks) });
+}
+
+/** Applied and open stocktakes of locations with records that not everyone may view, which everyone may see. */
+async function countLocation(location: Marked, apply: boolean): Promise<void> {
+  const { id } = await send("POST", "stocktakes/", {
+    name: `Stocktake of ${location.id}`,
+    location: location.id,
+    public: true,
+  });
+  const path = `stocktakes/${String(id)}/`;
+  const scanned = records.filter(({ resource }) => "barcode" in resource.fields && random.chance(0.6));
+  const barcodes = await Promise.all(
+    scanned.map(async (of) => (await send("GET", `${of.resource.segment}/${of.id}/?fields=barcode`)).barcode),
+  );
+  const codes = [...barcodes, ...scanned.slice(0, 2).map((of) => of.id)].filter((code) => code !== "");
+  await send("POST", `${path}scans/`, { codes });
+  if (apply) await send("POST", `${path}apply/`, { missing: "status" });
+}
+
+beforeAll(async () => {
+  lab = await openLab({ sample: EMPTY });
+  await lab.accounts.addUser({ username: "carol", group: "Genomics" });
+  lab.tokens.carol = lab.accounts.addToken("carol", "test");
+  await send("PUT", "groups/Imaging/members/carol/", {});
+  const guarded = RESOURCES.filter(isGuarded);
+  const order = ["place", "equipment", "location", "field_meta", "category", "term", "annotation_type"];
+  guarded.sort((a, b) => ((order.indexOf(a.name) + 100) % 100) - ((order.indexOf(b.name) + 100) % 100));
+  for (const resource of guarded) for (let i = 0; i < EACH; i++) await addRecord(resource);
+  for (const marked of records.slice()) await addParts(marked);
+  const locations = records.filter(({ resource }) => resource.name === "location");
+  for (const marked of records.filter(
+    ({ resource }) => "location" in resource.fields && resource.name !== "stocktake",
+  ))
+    await send("PATCH", `${marked.resource.segment}/${marked.id}/`, { location: random.pick(locations).id });
+  for (const [i, location] of locations.entries()) {
+    await countLocation(location, i % 2 === 0);
+    if (i > 1) await send("PATCH", `locations/${location.id}/`, { public: (location.public = true) });
+  }
+  for (const { resource, id } of records.filter(({ resource }) => resource.name === "specimen").slice(0, 1))
+    await send("DELETE", `${resource.segment}/${id}/`);
+}, 60_000);
+afterAll(() => lab.database.close());
+
+const AS_OF = "as_of=2026-01-01T00:00:00Z";
+const OF_RECORDS = [
+  "",
+  "?fields=*&page_size=max",
+  "?fields=*&format=csv",
+  "?fields=*&format=api&deleted=all",
+  "?fields=*&response_format=nested&deleted=all&page_size=max",
+  `?fields=*&${AS_OF}`,
+  "?explain=1",
+];
+const variantsOf = (path: string): string[] =>
+  /(labels|import)\/$/.test(path)
+    ? [""]
+    : RESOURCES.some(({ segment }) => [segment, `${segment}/{id}`].includes(path.replace(/\/$/, "")))
+      ? OF_RECORDS
+      : ["?deleted=all&page_size=max", `?${AS_OF}`];
+
+/** Addresses of everything that can be read, from the OpenAPI document. */
+async function addresses(): Promise<string[]> {
+  const paths = Object.keys(await pathsOf(lab)).map((path) => path.replace("/api/v2/", ""));
+  const operations = await pathsOf<{ summary: string }>(lab);
+  const found: string[] = [];
+  for (const path of paths.filter((one) => "get" in operations[`/api/v2/${one}`])) {
+    const own = records.filter(({ resource }) => path.startsWith(`${resource.segment}/`));
+    const filled =
+      path.includes("{id}") && own.length > 0 ? own.map(({ id }) => path.replace("{id}", id)) : [path];
+    for (const one of filled.filter((each) => !each.includes("{")))
+      found.push(...variantsOf(path).map((variant) => one + variant));
+  }
+  const ids = lab.database.query("SELECT id FROM record_batch ORDER BY rid DESC LIMIT 60").all() as {
+    id: string;
+  }[];
+  found.push(
+    ...ids.map(({ id }) => `batches/${id}/?page_size=max`),
+    "changes/?page_size=10000",
+    "batches/?page_size=max",
+  );
+  for (const resource of RESOURCES)
+    for (const name of pathNames(DECLARED, resource))
+      found.push(`${resource.segment}/values/?field=${name}&deleted=all`);
+  for (const { resource, id } of records)
+    if (["place", "equipment", "location"].includes(resource.name))
+      found.push(`locations/tree/?of=${resource.segment}/${id}`);
+  const [{ path, rows }] = [
+    { path: "attachments/", rows: lab.database.query("SELECT id FROM attachment").all() as { id: string }[] },
+  ];
+  for (const { id } of rows) found.push(`${path}${id}/`, `${path}${id}/content/`, `${path}${id}/history/`);
+  return found;
+}
+
+const hiddenFrom = (as: string | undefined) => records.filter((of) => !views(as, of));
+
+test("no answer contains the mark of a record that its reader may not view", async () => {
+  const all = await addresses();
+  expect(all.length).toBeGreaterThan(1000);
+  let seen = 0;
+  for (const as of CALLERS.filter((each) => each !== "admin")) {
+    const secrets = new Set(hiddenFrom(as).flatMap((of) => of.marks));
+    for (const path of all) {
+      const { text } = await lab.ask("GET", path, as === undefined ? {} : { as });
+      const found = text.match(/zq\w{4}qz/g) ?? [];
+      seen += found.length;
+      expect({ as, path, leaked: found.filter((mark) => secrets.has(mark)) }).toEqual({
+        as,
+        path,
+        leaked: [],
+      });
+    }
+  }
+  // Most answers show something.
+  expect(seen).toBeGreaterThan(5000);
+}, 300_000);
+
+test("no filter finds anything by the mark of a record that the caller may not view", async () => {
+  let found = 0;
+  for (const as of CALLERS) {
+    const hidden = hiddenFrom(as).flatMap((of) => of.marks);
+    for (const resource of RESOURCES) {
+      const texts = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
+      const names = [...new Set([...texts, ...pathNames(DECLARED, resource)])].map(
+        (name) => `${name}__icontains`,
+      );
+      for (const name of [...names, "name", "query", "description", "notes__content__icontains"]) {
+        // What a value contains of other records may have any mark.
+        const isJson = resource.fields[name.replace("__icontains", "")]?.kind === "json";
+        const asked = isJson ? hidden : hidden.length > 0 ? [random.pick(hidden)] : [];
+        const ask = async (value: string) => {
+          const path = `${resource.segment}/?deleted=all&page_size=1&${name}=${value}`;
+          const { status, body } = await lab.ask("GET", path, as === undefined ? {} : { as });
+          return status === 200 ? Number(body.total) : 0;
+        };
+        for (const mark of asked)
+          expect({ as, list: resource.segment, name, mark, total: await ask(mark) }).toMatchObject({
+            total: 0,
+          });
+        found += await ask("zq");
+      }
+    }
+    for (const mark of hidden.slice(0, 60)) {
+      const { body } = await lab.ask("GET", `resolver/?query=${mark}`, as === undefined ? {} : { as });
+      expect(body.id).toBeNull();
+    }
+  }
+  expect(found).toBeGreaterThan(500);
+}, 300_000);
+
+test("webhook events contain no mark, and no filter reaches what a value contains of other records", () => {
+  const events = recordEvents(lab.database, lab.clock, "http://lab");
+  const { user } = lab.database
+    .query("SELECT rid AS user FROM user_account WHERE username = 'bob'")
+    .get() as { user: number };
+  const bob: Actor = { user, username: "bob", superuser: false, groups: [], primaryGroup: 1 };
+  const all = events.since(0, bob, { resource: null, expression: null }, 10_000);
+  expect(all.events.length).toBeGreaterThan(50);
+  expect(JSON.stringify(all)).not.toMatch(/zq\w{4}qz/);
+  for (const resource of RESOURCES)
+    for (const [category, field] of Object.entries(resource.fields)) {
+      const expression = JSON.stringify({ category, operator: "icontains", value: "zq" });
+      if (!isComparable(field))
+        expect(() => events.check({ resource: resource.segment, expression })).toThrow();
+    }
+});
