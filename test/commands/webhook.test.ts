@@ -22,7 +22,7 @@ const json = async (...words: string[]) => JSON.parse((await webhook(...words, "
 test("adds, lists, pings and removes webhooks", async () => {
   const added = await webhook("add", receiver.url, "--user", "kim");
   expect(added.stdout).toMatch(/^webhook [0-9a-f-]{36}\nsecret {2}whsec_\S+\n$/);
-  expect(added.stderr).toContain("only this once");
+  expect(added.stderr).toContain("not shown again");
   const own = ["--event", "record.created", "--event", "job.failed", "--resource", "locations"];
   const second = await json("add", receiver.url, "--user", "lee", ...own);
   expect(second.former_secret_until).toBeNull();

@@ -58,8 +58,8 @@ function AtProvider({ onClose }: { onClose: () => void }) {
       }
     >
       <p>
-        You signed in a while ago. Sign in with {signInProvider() || "your provider"} again. You return to
-        this page and can repeat the action.
+        You signed in a while ago. Sign in with {signInProvider() || "your provider"} again. You will return
+        to this page and can repeat the action.
       </p>
     </Dialog>
   );
