@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, type Mock, spyOn, test } from "bun:test";
+import { ApiError, get, onConfirmationRequired, requestJson, setCsrfToken } from "../../src/web/request.ts";
+
+const sent: { address: string; init: RequestInit }[] = [];
+const replies: (Response | Error)[] = [];
+let fetched: Mock<typeof fetch>;
+beforeEach(() => {
+  fetched = spyOn(globalThis, "fetch").mockImplementation((async (address: string, init: RequestInit) => {
+    sent.push({ address, init });
+    const reply = replies.shift() ?? Response.json({ done: true });
+    if (reply instanceof Error) throw reply;
+    return reply;
+  }) as unknown as typeof fetch);
+});
+afterEach(() => {
+  fetched.mockRestore();
+  setCsrfToken(null);
+  sent.length = 0;
+});
+
+const failing = (status: number, body: object, headers: Record<string, string> = {}) =>
+  Response.json(body, { status, headers });
+const errorOf = (request: Promise<unknown>): Promise<ApiError> =>
+  request.then(
+    () => expect.unreachable(),
+    (error) => error,
+  );
+
+const form = new FormData();
+test.each<[body: unknown, data: unknown, type: string | undefined]>([
+  [{ label: "x" }, '{"label":"x"}', "application/json"],
+  [[], "[]", "application/json"],
+  [null, "null", "application/json"],
+  ["text", '"text"', "application/json"],
+  [undefined, null, undefined],
+  [form, form, undefined],
+])("the body %j is sent as %j", async (body, data, type) => {
+  expect(await requestJson<object>("POST", "/api/x", { body })).toEqual({ done: true });
+  const [{ address, init }] = sent;
+  expect([address, init.method, init.body, init.credentials]).toEqual([
+    "/api/x",
+    "POST",
+    data as null,
+    "same-origin",
+  ]);
+  expect(init.headers).toEqual({ Accept: "application/json", ...(type ? { "Content-Type": type } : {}) });
+});
+
+test("only requests that write carry the CSRF token", async () => {
+  setCsrfToken("t1");
+  await get("/api/x", { a: 1, b: "", c: null });
+  await requestJson("DELETE", "https://other.example/api/y?z=1");
+  expect(sent.map(({ address }) => address)).toEqual(["/api/x?a=1", "/api/y?z=1"]);
+  expect(sent.map(({ init }) => (init.headers as Record<string, string>)["X-CSRFToken"])).toEqual([
+    undefined as unknown as string,
+    "t1",
+  ]);
+});
+
+test("an empty answer is undefined", async () => {
+  replies.push(new Response(null, { status: 204 }));
+  expect(await requestJson<undefined>("DELETE", "/api/x")).toBeUndefined();
+});
+
+test("errors have status, code, messages by field and the time to wait", async () => {
+  replies.push(failing(400, { code: "invalid_request", message: "label: Too long.", label: ["Too long."] }));
+  expect(await errorOf(get("/api/x"))).toMatchObject({
+    status: 400,
+    code: "invalid_request",
+    message: "label: Too long.",
+    fields: { label: ["Too long."] },
+    retryAfter: null,
+  });
+  replies.push(failing(400, { message: "url: Wrong.", field: "url" }, { "Retry-After": "7" }));
+  expect(await errorOf(get("/api/x"))).toMatchObject({
+    code: "internal",
+    fields: { url: ["Wrong."] },
+    retryAfter: 7,
+  });
+  replies.push(new Response("<html>", { status: 502 }));
+  expect(await errorOf(get("/api/x"))).toMatchObject({ status: 502, code: "internal", fields: {} });
+  replies.push(new TypeError("offline"));
+  expect(await errorOf(get("/api/x"))).toMatchObject({ status: 0, code: "unreachable" });
+  const aborted = Object.assign(new Error("aborted"), { name: "AbortError" });
+  replies.push(aborted);
+  expect(await errorOf(get("/api/x"))).toBe(aborted as ApiError);
+});
+
+test("asks for a confirmation where the server wants one, and sends the request again", async () => {
+  const wanted = () => failing(403, { code: "confirmation_required", message: "Confirm.", by: "password" });
+  replies.push(wanted());
+  expect(await errorOf(get("/api/x"))).toMatchObject({ code: "confirmation_required" });
+  const asked: string[] = [];
+  let isConfirmed = true;
+  const end = onConfirmationRequired(async (by) => {
+    asked.push(by);
+    return isConfirmed;
+  });
+  replies.push(wanted());
+  expect(await get<object>("/api/x")).toEqual({ done: true });
+  isConfirmed = false;
+  replies.push(wanted());
+  expect(await errorOf(get("/api/x"))).toMatchObject({ status: 403, body: { reason: "cancelled" } });
+  replies.push(failing(403, { code: "forbidden", message: "No." }));
+  expect(await errorOf(get("/api/x"))).toMatchObject({ code: "forbidden" });
+  expect(asked).toEqual(["password", "password"]);
+  end();
+  replies.push(wanted());
+  expect(await errorOf(get("/api/x"))).toMatchObject({ code: "confirmation_required" });
+});
