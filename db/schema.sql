@@ -52,7 +52,7 @@ CREATE TABLE job (
   result INTEGER REFERENCES result (rid),
   -- Reason why an ended job has no prediction.
   failure TEXT,
-  worker TEXT,
+  worker TEXT, idempotency_key TEXT CHECK (idempotency_key IS NULL OR state <> 'expired'),
   CHECK ((state = 'running') = (deadline IS NOT NULL)),
   CHECK ((state = 'finished') = (result IS NOT NULL)),
   CHECK ((state IN ('failed', 'cancelled', 'expired')) = (failure IS NOT NULL)),
@@ -1154,3 +1154,5 @@ CREATE TABLE logout_token (
   sha256 TEXT PRIMARY KEY,
   until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX job_idempotency_key ON job (client, idempotency_key) WHERE idempotency_key IS NOT NULL;

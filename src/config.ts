@@ -45,7 +45,7 @@ export const SECTIONS = {
     ),
     trust_proxy: bool(false, {
       sentence:
-        "Trust X-Forwarded-For, -Proto, -Host and -Prefix: set it behind a reverse proxy that sets or removes each of them. public_url takes precedence.",
+        "Trust X-Forwarded-For, -Proto, -Host, -Port and -Prefix: set it behind a reverse proxy that sets or removes each of them. public_url takes precedence.",
     }),
     ca_file: text("", "empty, or a path", PATH, {
       sentence:

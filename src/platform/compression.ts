@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream";
-import { createGzip } from "node:zlib";
+import { createGunzip, createGzip } from "node:zlib";
+import { Problem } from "../problem.ts";
 
 /** Size in bytes from which a body is compressed. */
 const THRESHOLD = 1024;
@@ -50,6 +51,8 @@ async function compressBody(response: Response, body: ReadableStream<Uint8Array>
   return new Response(joined(pieces), init);
 }
 
+type Pieces = AsyncIterable<Uint8Array> & { destroy(): unknown };
+
 /** Up to this size compression takes less time than passing it to another thread. */
 const AT_ONCE = 65_536;
 
@@ -60,9 +63,7 @@ const joined = (pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
  * Compresses on zlib's threads: 20 MB take a quarter of a second. Bun's CompressionStream would block the main thread
  * (Bun 1.4.5).
  */
-function gzipPieces(
-  source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncIterable<Uint8Array> & { destroy(): unknown } {
+function gzipPieces(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Pieces {
   // Errors surface at the reader.
   return pipeline(slices(source), createGzip({ chunkSize: AT_ONCE }), () => {});
 }
@@ -70,6 +71,18 @@ function gzipPieces(
 async function* slices(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of source)
     for (let at = 0; at < chunk.byteLength; at += AT_ONCE) yield chunk.subarray(at, at + AT_ONCE);
+}
+
+/** Decompresses a body as it is read, in pieces of bounded size. @throws Problem malformed while it is read */
+export function gunzipped(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const gunzip = createGunzip({ chunkSize: AT_ONCE });
+  return pulled(
+    pipeline(slices(body), gunzip, () => {}),
+    (error) => {
+      if (error instanceof Problem) throw error;
+      throw new Problem("malformed", "The body is truncated or damaged, or is not gzip.", { cause: error });
+    },
+  );
 }
 
 /** The bytes read so far and the rest of the stream, no faster than the client reads. */
@@ -85,18 +98,28 @@ function gzipStream(
       yield value;
     }
   }
-  const gzip = gzipPieces(source());
-  const pieces = gzip[Symbol.asyncIterator]();
+  return pulled(gzipPieces(source()), undefined, (reason) => reader.cancel(reason));
+}
+
+/** A stream of pieces that are made when they are read. */
+function pulled(
+  source: Pieces,
+  onError: (error: unknown) => never = (error) => {
+    throw error;
+  },
+  onCancel?: (reason: unknown) => Promise<void>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = source[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
-        const { done, value } = await pieces.next();
+        const { done, value } = await pieces.next().catch(onError);
         if (done) controller.close();
         else controller.enqueue(value as Uint8Array<ArrayBuffer>);
       },
       async cancel(reason) {
-        gzip.destroy();
-        await reader.cancel(reason);
+        source.destroy();
+        await onCancel?.(reason);
       },
     },
     { highWaterMark: 0 },

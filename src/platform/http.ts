@@ -191,7 +191,7 @@ function normalizeUrl(
   let request = received;
   let hasHost = true;
   if (!URL.canParse(request.url)) {
-    const path = request.url.startsWith("/") ? request.url : pathOf(request);
+    const path = request.url.startsWith("/") ? request.url : afterHost(request);
     hasHost = request.headers.get("host") === null;
     request = new Request(`${arrival?.origin() ?? "http://localhost"}${path}`, request);
   }
@@ -265,8 +265,10 @@ function finish(request: Request, response: Response, id: string): void {
   if (/\bclose\b/i.test(request.headers.get("connection") ?? "")) headers.set("Connection", "close");
 }
 
-function pathOf(request: Request): string {
-  const end = request.url.indexOf("?");
-  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
-  return start < 0 ? "/" : request.url.slice(start, end < 0 ? undefined : end);
+/** Path and query. */
+function afterHost({ url }: Request): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  return start < 0 ? "/" : url.slice(start);
 }
+
+const pathOf = (request: Request): string => afterHost(request).split("?", 1)[0];

@@ -4,15 +4,19 @@ export interface PublicUrlOptions {
   publicUrl: string;
   /** Path before all addresses of the service, such as /labd; empty where there is none. */
   basePath: string;
-  /** Whether X-Forwarded-For, -Proto, -Host and -Prefix are those of a reverse proxy of ours. */
+  /** Whether X-Forwarded-For, -Proto, -Host, -Port and -Prefix are those of a reverse proxy of ours. */
   trustProxy: boolean;
 }
 
 /** The service is reached as requests say. */
 export const DIRECT: PublicUrlOptions = { publicUrl: "", basePath: "", trustProxy: false };
 
+const NAME = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])`;
+const PORT = String.raw`(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])`;
+
 /** Host with an optional port: name, IPv4, or IPv6 in brackets; nothing else, which could inject markup. */
-export const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+export const HOST = new RegExp(`^${NAME}(?::${PORT})?$`);
+const ONLY_PORT = new RegExp(`^${PORT}$`);
 
 /** A base path: no empty segment, which a browser would take for a host. */
 export const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
@@ -26,8 +30,13 @@ export function ownOrigin(request: Request, reach: PublicUrlOptions): string {
   if (!reach.trustProxy) return url.origin;
   const host = lastOf(request.headers.get("x-forwarded-host"));
   const scheme = lastOf(request.headers.get("x-forwarded-proto"));
-  const named = host !== undefined && HOST.test(host) ? host : url.host;
-  return new URL(`${scheme === "https" ? "https:" : url.protocol}//${named}`).origin;
+  const port = lastOf(request.headers.get("x-forwarded-port"));
+  const isNamed = host !== undefined && HOST.test(host);
+  const origin = new URL(`${scheme === "https" ? "https:" : url.protocol}//${isNamed ? host : url.host}`);
+  // A port in X-Forwarded-Host is the more specific one.
+  const hasPort = isNamed && /:\d+$/.test(host);
+  if (!hasPort && port !== undefined && ONLY_PORT.test(port)) origin.port = port;
+  return origin.origin;
 }
 
 /** The prefix of all paths, for links, redirects and cookies: /labd, or empty. */

@@ -18,6 +18,29 @@ test("links begin with the public URL of the settings, of a trusted proxy, or of
   expect(baseOf(from(FORWARDED), set)).toBe("https://set.example/set");
 });
 
+test.each<[string, Record<string, string>, string]>([
+  ["completes the host of the request", { "X-Forwarded-Port": "9443" }, "http://127.0.0.1:9443"],
+  [
+    "completes X-Forwarded-Host",
+    { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "lab.example", "X-Forwarded-Port": "8443" },
+    "https://lab.example:8443",
+  ],
+  [
+    "is left out where it is the scheme's own",
+    { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "lab.example", "X-Forwarded-Port": "443" },
+    "https://lab.example",
+  ],
+  [
+    "gives way to a port in X-Forwarded-Host",
+    { "X-Forwarded-Host": "lab.example:8080", "X-Forwarded-Port": "80" },
+    "http://lab.example:8080",
+  ],
+  ["is ignored if it is no port", { "X-Forwarded-Port": "99999" }, "http://127.0.0.1:8480"],
+])("X-Forwarded-Port of a trusted proxy %s", (_, headers, expected) => {
+  expect(baseOf(from(headers), { ...DIRECT, trustProxy: true })).toBe(expected);
+  expect(baseOf(from(headers), DIRECT)).toBe("http://127.0.0.1:8480");
+});
+
 test.each(["//evil.example", "/..", "/a/../b", "/a//b", "evil", "/a b", "/<b>", "https://evil.example", ""])(
   "ignores the invalid prefix %p",
   (prefix) => {

@@ -115,6 +115,9 @@ describe("every operation responds as documented:", () => {
     const { id } = (await call(waiting, "POST", "/jobs", { body: example })).json;
     await call(waiting, "GET", "/jobs/{id}/result", { id });
     await call(waiting, "POST", "/jobs", { body: example });
+    const headers = { "Idempotency-Key": "1" };
+    for (const identifier of ["a", "b"])
+      await call(service, "POST", "/jobs", { body: { identifier, querySequence: "MKL" }, headers });
     await call(waiting, "DELETE", "/jobs/{id}", { id });
     await call(waiting, "GET", "/jobs/{id}", { id });
     service.database.query("UPDATE job SET expires = 1 WHERE state = 'finished'").run();

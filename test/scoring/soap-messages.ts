@@ -82,7 +82,10 @@ const unescape = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 
 export function outcomeOf(status: number, xml: string): Outcome {
-  const [, version] = /^<\?xml[^>]*\?>\n<soap:Envelope xmlns:soap="([^"]*)"><soap:Body>/.exec(xml) ?? [];
+  const [, version] =
+    /^<\?xml[^>]*\?>\n<soap:Envelope xmlns:soap="([^"]*)">(?:<soap:Header>.*<\/soap:Header>)?<soap:Body>/.exec(
+      xml,
+    ) ?? [];
   const soap = version === "http://www.w3.org/2003/05/soap-envelope" ? "1.2" : "1.1";
   const pattern =
     soap === "1.1"
@@ -98,7 +101,9 @@ export function outcomeOf(status: number, xml: string): Outcome {
     soap,
     fault,
     code,
-    text: unescape(text).replace(/\d+ names are known/, "# names are known"),
+    text: unescape(text)
+      .replace(/\d+ names are known/, "# names are known")
+      .replace(/http:\/\/127\.0\.0\.1:\d+\/api/, "http://…/api"),
   };
 }
 

@@ -164,6 +164,61 @@ describe("a pattern that makes backtracking engines hang", () => {
   });
 });
 
+describe("a compressed message", () => {
+  const message = runJobMessage({ sequence: "MKL" });
+
+  test.each(["gzip", "x-gzip", "GZIP"])("is read in %s", async (encoding) => {
+    const answer = await post(Bun.gzipSync(message), { "Content-Encoding": encoding });
+    expect([answer.status, answer.element("JobIdentifier")]).toEqual([200, expect.any(String)]);
+  });
+
+  test("is limited by its uncompressed size, and no more of it is uncompressed", async () => {
+    const bomb = Bun.gzipSync(" ".repeat(80_000_000));
+    expect(bomb.length).toBeLessThan(MAX_BYTES);
+    const took = await cpuTimeOf(async () => {
+      const answer = await post(bomb, { "Content-Encoding": "gzip" });
+      expect([answer.status, answer.element("code")]).toEqual([413, "too_large"]);
+    });
+    expect(took).toBeLessThan(2000);
+  });
+
+  test.each([
+    ["that is cut off", Bun.gzipSync(message).slice(0, -20)],
+    ["that is not gzip", new TextEncoder().encode(message)],
+  ])("%s is malformed", async (_, bytes) => {
+    const answer = await post(bytes, { "Content-Encoding": "gzip" });
+    expect([answer.status, answer.element("code")]).toEqual([500, "malformed"]);
+    expect(answer.element("faultstring")).toContain("gzip");
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const message = runJobMessage({ sequence: "MKLV" });
+
+  test("makes a repeated RunJob return the same job, and another one a fault", async () => {
+    const jobs = [];
+    for (let i = 0; i < 2; i++)
+      jobs.push((await post(message, { "Idempotency-Key": "a 1" })).element("JobIdentifier"));
+    expect(jobs[1]).toBe(jobs[0]!);
+    const other = await post(runJobMessage({ sequence: "MKLW" }), { "Idempotency-Key": "a 1" });
+    expect([other.status, other.element("code")]).toEqual([500, "key_reused"]);
+    expect(other.element("faultcode")).toBe("soap:Client");
+    const json = {
+      body: { querySequence: "MKLV", identifier: "test" },
+      headers: { "Idempotency-Key": "a 1" },
+    };
+    expect((await service.ask("POST", "/jobs", json)).json.id).toBe(jobs[0]);
+  });
+
+  test.each(["", "é", "x".repeat(256)])("must be 1 to 255 printable characters, not %p", async (key) => {
+    const answer = await post(message, { "Idempotency-Key": key });
+    expect([answer.element("code"), answer.element("faultstring")]).toEqual([
+      "invalid_request",
+      "Idempotency-Key: expected 1 to 255 printable ASCII characters.",
+    ]);
+  });
+});
+
 describe("GetStatus and GetResult", () => {
   let queries = 0;
   const submitIdle = async (client: string, sequence = `MK${"L".repeat(++queries)}`): Promise<string> => {
@@ -325,6 +380,30 @@ describe("documents", () => {
     const { element } = await post(message);
     expect(await result(element("JobIdentifier")!)).toContain("FSDLWKLL");
   });
+
+  test.each(["?xsd=1", "?disco", "?wsdl2", "/", "/?wsdl", "/other.xsd"])(
+    "do not include %s",
+    async (path) => {
+      const response = await get(ENDPOINT + path);
+      expect(response.status).toBe(404);
+      if (path.startsWith("?"))
+        expect(await response.text()).toContain(
+          "The WSDL is http://lab.example:8480/soap/ConservationScorer?wsdl,",
+        );
+    },
+  );
+
+  test.each(["?wsdl", "/messages.xsd", "/prediction.xsd"])(
+    "are not sent again to who has %s",
+    async (path) => {
+      const tag = (await get(ENDPOINT + path)).headers.get("etag")!;
+      const url = `http://lab.example:8480${ENDPOINT}${path}`;
+      const again = await service.send(new Request(url, { headers: { "If-None-Match": tag } }));
+      expect([again.status, await again.text()]).toEqual([304, ""]);
+      const changed = await service.send(new Request(url, { headers: { "If-None-Match": '"other"' } }));
+      expect(changed.status).toBe(200);
+    },
+  );
 
   test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])(
     "HEAD returns the headers of GET: %p",

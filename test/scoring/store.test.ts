@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
+import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
@@ -347,3 +348,41 @@ test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto
       expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
   },
 );
+
+describe("an idempotency key", () => {
+  test("returns the job that the client has submitted with it, also within one commit and after its end", async () => {
+    const { store, finishNext } = openQueue();
+    const [first, second] = await Promise.all([
+      store.insert(request(), "a", "key"),
+      store.insert(request(), "a", "key"),
+    ]);
+    expect(second).toBe(first);
+    finishNext();
+    expect(await store.insert(request(), "a", "key")).toBe(first);
+    expect(store.counts()).toMatchObject({ queued: 0, finished: 1 });
+  });
+
+  test("is refused with another request, and free for other clients", async () => {
+    const { store } = openQueue();
+    const first = await store.insert(request(), "a", "key");
+    for (const other of [request("MKL"), { ...request(), identifier: "other" }])
+      await expect(store.insert(other, "a", "key")).rejects.toMatchObject({ code: "key_reused" });
+    expect(await store.insert(request(), "b", "key")).not.toBe(first);
+    expect(store.counts().queued).toBe(2);
+  });
+
+  test("returns its job although the queue is full", async () => {
+    const { store } = openQueue({ maxQueued: 1 });
+    const first = await store.insert(request(), "a", "key");
+    expect(await store.insert(request(), "a", "key")).toBe(first);
+  });
+
+  test("expires with its job", async () => {
+    const { store, database, pass, clock, finishNext } = openQueue({ retention: 1000 });
+    const first = await store.insert(request(), "a", "key");
+    finishNext();
+    pass(1000);
+    expect(expireJobs(database, clock.now())).toBe(1);
+    expect(await store.insert(request("MKL"), "a", "key")).not.toBe(first);
+  });
+});

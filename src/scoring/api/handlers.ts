@@ -44,6 +44,9 @@ interface HandlersOptions {
 
 export type Handlers = ReturnType<typeof scoringHandlers>;
 
+/** As the inventory's API accepts them. */
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
 const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
   homologs: "Searching for homologs (step 1 of 3)",
   tree: "Building the tree of the homologs (step 2 of 3)",
@@ -56,13 +59,19 @@ export function scoringHandlers({ store, runner, classes, maxQueryLength }: Hand
     /**
      * Validates and stores a job, and returns its identifier once it is on the disk. The queue is shared fairly between
      * clients.
-     * @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy
+     * @param key the header Idempotency-Key: repeating a request with the same key returns the same job
+     * @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy, key_reused
      */
-    async runJob(submission: JobSubmission, client = ""): Promise<string> {
+    async runJob(submission: JobSubmission, client = "", key: string | null = null): Promise<string> {
+      if (key !== null && !KEY.test(key))
+        throw new Problem(
+          "invalid_request",
+          "Idempotency-Key: expected 1 to 255 printable ASCII characters.",
+        );
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
       const { identifier, scoringModel: model } = submission;
-      const id = await store.insert({ identifier, query, model, patterns }, client);
+      const id = await store.insert({ identifier, query, model, patterns }, client, key);
       runner.wake();
       return id;
     },

@@ -30,6 +30,7 @@ const REFUSALS: Record<number, string> = {
   410: "The job ended so long ago that its result was removed.",
   413: "The body exceeds the limit (setting max_message_bytes).",
   415: "The body is not JSON.",
+  422: "The Idempotency-Key was used with another request.",
   503: "The queue is full or the service is stopping; Retry-After says when to try again.",
 };
 
@@ -40,13 +41,23 @@ export const SUBMIT = {
   operationId: "submitScoringJob",
   summary: "Start a job",
   description:
-    "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests share their computation.",
+    "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests share their computation, and with the same `Idempotency-Key` the response is the same job.",
+  parameters: [
+    {
+      name: "Idempotency-Key",
+      in: "header" as const,
+      required: false,
+      ...string(
+        "A key chosen by the client, 1 to 255 printable ASCII characters: valid as long as the job is kept.",
+      ),
+    },
+  ],
   responses: {
     202: {
       ...json("The job; Location is its address.", JobSchema),
       headers: { Location: string("Address of the job.") },
     },
-    ...refusals(400, 413, 415, 503),
+    ...refusals(400, 413, 415, 422, 503),
   },
 };
 export const JOB = {

@@ -49,7 +49,7 @@ export function jsonRoutes(options: JsonOptions) {
   };
   const events = new JobEvents({ watch });
   const show = (id: string, base: string): JobObject => watch(id, base)();
-  const corpus = openCorpusOnce(options.corpora);
+  const context = { ...options, corpus: openCorpusOnce(options.corpora) };
   const routes = new Elysia({ name: "scoring-json", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
     .parser("scoringJson", ({ request }) => {
@@ -59,8 +59,9 @@ export function jsonRoutes(options: JsonOptions) {
     .post(
       `${API}/jobs`,
       async ({ body, request, requestContext, set, status }) => {
-        const submission = readSubmission(body, { ...options, corpus });
-        const id = await handlers.runJob(submission, clientOf(request));
+        const submission = readSubmission(body, context);
+        const key = request.headers.get("idempotency-key");
+        const id = await handlers.runJob(submission, clientOf(request), key);
         const job = show(id, requestContext.baseUrl);
         set.headers.Location = job.links.self;
         return status(202, job);

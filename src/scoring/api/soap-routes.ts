@@ -1,17 +1,24 @@
 import { Elysia } from "elysia";
+import { gunzipped } from "../../platform/compression.ts";
 import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { Problem } from "../../problem.ts";
-import { encodeFault, encodeResponse, type SoapResponse, type SoapVersion } from "../contract/encode.ts";
+import {
+  encodeFault,
+  encodeResponse,
+  type Rejected,
+  type SoapResponse,
+  type SoapVersion,
+} from "../contract/encode.ts";
 import {
   type Envelope,
   type EnvelopeOptions,
   readEnvelope,
   readWholeEnvelope,
 } from "../contract/envelope.ts";
-import type { Request as SoapRequest } from "../contract/service.ts";
+import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
 import type { Handlers } from "./handlers.ts";
@@ -62,20 +69,20 @@ const loadXsd = () => import("../contract/xsd.ts");
 export function soapRoutes(options: SoapOptions) {
   const { namespace, classes } = options;
   const documentAt: MakeDocument = async (endpoint, request) => {
-    if (!wantsWsdl(request))
-      return document(endpointPage({ endpoint, namespace, classes: classes.classes }), HTML);
+    const parameters = [...new URL(request.url).searchParams.keys()];
+    if (parameters.length === 0)
+      return document(request, endpointPage({ endpoint, namespace, classes: classes.classes }), HTML);
+    if (!parameters.some((name) => WSDL_PARAMETER.test(name))) throw noSuchDocument(endpoint);
     const { wsdl } = await loadWsdl();
-    return document(wsdl(namespace, endpoint), XML);
+    return document(request, wsdl(namespace, endpoint), XML);
   };
   /** Makes a document that contains the absolute address of the endpoint. */
-  const answer = (make: MakeDocument) => async (context: Context) => {
-    try {
-      checkHost(context.request, options);
-      return await make(context.requestContext.baseUrl + ENDPOINT, context.request);
-    } catch (error) {
-      return faultResponse(options, error, versionOf(context.request));
-    }
-  };
+  const answer =
+    (make: MakeDocument) =>
+    ({ request, requestContext }: Context) => {
+      checkHost(request, options);
+      return make(requestContext.baseUrl + ENDPOINT, request);
+    };
   const hidden = { detail: { hide: true } };
   return new Elysia({ name: "soap", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
@@ -83,18 +90,18 @@ export function soapRoutes(options: SoapOptions) {
     .get(ENDPOINT, answer(documentAt), { detail: SHOW })
     .get(
       `${ENDPOINT}/messages.xsd`,
-      answer(async (endpoint) => {
+      answer(async (endpoint, request) => {
         const { messageSchema } = await loadXsd();
-        return document(messageSchema(namespace, `${endpoint}/prediction.xsd`), XML);
+        return document(request, messageSchema(namespace, `${endpoint}/prediction.xsd`), XML);
       }),
       hidden,
     )
     .get(
       `${ENDPOINT}/prediction.xsd`,
-      answer(async () => document((await loadXsd()).predictionSchema(), XML)),
+      answer(async (_, request) => document(request, (await loadXsd()).predictionSchema(), XML)),
       hidden,
     )
-    .all(ENDPOINT, answer(refuseMethod), { parse: "none", ...hidden });
+    .all(ENDPOINT, ({ request }) => otherMethod(options, request), { parse: "none", ...hidden });
 }
 
 interface Context {
@@ -102,33 +109,38 @@ interface Context {
   requestContext: RequestContext;
 }
 
-function refuseMethod(_: string, { method }: Request): Response {
-  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: METHODS } });
-  throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${METHODS}.`, { allow: METHODS });
+function otherMethod(options: SoapOptions, request: Request): Response {
+  if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: METHODS } });
+  const text = `Method not allowed. Allowed: ${METHODS}.`;
+  const problem = new Problem("method_not_allowed", text, { allow: METHODS });
+  return faultResponse(options, problem, versionOf(request));
 }
 
 /** Everything is caught here, without further awaits: clients poll through this function. */
 async function perform(options: SoapOptions, request: Request): Promise<Response> {
-  let version: SoapVersion | undefined;
+  let envelope: Envelope | undefined;
   try {
-    const encoding = request.headers.get("content-encoding");
-    if (encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding)) {
-      const text = "Content-Encoding: only identity is supported; send the message uncompressed.";
-      throw new Problem("unsupported_media_type", text);
-    }
-    const envelope = await receive(options, request);
-    version = envelope.soapVersion;
-    if (envelope.problem) return faultResponse(options, envelope.problem, version);
-    const response = handle(options, request, envelope, version);
+    envelope = await receive(options, request);
+    if (envelope.problem) return faultResponse(options, envelope.problem, envelope.soapVersion, envelope);
+    const response = handle(options, request, envelope);
     return respond(response instanceof Promise ? await response : response);
   } catch (error) {
-    return faultResponse(options, error, version ?? versionOf(request));
+    return faultResponse(options, error, envelope?.soapVersion ?? versionOf(request), envelope);
   }
+}
+
+/** Whether the message is compressed. @throws Problem unsupported_media_type */
+function isGzip({ headers }: Request): boolean {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  if (encoding === "" || encoding === "identity") return false;
+  throw new Problem("unsupported_media_type", "Content-Encoding: expected gzip, identity or none.");
 }
 
 /** Reads the message as it arrives, within the receive timeout. */
 async function receive(options: SoapOptions, request: Request): Promise<Envelope> {
   const { maxMessageBytes, namespace, receiveTimeout } = options;
+  const body = request.body && isGzip(request) ? gunzipped(request.body) : undefined;
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > maxMessageBytes) {
     const text = `The message has ${declared} bytes; at most ${maxMessageBytes} are allowed (setting max_message_bytes).`;
@@ -137,12 +149,12 @@ async function receive(options: SoapOptions, request: Request): Promise<Envelope
   const contentType = request.headers.get("content-type");
   const reading: EnvelopeOptions = { contentType, namespace, limits: { bytes: maxMessageBytes } };
   // Reading a small message in one piece is faster than as a stream of one chunk.
-  if (declared > 0 && declared <= SMALL)
+  if (body === undefined && declared > 0 && declared <= SMALL)
     return readWholeEnvelope(await readBody(request, receiveTimeout), reading);
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(tooSlow(receiveTimeout)), receiveTimeout);
   try {
-    return await readEnvelope(request.body, { ...reading, signal: abort.signal });
+    return await readEnvelope(body ?? request.body, { ...reading, signal: abort.signal });
   } finally {
     clearTimeout(timer);
   }
@@ -166,22 +178,23 @@ const tooSlow = (milliseconds: number): Problem =>
 function handle(
   { handlers, namespace, clientOf }: SoapOptions,
   request: Request,
-  { operation, value }: SoapRequest,
-  version: SoapVersion,
+  { operation, value, soapVersion, addressing }: Envelope & { problem: null },
 ): SoapResponse | Promise<SoapResponse> {
   switch (operation) {
     case "RunJob":
       return handlers
-        .runJob(value, clientOf(request))
-        .then((JobIdentifier) => encodeResponse("RunJob", { JobIdentifier }, version, namespace));
+        .runJob(value, clientOf(request), request.headers.get("idempotency-key"))
+        .then((JobIdentifier) =>
+          encodeResponse("RunJob", { JobIdentifier }, soapVersion, namespace, addressing),
+        );
     case "GetStatus": {
-      const { status, details } = handlers.getStatus(value.JobIdentifier);
+      const { status, details } = handlers.getStatus(value.JobIdentifier.trim());
       const response = { Status: status, StatusDetails: details };
-      return encodeResponse("GetStatus", response, version, namespace);
+      return encodeResponse("GetStatus", response, soapVersion, namespace, addressing);
     }
     case "GetResult": {
-      const ConScorePrediction = handlers.getResult(value.JobIdentifier);
-      return encodeResponse("GetResult", { ConScorePrediction }, version, namespace);
+      const ConScorePrediction = handlers.getResult(value.JobIdentifier.trim());
+      return encodeResponse("GetResult", { ConScorePrediction }, soapVersion, namespace, addressing);
     }
   }
 }
@@ -193,11 +206,16 @@ const versionOf = (request: Request): SoapVersion =>
 /** Faults of HTTP itself, which keep their status. SOAP toolkits do not cause them. */
 const HTTP_FAULTS = new Set(["method_not_allowed", "timeout", "too_large", "unsupported_media_type"]);
 
-function faultResponse({ log, namespace }: SoapOptions, error: unknown, version: SoapVersion): Response {
+function faultResponse(
+  { log, namespace }: SoapOptions,
+  error: unknown,
+  version: SoapVersion,
+  rejected?: Rejected,
+): Response {
   const problem = Problem.from(error);
   const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
   if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
-  const fault = encodeFault(problem, version, namespace);
+  const fault = encodeFault(problem, version, namespace, rejected);
   if (HTTP_FAULTS.has(problem.code)) fault.status = problem.status;
   // The rest of the message is not read.
   if (problem.code === "timeout") fault.headers.Connection = "close";
@@ -207,12 +225,22 @@ function faultResponse({ log, namespace }: SoapOptions, error: unknown, version:
 const respond = ({ status, headers, body }: SoapResponse): Response =>
   new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
 
-const document = (text: string, contentType: string): Response =>
-  new Response(text, { headers: { "Content-Type": contentType } });
+/** A document that clients may keep as long as it has the same tag. */
+function document({ headers }: Request, text: string, contentType: string): Response {
+  const tag = `"${Bun.hash(text).toString(36)}"`;
+  const all = { "Content-Type": contentType, "Cache-Control": "no-cache", ETag: tag };
+  if (namesTag(headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers: all });
+  return new Response(text, { headers: all });
+}
 
 /** `?wsdl` in any case, alone or with other parameters; some toolkits request `?singleWsdl`. */
-const wantsWsdl = (request: Request): boolean =>
-  [...new URL(request.url).searchParams.keys()].some((key) => /^(single)?wsdl$/i.test(key));
+const WSDL_PARAMETER = /^(single)?wsdl$/i;
+
+const noSuchDocument = (endpoint: string): Problem =>
+  new Problem(
+    "not_found",
+    `No such document. The WSDL is ${endpoint}?wsdl, which contains all schemas; they are also at ${endpoint}/messages.xsd and ${endpoint}/prediction.xsd.`,
+  );
 
 /** @throws Problem invalid_request for an invalid Host, which would end up in addresses */
 function checkHost(request: Request, { hasPublicUrl }: SoapOptions): void {

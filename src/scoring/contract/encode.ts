@@ -1,8 +1,9 @@
 import { PROBLEMS, type Problem } from "../../problem.ts";
+import { type Addressing, anonymousAddress, responseAction } from "./addressing.ts";
 import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { type ComplexType, CON_SCORE_PREDICTION } from "./con-score-prediction.ts";
 import type { PredictionReport } from "./prediction.ts";
-import { type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
+import { type FaultName, type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
 import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "./xml-text.ts";
 
 export type SoapVersion = "1.1" | "1.2";
@@ -20,6 +21,18 @@ const ENVELOPES: Record<SoapVersion, { namespace: string; contentType: string }>
   "1.2": { namespace: SOAP_12, contentType: "application/soap+xml; charset=utf-8" },
 };
 
+/** What is known of a request, where its response is a fault. */
+export interface Rejected {
+  operation: OperationName | null;
+  addressing: Addressing | null;
+}
+
+/** Name of a header block that is not understood. */
+export interface HeaderName {
+  uri: string;
+  local: string;
+}
+
 /** Characters of a fault's text: a fault stays small whatever was sent. */
 const MAX_FAULT_TEXT = 2000;
 
@@ -29,11 +42,13 @@ export function encodeResponse<Name extends OperationName>(
   value: ResponseOf<Name>,
   soapVersion: SoapVersion,
   namespace: string,
+  addressing: Addressing | null = null,
 ): SoapResponse {
   const content = printFields(SERVICE.operations[operation].response, value);
   const name = `tns:${operation}Response`;
   const element = `<${name} xmlns:tns="${escapeAttribute(namespace)}">${content}</${name}>`;
-  return envelope(200, soapVersion, element);
+  const header = addressing && printAddressing(addressing, responseAction(addressing, namespace, operation));
+  return envelope(200, soapVersion, element, header ?? "");
 }
 
 /**
@@ -41,7 +56,12 @@ export function encodeResponse<Name extends OperationName>(
  * those about headers and envelopes (SOAP 1.1, section 4.4). HTTP status: 500 for SOAP 1.1 (Basic Profile R1126), 400
  * for a sender's fault in SOAP 1.2 (part 2, section 7.4.2.2), 413 and 415 for faults of HTTP.
  */
-export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespace: string): SoapResponse {
+export function encodeFault(
+  problem: Problem,
+  soapVersion: SoapVersion,
+  namespace: string,
+  { operation, addressing }: Rejected = { operation: null, addressing: null },
+): SoapResponse {
   const text = escapeText(problem.message.slice(0, MAX_FAULT_TEXT));
   const detail = printDetail(problem, text, namespace);
   const { soapFault } = PROBLEMS[problem.code];
@@ -55,11 +75,47 @@ export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespac
       : `<soap:Code><soap:Value>soap:${SOAP_12_CODES[soapFault] ?? soapFault}</soap:Value></soap:Code>` +
         `<soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason>` +
         (detail && `<soap:Detail>${detail}</soap:Detail>`);
-  const response = envelope(status, soapVersion, `<soap:Fault>${fault}</soap:Fault>`);
+  const name = declaredFault(problem, operation);
+  const action = addressing && responseAction(addressing, namespace, operation, name);
+  const header =
+    (soapVersion === "1.2" ? printNotUnderstood(problem) : "") +
+    (addressing ? printAddressing(addressing, action!) : "");
+  const response = envelope(status, soapVersion, `<soap:Fault>${fault}</soap:Fault>`, header);
   return { ...response, headers: { ...problem.headers, ...response.headers } };
 }
 
 const SOAP_12_CODES: Record<string, string> = { Client: "Sender", Server: "Receiver" };
+
+/** The fault as the WSDL declares it for the operation; null if it does not. */
+function declaredFault({ code }: Problem, operation: OperationName | null): FaultName | null {
+  if (operation === null || code === "version_mismatch" || code === "must_understand") return null;
+  const name = code === "unknown_job" ? "JobIdentifierFault" : "Problem";
+  const declared: readonly FaultName[] = SERVICE.operations[operation].faults;
+  return declared.includes(name) ? name : null;
+}
+
+/** Characters that the name of a block may have to be repeated. */
+const MAX_NAME = 200;
+
+/** The block that names what was not understood (SOAP 1.2 part 1, section 5.4.8). */
+function printNotUnderstood({ more }: Problem): string {
+  const name = more.notUnderstood as HeaderName | undefined;
+  if (name === undefined || name.uri.length + name.local.length > MAX_NAME) return "";
+  const { uri, local } = name;
+  const qname = uri === "" ? `qname="${local}"` : `qname="n:${local}" xmlns:n="${escapeAttribute(uri)}"`;
+  return `<soap:NotUnderstood ${qname}/>`;
+}
+
+function printAddressing(addressing: Addressing, action: string): string {
+  const { namespace, messageId } = addressing;
+  const block = (name: string, value: string): string =>
+    `<wsa:${name} xmlns:wsa="${namespace}">${escapeText(value)}</wsa:${name}>`;
+  return (
+    block("Action", action) +
+    block("To", anonymousAddress(addressing)) +
+    (messageId === null ? "" : block("RelatesTo", messageId))
+  );
+}
 
 function printDetail(problem: Problem, text: string, namespace: string): string {
   switch (problem.code) {
@@ -78,14 +134,15 @@ function printDetail(problem: Problem, text: string, namespace: string): string 
   }
 }
 
-function envelope(status: number, soapVersion: SoapVersion, content: string): SoapResponse {
+function envelope(status: number, soapVersion: SoapVersion, content: string, header = ""): SoapResponse {
   const { namespace, contentType } = ENVELOPES[soapVersion];
   return {
     status,
     headers: { "Content-Type": contentType },
     body:
-      `${XML_DECLARATION}\n<soap:Envelope xmlns:soap="${namespace}"><soap:Body>` +
-      `${content}</soap:Body></soap:Envelope>`,
+      `${XML_DECLARATION}\n<soap:Envelope xmlns:soap="${namespace}">` +
+      (header && `<soap:Header>${header}</soap:Header>`) +
+      `<soap:Body>${content}</soap:Body></soap:Envelope>`,
   };
 }
 

@@ -1,4 +1,5 @@
 import { Problem } from "../../problem.ts";
+import type { Addressing } from "./addressing.ts";
 import type { SoapVersion } from "./encode.ts";
 import { limitExceeded, type MessageLimits, MESSAGE_LIMITS } from "./limits.ts";
 import { MessageParser } from "./message-parser.ts";
@@ -17,10 +18,10 @@ export interface EnvelopeOptions {
   signal?: AbortSignal;
 }
 
-/** The request of a message, or the problem with it, and the SOAP version to respond in. */
-export type Envelope =
-  | ({ soapVersion: SoapVersion; problem: null } & Request)
-  | { soapVersion: SoapVersion; problem: Problem; operation: OperationName | null };
+/** The request of a message, or the problem with it, and the form in which to respond. */
+export type Envelope = { soapVersion: SoapVersion; addressing: Addressing | null } & (
+  ({ problem: null } & Request) | { problem: Problem; operation: OperationName | null }
+);
 
 /** Reads a message while it arrives. Never throws for its content: that is the `problem`. */
 export async function readEnvelope(
@@ -119,9 +120,9 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
         parse(new Uint8Array(0), true);
         parser.finish();
       });
-      const version = parser.soapVersion ?? soapVersion;
-      if (problem !== null) return { soapVersion: version, problem, operation: parser.operation };
-      return { soapVersion: version, problem: null, ...parser.request! };
+      const form = { soapVersion: parser.soapVersion ?? soapVersion, addressing: parser.addressing };
+      if (problem !== null) return { ...form, problem, operation: parser.operation };
+      return { ...form, problem: null, ...parser.request! };
     },
     get isDone() {
       return problem !== null;

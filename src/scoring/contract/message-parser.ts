@@ -1,6 +1,7 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
 import { Problem } from "../../problem.ts";
 import { isXmlSpace } from "./characters.ts";
+import { type Addressing, AddressingReader, isAddressing } from "./addressing.ts";
 import { attributesOf, RequestDecoder, type Tag } from "./decode.ts";
 import type { SoapVersion } from "./encode.ts";
 import { limitExceeded, type MessageLimits } from "./limits.ts";
@@ -19,6 +20,8 @@ export class MessageParser {
   soapVersion: SoapVersion | null = null;
   readonly #sax: SaxesParser<{ xmlns: true; position: false }>;
   readonly #decoder: RequestDecoder;
+  readonly #addressing = new AddressingReader();
+  readonly #namespace: string;
   readonly #limits: MessageLimits;
   #soapNamespace = "";
   #stage: Stage = "before";
@@ -37,6 +40,7 @@ export class MessageParser {
 
   constructor(namespace: string, limits: MessageLimits) {
     this.#limits = limits;
+    this.#namespace = namespace;
     this.#decoder = new RequestDecoder(namespace, limits);
     // Forced to 1.0, so that no character of XML 1.1 passes before its declaration is refused.
     this.#sax = new SaxesParser({
@@ -109,6 +113,7 @@ export class MessageParser {
     if (this.#sax["entity"] !== "") throw notWellFormed("undefined entity", this.#partPlace);
     this.#sax.close();
     this.#finishEndTag();
+    this.#addressing.checkAction(this.#namespace, this.operation!);
   }
 
   /** Where reading stands. */
@@ -118,6 +123,11 @@ export class MessageParser {
 
   get operation(): OperationName | null {
     return this.#decoder.operation;
+  }
+
+  /** The addressing to answer; null if the message has none. */
+  get addressing(): Addressing | null {
+    return this.#addressing.found;
   }
 
   /** The request, once the message is finished. */
@@ -190,7 +200,22 @@ export class MessageParser {
     if (this.#depth === 0) this.#openEnvelope(tag, place);
     else if (this.#depth === 1) this.#openEnvelopeChild(tag, place);
     else if (this.#stage === "body") this.#decoder.open(tag, place, (prefix) => this.#sax.resolve(prefix));
-    else if (this.#stage === "header" && this.#depth === 2) checkHeaderBlock(tag, this.soapVersion!, place);
+    else if (this.#stage === "header" && this.#depth === 2) this.#openHeaderBlock(tag, place);
+    else if (this.#stage === "header" && this.#depth === 3) this.#addressing.openChild(tag);
+  }
+
+  #openHeaderBlock(tag: Tag, place: Place): void {
+    const { isForUs, isMandatory } = addresseeOf(tag, this.soapVersion!, place);
+    if (!isForUs) return;
+    if (isAddressing(tag)) return this.#addressing.openBlock(tag, isMandatory, place);
+    if (!isMandatory) return;
+    const { uri, local } = tag;
+    const name = (uri === "" ? local : `{${uri}}${local}`).slice(0, MAX_NAME);
+    throw new Problem(
+      "must_understand",
+      `Header, ${at(place)}: the block ${name} is mandatory, but the service understands only WS-Addressing. Remove the block or its mustUnderstand.`,
+      { more: { notUnderstood: { uri, local } } },
+    );
   }
 
   #openEnvelope({ local, uri }: SaxesTagNS, place: Place): void {
@@ -229,6 +254,7 @@ export class MessageParser {
         refuse(place, `Body is empty; it must contain one of ${OPERATION_NAMES.join(", ")}.`);
       this.#stage = this.#stage === "header" ? "after header" : "after body";
     } else if (this.#stage === "body") this.#decoder.close(place);
+    else if (this.#stage === "header" && this.#depth === 2) this.#addressing.closeBlock();
   }
 
   #onText(text: string, ahead: number, isCdata = false): void {
@@ -236,6 +262,7 @@ export class MessageParser {
     const place = this.#endPart(ahead);
     if (isCdata) this.#countElement(place);
     if (this.#stage === "body" && this.#depth >= 2) this.#decoder.text(text, place, isCdata);
+    else if (this.#stage === "header" && this.#depth > 2) this.#addressing.text(text, this.#depth - 2);
     // saxes refuses text outside the root.
     else if (this.#depth > 0 && this.#depth <= 2 && (isCdata || !isXmlSpace(text)))
       refuse(placeOfContent(place, text), "text between elements.");
@@ -268,8 +295,15 @@ const TARGETS: Record<SoapVersion, { namespace: string; attribute: string; us: r
   },
 };
 
-/** Refuses a mandatory header block for this service, which understands none. */
-function checkHeaderBlock(tag: Tag, soapVersion: SoapVersion, place: Place): void {
+/** Characters of the name of a block that a message repeats. */
+const MAX_NAME = 200;
+
+/** Whether a header block is for this service, and mandatory. @throws Problem invalid_request */
+function addresseeOf(
+  tag: Tag,
+  soapVersion: SoapVersion,
+  place: Place,
+): { isForUs: boolean; isMandatory: boolean } {
   const { namespace, attribute, us } = TARGETS[soapVersion];
   const attributes = attributesOf(tag);
   const valueOf = (name: string): string | undefined =>
@@ -277,10 +311,6 @@ function checkHeaderBlock(tag: Tag, soapVersion: SoapVersion, place: Place): voi
   const mandatory = valueOf("mustUnderstand") ?? "0";
   if (!["0", "1", "false", "true"].includes(mandatory))
     throw new Problem("invalid_request", `Header, ${at(place)}: mustUnderstand must be 0 or 1.`);
-  if ((mandatory === "1" || mandatory === "true") && us.includes(valueOf(attribute) ?? "")) {
-    throw new Problem(
-      "must_understand",
-      `Header, ${at(place)}: this header block is mandatory, but the service understands no headers.`,
-    );
-  }
+  const isMandatory = mandatory === "1" || mandatory === "true";
+  return { isForUs: us.includes(valueOf(attribute) ?? ""), isMandatory };
 }

@@ -97,11 +97,14 @@ const MOTIF_CLASS_NAME = {
 
 const JOB_IDENTIFIER = required(TEXT, "Identifies the job, as returned by RunJob.");
 
+/** Declared faults: the one of the published description, and the code of every other rejection. */
+export type FaultName = "JobIdentifierFault" | "Problem";
+
 interface Operation {
   readonly meaning: string;
   readonly request: Fields;
   readonly response: Fields;
-  readonly faults: readonly "JobIdentifierFault"[];
+  readonly faults: readonly FaultName[];
 }
 
 export const SERVICE = {
@@ -124,7 +127,7 @@ export const SERVICE = {
         ),
       },
       response: { JobIdentifier: required(TEXT, "Identifies the job in GetStatus and GetResult.") },
-      faults: [],
+      faults: ["Problem"],
     },
     GetStatus: {
       meaning: "Returns whether the results of a job are available.",
@@ -142,7 +145,7 @@ export const SERVICE = {
       meaning: "Returns the prediction of a job, which is missing until the job has finished.",
       request: { JobIdentifier: JOB_IDENTIFIER },
       response: { ConScorePrediction: optional(PREDICTION, "The prediction of a finished job.") },
-      faults: ["JobIdentifierFault"],
+      faults: ["JobIdentifierFault", "Problem"],
     },
   },
   faults: {
@@ -169,6 +172,6 @@ export type Request = {
 
 export const OPERATION_NAMES = Object.keys(SERVICE.operations) as OperationName[];
 
-/** The value of the SOAPAction header. */
+/** The value of the SOAPAction header, and the beginning of the actions of WS-Addressing. */
 export const soapAction = (namespace: string, operation: OperationName): string =>
-  `${namespace}/${SERVICE.name}/${operation}`;
+  `${namespace.replace(/\/$/, "")}/${SERVICE.name}/${operation}`;

@@ -1,8 +1,8 @@
 import { create } from "xmlbuilder2";
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
-import { SOAP_OVER_HTTP, WSDL, WSDL_SOAP } from "./namespaces.ts";
-import { type OperationName, SERVICE, soapAction } from "./service.ts";
-import { addMessageSchema, addPredictionSchema, printDocument } from "./xsd.ts";
+import { PROBLEM_NAMESPACE, SOAP_OVER_HTTP, WSDL, WSDL_SOAP } from "./namespaces.ts";
+import { type FaultName, type OperationName, SERVICE, soapAction } from "./service.ts";
+import { addMessageSchema, addPredictionSchema, addProblemSchema, printDocument } from "./xsd.ts";
 
 /**
  * The service's description (WSDL 1.1): one port with SOAP 1.1, document/literal. SOAP 1.2 is not mentioned, not
@@ -16,18 +16,21 @@ export function wsdl(namespace: string, endpoint: string): string {
     "xmlns:wsdl": WSDL,
     "xmlns:soap": WSDL_SOAP,
     "xmlns:tns": namespace,
+    "xmlns:d": PROBLEM_NAMESPACE,
     name: SERVICE.name,
     targetNamespace: namespace,
   });
   definitions.ele("wsdl:documentation").txt(SERVICE.meaning);
   const types = definitions.ele("wsdl:types");
   addPredictionSchema(types);
+  addProblemSchema(types);
   addMessageSchema(types, namespace);
   for (const name of Object.keys(SERVICE.operations)) {
-    addMessage(definitions, `${name}Request`, "parameters", name);
-    addMessage(definitions, `${name}Response`, "parameters", `${name}Response`);
+    addMessage(definitions, `${name}Request`, `tns:${name}`);
+    addMessage(definitions, `${name}Response`, `tns:${name}Response`);
   }
-  for (const name of Object.keys(SERVICE.faults)) addMessage(definitions, name, "fault", name);
+  for (const [name, element] of Object.entries(FAULT_ELEMENTS))
+    addMessage(definitions, faultMessage(name), element);
   addPortType(definitions);
   addBinding(definitions, namespace);
   const service = definitions.ele("wsdl:service", { name: SERVICE.name });
@@ -36,8 +39,16 @@ export function wsdl(namespace: string, endpoint: string): string {
   return printDocument(document);
 }
 
-function addMessage(definitions: XMLBuilder, name: string, part: string, element: string): void {
-  definitions.ele("wsdl:message", { name }).ele("wsdl:part", { name: part, element: `tns:${element}` });
+const FAULT_ELEMENTS: Record<FaultName, string> = {
+  JobIdentifierFault: "tns:JobIdentifierFault",
+  Problem: "d:problem",
+};
+
+/** Not the name of the element: Axis 1.4 makes a class of each. */
+const faultMessage = (name: string): string => `${name}Message`;
+
+function addMessage(definitions: XMLBuilder, name: string, element: string): void {
+  definitions.ele("wsdl:message", { name }).ele("wsdl:part", { name: "parameters", element });
 }
 
 function addPortType(definitions: XMLBuilder): void {
@@ -47,7 +58,8 @@ function addPortType(definitions: XMLBuilder): void {
     operation.ele("wsdl:documentation").txt(meaning);
     operation.ele("wsdl:input", { message: `tns:${name}Request` });
     operation.ele("wsdl:output", { message: `tns:${name}Response` });
-    for (const fault of faults) operation.ele("wsdl:fault", { name: fault, message: `tns:${fault}` });
+    for (const fault of faults)
+      operation.ele("wsdl:fault", { name: fault, message: `tns:${faultMessage(fault)}` });
   }
 }
 

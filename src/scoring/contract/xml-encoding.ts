@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 
-type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "us-ascii";
+type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252" | "us-ascii";
 type EncodingName = Encoding | "utf-16";
 
 /** Accepted encodings, by their names in the IANA registry and by common variants. */
@@ -16,6 +16,8 @@ const ENCODINGS: Record<string, EncodingName> = {
   "iso_8859-1": "iso-8859-1",
   "iso8859-1": "iso-8859-1",
   latin1: "iso-8859-1",
+  "windows-1252": "windows-1252",
+  cp1252: "windows-1252",
   "us-ascii": "us-ascii",
   ascii: "us-ascii",
 };
@@ -62,6 +64,7 @@ export class XmlDecoder {
   #decodeText(bytes: Uint8Array, isLast: boolean): string {
     const encoding = this.#encoding!;
     if (encoding === "iso-8859-1") return latin1(bytes);
+    if (encoding === "windows-1252") return new TextDecoder(encoding).decode(bytes);
     if (encoding === "us-ascii") {
       const valid = bytes.findIndex((byte) => byte >= 0x80);
       if (valid < 0) return latin1(bytes);
@@ -109,7 +112,7 @@ function lookUp(name: string, where: string): EncodingName {
 const unsupported = (what: string): Problem =>
   new Problem(
     "unsupported_media_type",
-    `${what}. Use UTF-8, UTF-16 with a byte order mark, ISO-8859-1 or US-ASCII.`,
+    `${what}. Use UTF-8, UTF-16 with a byte order mark, ISO-8859-1, Windows-1252 or US-ASCII.`,
   );
 
 const startsWith = (bytes: Uint8Array, start: readonly number[]): boolean =>

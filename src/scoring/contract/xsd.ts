@@ -1,7 +1,7 @@
 import { create } from "xmlbuilder2";
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import { printXsdPattern } from "./characters.ts";
-import { PREDICTION_NAMESPACE, XSD } from "./namespaces.ts";
+import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, XSD } from "./namespaces.ts";
 import { type ComplexType, complexTypes, CON_SCORE_PREDICTION, type Part } from "./con-score-prediction.ts";
 import { PREDICTION_CHOICES } from "./prediction.ts";
 import { type Field, type Fields, SERVICE, type TextType } from "./service.ts";
@@ -101,16 +101,26 @@ export function addPredictionSchema(parent: XMLBuilder): void {
     const restriction = schema.ele("xs:simpleType", { name }).ele("xs:restriction", { base: "xs:string" });
     for (const choice of choices) restriction.ele("xs:enumeration", { value: choice });
   }
-  for (const type of complexTypes()) {
+  for (const type of [...complexTypes(), CON_SCORE_PREDICTION as ComplexType<never>])
     addParts(schema.ele("xs:complexType", { name: type.name }), type);
-  }
-  const root = schema.ele("xs:element", { name: CON_SCORE_PREDICTION.name });
-  addMeaning(root, CON_SCORE_PREDICTION.meaning);
-  addParts(root.ele("xs:complexType"), CON_SCORE_PREDICTION as ComplexType<never>, false);
+  // Of a named type: SOAP::WSDL cannot use an element with an anonymous one by reference.
+  const { name, meaning } = CON_SCORE_PREDICTION;
+  addMeaning(schema.ele("xs:element", { name, type: `p:${name}` }), meaning);
 }
 
-function addParts(complex: XMLBuilder, { meaning, parts }: ComplexType<never>, explained = true): void {
-  if (explained) addMeaning(complex, meaning);
+/** Adds the schema of the detail of faults other than JobIdentifierFault. */
+export function addProblemSchema(parent: XMLBuilder): void {
+  const schema = addSchema(parent, PROBLEM_NAMESPACE, { "xmlns:d": PROBLEM_NAMESPACE });
+  const type = schema.ele("xs:complexType", { name: "Problem" });
+  addMeaning(type, "Why a request was rejected, or a job has no prediction, for programs.");
+  const code = type.ele("xs:sequence").ele("xs:element", { name: "code", type: "xs:string" });
+  addMeaning(code, "Such as invalid_request; codes are never renamed, new ones may be added.");
+  const root = schema.ele("xs:element", { name: "problem", type: "d:Problem" });
+  addMeaning(root, "The detail of a fault; the faultstring says what is wrong and what is allowed.");
+}
+
+function addParts(complex: XMLBuilder, { meaning, parts }: ComplexType<never>): void {
+  addMeaning(complex, meaning);
   const sequence = complex.ele("xs:sequence");
   for (const part of parts) {
     const element = sequence.ele("xs:element", {

@@ -23,7 +23,8 @@ export function corpusFile(request: Request, { path, hash }: CorpusInfo): Respon
     "Cache-Control": IMMUTABLE,
     ETag: tag,
   };
-  if (names(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
+  if (namesTag(request.headers.get("if-none-match"), tag))
+    return new Response(null, { status: 304, headers });
   const range = request.headers.get("range");
   const condition = request.headers.get("if-range");
   const part = range !== null && (condition === null || condition === tag) ? partOf(range, size) : undefined;
@@ -50,12 +51,13 @@ export function calibrationOf(request: Request, { path, hash }: CorpusInfo): Res
     "Cache-Control": "no-cache",
     ETag: `"${own.hash}"`,
   };
-  if (names(request.headers.get("if-none-match"), headers.ETag))
+  if (namesTag(request.headers.get("if-none-match"), headers.ETag))
     return new Response(null, { status: 304, headers });
   return new Response(Bun.file(calibrationPath(path)), { headers });
 }
 
-const names = (header: string | null, tag: string): boolean =>
+/** Whether If-None-Match has a tag (weak comparison). */
+export const namesTag = (header: string | null, tag: string): boolean =>
   header !== null &&
   (header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));
 

@@ -1,3 +1,4 @@
+import { currentRequest } from "../../platform/request-context.ts";
 import { nearest, Problem } from "../../problem.ts";
 import STARTER from "../motif-classes.tsv" with { type: "text" };
 
@@ -18,6 +19,12 @@ export interface MotifClasses {
   readonly classes: readonly MotifClass[];
   /** @throws Problem unknown_motif_class with near names */
   find(name: string): MotifClass;
+}
+
+/** Lists the classes: an address for clients, a command on the command line. */
+function classList(): string {
+  const request = currentRequest();
+  return request ? `${request.baseUrl}/api/scoring/motif-classes` : "labd elm list";
 }
 
 const COLUMNS = ["name", "alias", "expression", "description", "citation"] as const;
@@ -80,8 +87,8 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
       const near = nearest(name, byName.keys());
       const hint =
         near.length > 0
-          ? `Similar names: ${near.join(", ")}.`
-          : `${byName.size} names are known; GET /api/scoring/motif-classes lists them.`;
+          ? `Similar names: ${near.join(", ")}. ${classList()} lists all.`
+          : `${byName.size} names are known; ${classList()} lists them.`;
       // The name is the caller's text and must not be repeated.
       throw new Problem("unknown_motif_class", `No motif class has this name. ${hint}`);
     },

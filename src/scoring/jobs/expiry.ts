@@ -19,7 +19,7 @@ export function expireJobs(database: Database, now: number): number {
     `SELECT rid, state, ended, expires, result FROM job WHERE expires <= ? AND ${EXPIRE.where} ORDER BY expires LIMIT ${BATCH}`,
   );
   const expire = database.query(
-    `UPDATE job SET ${EXPIRE.set}, request = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,
+    `UPDATE job SET ${EXPIRE.set}, request = NULL, idempotency_key = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,
   );
   const deleteResult = database.query(
     "DELETE FROM result WHERE rid = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE result = ?1)",

@@ -55,6 +55,8 @@ interface Submitted {
   client: string;
   request: string;
   digest: string;
+  /** Idempotency key. */
+  key: string | null;
 }
 
 interface Finished {
@@ -69,11 +71,11 @@ const RUNNING = RELEASE.where;
 const UNFINISHED = "state IN ('queued', 'running')";
 /** Jobs that wait. The second term is redundant, but makes SQLite use the partial index on unfinished jobs. */
 const IS_WAITING = `${transitionSql("lease").where} AND ${UNFINISHED}`;
-const INSERT_QUEUED = `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
+const INSERT_QUEUED = `INSERT INTO job (state, id, client, idempotency_key, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?, ?,
   EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`;
 /** A job that is queued and, by `reuse`, finished at once. */
-const INSERT_FINISHED = `INSERT INTO job (state, id, client, request, digest, submitted, started, ended, expires, result)
-  VALUES ('finished', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_FINISHED = `INSERT INTO job (state, id, client, idempotency_key, request, digest, submitted, started, ended, expires, result)
+  VALUES ('finished', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 /** Takes a job from its worker, back into the queue. */
 const REQUEUE = `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL`;
 
@@ -102,12 +104,14 @@ export class JobStore {
    * Accepts a job and returns its identifier once its row is on the disk. Jobs that arrive while the event loop is busy
    * share one transaction and fsync. A known result finishes the job at once; a duplicate of an unfinished job of the
    * same client (a "twin") waits for its result.
-   * @throws Problem busy if the queue is full or the disk accepts no more
+   * @param key idempotency key: if the client has submitted this request with it, the identifier of that job is returned
+   * @throws Problem busy if the queue is full or the disk accepts no more; key_reused
    */
-  insert(request: JobRequest, client = ""): Promise<string> {
+  insert(request: JobRequest, client = "", key: string | null = null): Promise<string> {
     const id = this.#options.newId?.() ?? this.#options.clock.newId();
     const digest = digestOf(request);
-    return this.#changes.add({ kind: "submitted", id, client, request: JSON.stringify(request), digest });
+    const text = JSON.stringify(request);
+    return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key });
   }
 
   /** Like `finish`, in the same transaction as what is submitted and finished meanwhile. If it rejects, try again. */
@@ -136,6 +140,8 @@ export class JobStore {
       const insert = this.#openBatch();
       return changes.map((change) => {
         if (change.kind === "finished") return "";
+        const repeated = this.#submittedBefore(change);
+        if (repeated !== null) return repeated;
         const inserted = insert(change);
         if (inserted === "queued") mayLease = true;
         return inserted instanceof Problem ? inserted : change.id;
@@ -144,6 +150,16 @@ export class JobStore {
     const answers = write.immediate();
     this.#mayLease = mayLease;
     return answers;
+  }
+
+  /** The job that the client has submitted with this idempotency key; null if there is none. */
+  #submittedBefore({ client, key, request }: Submitted): string | Problem | null {
+    if (key === null) return null;
+    const sql = "SELECT id, request FROM job WHERE client = ? AND idempotency_key = ?";
+    const known = this.#row<{ id: string; request: string }>(sql, client, key);
+    if (known === null || known.request === request) return known?.id ?? null;
+    const text = "This Idempotency-Key was used with another request. Use a new key for each job.";
+    return new Problem("key_reused", text);
   }
 
   /** Inserts the jobs of one transaction; counts and results are read once. */
@@ -156,17 +172,17 @@ export class JobStore {
     const results = new Map<string, number | null>();
     const waitingOf = new Map<string, number>();
     let waiting = this.queued();
-    return ({ id, client, request, digest }) => {
+    return ({ id, client, request, digest, key }) => {
       let result = results.get(digest);
       if (result === undefined) results.set(digest, (result = resultOf(this.#database, digest, version)));
       if (result !== null) {
-        insertFinished.run(id, client, request, digest, now, now, now, this.#expiry(now), result);
+        insertFinished.run(id, client, key, request, digest, now, now, now, this.#expiry(now), result);
         return "finished";
       }
       const own = waitingOf.get(client) ?? this.#queuedOf(client);
       if (waiting >= maxQueued) return full(`The queue is full: ${waiting} jobs wait.`);
       if (own >= maxQueuedPerClient) return full(`The limit of ${own} queued jobs per client is reached.`);
-      insertQueued.run(id, client, request, digest, now, digest, client);
+      insertQueued.run(id, client, key, request, digest, now, digest, client);
       waiting++;
       waitingOf.set(client, own + 1);
       return "queued";

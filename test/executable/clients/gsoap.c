@@ -23,7 +23,7 @@ int main(int count, char **words) {
   struct _ns1__GetStatusResponse status;
   struct _ns1__GetResult want;
   struct _ns1__GetResultResponse result;
-  struct _ns2__ConScorePrediction *found;
+  struct ns2__ConScorePrediction *found;
   char *expressions[] = {"L.C.E", "W{3}"};
   char *names[] = {"LIG_SH3_1"};
   int i, k;
@@ -63,7 +63,8 @@ int main(int count, char **words) {
   run.identifier = "x";
   run.querySequence = "acgt";
   if (soap_call___ns1__RunJob(soap, words[1], NULL, &run, &accepted) == SOAP_OK) return 4;
-  printf("refused %s\n", code(soap));
+  if (!soap->fault || !soap->fault->detail || !soap->fault->detail->ns3__problem) return failed(soap);
+  printf("refused %s %s\n", code(soap), soap->fault->detail->ns3__problem->code);
   soap_destroy(soap);
   soap_end(soap);
   soap_free(soap);

@@ -37,7 +37,8 @@ async function main() {
   try {
     await client.RunJobAsync({ identifier: "x", querySequence: "acgt", scoringModel: "continuous" });
   } catch (error) {
-    say("refused", String(error.root.Envelope.Body.Fault.faultcode).split(":").pop());
+    const { faultcode, detail } = error.root.Envelope.Body.Fault;
+    say("refused", String(faultcode).split(":").pop(), detail.problem.code);
   }
 }
 

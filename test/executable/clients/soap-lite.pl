@@ -37,4 +37,4 @@ my $fault = $soap->call( GetStatus => $data->( JobIdentifier => $unknown ) );
 print 'fault ', $fault->faultcode =~ s/.*://r, ' ', $fault->faultdetail->{JobIdentifierFault}{FaultDescription}, "\n";
 my $refused = $soap->call( RunJob => $data->( identifier => 'x' ), $data->( querySequence => 'acgt' ),
     $data->( scoringModel => 'continuous' ) );
-print 'refused ', $refused->faultcode =~ s/.*://r, "\n";
+print join( ' ', 'refused', $refused->faultcode =~ s/.*://r, $refused->faultdetail->{problem}{code} ), "\n";

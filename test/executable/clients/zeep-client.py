@@ -31,4 +31,4 @@ except zeep.exceptions.Fault as fault:
 try:
     service.RunJob(identifier="x", querySequence="acgt", scoringModel="continuous")
 except zeep.exceptions.Fault as fault:
-    print("refused", fault.code.split(":")[-1])
+    print("refused", fault.code.split(":")[-1], fault.detail[0][0].text)

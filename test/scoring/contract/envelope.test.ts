@@ -52,6 +52,7 @@ test.each<[string, string]>([
   };
   expect(read(envelope(runJob(values)))).toEqual({
     soapVersion: "1.1",
+    addressing: null,
     problem: null,
     operation: "RunJob",
     value: {

@@ -63,6 +63,19 @@ test("resolves every reference", () => {
   expect(references.filter((name) => !named.has(name))).toEqual([]);
 });
 
+test("has one slash between a namespace that ends in one and the rest of an action", () => {
+  const action = 'soapAction="http://lab.example/scorer/ConservationScorer/RunJob"';
+  expect(wsdl("http://lab.example/scorer/", ENDPOINT)).toContain(action);
+});
+
+test("gives messages other names than elements, and elements named types, as Axis and SOAP::WSDL need", () => {
+  const messages = [...DOCUMENT.matchAll(/<wsdl:message name="(\w+)"/g)].map(([, name]) => name);
+  const elements = new Set([...DOCUMENT.matchAll(/<xs:element name="(\w+)"/g)].map(([, name]) => name));
+  expect(messages.filter((name) => elements.has(name) && !name.endsWith("Response"))).toEqual([]);
+  expect(DOCUMENT).toContain('<xs:element name="ConScorePrediction" type="p:ConScorePrediction">');
+  expect(DOCUMENT.match(/<wsdl:part name="(?!parameters")/)).toBeNull();
+});
+
 const DOCUMENTS = {
   "service.wsdl": wsdl(DEFAULT_SERVICE_NAMESPACE, "http://127.0.0.1:8480/soap/ConservationScorer"),
   "messages.xsd": messageSchema(DEFAULT_SERVICE_NAMESPACE, "prediction.xsd"),

@@ -45,6 +45,12 @@ describe("detects the encoding", () => {
     ["US-ASCII", utf8("<a/>"), "us-ascii", "<a/>"],
     ["a mark inside the text", utf8("<a>\uFEFF</a>"), null, "<a>\uFEFF</a>"],
     ["no bytes", new Uint8Array(0), null, ""],
+    [
+      "Windows-1252 by its declaration",
+      Buffer.from('<?xml version="1.0" encoding="windows-1252"?><a>\x80 \x93M\xfcller\x94</a>', "latin1"),
+      null,
+      '<?xml version="1.0" encoding="windows-1252"?><a>€ “Müller”</a>',
+    ],
     ["fewer bytes than a mark", utf8("<a"), null, "<a"],
     ["a declaration without an encoding", utf8(NO_ENCODING), null, NO_ENCODING],
   ])("detects %s, wherever it is split", (_, bytes, charset, text) => {
@@ -57,7 +63,7 @@ describe("detects the encoding", () => {
   test.each<[string, Uint8Array, string | null, string]>([
     ["an unknown charset of HTTP", utf8(TEXT), "utf-7", "charset of Content-Type"],
     ["a charset named like an object property", utf8(TEXT), "__proto__", "charset of Content-Type"],
-    ["an unknown declared encoding", utf8(declared("windows-1252")), null, "XML declaration"],
+    ["an unknown declared encoding", utf8(declared("windows-1251")), null, "XML declaration"],
     ["UTF-32LE", Uint8Array.of(0xff, 0xfe, 0, 0, 0x3c, 0, 0, 0), null, "UTF-32"],
     ["UTF-32BE", Uint8Array.of(0, 0, 0xfe, 0xff, 0, 0, 0, 0x3c), null, "UTF-32"],
     ["EBCDIC", Uint8Array.of(0x4c, 0x6f, 0xa7, 0x94, 0x93), null, "EBCDIC"],
