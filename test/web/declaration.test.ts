@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import {
+  columnTitle,
+  constantOf,
+  type Declaration,
+  defaultColumns,
+  type FieldInfo,
+  isCommon,
+  isConstant,
+  isEditable,
+  newPageOf,
+  pageOf,
+  singularOf,
+  titleOf,
+  wordsOf,
+  writableFields,
+} from "../../src/web/inventory/declaration.ts";
+
+const field = (changes: Partial<FieldInfo> = {}): FieldInfo => ({
+  kind: "text",
+  write: "optional",
+  nullable: false,
+  label: "Field",
+  help_text: "",
+  shown: "always",
+  max_length: null,
+  choices: null,
+  rule: null,
+  reference: null,
+  lookups: [],
+  sortable: true,
+  ...changes,
+});
+const declare = (fields: Record<string, FieldInfo>): Declaration => ({
+  name: "boxes",
+  description: "",
+  model: "stocks.box",
+  key: "name",
+  ordering: ["name"],
+  guarded: true,
+  fields,
+});
+const FEW = {
+  id: field(),
+  name: field({ write: "required" }),
+  description: field(),
+  size: field(),
+  unit: field(),
+  hidden: field({ shown: "extra" }),
+  meta: field({ kind: "json" }),
+  rights: field({ kind: "computed", write: "never" }),
+  modified: field({ write: "never" }),
+};
+
+test("a list shows its name, up to four own fields and the modification by default", () => {
+  expect(defaultColumns(declare(FEW))).toEqual(["name", "size", "description", "modified"]);
+  const many = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, field()]));
+  expect(defaultColumns(declare({ ...FEW, ...many }))).toEqual(["name", "size", "a", "b", "c", "modified"]);
+  expect(defaultColumns(declare({ name: field() }))).toEqual(["name", "modified"]);
+});
+
+test.each([
+  ["size", true],
+  ["hidden", true],
+  ["meta", false],
+  ["rights", false],
+  ["modified", false],
+  ["none", false],
+])("%s is editable: %p", (name, editable) => {
+  expect(isEditable((FEW as Record<string, FieldInfo>)[name])).toBe(editable);
+});
+
+test("forms have all fields that are not read-only", () => {
+  const names = writableFields(declare(FEW)).map(([name]) => name);
+  expect(names).toEqual(["id", "name", "description", "size", "unit", "hidden", "meta"]);
+});
+
+test.each([
+  ["stocks/consumables", "/inventory/stocks-consumables", "Consumables", "consumable"],
+  ["addresses", "/inventory/addresses", "Addresses", "address"],
+  ["vocabularies/categories", "/inventory/vocabularies-categories", "Vocabularies", "vocabulary"],
+  ["fieldmeta", "/inventory/fieldmeta", "Field metadata", "field metadata"],
+])("the list %s is at %s, titled %s, of %s records", (segment, path, title, singular) => {
+  expect([pageOf(segment), titleOf(segment), singularOf(segment)]).toEqual([path, title, singular]);
+  expect(pageOf(segment, "1")).toBe(`${path}/1`);
+  expect(newPageOf(segment)).toBe(`${path}/new`);
+});
+
+test("stocktakes have a page of another name", () => {
+  expect(newPageOf("stocktakes")).toBe("/inventory/stocktake");
+});
+
+test("columns across references are titled by the names on the way", () => {
+  const declared = declare({ size: field({ label: "Size" }) });
+  expect(columnTitle(declared, "size")).toBe("Size");
+  expect(columnTitle(declared, "place__room_name")).toBe("Place › room name");
+});
+
+test.each([
+  ["DNA_OLIGO", "Dna oligo"],
+  ["ANTIBODY", "Antibody"],
+])("the constant %s reads %p", (constant, words) => {
+  expect([wordsOf(constant), constantOf(words)]).toEqual([words, constant]);
+});
+
+test("constants are fields whose rule asks for upper case", () => {
+  expect(constantOf(" a-b! ")).toBe("A_B");
+  const rules = ["upper case letters and _", "a word", null];
+  expect(rules.map((rule) => isConstant(field({ rule })))).toEqual([true, false, false]);
+  expect(isConstant(undefined)).toBe(false);
+  expect([isCommon("owner"), isCommon("size")]).toEqual([true, false]);
+});
