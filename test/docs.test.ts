@@ -7,6 +7,7 @@ import { LIMITS } from "../src/inventory/model/limits.ts";
 import { COMMANDS } from "../src/main.ts";
 import { LIMITS as PLATFORM_LIMITS } from "../src/platform/limits.ts";
 import { PROBLEMS } from "../src/problem.ts";
+import { REMOVED_SETTINGS } from "../src/removed-settings.ts";
 import manifest from "../package.json";
 
 /** What the documentation says of settings, verbs and problems is what the program has. */
@@ -100,6 +101,35 @@ test.each(documents)("%s: every command in an example exists", (path) => {
       expect({ line, help: helpOf(verb!) }).toEqual({ line, help: expect.stringContaining(flag) });
   }
 });
+
+const sources = [...new Bun.Glob("{.ci,db,docs,packaging,src,test}/**/*").scanSync({ cwd: ROOT, dot: true })];
+const settings = new Set(Object.values(SECTIONS).flatMap((section) => Object.keys(section)));
+const everyHelp = COMMANDS.map(helpOf).join("\n");
+
+/** Whether a name in backticks, such as `model/sql.ts`, `labd score --shard` or `litestream = true`, exists. */
+function nameExists(name: string): boolean {
+  if (/^[\w./-]+\.(ts|tsx|sql|sbatch|sh|nf)$/.test(name))
+    return sources.some((source) => `/${source}`.endsWith(`/${name}`));
+  if (/^(src|test|db|packaging)\/[\w./-]*\/$/.test(name)) return existsSync(join(ROOT, name));
+  const [setting, assigned] = name.split(/ = /);
+  if (assigned !== undefined) return settings.has(setting);
+  const verb = name.match(/^labd ([a-z]+)/)?.[1];
+  if (verb === undefined && !name.startsWith("--")) return !(name in REMOVED_SETTINGS);
+  const help =
+    verb === undefined ? everyHelp : COMMANDS.filter((command) => command.name === verb).map(helpOf)[0];
+  return (
+    [...name.matchAll(/(?<=^|\s)--[a-z-]+/g)].every(([flag]) => help?.includes(flag)) && help !== undefined
+  );
+}
+
+test.each(documents.filter((path) => path !== "CHANGELOG.md"))(
+  "%s: everything that it names exists",
+  (path) => {
+    const prose = read(path).replace(/```[\s\S]*?```/g, "");
+    const names = [...prose.matchAll(/`([^`]+)`/g)].map((match) => match[1]);
+    expect(names.filter((name) => !nameExists(name))).toEqual([]);
+  },
+);
 
 test("npm start and npm test work without other set-up steps", () => {
   const readme = read("README.md");

@@ -41,7 +41,7 @@ test("adds, lists, pings and removes webhooks", async () => {
   ]);
 
   const ping = await webhook("test", kims.slice(0, 13));
-  expect([ping.code, ping.stdout]).toEqual([0, "The receiver answered 200.\nthank you\n"]);
+  expect([ping.code, ping.stdout]).toEqual([0, "The receiver returned status 200.\nthank you\n"]);
   receiver.answers.push(503);
   const failed = await webhook("test", kims);
   expect([failed.code, failed.stdout]).toEqual([1, "The response had status 503.\nthank you\n"]);
