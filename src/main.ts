@@ -24,6 +24,7 @@ import { user } from "./commands/user.ts";
 import { webhook } from "./commands/webhook.ts";
 import { worker } from "./commands/worker.ts";
 import { wsdl } from "./commands/wsdl.ts";
+import { REQUEST_PROCESS } from "./inventory/index.ts";
 import { causeOf } from "./platform/log.ts";
 import { Problem } from "./problem.ts";
 import { COMMIT, VERSION } from "./version.ts";
@@ -69,6 +70,9 @@ export async function main(
       streams.stdout.write(`labd ${VERSION} (${COMMIT})\n`);
       return 0;
     }
+    // Started by the server only.
+    if (name === REQUEST_PROCESS)
+      return await import("./inventory/api/request-process.ts").then((m) => m.serveRequests(VERSION));
     const command = COMMANDS.find((candidate) => candidate.name === name);
     if (command) return await runCommand(command, words, environment, streams);
     const names = COMMANDS.map((candidate) => candidate.name);

@@ -83,6 +83,11 @@ export const PROBLEMS = {
     "The record does not have the version in If-Match; it was changed in the meantime.",
   ),
   too_large: client(413, 65, "The message is larger than the limit that the text names."),
+  too_expensive: client(
+    400,
+    65,
+    "The request computes longer than the limit that the text names, with its filters.",
+  ),
   unsupported_media_type: client(415, 65, "The address does not accept this media type or encoding."),
   throttled: client(429, 75, "Too many failed sign-ins; Retry-After says for how many seconds to wait."),
   key_reused: client(422, 65, "The Idempotency-Key was used with another request."),

@@ -6,7 +6,7 @@ import { Tasks } from "../operations/administration/tasks.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
-import { Imports, inventoryRoutes, openMemberships } from "../inventory/index.ts";
+import { Imports, inventoryRoutes, openMemberships, RequestPool } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
@@ -133,6 +133,7 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
     requireUser: (request) => void requireUser(accounts, request),
   });
   const imports = new Imports(database, clock, log);
+  const pool = new RequestPool({ version: VERSION, log });
   const tasks = new Tasks(clock, log, accounts.audit.log);
   const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
   const metrics = new Metrics();
@@ -157,6 +158,7 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
     farm,
     scoring,
     imports,
+    pool,
     tasks,
     webhooks,
     metrics,
@@ -165,6 +167,7 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
       await identity.close();
       await tasks.close();
       await webhooks.deliverer.close();
+      pool.close();
       await imports.close();
       await scoring.close();
     },
@@ -209,13 +212,14 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
 
 const serviceRoutes = (
   config: Config,
-  { accounts, clock, database, farm, identity, imports, metrics, scoring, tasks, webhooks }: Parts,
+  { accounts, clock, database, farm, identity, imports, metrics, pool, scoring, tasks, webhooks }: Parts,
 ): HttpOptions["services"] => [
   metricsRoutes(metrics, config.metrics_token),
   scoring.routes,
   ...inventoryRoutes({
     database,
     imports,
+    pool,
     clock,
     accounts,
     anonymousRead: config.anonymous_read,

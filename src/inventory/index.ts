@@ -3,6 +3,8 @@ import { DECLARED, type RoutedResource } from "./resources/index.ts";
 
 /** The inventory's face towards the rest of the program. */
 export { inventoryRoutes, type InventoryOptions } from "./api/route.ts";
+export { REQUEST_PROCESS } from "./api/remote-request.ts";
+export { RequestPool } from "./api/request-pool.ts";
 export { RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
 export type { ImportReport } from "./imports/import.ts";

@@ -61,7 +61,7 @@ export function openDatabase(
  * checkpoints.
  */
 export function openSnapshot(database: Database): Database | undefined {
-  if (database.filename === ":memory:" || database.filename === "") return undefined;
+  if (isInMemory(database)) return undefined;
   const reader = new Database(database.filename, { readonly: true, strict: true });
   try {
     reader.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
@@ -75,6 +75,9 @@ export function openSnapshot(database: Database): Database | undefined {
     throw error;
   }
 }
+
+/** Whether the database has one connection only. */
+export const isInMemory = ({ filename }: Database): boolean => filename === ":memory:" || filename === "";
 
 /** Whether Litestream has replicated this database: it leaves its tables behind. */
 export function isReplicated(database: Database): boolean {

@@ -1,13 +1,13 @@
 import { expect } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
+import { inventoryRoutes, loadInventory, type RequestPool } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { InventorySample } from "../../src/inventory/records/sample.ts";
 import { openStore } from "../../src/inventory/records/store.ts";
 import type { SubResource } from "../../src/inventory/resources/sub-resource.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { openHttp } from "../../src/platform/http.ts";
+import { type Answer, openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
@@ -54,6 +54,8 @@ export interface Lab {
   ): Promise<Answered>;
   /** The same as a user, in short. */
   send(as: string, method: string, path: string, body?: unknown): Promise<Answered>;
+  /** Answers without a socket, on the same database, with heavy requests sent to the pool. */
+  through(pool: RequestPool | undefined): Answer;
   /** The response itself, whose body is yet to be read. */
   get(path: string, as?: string): Promise<Response>;
   /** The same for bytes, in both directions: a file, or a form with one. */
@@ -72,6 +74,19 @@ const HTTP = {
   notReadyReasons: () => [],
   documentation: { version: "0", introduction: "", tags: [] },
 };
+
+const openAnswer = (
+  options: Pick<Lab, "database" | "clock" | "accounts"> & { anonymousRead: boolean },
+  pool: RequestPool | undefined,
+  reach: PublicUrlOptions,
+): Answer =>
+  openHttp({
+    ...HTTP,
+    clock: { now: options.clock.now, newId: () => "request" },
+    reach,
+    admit: (request) => options.accounts.verifyBasic(request),
+    services: inventoryRoutes({ ...options, ...(pool ? { pool } : {}) }),
+  });
 
 /** An installation in memory with the sample of the tests, composed as the program composes it. */
 export async function openLab(
@@ -102,18 +117,15 @@ export async function openLab(
   );
   if (options.subResources) openStore(database, clock, options.subResources);
   loadInventory(database, clock, options.sample ?? SAMPLE, "system");
-  const answer = openHttp({
-    ...HTTP,
-    clock: { now: clock.now, newId: () => "request" },
-    reach: options.reach ?? DIRECT,
-    admit: (request) => accounts.verifyBasic(request),
-    services: inventoryRoutes({ database, clock, accounts, anonymousRead: options.anonymousRead ?? true }),
-  });
+  const routed = { database, clock, accounts, anonymousRead: options.anonymousRead ?? true };
+  const through = (pool: RequestPool | undefined) => openAnswer(routed, pool, options.reach ?? DIRECT);
+  const answer = through(undefined);
   const lab: Lab = {
     database,
     clock,
     accounts,
     tokens,
+    through,
     async ask(method, path, { as, body, headers = {} } = {}) {
       const sent: Record<string, string> = { ...headers };
       if (as !== undefined) sent.Authorization = `Token ${tokens[as]}`;

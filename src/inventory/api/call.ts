@@ -30,6 +30,8 @@ export interface Call {
   maxBytes: number;
   /** Methods of the path, for the header Allow. */
   allow: string;
+  /** State of the database before the request, where another process answers it. */
+  state?: string;
 }
 
 type OpenedCall = Omit<Call, "allow">;

@@ -15,11 +15,12 @@ export const listTag = (body: string, format = "json"): string => `W/"${digest(b
  * Entity tag of a streamed list, whose content cannot be hashed in advance. `key`: all that it depends on besides the
  * database. Every write and every restart changes it.
  */
-export const stateTag = (state: string, key: string): string =>
-  `W/"s${Bun.hash(`${PROCESS} ${state} ${key}`).toString(36)}"`;
+export const stateTag = (call: Pick<Call, "state" | "store">, key: string): string =>
+  `W/"s${Bun.hash(`${call.state ?? stateOf(call)} ${key}`).toString(36)}"`;
 
-/** The write counter restarts with the process. */
-const PROCESS = `${process.pid} ${performance.timeOrigin}`;
+/** The state of the database as this process counts it; the counter restarts with the process. */
+export const stateOf = ({ store }: Pick<Call, "store">): string =>
+  `${process.pid} ${performance.timeOrigin} ${store.statements.state()}`;
 
 /** The format is appended, because hashing it with the body would copy the body. */
 const digest = (body: string, format: string): string =>

@@ -61,7 +61,7 @@ export function streamList(
   const { actor, store, url } = call;
   // Before the snapshot: the tag may stand for an older state than the content, but not for a newer one.
   const key = JSON.stringify([call.base, url.pathname, url.search, listing.format ?? "", actor]);
-  const ETag = stateTag(store.statements.state(), key);
+  const ETag = stateTag(call, key);
   const { total } = readerOf(call, resource, store).list(resource, { ...listing, page: 1, size: 1 }, actor);
   if (total <= MAX_WHOLE) return undefined;
   if (isKnown(call, ETag)) return notModified({ ...headers, ETag });

@@ -7,6 +7,7 @@ import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
 import { readJson } from "./request-body.ts";
 import { type Content, content, COUNT, TEXT } from "./schema.ts";
+import { readBytes } from "../../platform/body.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import type { DeferredDetail } from "../../platform/documentation.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
@@ -106,7 +107,7 @@ const PREVIEW = Type.Object(
   { description: "The planned changes of each record, with the values before and after." },
 );
 
-interface Context<Query extends TObject, Body extends TSchema> {
+export interface Context<Query extends TObject = TObject, Body extends TSchema = TSchema> {
   call: Call;
   params: Record<string, string>;
   query: Static<Query>;
@@ -136,6 +137,8 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   signedIn?: boolean;
   /** Whether `Allow` leaves the method out. */
   unlisted?: boolean;
+  /** Whether the request may take long, so that another process answers it. `sent`: a body that the handler parses. */
+  heavy?: true | ((context: Context<Query, Body>, sent: Uint8Array | undefined) => boolean);
   run(context: Context<Query, Body>): Response | Promise<Response>;
 }
 
@@ -143,6 +146,11 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
 export type Path = string | readonly [RoutedResource, string];
 
 type OpenCall = (request: Request, context: RequestContext) => Omit<Call, "allow">;
+
+type Run = (context: Context) => Response | Promise<Response>;
+
+/** Answers an operation, named by method and path, in another process. */
+export type SendAway = (operation: string, context: Context, sent?: Uint8Array) => Promise<Response>;
 
 /** Supplies `call`, refuses anonymous callers where `signedIn` is set, and sends `Allow`. */
 const createPlugin = (open: OpenCall, maxBytes: number, allowed: ReadonlyMap<string, string>) =>
@@ -175,14 +183,20 @@ const allowOf = (known: ReadonlySet<Method>): string =>
 export class Api {
   readonly #open: OpenCall;
   readonly #maxBytes: number;
+  readonly #sendAway: SendAway | undefined;
   readonly #routes: { method: Method; path: string; run: unknown; hook: object }[] = [];
   readonly #methods = new Map<string, Set<Method>>();
   readonly #allowed = new Map<string, string>();
 
-  constructor(open: OpenCall, maxBytes: number) {
+  /** Without `sendAway`, heavy requests are answered here, too. */
+  constructor(open: OpenCall, maxBytes: number, sendAway?: SendAway) {
     this.#open = open;
     this.#maxBytes = maxBytes;
+    this.#sendAway = sendAway;
   }
+
+  /** The handlers of heavy operations by name. */
+  readonly heavy = new Map<string, Run>();
 
   /** All operations as one plugin. It is not kept: with its copies of 1,400 routes it takes several megabytes. */
   plugin(): AnyElysia {
@@ -215,11 +229,12 @@ export class Api {
     if (!unlisted) this.#methods.set(full, methods.add(method));
     this.#allowed.set(full, allowOf(methods));
     const none = {} as Static<Query>;
+    const answer = operation.heavy ? this.#heavy(`${method} ${full}`, operation) : operation.run;
     const run = query
       ? ({ call, params, query, body }: Context<Query, Body>) =>
-          operation.run({ call, params: decoded(params), query, body })
+          answer({ call, params: decoded(params), query, body })
       : ({ call, params, body }: Context<Query, Body>) =>
-          operation.run({ call, params: decoded(params), body, query: none });
+          answer({ call, params: decoded(params), body, query: none });
     this.#routes.push({
       method,
       path: full,
@@ -236,6 +251,36 @@ export class Api {
       },
     });
   }
+
+  /** The handler of an operation that is heavy for some requests. */
+  #heavy<Query extends TObject, Body extends TSchema>(
+    name: string,
+    { heavy, run, body }: Operation<Query, Body>,
+  ): typeof run {
+    this.heavy.set(name, run as Run);
+    const sendAway = this.#sendAway;
+    if (!sendAway) return run;
+    const isHeavy = heavy === true ? () => true : heavy!;
+    return (context) => {
+      const away = (sent?: Uint8Array) => sendAway(name, context as never, sent);
+      if (name.startsWith("GET ") || body) return isHeavy(context, undefined) ? away() : run(context);
+      return withBody(context.call, this.#maxBytes, (call, sent) =>
+        isHeavy({ ...context, call }, sent) ? away(sent) : run({ ...context, call }),
+      );
+    };
+  }
+}
+
+/** Reads the body, which decides whether the request is heavy; the request gets it again. */
+async function withBody(
+  call: Call,
+  maxBytes: number,
+  answer: (call: Call, sent: Uint8Array) => Response | Promise<Response>,
+): Promise<Response> {
+  const sent = await readBytes(call.request, maxBytes);
+  const { url, method, headers } = call.request;
+  const body = sent.byteLength > 0 ? { body: sent as Uint8Array<ArrayBuffer> } : {};
+  return answer({ ...call, request: new Request(url, { method, headers, ...body }) }, sent);
 }
 
 /** Elysia would parse values such as `[1]` and `{}` as JSON. Of a repeated parameter the first counts. */

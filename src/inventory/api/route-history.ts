@@ -94,7 +94,8 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
     description: "Latest change first.",
     accepts: ["paging"],
     returns: content(pageOf(CHANGE)),
-    errors: [403],
+    errors: [403, 503],
+    heavy: true,
     run({ call, params }) {
       const rid = find(call, params);
       const { history } = call.store;
@@ -146,6 +147,8 @@ function addBatches(api: Api): void {
     }),
     returns: content(pageOf(BATCH_SUMMARY)),
     signedIn: true,
+    errors: [503],
+    heavy: true,
     run({ call, query: { user, kind } }) {
       const filter = { ...(user === undefined ? {} : { user }), ...(kind === undefined ? {} : { kind }) };
       return paged(call, (limit, offset) => call.store.history.batches(call.actor, filter, limit, offset));
@@ -157,6 +160,8 @@ function addBatches(api: Api): void {
     accepts: ["paging"],
     returns: content(pageOf(CHANGE, BATCH)),
     signedIn: true,
+    errors: [503],
+    heavy: true,
     run({ call, params }) {
       const { history } = call.store;
       const { row, shown } = findBatch(call, params.id);
@@ -226,6 +231,8 @@ function addFeed(api: Api): void {
       ),
     }),
     returns: content(FEED),
+    errors: [503],
+    heavy: true,
     run({ call, query }) {
       const { actor, store, url } = call;
       const size = parseSize(url.searchParams.get("page_size") ?? "max");
@@ -248,6 +255,8 @@ export function addMembershipHistory(api: Api, kind: "user" | "group", find: (na
     accepts: ["paging"],
     returns: content(pageOf(CHANGE)),
     signedIn: true,
+    errors: [503],
+    heavy: true,
     run({ call, params }) {
       const { actor, store } = call;
       const rid = find(params.name);

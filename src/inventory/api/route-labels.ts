@@ -67,7 +67,8 @@ export function addLabels(api: Api): void {
       query: OPTIONS,
       parameters: listParameters(DECLARED, resource).filter(({ name }) => !UNUSED.has(name)),
       returns: { ...binary(PDF), [ZPL]: { schema: Type.String() } },
-      errors: [413],
+      errors: [413, 503],
+      heavy: true,
       run({ call, query }) {
         const print = printOf(query);
         return makeFile(resource, labelsFor(call, resource, tables), print);

@@ -9,6 +9,7 @@ import { writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
+import { isHeavyList } from "./heavy-request.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
 import { addOptions, parametersOf } from "./route-records.ts";
 import { content, optional, pageOf, singlePage, TEXT } from "./schema.ts";
@@ -60,8 +61,12 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
     description: resource.summary,
     parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
     returns: content(listSchema(DECLARED, resource)),
-    errors: [406],
+    errors: [406, 503],
     signedIn: true,
+    heavy({ call }) {
+      rejectPast(call);
+      return isHeavyList(call, resource);
+    },
     run({ call }) {
       rejectPast(call);
       return listRecords(call, resource);

@@ -13,6 +13,7 @@ import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRequested, mayChange, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
+import { isHeavyList, isHeavyRead } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
 import { type Api, inQuery, type Operation, type Parameter, type Path } from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
@@ -100,6 +101,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     parameters: listParameters(DECLARED, resource),
     returns: content(listSchema(DECLARED, resource)),
     errors: [406, 503],
+    heavy: ({ call }) => isHeavyList(call, resource),
     run: ({ call }) => redirectOfFilterForm(call) ?? listRecords(call, resource),
   });
   api.add("POST", [resource, ""], {
@@ -145,7 +147,8 @@ function addItem(api: Api, resource: RoutedResource): void {
     parameters: parametersOf(resource, RECORD_PARAMETERS),
     accepts: ["noneMatch"],
     returns,
-    errors: [406],
+    errors: [406, 503],
+    heavy: ({ call }) => isHeavyRead(call),
     run: ({ call, params }) => readRecord(call, resource, params.id),
   });
   for (const [method, verb, description] of [

@@ -9,6 +9,7 @@ import { LocationTree } from "../records/location-tree.ts";
 import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
+import { isLarge } from "./heavy-request.ts";
 import { type Api } from "./operation-plugin.ts";
 import { content, COUNT, optional, TEXT } from "./schema.ts";
 
@@ -78,6 +79,8 @@ export function addRelations(api: Api): void {
       summary: `List references to a record in ${resource.segment}`,
       description: `Counts the referring records by list and field, and names the first ${MAX_NAMED} of each.`,
       returns: content(REFERENCES),
+      errors: [503],
+      heavy: ({ call }) => isLarge(call, "annotation"),
       run({ call, params }) {
         const results = [...byField(call, resource, params.id), ...byAnnotation(call, resource, params.id)];
         return respondJson({ total: results.reduce((sum, each) => sum + each.total, 0), results });
@@ -89,6 +92,8 @@ export function addRelations(api: Api): void {
       query: Type.Object({ field: Type.String({ description: "A field, or a span over references." }) }),
       parameters: listParameters(DECLARED, resource).filter(({ name }) => isFilter(name)),
       returns: content(VALUES),
+      errors: [503],
+      heavy: ({ call }) => isLarge(call, resource.table),
       run: ({ call, query }) => valuesOf(call, resource, query.field),
     });
   }
@@ -109,6 +114,8 @@ export function addRelations(api: Api): void {
       ),
     }),
     returns: content(TREE),
+    errors: [503],
+    heavy: ({ call }) => isLarge(call, "location"),
     run({ call, query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }) {
       const { actor, store } = call;
       const tree = new LocationTree(store.statements, store.reader, DECLARED);

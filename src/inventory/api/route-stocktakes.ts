@@ -57,7 +57,8 @@ export function addStocktakes(api: Api): void {
       format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
     }),
     returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
-    errors: [413],
+    errors: [413, 503],
+    heavy: true,
     run({ call, params, query: { format } }) {
       const { rid } = readableParent(call, STOCKTAKE, params.id);
       const report = readReport(call.store, rid, call.actor);

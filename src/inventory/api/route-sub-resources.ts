@@ -26,6 +26,7 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
+import { isHeavyRead } from "./heavy-request.ts";
 import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
@@ -59,6 +60,8 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
     summary: `${list} of a record in ${parent.segment}`,
     accepts: ["past", "noneMatch"],
     returns: content(Type.Object({ results: Type.Array(shown) })),
+    errors: [503],
+    heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
       return showValue(call, { results: recordsOf(call).list(sub, parent, source, call.base) });
@@ -96,6 +99,8 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     summary: `Get ${name}`,
     accepts: ["flat", "past", "noneMatch"],
     returns,
+    errors: [503],
+    heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
       const rid = recordsOf(call).find(sub, parent, source.rid, params.sub_id);

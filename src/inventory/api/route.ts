@@ -1,9 +1,13 @@
 import type { AnyElysia } from "elysia";
 import type { Actor } from "../model/access.ts";
-import { openStore } from "../records/store.ts";
+import { LIST_PARAMETERS } from "../model/listing.ts";
+import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall } from "./call.ts";
-import { Api } from "./operation-plugin.ts";
+import { stateOf } from "./entity-tag.ts";
+import { Api, type SendAway } from "./operation-plugin.ts";
+import type { RemoteRequest } from "./remote-request.ts";
+import type { RequestPool } from "./request-pool.ts";
 import { addAttachments } from "./route-attachments.ts";
 import { addHistory } from "./route-history.ts";
 import { addImports } from "./route-imports.ts";
@@ -15,9 +19,11 @@ import { addSignIn, addTokens } from "./route-session.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addStocktakes } from "./route-stocktakes.ts";
 import { addSubResources } from "./route-sub-resources.ts";
-import type { Accounts } from "../../accounts/accounts.ts";
+import { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/sqlite.ts";
+import { currentOrigin, currentRequest } from "../../platform/request-context.ts";
+import { type Database, isInMemory } from "../../platform/sqlite.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 
 export interface InventoryOptions {
   database: Database;
@@ -29,13 +35,15 @@ export interface InventoryOptions {
   maxMessageBytes?: number;
   /** Closed by their owner. */
   imports?: Imports;
+  /** Answers heavy requests; closed by its owner. Without it, and in memory, they are answered here. */
+  pool?: RequestPool;
 }
 
 const MAX_MESSAGE_BYTES = 10_000_000;
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
 export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
-  const { database, clock, accounts, anonymousRead, ...options } = given;
+  const { database, clock, accounts, anonymousRead, pool, ...options } = given;
   const maxBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   const store = openStore(database, clock);
   const shared = { store, maxBytes };
@@ -43,21 +51,82 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
   const api = new Api(
     (request, context) => openCall({ ...shared, authenticate, anonymousRead }, request, context),
     maxBytes,
+    pool && !isInMemory(database) ? sendTo(pool, database) : undefined,
   );
-  addRecords(api);
+  addRecordOperations(api, store, accounts);
   addImports(api, options.imports ?? new Imports(database, clock));
   addAttachments(api, store);
+  addScan(api);
+  addTokens(api, accounts);
+  // Signing in takes no credentials, not even invalid ones.
+  const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
+  addSignIn(open, store, accounts);
+  return [api.plugin(), open.plugin()];
+}
+
+/** All that may be heavy. */
+function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
+  addRecords(api);
   addSubResources(api, store);
   addHistory(api);
   addSharing(api);
   addRelations(api);
   addLabels(api);
-  addScan(api);
   addStocktakes(api);
-  addTokens(api, accounts);
   addPeople(api, store, accounts);
-  // Signing in takes no credentials, not even invalid ones.
-  const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
-  addSignIn(open, store, accounts);
-  return [api.plugin(), open.plugin()];
+}
+
+/** The handlers of heavy operations, for a process that answers them. */
+export function heavyOperations(database: Database, clock: Clock): Api["heavy"] {
+  const neverOpened = () => {
+    throw new Error("The server opens calls.");
+  };
+  const api = new Api(neverOpened, MAX_MESSAGE_BYTES);
+  addRecordOperations(api, openStore(database, clock), new Accounts(database, clock));
+  return api.heavy;
+}
+
+/** Sends requests to the pool; those that write hold the write lock meanwhile. */
+const sendTo =
+  (pool: RequestPool, database: Database): SendAway =>
+  async (operation, { call, params, query, body }, sent) => {
+    const { request, method, base, path, actor, maxBytes, allow, url } = call;
+    const writes = method !== "GET" && method !== "HEAD";
+    const remote: RemoteRequest = {
+      kind: "request",
+      database: database.filename,
+      writes,
+      operation,
+      request: {
+        url: request.url,
+        method: request.method,
+        headers: [...request.headers],
+        body: sent ?? null,
+      },
+      call: { method, base, path, actor, maxBytes, allow },
+      params,
+      query,
+      body,
+      state: stateOf(call),
+      origin: currentOrigin(),
+    };
+    const { network = "" } = currentRequest() ?? {};
+    const describe = () => describeFilters(url.searchParams);
+    const run = () => pool.run(remote, { user: actor.user, network, signal: request.signal, describe });
+    if (!writes) return run();
+    const lock = writeLockOf(database);
+    for (let free = lock.free(); free; free = lock.free()) await free;
+    return lock.hold(run);
+  };
+
+/** The start of a sentence about what a request asks for. */
+function describeFilters(parameters: URLSearchParams): string {
+  const filters = [...new Set(parameters.keys())].filter((name) => !Object.hasOwn(LIST_PARAMETERS, name));
+  const named = filters.slice(0, 3).map((name) => {
+    const { length } = parameters.getAll(name);
+    return `${name.slice(0, 100)}${length > 1 ? ` (${length} values)` : ""}`;
+  });
+  const more = filters.length > 3 ? ` and ${filters.length - 3} more` : "";
+  if (filters.length === 0) return "This request";
+  return `This request, with the ${filters.length === 1 ? "filter" : "filters"} ${named.join(", ")}${more},`;
 }

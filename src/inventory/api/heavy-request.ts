@@ -1,0 +1,73 @@
+import { parseExplain, parseListing } from "../model/listing.ts";
+import type { Sql } from "../model/operator.ts";
+import { plan, visibleOnly } from "../model/plan.ts";
+import { countStatement, pageStatement } from "../model/sql.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import type { Call } from "./call.ts";
+import { FROM_FORM } from "./browsable-forms.ts";
+
+/** Which reads take long is decided by what they ask for, and by SQLite's query plans; nothing is tried. */
+
+/** Records that a response to a light request may hold. */
+const PAGE = 200;
+/** A table so small that its whole content is light. */
+const SMALL_TABLE = 500;
+/** Rows times arguments up to which a scan of the table is light: some 50 ms. */
+const SCAN = 50_000;
+/** Arguments above which not even an index makes a condition light. */
+const ARGUMENTS = 60;
+/** Rows of a table that a request reads as a whole. */
+const LARGE_TABLE = 5000;
+const MAX_PLANS = 1000;
+
+/**
+ * Steps that visit every row of the list `t` or sort it: an index without the columns that are compared, a table joined
+ * or searched for each row, except that of grants, the trigram index, and sorting.
+ */
+const SCANS =
+  /TEMP B-TREE FOR ORDER BY|VIRTUAL TABLE|\bt_(?!grants\b)|^(SEARCH|SCAN) t(?! USING (COVERING|INTEGER))/;
+
+const plans = new Map<string, boolean>();
+
+/** Reads of the past and explanations of queries. */
+export const isHeavyRead = ({ url }: Call): boolean =>
+  url.searchParams.has("as_of") || parseExplain(url.searchParams) !== undefined;
+
+/** @throws Problem for parameters that the list would refuse, too */
+export function isHeavyList(call: Call, resource: RoutedResource): boolean {
+  const { actor, store, url } = call;
+  if (url.search === "" || url.searchParams.has(FROM_FORM)) return false;
+  if (isHeavyRead(call)) return true;
+  const { resources } = store;
+  const listing = parseListing(resources, resource, url.searchParams, actor);
+  const rows = rowsOf(call, resource.table);
+  const isFile = listing.format === "csv" || listing.format === "xlsx";
+  const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");
+  const size = listing.size === "max" || (isFile && !isPaged) ? rows : Math.min(listing.size, rows);
+  if (size > SMALL_TABLE || (size > PAGE && rows > SMALL_TABLE)) return true;
+  const condition = visibleOnly(resource, actor, listing.condition);
+  const newPlan = () => plan(resources, resource, actor);
+  const count = countStatement(resource, condition, newPlan());
+  if (rows * (count.args.length + 1) <= SCAN) return false;
+  const page = pageStatement(resource, condition, listing.order, newPlan(), { limit: 1, offset: 0 });
+  return count.args.length > ARGUMENTS || [count, page].some((statement) => isScan(call, statement));
+}
+
+/** Of a request that reads the whole table. */
+export const isLarge = (call: Call, table: string): boolean => rowsOf(call, table) > LARGE_TABLE;
+
+/** At most; found without counting. */
+const rowsOf = ({ store: { statements } }: Call, table: string): number =>
+  Number(statements.get({ text: `SELECT max(rid) AS rows FROM ${table}`, args: [] })?.rows);
+
+function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {
+  let known = plans.get(text);
+  if (known === undefined) {
+    known = statements
+      .all({ text: `EXPLAIN QUERY PLAN ${text}`, args })
+      .some(({ detail }) => SCANS.test(String(detail)));
+    if (plans.size >= MAX_PLANS) plans.clear();
+    plans.set(text, known);
+  }
+  return known;
+}

@@ -1,0 +1,340 @@
+import {
+  type FromProcess,
+  type RemoteHead,
+  type RemoteRequest,
+  REQUEST_PROCESS,
+  type ToProcess,
+} from "./remote-request.ts";
+import type { Log } from "../../platform/log.ts";
+import { selfCommand } from "../../platform/self-command.ts";
+import { Problem } from "../../problem.ts";
+
+/** Processes that read; each takes some 60 MB while it runs. */
+const PROCESSES = 4;
+/** Of these, the most for one caller, and for callers without credentials together. */
+const PER_CALLER = 2;
+const ANONYMOUS = 3;
+/** Requests that may wait, in all and of one caller. */
+const WAITING = 200;
+const WAITING_PER_CALLER = 20;
+/** Milliseconds that a request waits for a process. */
+const PATIENCE = 30_000;
+/** Seconds of computation after which a request is ended; and one that writes. */
+const DEADLINE = 60;
+const WRITE_DEADLINE = 600;
+/** Milliseconds after which an idle process is ended. */
+const IDLE = 20_000;
+/** Milliseconds that a request may still take when its client has gone: starting a process again costs more. */
+const GRACE = 1000;
+
+export interface RequestPoolOptions {
+  /** Of the executable: after an upgrade, the file may be another. */
+  version: string;
+  log: Log;
+  /** Seconds that a request may compute before its first byte, and between two pieces of its body; 60 by default. */
+  deadline?: number;
+}
+
+/** On whose behalf a request runs. */
+export interface RemoteCaller {
+  /** Row of the account; null for callers without credentials. */
+  user: number | null;
+  network: string;
+  /** Aborted when the client has gone. */
+  signal: AbortSignal;
+  /** Names the expensive parts of the request in the error after the deadline. */
+  describe: () => string;
+}
+
+interface Waiting {
+  caller: RemoteCaller;
+  key: string;
+  resolve: (process: RequestProcess) => void;
+  reject: (problem: Problem) => void;
+}
+
+/**
+ * Answers heavy requests in processes, because nothing can interrupt a statement of SQLite in a thread. A process answers
+ * one request at a time and is ended at the deadline. Callers take turns; processes start on demand and end when idle.
+ */
+export class RequestPool {
+  readonly #processes = new Set<RequestProcess>();
+  #waiting: Waiting[] = [];
+  #closed = false;
+
+  constructor(private readonly options: RequestPoolOptions) {}
+
+  /** Process ids, for tests. */
+  get pids(): number[] {
+    return [...this.#processes].map(({ pid }) => pid);
+  }
+
+  /** The response, whose body is computed as fast as it is read. @throws Problem, also that of the handler */
+  async run(remote: RemoteRequest, caller: RemoteCaller): Promise<Response> {
+    const process = await this.#acquire(remote, caller);
+    const hurry = (): void => process.limit(GRACE);
+    caller.signal.addEventListener("abort", hurry);
+    try {
+      await process.started;
+      if (caller.signal.aborted) throw busy("The client has gone.", 1);
+      const reply = await process.exchange(remote, caller.describe);
+      if (reply.kind !== "head") throw problemOf(reply, this.options.log);
+      return this.#respond(reply, process, caller);
+    } catch (error) {
+      this.#release(process);
+      throw error;
+    } finally {
+      caller.signal.removeEventListener("abort", hurry);
+    }
+  }
+
+  /** Ends all processes; a write that has not committed is rolled back. */
+  close(): void {
+    this.#closed = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(busy("The service is stopping.", 10));
+    for (const process of this.#processes) process.end();
+  }
+
+  #respond(
+    { status, headers, bytes, ended }: RemoteHead,
+    process: RequestProcess,
+    { signal, describe }: RemoteCaller,
+  ): Response {
+    const init = { status, headers };
+    if (ended || signal.aborted) {
+      if (!ended) process.send({ kind: "cancel" });
+      this.#release(process);
+      return new Response(bytes as Uint8Array<ArrayBuffer> | null, init);
+    }
+    return new Response(this.#bodyOf(process, bytes!, describe), init);
+  }
+
+  /** The rest of a body after its first bytes, one piece at a time. */
+  #bodyOf(
+    process: RequestProcess,
+    first: Uint8Array,
+    describe: () => string,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> {
+    let isCancelled = false;
+    const end = (): void => {
+      if (isCancelled) process.send({ kind: "cancel" });
+      this.#release(process);
+    };
+    return new ReadableStream(
+      {
+        start: (sink) => sink.enqueue(first as Uint8Array<ArrayBuffer>),
+        pull: async (sink) => {
+          try {
+            const reply = await process.exchange({ kind: "next" }, describe);
+            if (reply.kind !== "chunk") throw problemOf(reply, this.options.log);
+            if (isCancelled) return end();
+            if (reply.bytes.byteLength > 0) sink.enqueue(reply.bytes as Uint8Array<ArrayBuffer>);
+            if (!reply.ended) return;
+            sink.close();
+          } catch (error) {
+            if (!isCancelled) sink.error(error);
+          }
+          this.#release(process);
+        },
+        cancel: () => {
+          isCancelled = true;
+          if (process.isAnswering) process.limit(GRACE);
+          else end();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  #acquire({ writes }: RemoteRequest, caller: RemoteCaller): Promise<RequestProcess> {
+    if (this.#closed) throw busy("The service is stopping.", 10);
+    // Writes take turns already: the caller holds the write lock.
+    if (writes) return Promise.resolve(this.#take(true, "writer"));
+    const key = caller.user === null ? `network ${caller.network}` : `user ${caller.user}`;
+    this.#waiting = this.#waiting.filter((one) => !one.caller.signal.aborted);
+    const own = this.#waiting.filter((one) => one.key === key).length;
+    if (own >= WAITING_PER_CALLER || this.#waiting.length >= WAITING)
+      throw busy(
+        own >= WAITING_PER_CALLER
+          ? `${own} of your requests for long lists, searches or reports are waiting. Send fewer at once.`
+          : "Too many long lists, searches and reports are requested. Try again later.",
+        10,
+      );
+    const { promise, resolve, reject } = Promise.withResolvers<RequestProcess>();
+    const waiting = { caller, key, resolve, reject };
+    this.#waiting.push(waiting);
+    this.#dispatch();
+    const late = busy("Others' long lists, searches and reports took all processes. Try again later.", 10);
+    const timer = setTimeout(() => {
+      this.#waiting = this.#waiting.filter((one) => one !== waiting);
+      reject(late);
+    }, PATIENCE);
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Gives free processes to the callers with the fewest, in the order of arrival. */
+  #dispatch(): void {
+    for (;;) {
+      const active = [...this.#processes].flatMap(({ key }) => key ?? []);
+      if (active.filter((key) => key !== "writer").length >= PROCESSES) return;
+      const anonymous = active.filter((key) => key.startsWith("network")).length;
+      const runningOf = (key: string): number => active.filter((other) => other === key).length;
+      const [next] = this.#waiting
+        .filter(
+          ({ key, caller }) => runningOf(key) < PER_CALLER && (caller.user !== null || anonymous < ANONYMOUS),
+        )
+        .sort((a, b) => runningOf(a.key) - runningOf(b.key));
+      if (!next) return;
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      next.resolve(this.#take(false, next.key));
+    }
+  }
+
+  /** An idle process or a new one. */
+  #take(writes: boolean, key: string): RequestProcess {
+    let process = [...this.#processes].find((one) => one.writes === writes && one.key === undefined);
+    if (!process) {
+      process = new RequestProcess(writes, this.options, (ended) => {
+        this.#processes.delete(ended);
+        this.#dispatch();
+      });
+      this.#processes.add(process);
+    }
+    process.begin(key);
+    return process;
+  }
+
+  #release(process: RequestProcess): void {
+    process.rest();
+    this.#dispatch();
+  }
+}
+
+/** One process, which reads or writes. */
+class RequestProcess {
+  /** On whose behalf it works; undefined while it is idle. */
+  key: string | undefined;
+  /** @throws Problem busy if it cannot be started */
+  readonly started: Promise<void>;
+  readonly #child: Bun.Subprocess;
+  #reply: PromiseWithResolvers<FromProcess> | undefined;
+  #timer: Timer | undefined;
+  #isEnding = false;
+
+  constructor(
+    readonly writes: boolean,
+    private readonly options: RequestPoolOptions,
+    onEnd: (process: RequestProcess) => void,
+  ) {
+    const ready = Promise.withResolvers<void>();
+    this.started = ready.promise;
+    ready.promise.catch(() => {});
+    this.#child = Bun.spawn([...selfCommand(), REQUEST_PROCESS], {
+      // It must not outlive the server, not even within a statement.
+      env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+      stdio: ["ignore", "ignore", "inherit"],
+      serialization: "advanced",
+      ipc: (message: FromProcess) => {
+        if (message.kind !== "ready") this.#settle()?.resolve(message);
+        else if (message.version === options.version) ready.resolve();
+        else this.end();
+      },
+      onExit: (_, code, signal) => {
+        const ended = ENDED[this.writes ? "write" : "read"];
+        const cause = `exit code ${code}, signal ${signal}`;
+        if (!this.#isEnding) options.log.problem("request process ended", { cause });
+        ready.reject(busy(ended, 5));
+        this.#settle()?.reject(busy(ended, 5));
+        onEnd(this);
+      },
+    });
+    // An idle one must not keep the server from ending.
+    this.#child.unref();
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  get isAnswering(): boolean {
+    return this.#reply !== undefined;
+  }
+
+  begin(key: string): void {
+    this.key = key;
+    clearTimeout(this.#timer);
+  }
+
+  /** Ends the process if it gets no new work for a while. */
+  rest(): void {
+    if (this.#isEnding) return;
+    this.key = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.end(), IDLE);
+    this.#timer.unref();
+  }
+
+  send(message: ToProcess): void {
+    try {
+      this.#child.send(message);
+    } catch {
+      // It has just ended, which `onExit` reports.
+    }
+  }
+
+  /** Sends a message and waits for the reply. @throws Problem too_expensive after the deadline, busy if it ends */
+  exchange(message: ToProcess, describe: () => string): Promise<FromProcess> {
+    this.#reply = Promise.withResolvers();
+    const { promise, reject } = this.#reply;
+    const { deadline = this.writes ? WRITE_DEADLINE : DEADLINE } = this.options;
+    this.#timer = setTimeout(() => {
+      const problem = new Problem("too_expensive", tooExpensive(deadline, describe(), this.writes));
+      this.#settle();
+      reject(problem);
+      this.end();
+    }, deadline * 1000);
+    this.send(message);
+    return promise;
+  }
+
+  /** Leaves the current exchange so many milliseconds. */
+  limit(milliseconds: number): void {
+    if (!this.isAnswering) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.end(), milliseconds);
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.#child.kill("SIGKILL");
+  }
+
+  #settle(): PromiseWithResolvers<FromProcess> | undefined {
+    const reply = this.#reply;
+    this.#reply = undefined;
+    clearTimeout(this.#timer);
+    return reply;
+  }
+}
+
+const ENDED = {
+  read: "The process that computed the response ended unexpectedly. Try again.",
+  write:
+    "The process that wrote the records ended unexpectedly: all of them were written, or none. Read one of them before you try again.",
+};
+
+const busy = (message: string, seconds: number): Problem =>
+  new Problem("busy", message, { headers: { "Retry-After": String(seconds) } });
+
+const tooExpensive = (deadline: number, described: string, writes: boolean): string =>
+  `${described} took more than ${deadline} seconds. ` +
+  (writes
+    ? "Nothing was written. Select fewer records at a time."
+    : "Use fewer conditions; filters for whole values and beginnings are the fastest.");
+
+function problemOf(reply: FromProcess, log: Log): Problem {
+  if (reply.kind !== "failed") throw new Error(`unexpected reply ${reply.kind}`);
+  const { cause, ...details } = reply.details;
+  if (cause !== undefined) log.problem("request process", { cause });
+  return new Problem(reply.code, reply.message, { ...details, cause });
+}

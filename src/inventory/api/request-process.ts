@@ -1,0 +1,95 @@
+import { setPriority } from "node:os";
+import type { FromProcess, RemoteRequest, ToProcess } from "./remote-request.ts";
+import { heavyOperations } from "./route.ts";
+import { openStore } from "../records/store.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { causeOf } from "../../platform/log.ts";
+import { withinOrigin } from "../../platform/request-context.ts";
+import { type Database, openReader, openWriter } from "../../platform/sqlite.ts";
+import { Problem } from "../../problem.ts";
+
+/** A process that answers heavy requests for the server, one after another, until the server ends it. */
+
+/** Bytes of a body that are sent at once. */
+const CHUNK = 65_536;
+/** Reads leave the processors to the server; a write must not keep others waiting. */
+const NICENESS = 10;
+
+type Body = ReadableStreamDefaultReader<Uint8Array>;
+
+let database: Database | undefined;
+let operations: ReturnType<typeof heavyOperations> | undefined;
+let body: Body | undefined;
+
+const send = (message: FromProcess): void => void process.send!(message);
+
+/** Never returns: the process ends with the channel to the server. */
+export function serveRequests(version: string): Promise<never> {
+  process.on("disconnect", () => process.exit());
+  process.on("message", (message: ToProcess) => {
+    if (message.kind === "cancel") void body?.cancel().catch(() => {});
+    else (message.kind === "next" ? sendChunk() : answer(message)).catch(fail);
+  });
+  send({ kind: "ready", version });
+  return new Promise(() => {});
+}
+
+function fail(error: unknown): void {
+  const problem = Problem.from(error);
+  const { code, message, fields, more, list, headers } = problem;
+  const cause = causeOf(problem);
+  send({
+    kind: "failed",
+    code,
+    message,
+    details: { more, headers, ...(fields && { fields }), ...(list && { list }), ...(cause && { cause }) },
+  });
+}
+
+async function answer(remote: RemoteRequest): Promise<void> {
+  body = undefined;
+  open(remote);
+  const { url, method, headers, body: sent } = remote.request;
+  const request = new Request(url, {
+    method,
+    headers,
+    ...(sent ? { body: sent as Uint8Array<ArrayBuffer> } : {}),
+  });
+  const store = openStore(database!, systemClock);
+  const { state, params, query, origin } = remote;
+  const call = { ...remote.call, request, url: new URL(url), store, state };
+  const response = await withinOrigin(origin, () =>
+    operations!.get(remote.operation)!({
+      call,
+      params,
+      query: query as Record<string, unknown>,
+      body: remote.body,
+    }),
+  );
+  body = response.body?.getReader();
+  const first = body ? await read(body) : { bytes: null, ended: true };
+  send({ kind: "head", status: response.status, headers: [...response.headers], ...first });
+}
+
+/** A process only reads or only writes. */
+function open({ database: path, writes }: RemoteRequest): void {
+  if (database) return;
+  if (!writes && process.platform === "linux") setPriority(NICENESS);
+  database = writes ? openWriter(path) : openReader(path);
+  operations = heavyOperations(database, systemClock);
+}
+
+async function sendChunk(): Promise<void> {
+  send({ kind: "chunk", ...(await read(body!)) });
+}
+
+/** At least CHUNK bytes, or all that is left. */
+async function read(from: Body): Promise<{ bytes: Uint8Array; ended: boolean }> {
+  const chunks: Uint8Array[] = [];
+  for (let size = 0; size < CHUNK;) {
+    const { done, value } = await from.read();
+    if (done) return { bytes: Buffer.concat(chunks), ended: true };
+    size += chunks.push(value) && value.byteLength;
+  }
+  return { bytes: Buffer.concat(chunks), ended: false };
+}

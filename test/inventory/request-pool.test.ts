@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RequestPool, RESOURCES } from "../../src/inventory/index.ts";
+import type { Answer } from "../../src/platform/http.ts";
+import { openLog } from "../../src/platform/log.ts";
+import { closeDatabase } from "../../src/platform/sqlite.ts";
+import { VERSION } from "../../src/version.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { type Random, seeded } from "./random.ts";
+
+/** Requests that other processes answer. */
+
+const RECORDS = 20_000;
+const directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
+const pools: RequestPool[] = [];
+let lab: Lab;
+
+function newPool(deadline = 60): RequestPool {
+  const pool = new RequestPool({ version: VERSION, deadline, log: openLog("off", () => {}, Date.now) });
+  pools.push(pool);
+  return pool;
+}
+
+beforeAll(async () => {
+  lab = await openLab({ path: join(directory, "labd.sqlite") });
+  const owners = ["admin", "alice", "bob"].map((name) => lab.accounts.userId(name));
+  const [[group]] = lab.database.query("SELECT rid FROM user_group WHERE name = 'Genomics'").values() as [
+    [number],
+  ];
+  // Every fifth record is public.
+  const common = `1700000000000000 + i, 1700000000000000 + i, ${owners[0]}, ${owners[0]}, ${owners[1]} + i % 2, ${group} + i % 2, i % 5 = 0`;
+  lab.database.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${RECORDS - 1})
+     INSERT INTO location (id, label, label_fold, description, created, modified, created_by, modified_by, owner, owned_by, public)
+     SELECT printf('20000000-0000-4000-8000-%012d', i), 'Box ' || i, 'box ' || i,
+       'Description of thing ' || i || ', number ' || (i * 104729 % 1000) || ' of its kind', ${common} FROM n`,
+  );
+});
+
+afterAll(() => {
+  for (const pool of pools) pool.close();
+  closeDatabase(lab.database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function ask(answer: Answer, path: string, as?: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (as !== undefined) headers.set("Authorization", `Token ${lab.tokens[as]}`);
+  return answer(new Request(`http://lab/api/v2/${path}`, { ...init, headers }));
+}
+
+const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
+
+/** Conditions on every record that take a second or more: many values, of which the last applies. */
+function slowList(parameters: Record<string, string>, absentText = "~"): string {
+  const absent = Array.from({ length: 19 }, (_, i) => `${i}${absentText}`);
+  const pairs = Object.entries(parameters).flatMap(([name, last]) =>
+    [...absent, last].map((value) => [name, value]),
+  );
+  return `locations/?${new URLSearchParams(pairs).toString()}`;
+}
+const SLOW = slowList({
+  description__icontains: "of",
+  description__iendswith: "kind",
+  description__istartswith: "desc",
+  notes__content__icontains: "absent",
+  owner__username__icontains: "i",
+  owner__full_name__iendswith: "r",
+  created_by__username__icontains: "dm",
+  modified_by__username__icontains: "dm",
+});
+
+const PARAMETERS: readonly ((random: Random) => string)[] = [
+  () => "page_size=max",
+  () => "format=csv",
+  () => "format=xlsx",
+  () => "format=api",
+  () => "explain=1",
+  (random) => `as_of=${2025 + random.below(3)}-01-01T00:00:00Z`,
+  (random) => `deleted=${random.pick(["all", "true", "false"])}`,
+  (random) => `description__icontains=${random.pick(["thing", "99", "of", "x", "%25"])}`,
+  (random) => `ordering=${random.pick(["-modified", "owner__username", "description", "nothing"])}`,
+  (random) => `page_size=${random.pick(["1", "300", "7"])}`,
+  (random) => `page=${random.pick(["1", "2", "last", "900"])}`,
+  (random) => `fields=${random.pick(["id", "*", "id,owner__username"])}`,
+  (random) => `response_format=${random.pick(["flat", "nested"])}`,
+  (random) => `can_change=${random.chance(0.5)}`,
+  (random) => `query=${random.pick(["box", "bench", "424"])}`,
+];
+
+function randomPath(random: Random): string {
+  const segment = random.chance(0.5) ? "locations" : random.pick(RESOURCES).segment;
+  const list = () => {
+    const parameters = Array.from({ length: 1 + random.below(3) }, () => random.pick(PARAMETERS)(random));
+    return `${segment}/?${parameters.join("&")}`;
+  };
+  const id = random.pick(["20000000-0000-4000-8000-000000000007", "10000000-0000-4000-8000-000000000023"]);
+  return random.pick([
+    list,
+    list,
+    list,
+    () => `locations/${id}/history/`,
+    () => `locations/${id}/?as_of=2027-01-01`,
+    () => `locations/values/?field=${random.pick(["owner", "public", "nothing"])}`,
+    () => `locations/labels/?page_size=3&format=zpl&page=${1 + random.below(3)}`,
+    () => `changes/?page_size=${1 + random.below(100)}`,
+    () => "batches/",
+  ])();
+}
+
+test("answers the same bytes in another process for every caller", async () => {
+  const pool = newPool();
+  const here = lab.through(undefined);
+  const away = lab.through(pool);
+  const random = seeded(20);
+  for (let i = 0; i < 100; i++) {
+    const path = randomPath(random);
+    const as = random.pick([undefined, "admin", "alice", "bob"]);
+    const method = random.chance(0.1) ? "HEAD" : "GET";
+    const [expected, got] = [await ask(here, path, as, { method }), await ask(away, path, as, { method })];
+    const bytes = new Uint8Array(await expected.arrayBuffer());
+    const same = {
+      path,
+      as,
+      status: got.status,
+      headers: [...got.headers],
+      bytes: Bun.hash(new Uint8Array(await got.arrayBuffer())),
+    };
+    expect(same).toEqual({
+      path,
+      as,
+      status: expected.status,
+      headers: [...expected.headers],
+      bytes: Bun.hash(bytes),
+    });
+  }
+  expect(pool.pids.length).toBeGreaterThan(0);
+}, 120_000);
+
+test("gives a streamed list the same entity tag until something is written", async () => {
+  const away = lab.through(newPool());
+  const list = "locations/?page_size=max&fields=id";
+  const first = await ask(away, list, "alice");
+  await first.text();
+  const known = { headers: { "If-None-Match": first.headers.get("etag")! } };
+  expect((await ask(away, list, "alice", known)).status).toBe(304);
+  lab.database.run("UPDATE location SET description = description || '.' WHERE rid = 1");
+  const changed = await ask(away, list, "alice", known);
+  expect(changed.status).toBe(200);
+  await changed.text();
+}, 30_000);
+
+test("answers others while a request takes long", async () => {
+  const away = lab.through(newPool());
+  const slow = ask(away, SLOW, "alice");
+  const statuses: number[] = [];
+  let turns = 0;
+  for (let ended: unknown; ended === undefined; turns++) {
+    statuses.push((await ask(away, "places/?page_size=5", "bob")).status);
+    ended = await Promise.race([slow, Bun.sleep(5)]);
+  }
+  expect(new Set([...statuses, (await slow).status])).toEqual(new Set([200]));
+  // On the thread of the server there would be one.
+  expect(turns).toBeGreaterThan(20);
+}, 60_000);
+
+test("ends a request at the deadline and names its filter", async () => {
+  const pool = newPool(0.5);
+  const away = lab.through(pool);
+  const response = await ask(away, SLOW, "alice");
+  expect({ status: response.status, body: await jsonOf(response) }).toMatchObject({
+    status: 400,
+    body: {
+      code: "too_expensive",
+      message: expect.stringContaining(
+        "description__icontains (20 values), description__iendswith (20 values)",
+      ),
+    },
+  });
+  expect((await ask(away, "changes/", "alice")).status).toBe(200);
+}, 30_000);
+
+test("frees the process of a client that has gone", async () => {
+  const pool = newPool();
+  const away = lab.through(pool);
+  const list = () => ask(away, "locations/?page_size=max", "alice");
+  const [first, second] = await Promise.all([list(), list()]);
+  let isAnswered = false;
+  const third = list().then((response) => {
+    isAnswered = true;
+    return response.text();
+  });
+  // Others are not affected by alice's lists, which nobody reads.
+  expect((await ask(away, "changes/", "bob")).status).toBe(200);
+  expect(isAnswered).toBe(false);
+  await first.body!.cancel();
+  expect((await third).length).toBeGreaterThan(1_000_000);
+  await second.body!.cancel();
+}, 60_000);
+
+test("ends the query of a client that has gone", async () => {
+  const pool = newPool();
+  const away = lab.through(pool);
+  await ask(away, "changes/", "alice");
+  const [pid] = pool.pids;
+  const gone = new AbortController();
+  const slow = ask(away, SLOW, "alice", { signal: gone.signal });
+  await Bun.sleep(50);
+  gone.abort();
+  await slow;
+  expect(pool.pids).not.toContain(pid);
+}, 30_000);
+
+test("answers 503 when a process is killed, and starts another", async () => {
+  const pool = newPool();
+  const away = lab.through(pool);
+  expect((await ask(away, "changes/", "alice")).status).toBe(200);
+  const slow = ask(away, SLOW, "alice");
+  await Bun.sleep(50);
+  const [killed] = pool.pids;
+  process.kill(killed, "SIGKILL");
+  const response = await slow;
+  expect({ status: response.status, retry: response.headers.get("retry-after") }).toEqual({
+    status: 503,
+    retry: "5",
+  });
+  expect((await ask(away, "changes/", "alice")).status).toBe(200);
+  expect(pool.pids).not.toContain(killed);
+}, 30_000);
+
+test("takes turns between callers, and rejects more than a caller may have waiting", async () => {
+  const away = lab.through(newPool());
+  const done: string[] = [];
+  const send = async (as: string, i: number) => {
+    // Counts of equal lists would be cached.
+    const response = await ask(away, slowList({ description__icontains: "of" }, `~${as}${i}`), as);
+    await response.text();
+    done.push(as);
+    return response.status;
+  };
+  await Promise.all(["alice", "alice", "bob"].map((as) => ask(away, "changes/", as)));
+  const alices = Array.from({ length: 24 }, (_, i) => send("alice", i));
+  const bob = send("bob", 0);
+  expect(await bob).toBe(200);
+  const before = done.filter((name) => name === "alice").length;
+  expect(before).toBeLessThan(8);
+  const statuses = await Promise.all(alices);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(2);
+}, 120_000);
+
+test("rejects what waits and ends the processes when it is closed", async () => {
+  const pool = newPool();
+  const away = lab.through(pool);
+  const sent = [1, 2, 3].map(() => ask(away, SLOW, "alice"));
+  await Bun.sleep(50);
+  pool.close();
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([503, 503, 503]);
+  while (pool.pids.length > 0) await Bun.sleep(5);
+}, 30_000);
