@@ -62,6 +62,38 @@ test.each(REFUSED)("rejects %s: %p", async (type, value, message) => {
   expect({ status, message: body.message }).toEqual({ status: 400, message });
 });
 
+async function annotateNew(type: string, value: unknown) {
+  const declared = { name: `a ${type}`, type, public: true };
+  const { body: made } = await lab.send("admin", "POST", "annotationtypes/", declared);
+  const { body: record } = await lab.send("admin", "POST", "consumables/", { name: "new" });
+  const { status, body } = await annotate(String(made.id), value, "admin", String(record.id));
+  return [status, body.value];
+}
+
+const FIVE_GRAMS = { value: 5, unit: { id: IDS.gram, name: "gram" } };
+test.each<[type: string, value: unknown, shown: Json]>([
+  ["DATE", " 2026-01-31 ", "2026-01-31"],
+  ["NUMBER", "2.5", 2.5],
+  ["NUMBER", -1, -1],
+  ["NUMBERUNIT", " 5  gram ", FIVE_GRAMS],
+  ["NUMBERUNIT", { number: 5, unit_id: IDS.gram }, FIVE_GRAMS],
+  ["JSON", [1, { a: null }], [1, { a: null }]],
+])("a %s with the value %j is shown as %j", async (type, value, shown) => {
+  expect(await annotateNew(type, value)).toEqual([201, shown]);
+});
+
+const DATE = "Expected a date, such as 2026-01-31.";
+test.each([
+  ["DATE", "2026-02-30", DATE],
+  ["DATE", "2026-01-31T10:00:00Z", DATE],
+  ["DATE", 20260131, DATE],
+  ["NUMBER", "x", "A valid number is required."],
+  ["NUMBERUNIT", "gram", 'Expected a number with a unit: {"value": 5, "unit": "milligram"}.'],
+  ["USER", "nobody", '"nobody" is not a user.'],
+])("a %s rejects the value %j: %s", async (type, value, message) => {
+  expect(await annotateNew(type, value)).toEqual([400, [message]]);
+});
+
 test("returns 404 for invisible records and 403 for read-only ones", async () => {
   const hidden = `specimens/${IDS.hidden}`;
   for (const part of ["annotations", "notes"]) {

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { checkFields, checkMembers } from "../../src/platform/json-members.ts";
+import { LIMITS } from "../../src/platform/limits.ts";
+
+const objectOf = (members: number) => `{${Array.from({ length: members }, (_, i) => `"${i}":1`).join(",")}}`;
+const listOf = (containers: number) =>
+  `[${Array(containers - 1)
+    .fill("{}")
+    .join(",")}]`;
+const formOf = (fields: number) => Array(fields).fill("a=1").join("&");
+const { members, containers } = LIMITS;
+
+test.each([
+  ["5", 0],
+  ["[]", 1],
+  ['{"a":{"b":[1]},"c":[]}', 3],
+  ['"[[[{"', 0],
+  ['["\\"[[", "\\\\", [1]]', 2],
+  ['["[[', 1],
+])("%s nests %d deep", (text, depth) => {
+  expect(checkMembers(text)).toBe(depth);
+});
+
+test("objects have a limit each, and lists and objects one together", () => {
+  for (const text of [
+    objectOf(members.max),
+    `[${objectOf(members.max)},${objectOf(members.max)}]`,
+    JSON.stringify(":".repeat(members.max + 1)),
+    listOf(containers.max),
+  ])
+    expect(checkMembers(text)).toBeLessThan(3);
+  for (const text of [objectOf(members.max + 1), listOf(containers.max + 1)])
+    expect(() => checkMembers(text)).toThrow(expect.objectContaining({ code: "too_large" }));
+});
+
+test("an object goes on counting after one inside it", () => {
+  const inner = `{"x":{"y":1},${objectOf(members.max).slice(1)}`;
+  expect(() => checkMembers(inner)).toThrow();
+});
+
+test("forms have a limit of fields", () => {
+  expect(checkFields(formOf(members.max))).toBeUndefined();
+  expect(() => checkFields(formOf(members.max + 1))).toThrow();
+});
