@@ -152,7 +152,7 @@ test("an upload can be cancelled, leaves no files, and excludes a second one", a
   const second = await add("other", ">A\nACDE\n");
   expect([second.status, second.body.message]).toEqual([
     409,
-    expect.stringContaining("ada started such a task"),
+    expect.stringContaining("started by ada, is still running"),
   ]);
   const cancelled = await admin("DELETE", `tasks/${(await find()).id}`);
   expect([cancelled.status, cancelled.body.state]).toEqual([200, "cancelled"]);
