@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { LIMITS } from "../model/limits.ts";
-import { DEFAULT_PAGE_SIZE } from "../model/listing.ts";
+import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
 import { PROBLEM_SCHEMA } from "../model/schema.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
@@ -75,6 +75,14 @@ const SHARED = {
       "page_size",
       `Results on a page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max returns all, up to that limit.`,
     ),
+  ],
+  filters: [
+    inQuery(
+      "search",
+      "Only those that contain every word, ignoring case. Fields and lookups filter as in lists.",
+    ),
+    inQuery("query_expression", LIST_PARAMETERS.query_expression),
+    inQuery("ordering", LIST_PARAMETERS.ordering),
   ],
   flat: [inQuery("response_format", 'flat: wrap the response as {"results": …}.')],
 };

@@ -225,7 +225,7 @@ function exportRecords(
 }
 
 /** The header that names ignored parameters (RFC 7234, section 5.5: 299, miscellaneous persistent warning). */
-function warningOf(ignored: readonly string[]): Record<string, string> {
+export function warningOf(ignored: readonly string[]): Record<string, string> {
   if (ignored.length === 0) return {};
   const names = ignored
     .slice(0, 20)

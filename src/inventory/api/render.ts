@@ -100,12 +100,17 @@ const BATCH_KEYS = new Set(["batch", "undoes", "undone_by"]);
 export function showValue(
   call: Call,
   value: Json,
-  { status = 200, version }: { status?: 200 | 201; version?: number } = {},
+  {
+    status = 200,
+    version,
+    headers: more,
+  }: { status?: 200 | 201; version?: number; headers?: Record<string, string> } = {},
 ): Response {
   const json = JSON.stringify(value);
   const isPage = wantsPage(call);
   const form = formOf(call, isPage ? "api" : "json");
-  const headers = { ETag: version === undefined ? listTag(json, form) : recordTag(version, json, form) };
+  const ETag = version === undefined ? listTag(json, form) : recordTag(version, json, form);
+  const headers = { ...more, ETag };
   if (isKnown(call, headers.ETag)) return notModified(headers);
   if (!isPage) return respond(json, status, MEDIA_TYPES.json, headers);
   const path = call.url.pathname.slice(ROOT.length).replace(/\/+$/, "");

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { PageInfo } from "../model/page.ts";
 import { isGuarded } from "../model/resource.ts";
 import { Attachments } from "../records/attachments.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
@@ -23,6 +24,7 @@ import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
 import {
   checkCurrent,
+  listOf,
   matchesFilter,
   presentOf,
   readableParent,
@@ -79,17 +81,18 @@ function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
 function addList(api: Api, files: Attachments): void {
   api.add("GET", LIST, {
     summary: "List the files of a record",
-    description: "Newest first. The record is named by `app`, `model` and `object_id`.",
-    parameters: [...PARENT, inQuery("ordering", "created: oldest first.")],
-    accepts: ["past", "noneMatch"],
+    description:
+      "Newest first. The record is named by `app`, `model` and `object_id`. `X-Total-Count` is the number of matching files, and `Link` names the neighbouring pages.",
+    parameters: PARENT,
+    accepts: ["filters", "paging", "past", "noneMatch"],
     returns: content(Type.Array(FILE)),
     run({ call }) {
-      const { searchParams } = call.url;
-      const { resource, id } = files.parentOf(searchParams);
-      const parent = readableParent(call, resource, id);
-      const oldestFirst = recordsOf(call).list(attachment, resource, parent, call.base);
-      const isAscending = searchParams.get("ordering") === "created";
-      return showValue(call, isAscending ? oldestFirst : oldestFirst.toReversed());
+      const parameters = new URLSearchParams(call.url.searchParams);
+      const { resource, id } = files.parentOf(parameters);
+      for (const { name } of PARENT) parameters.delete(name);
+      const { page, results, headers } = listOf(call, attachment, resource, id, parameters);
+      // The list is bare, so the header says what the envelope says elsewhere.
+      return showValue(call, results, { headers: { ...headers, ...pageHeaders(page) } });
     },
   });
   api.add("POST", LIST, {
@@ -113,6 +116,12 @@ function addList(api: Api, files: Attachments): void {
       });
     },
   });
+}
+
+/** Where a bare list is in the whole, as GitHub and others say it (RFC 8288). */
+function pageHeaders({ previous, next, total }: PageInfo): Record<string, string> {
+  const links = [previous && `<${previous}>; rel="prev"`, next && `<${next}>; rel="next"`].filter(Boolean);
+  return { "X-Total-Count": String(total), ...(links.length === 0 ? {} : { Link: links.join(", ") }) };
 }
 
 function addDownload(api: Api, files: Attachments): void {

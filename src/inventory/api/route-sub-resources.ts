@@ -1,7 +1,10 @@
 import { type TProperties, type TSchema, Type } from "typebox";
 import { ALIVE, and } from "../model/condition.ts";
-import { type Json, KINDS } from "../model/field.ts";
+import { type Json, type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
+import { LIMITS } from "../model/limits.ts";
+import { parseListing } from "../model/listing.ts";
+import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
 import { labelOf, nullable } from "../model/schema.ts";
 import {
@@ -19,6 +22,7 @@ import {
   type Call,
   findAny,
   findChangeable,
+  here,
   mayChange,
   noContent,
   notFound,
@@ -28,9 +32,10 @@ import {
 import { checkVersion } from "./entity-tag.ts";
 import { isHeavyRead } from "./heavy-request.ts";
 import { type Api } from "./operation-plugin.ts";
+import { warningOf } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { content, INSTANT, TEXT } from "./schema.ts";
+import { content, INSTANT, pageOf, TEXT } from "./schema.ts";
 
 const RECORD_INFO = {
   created: INSTANT,
@@ -58,13 +63,13 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
   const { list, add: create, body: example } = sub.docs!;
   api.add("GET", path, {
     summary: `${list} of a record in ${parent.segment}`,
-    accepts: ["past", "noneMatch"],
-    returns: content(Type.Object({ results: Type.Array(shown) })),
+    accepts: ["filters", "paging", "past", "noneMatch"],
+    returns: content(pageOf(shown)),
     errors: [503],
     heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
-      const source = readableParent(call, parent, params.id);
-      return showValue(call, { results: recordsOf(call).list(sub, parent, source, call.base) });
+      const { page, results, headers } = listOf(call, sub, parent, params.id);
+      return showValue(call, { ...page, results }, { headers });
     },
   });
   api.add("POST", path, {
@@ -89,6 +94,41 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
     },
   });
   api.add("OPTIONS", path, { run: ({ call, params }) => optionsOf(call, parent, params.id, sub, "POST") });
+}
+
+/** Parameters of lists of records that concern rights or renderings, which these lists do not have. */
+const UNSUPPORTED = ["can_change", "can_delete", "fields", "explain"];
+
+/**
+ * One page of the sub-resources of a record, filtered and ordered like a list; by default up to 1,000 of them.
+ * @param parameters those of the request, without those that name the parent
+ */
+export function listOf(
+  call: Call,
+  sub: SubResource,
+  parent: RoutedResource,
+  id: string,
+  parameters = new URLSearchParams(call.url.searchParams),
+): { page: PageInfo; results: JsonObject[]; headers: Record<string, string> } {
+  const source = readableParent(call, parent, id);
+  parameters.delete("as_of");
+  for (const name of UNSUPPORTED)
+    if (parameters.has(name))
+      throw parameterProblem(name, `Lists of ${sub.segment} do not have this parameter.`);
+  const listing = parseListing(DECLARED, sub, parameters, source.actor);
+  if (listing.format === "csv" || listing.format === "xlsx")
+    throw parameterProblem("format", "Choices: json, api.");
+  const { max } = LIMITS.rows;
+  const size = parameters.has("page_size") && listing.size !== "max" ? listing.size : max;
+  const of = { resource: parent, source };
+  const found = recordsOf(call).list(sub, of, { ...listing, size }, call.base);
+  if (parameters.has("page_size") && listing.size === "max" && found.total > max)
+    throw parameterProblem(
+      "page_size",
+      `max returns at most ${max} ${sub.segment}. Request pages: page_size=${max}&page=1.`,
+    );
+  const page = pageInfo(here(call), call.url.searchParams, found.current, found.total, size);
+  return { page, results: found.results, headers: warningOf(listing.ignored) };
 }
 
 function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {

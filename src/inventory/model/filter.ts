@@ -117,18 +117,28 @@ export function searchFilters(resource: Resource): Filter[] {
     {
       name: "query",
       doc: `${list(resource.nameFields)} contains every word of the value, ignoring case.`,
-      condition: (resources, resource, typed) => {
-        const words = wordsOf(typed);
-        if (words.length > LIMITS.words.max) return { error: exceeded(LIMITS.words) };
-        return joined(
-          and,
-          words.map((word) => anyOf(resource.nameFields, "icontains")(resources, resource, word)),
-        );
-      },
+      condition: everyWord(resource.nameFields),
     },
   ];
+  if (resource.searchFields)
+    filters.push({
+      name: "search",
+      doc: `${list(resource.searchFields)} contains every word of the value, ignoring case.`,
+      condition: everyWord(resource.searchFields),
+    });
   return filters.filter(({ name }) => name !== "description" || resource.descriptionFields.length > 0);
 }
+
+const everyWord =
+  (paths: readonly string[]): Filter["condition"] =>
+  (resources, resource, typed) => {
+    const words = wordsOf(typed);
+    if (words.length > LIMITS.words.max) return { error: exceeded(LIMITS.words) };
+    return joined(
+      and,
+      words.map((word) => anyOf(paths, "icontains")(resources, resource, word)),
+    );
+  };
 
 /**
  * The condition that a parameter means, or undefined where a list of this resource knows no such parameter:
@@ -145,7 +155,7 @@ export function parseParameter(
 ): ParsedFilter | undefined {
   const search = searchFilters(resource).find((filter) => filter.name === name);
   if (search) {
-    const words = name === "query" ? values.flatMap(wordsOf) : values;
+    const words = ["query", "search"].includes(name) ? values.flatMap(wordsOf) : values;
     return anyText(values, budget, words.length, (value) => search.condition(resources, resource, value));
   }
   const parts = name.split("__");

@@ -47,6 +47,8 @@ export interface Resource {
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */
   nameFields: readonly string[];
+  /** Fields (or spans) that the filter `search` searches, which clients of sub-resources use. */
+  searchFields?: readonly string[];
   /** Fields (or spans) that the filter `description` searches. */
   descriptionFields: readonly string[];
   /** Default ordering, followed by the id. */

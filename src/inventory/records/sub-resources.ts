@@ -1,5 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { type Json, parseUuid, quoted, isObject, type JsonObject } from "../model/field.ts";
+import { and, compare } from "../model/condition.ts";
+import type { Listing } from "../model/listing.ts";
 import type { Query } from "../model/operator.ts";
 import { invalidField, errorKey } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
@@ -20,12 +22,6 @@ export interface RecordSource {
 /** Which records of a list are read. */
 export type DeletedFilter = "living" | "deleted" | "all";
 
-const FILTERS: Record<DeletedFilter, string> = {
-  living: " AND deleted = 0",
-  deleted: " AND deleted = 1",
-  all: "",
-};
-
 /** A record whose sub-resources are read, with the state that it is read in. */
 export interface ReadableParent extends RecordSource {
   rid: number;
@@ -39,16 +35,21 @@ export interface ReadableParent extends RecordSource {
 export class SubResourceRecords {
   constructor(private readonly store: Store) {}
 
-  /** All of a parent, the oldest first. */
-  list(sub: SubResource, parent: Resource, source: ReadableParent, base: string): JsonObject[] {
-    const text = `SELECT rid FROM ${sub.table} WHERE object_kind = ? AND object_rid = ?${FILTERS[source.deletedFilter]} ORDER BY rid`;
-    const found = source.statements.all({ text, args: [parent.name, source.rid] });
-    return this.#print(
-      sub,
-      found.map(({ rid }) => Number(rid)),
-      source,
-      base,
-    );
+  /** One page of those of a parent. @throws Problem not_found past the last page */
+  list(
+    sub: SubResource,
+    { resource, source }: { resource: Resource; source: ReadableParent },
+    listing: Listing,
+    base: string,
+  ): { total: number; current: number; results: JsonObject[] } {
+    const own = [compare(["object_kind"], "==", resource.name), compare(["object_rid"], "==", source.rid)];
+    const condition = and(...own, listing.condition);
+    // Those written at the same time follow each other as they were written.
+    const last = listing.order.at(-1);
+    const descending = last !== undefined && "path" in last && last.descending;
+    const order = [...listing.order, { path: ["rid"], descending }];
+    const page = source.reader.list(sub, { ...listing, condition, order }, source.actor);
+    return { total: page.total, current: page.current, results: this.#print(sub, page.rids, source, base) };
   }
 
   /** One by its row number; undefined where it did not exist. */

@@ -1,6 +1,15 @@
 import { Problem } from "../../problem.ts";
-import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
-import { json, type Json, KINDS, reference, Shape, isObject, type JsonObject } from "../model/field.ts";
+import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
+import {
+  json,
+  type Json,
+  KINDS,
+  quoted,
+  reference,
+  Shape,
+  isObject,
+  type JsonObject,
+} from "../model/field.ts";
 import { fieldProblem } from "../model/parse-body.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -15,6 +24,8 @@ export const annotation = subResource({
   segment: "annotations",
   summary: "Values that describe records.",
   table: "annotation",
+  nameFields: ["annotation_type__name"],
+  searchFields: ["annotation_type__name", "value"],
   fields: {
     annotation_type: reference("annotation_type", "Type of the value.", { nullable: false }),
     value: json("The value.", { shape: Shape.Unknown() }),
@@ -74,11 +85,15 @@ const invalid = (field: string, text: string): Problem => fieldProblem(new Map([
 const storedType = ({ annotation_type }: StoredRecord, { query }: ReadContext): Row =>
   query.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [annotation_type] })!;
 
-/** The types that the actor may view and for which the condition holds, annotation types first. */
+/** Candidates for a name that an error lists. */
+const MAX_CANDIDATES = 10;
+
+/** Some of the types that the actor may view and for which the condition holds, annotation types first. */
 const findTypes = (condition: Condition, { query, resources, actor }: ReadContext): Row[] =>
-  ["annotation_type", "custom_property_type"].flatMap((name) =>
-    query.all(selectVisible({ resources, actor }, resources.get(name)!, "t.*", condition, " LIMIT 1")),
-  );
+  ["annotation_type", "custom_property_type"].flatMap((name) => {
+    const tail = ` ORDER BY t.id LIMIT ${MAX_CANDIDATES}`;
+    return query.all(selectVisible({ resources, actor }, resources.get(name)!, "t.*", condition, tail));
+  });
 
 /** The type that the body of a new annotation names. @throws Problem invalid_request */
 function typeOf(body: JsonObject, context: SubResourceContext): Row {
@@ -88,11 +103,16 @@ function typeOf(body: JsonObject, context: SubResourceContext): Row {
   if (typeof word !== "string" || word.trim() === "") throw wrong("This field is required.");
   const id = KINDS.uuid.parse(word);
   const named = id === undefined ? compare(["name"], "==", word.trim()) : compare(["id"], "==", id);
-  const [type] = findTypes(and(named, ALIVE), context);
-  if (!type) throw wrong("No such annotation type.");
   const { resource, rid } = context.parent;
-  if (type.model_name !== "" && type.model_name !== resource.model)
-    throw wrong(`This type is for records of ${String(type.model_name)}.`);
+  const applies = (model: string): Condition => compare(["model_name"], "==", model);
+  const [type, ...others] = findTypes(and(named, or(applies(""), applies(resource.model)), ALIVE), context);
+  const [foreign] = type ? [] : findTypes(and(named, ALIVE), context);
+  if (foreign) throw wrong(`This type is for records of ${String(foreign.model_name)}.`);
+  if (!type) throw wrong("No such annotation type.");
+  if (others.length > 0)
+    throw wrong(
+      `Several types have this name. Give the id of one: ${[type, ...others].map(candidate).join("; ")}.`,
+    );
   const existing = context.query.get({
     text: "SELECT 1 FROM annotation WHERE object_kind = ? AND object_rid = ? AND annotation_type = ? AND deleted = 0",
     args: [resource.name, rid, type.rid],
@@ -101,6 +121,12 @@ function typeOf(body: JsonObject, context: SubResourceContext): Row {
     throw wrong("The record already has a value of this type. Change that one.");
   return type;
 }
+
+const candidate = ({ id, kind, label, model_name, model_type }: Row): string => {
+  const what = kind === "annotation" ? "annotation type" : "custom property type";
+  const records = model_name === "" ? "" : ` of ${[model_name, model_type].filter(Boolean).join(" ")}`;
+  return `${String(id)} (${what}${records}, labelled ${quoted(String(label))})`;
+};
 
 const valueType = (type: Row): ValueType => ({
   type: String(type.type),

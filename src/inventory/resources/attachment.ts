@@ -7,6 +7,9 @@ export const attachment = subResource({
   segment: "attachments",
   summary: "Files of records.",
   table: "attachment",
+  nameFields: ["name"],
+  searchFields: ["name"],
+  defaultOrder: ["-created"],
   fields: {
     name: text("Name of the file."),
     media_type: text("Media type of the file."),

@@ -6,6 +6,8 @@ export const note = subResource({
   segment: "notes",
   summary: "Free text on records.",
   table: "note",
+  nameFields: ["content"],
+  searchFields: ["content"],
   fields: { content: prose("Text of the note.", { write: "required", blank: false }) },
   docs: { list: "List notes", add: "Add a note", body: '{"content": "…"}' },
 });

@@ -67,7 +67,7 @@ export const subResource = ({ fields, ...declared }: Declared): SubResource => (
   shownAs: "id",
   nameFields: [],
   descriptionFields: [],
-  defaultOrder: [],
+  defaultOrder: ["created"],
   parent: ({ object_kind, object_rid }) => ({ kind: String(object_kind), rid: Number(object_rid) }),
   ...declared,
   fields: { ...commonFields(), ...(declared.parent ? {} : parentFields), ...fields, ...deletionFields() },
