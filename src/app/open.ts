@@ -270,7 +270,7 @@ function notReadyReasons(database: Database): string[] {
 
 const INTRODUCTION = `Two independent services in one executable.
 
-**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](soap/ConservationScorer?wsdl)), and the
+**Conservation scoring** speaks SOAP at \`/soap/ConservationScorer\` ([WSDL](soap/ConservationScorer?wsdl)), and the
 same jobs as JSON below \`/api/scoring/\`.
 
 **Inventory and metadata** is the JSON interface below \`/api/v2/\` described here.`;

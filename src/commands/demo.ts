@@ -35,7 +35,7 @@ const EXPRESSION =
 export const demo: Command = {
   name: "demo",
   summary: "Serve sample proteins and a sample inventory, score a motif, and list freezers.",
-  flags: { "--once": "Run the demonstration and stop; exit code 0 if both services answered correctly." },
+  flags: { "--once": "Run the demonstration and stop; exit code 0 if both services responded correctly." },
   settings: ALL_SETTINGS,
   example: "labd demo\nlabd demo --once && echo both services work",
   async run(call) {

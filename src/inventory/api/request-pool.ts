@@ -76,7 +76,7 @@ export class RequestPool {
     caller.signal.addEventListener("abort", hurry);
     try {
       await process.started;
-      if (caller.signal.aborted) throw busy("The client has gone.", 1);
+      if (caller.signal.aborted) throw busy("The client has disconnected.", 1);
       const reply = await process.exchange(remote, caller.describe);
       if (reply.kind !== "head") throw problemOf(reply, this.options.log);
       return this.#respond(reply, process, caller);

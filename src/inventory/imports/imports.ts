@@ -31,7 +31,7 @@ export const STATUS = Type.Object({
   rows_read: Type.Integer(),
   rows_checked: Type.Integer(),
   rows_written: Type.Integer({
-    description: "Rows that created or changed a record; rolled back if the import is refused.",
+    description: "Rows that created or changed a record; rolled back if the import is rejected.",
   }),
   created: INSTANT,
   ended: nullable(INSTANT),

@@ -281,7 +281,7 @@ export function addScans(
     args: [rid],
   });
   if (Number(stored?.total) + codes.length > MAX_SCANS)
-    throw new Problem("too_large", `A stocktake holds at most ${MAX_SCANS} codes.`);
+    throw new Problem("too_large", `A stocktake contains at most ${MAX_SCANS} codes.`);
   const now = Math.round(store.clock.now() * 1000);
   return codes.map((scanned) => {
     const code = scanned.trim().slice(0, MAX_CODE_LENGTH);

@@ -69,7 +69,7 @@ function FirstSteps() {
           homologs.
         </li>
         <li>
-          <a href={href("/administration/users")}>Add users</a> who keep the inventory. Scoring needs no
+          <a href={href("/administration/users")}>Add users</a> who maintain the inventory. Scoring needs no
           account.
         </li>
         <li>
