@@ -32,16 +32,20 @@ export interface Listening extends App {
 }
 
 /**
- * Opens the service and listens. `otherPort`: take the next free port where the configured one is in use.
+ * Opens the service and listens. `otherPort`: take the next free port where the configured one is in use;
+ * `backupInterval`: milliseconds between two checks whether a backup is due.
  * @throws Problem cannot_listen, invalid_setting
  */
-export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
+export async function listen(
+  config: Config,
+  { otherPort = false, backupInterval }: { otherPort?: boolean; backupInterval?: number } = {},
+): Promise<Listening> {
   refuseMistakes(settingMistakes(config));
   const service = await open(config);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);
   const reload = (): void => reloadCertificate(socket, service, config);
   const audit = auditRun(service, config);
-  const schedule = scheduleBackups(config, service);
+  const schedule = scheduleBackups(config, service, backupInterval);
   const watch = watchCertificate(socket, reload);
   const stop = async (): Promise<void> => {
     clearInterval(watch);
@@ -144,7 +148,11 @@ function setUpLink(config: Config, accounts: Accounts, url: string): string | nu
 }
 
 /** Makes backups on schedule, each by `labd backup` in a child process. */
-function scheduleBackups(config: Config, { clock, log }: App): ReturnType<typeof openSchedule> | undefined {
+function scheduleBackups(
+  config: Config,
+  { backupFailure, clock, log }: App,
+  interval: number | undefined,
+): ReturnType<typeof openSchedule> | undefined {
   if (config.backup_hours === 0) return undefined;
   const directory = backupDirectory(config);
   return openSchedule({
@@ -152,6 +160,8 @@ function scheduleBackups(config: Config, { clock, log }: App): ReturnType<typeof
     hours: config.backup_hours,
     clock,
     log,
+    failure: backupFailure,
+    ...(interval === undefined ? {} : { interval }),
     make: () =>
       Bun.spawn([...selfCommand(), "backup", "--scheduled", "--thin", "--to", directory], {
         stdin: "ignore",

@@ -3,6 +3,8 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { administrationRoutes } from "../operations/administration/administration-routes.ts";
 import { UPLOADS } from "../operations/administration/corpus-routes.ts";
 import { Tasks } from "../operations/administration/tasks.ts";
+import { knownBackups } from "../operations/backup/places.ts";
+import { BackupFailure } from "../operations/backup/schedule.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
@@ -50,6 +52,7 @@ export interface App {
   clock: Clock;
   /** Why the service takes no requests, as `/readyz` says; empty if it takes them. */
   notReadyReasons(): string[];
+  backupFailure: BackupFailure;
   /** Makes `/readyz` fail from now on. */
   retire(): void;
   /** Puts running jobs back into the queue, closes the database and releases the data directory. */
@@ -81,6 +84,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       log,
       clock,
       notReadyReasons: reasons,
+      backupFailure: parts.backupFailure,
       retire: () => {
         retired = true;
         scoring.closeStreams();
@@ -137,12 +141,18 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
   const tasks = new Tasks(clock, log, accounts.audit.log);
   const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
   const metrics = new Metrics();
+  const backupFailure = new BackupFailure(() =>
+    Date.parse(
+      knownBackups(config.data_dir, backupDirectory(config)).at(-1)?.manifest.created ?? "1970-01-01",
+    ),
+  );
   const stopMeasuring = registerMetrics(metrics, {
     version: VERSION,
     commit: COMMIT,
     database: join(config.data_dir, DATABASE),
     dataDirectory: config.data_dir,
     backupDirectory: backupDirectory(config),
+    backupFailed: () => backupFailure.read() !== undefined,
     jobs: () => scoring.counts(),
     oldestQueued: () => scoring.oldestQueued(),
     workers: () => scoring.workers(),
@@ -162,6 +172,7 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
     tasks,
     webhooks,
     metrics,
+    backupFailure,
     async close() {
       stopMeasuring();
       await identity.close();
@@ -193,6 +204,7 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
     },
     reach,
     notReadyReasons,
+    warnings: () => [parts.backupFailure.read() ?? []].flat(),
     documentation: {
       version: VERSION,
       introduction: INTRODUCTION,

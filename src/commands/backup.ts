@@ -1,3 +1,4 @@
+import { accessSync, constants, existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { recordOffline } from "../accounts/audit-offline.ts";
 import type { AuditEvent } from "../accounts/audit.ts";
@@ -73,12 +74,17 @@ async function removeOld(call: Call, config: Config, place: string): Promise<voi
   }
 }
 
+function listDirectory(place: string): ReturnType<typeof listBackups> {
+  if (existsSync(place)) accessSync(place, constants.R_OK);
+  return listBackups(place);
+}
+
 async function listing(config: Config, place: string): Promise<string> {
   const found = isStoreAddress(place)
     ? (await listStore(new ObjectStore(place, storeAccess(config)), config.data_dir)).map(
         ({ name, manifest }) => ({ path: `${place}/${name}`, manifest }),
       )
-    : listBackups(place);
+    : listDirectory(place);
   if (found.length === 0) return `There is no backup in ${place}.\n`;
   const line = ({ path, manifest: { reason, labd, database, corpora } }: (typeof found)[number]): string =>
     `${path}  ${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}\n`;

@@ -209,6 +209,8 @@ async function checkServer(config: Config): Promise<CheckResult[]> {
         `It is not ready: ${reasons.join(" ")}`,
         "Check its log, then run systemctl restart labd.",
       );
+    else if (reasons.length > 0)
+      checks.problem(reasons.join(" "), "Remove the cause; labd backup makes a backup now.");
   } catch (error) {
     checks.warning(
       `A server is running, but ${address} does not respond: ${(error as Error).message}`,

@@ -1,4 +1,6 @@
-import { SECTIONS } from "../config.ts";
+import { existsSync } from "node:fs";
+import { isAbsolute, normalize } from "node:path";
+import { readConfig, SECTIONS } from "../config.ts";
 import { serviceUnit } from "./service-unit.ts";
 
 /** A file of an installation: `labd install` writes it, and the Debian package contains it. */
@@ -25,8 +27,11 @@ export interface Layout {
 /** Account and group of the service. */
 export const ACCOUNT = "labd";
 
-/** @param prefix `/usr` for a package, `/usr/local` for an installation by an administrator */
-export function layout(prefix: string): Layout {
+/**
+ * @param prefix `/usr` for a package, `/usr/local` for an installation by an administrator
+ * @param writable directories that the service writes besides its own
+ */
+export function layout(prefix: string, writable: readonly string[] = []): Layout {
   const isPackage = prefix === "/usr";
   const executable = `${prefix}/bin/labd`;
   const settings = "/etc/labd/labd.toml";
@@ -41,7 +46,11 @@ export function layout(prefix: string): Layout {
     files: [
       { path: executable, mode: 0o755, content: null },
       { path: settings, mode: 0o640, ofGroup: true, isSetting: true, content: settingsFile(data) },
-      { path: unit, mode: 0o644, content: serviceUnit({ executable, settings }) },
+      {
+        path: unit,
+        mode: 0o644,
+        content: serviceUnit({ executable, settings, writable }),
+      },
       {
         path: `${isPackage ? "/usr/lib" : "/etc"}/sysusers.d/labd.conf`,
         mode: 0o644,
@@ -49,6 +58,15 @@ export function layout(prefix: string): Layout {
       },
     ],
   };
+}
+
+/** The directories of data and backups that the settings name outside of the default one. */
+export function directoriesOutside(data: string, settings: string): string[] {
+  if (!existsSync(settings)) return [];
+  const { config } = readConfig({ flags: {}, environment: {}, file: settings });
+  return [config.data_dir, config.backup_dir].filter(
+    (path) => isAbsolute(path) && !`${normalize(path)}/`.startsWith(`${data}/`),
+  );
 }
 
 /** The first settings file: every setting with its default, commented out. */

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { ACCOUNT, type InstalledFile, layout, type Layout } from "./install-layout.ts";
+import { ACCOUNT, directoriesOutside, type InstalledFile, layout, type Layout } from "./install-layout.ts";
 import { hasAdministrator } from "../accounts/accounts.ts";
 import { DATABASE } from "../app/data-directory.ts";
 import { resolveConfig } from "../config.ts";
@@ -101,7 +101,10 @@ function targetOf(call: Call): Target {
       `--prefix: ${prefix || "/"} must be an absolute path of letters, digits and ._+- characters.`,
     );
   const root = call.value("--root");
-  return { layout: layout(prefix), root: resolve(root ?? "/"), isLive: root === undefined };
+  const target = resolve(root ?? "/");
+  const { data, settings } = layout(prefix);
+  const writable = directoriesOutside(data, join(target, settings));
+  return { layout: layout(prefix, writable), root: target, isLive: root === undefined };
 }
 
 const PACKAGED = layout("/usr").unit;

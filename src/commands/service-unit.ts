@@ -1,5 +1,18 @@
 /** The systemd unit: the service writes only its own directories, sees no homes or devices, and gains no privileges. */
-export function serviceUnit({ executable, settings }: { executable: string; settings: string }): string {
+export function serviceUnit({
+  executable,
+  settings,
+  writable,
+}: {
+  executable: string;
+  settings: string;
+  /** Directories to write besides the unit's own. */
+  writable: readonly string[];
+}): string {
+  // With -, a missing disk does not keep the service from starting.
+  const paths = writable.map(
+    (path) => `ReadWritePaths=${JSON.stringify(`-${path.replaceAll("%", "%%")}`)}\n`,
+  );
   return `[Unit]
 Description=labd: conservation scoring and laboratory inventory
 After=network-online.target
@@ -35,7 +48,7 @@ NoNewPrivileges=yes
 CapabilityBoundingSet=
 AmbientCapabilities=
 ProtectSystem=strict
-ProtectHome=yes
+${paths.join("")}ProtectHome=yes
 PrivateTmp=yes
 PrivateDevices=yes
 PrivateMounts=yes

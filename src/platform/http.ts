@@ -26,6 +26,8 @@ export interface HttpOptions {
   reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
   notReadyReasons: () => string[];
+  /** What an administrator must look at although the service takes requests. */
+  warnings?: () => string[];
   documentation: Documentation;
   /** Whether requests come by https. */
   tls?: boolean;
@@ -142,12 +144,14 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
         responses: { 200: { description: "The process runs." } },
       },
     })
-    .get("/readyz", () => readiness(options.notReadyReasons()), {
+    .get("/readyz", () => readiness(options.notReadyReasons(), options.warnings?.()), {
       detail: {
         summary: "Check that the service takes requests",
         tags: ["service"],
         responses: {
-          200: { description: "The service takes requests." },
+          200: {
+            description: "The service takes requests; `reasons` name warnings, such as a failed backup.",
+          },
           503: { description: "The service takes no requests; `reasons` say why." },
         },
       },
@@ -158,9 +162,11 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
   return app;
 }
 
-function readiness(reasons: string[]): Response {
-  const body = reasons.length === 0 ? { status: "ready" } : { status: "not ready", reasons };
-  return Response.json(body, { status: reasons.length === 0 ? 200 : 503, headers: NO_STORE });
+function readiness(notReady: string[], warnings: string[] = []): Response {
+  const isReady = notReady.length === 0;
+  const reasons = [...notReady, ...warnings];
+  const body = { status: isReady ? "ready" : "not ready", ...(reasons.length > 0 ? { reasons } : {}) };
+  return Response.json(body, { status: isReady ? 200 : 503, headers: NO_STORE });
 }
 
 /** A handler's object or list as JSON that no cache keeps; undefined and null as 204. Elysia sends the rest as it is. */

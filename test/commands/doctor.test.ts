@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckResult } from "../../src/platform/check-result.ts";
 import { labd, scratch, serveHere } from "./labd.ts";
@@ -47,4 +47,30 @@ test("checks a running server, a stopped one, a damaged corpus, and a missing di
   writeFileSync(corpus, bytes);
   const damaged = await examine();
   expect([damaged.code, damaged.of("corpus")[0].state]).toEqual([2, "problem"]);
+});
+
+test("a failed backup is reported with its cause by /readyz, metrics and doctor, until one is made", async () => {
+  using place = scratch();
+  const [data, to] = ["data", "backups"].map((name) => join(place.directory, name));
+  writeFileSync(to, "a file, no directory");
+  await using server = await serveHere(data, { backup_hours: "24", backup_dir: to }, { backupInterval: 10 });
+  const ready = async () =>
+    (await fetch(`${server.url}/readyz`)).json() as Promise<{ status: string; reasons?: string[] }>;
+  const metric = async () =>
+    (await (await fetch(`${server.url}/metrics`)).text()).match(/^labd_backup_failed \d/m)?.[0];
+  const findings = async () => {
+    const words = ["doctor", "--format", "json", "--data-dir", data, "--port", String(server.port)];
+    const { stdout } = await labd([...words, "--backup-dir", to]);
+    return (JSON.parse(stdout) as CheckResult[]).filter(({ about }) => about === "server");
+  };
+  while ((await ready()).reasons === undefined) await Bun.sleep(20);
+  const cause = new RegExp(`^The backup of 20\\S+Z failed: The backup to ${to} failed: .*EEXIST`);
+  expect(await ready()).toEqual({ status: "ready", reasons: [expect.stringMatching(cause)] });
+  expect(await metric()).toBe("labd_backup_failed 1");
+  expect(await findings()).toMatchObject([{ state: "problem", found: expect.stringMatching(cause) }]);
+  rmSync(to);
+  expect((await labd(["backup", "--data-dir", data, "--to", to])).code).toBe(0);
+  expect(await ready()).toEqual({ status: "ready" });
+  expect(await metric()).toBe("labd_backup_failed 0");
+  expect(await findings()).toMatchObject([{ state: "ok" }]);
 });

@@ -46,9 +46,10 @@ export async function labd(
 export async function serveHere(
   directory: string,
   flags: Record<string, string> = {},
+  options: Parameters<typeof listen>[1] = {},
 ): Promise<Listening & AsyncDisposable> {
   const given = { data_dir: directory, port: "0", log: "off", workers: "1", backup_hours: "0", ...flags };
-  const service = await listen(resolveConfig({ flags: given, environment: {} }).config);
+  const service = await listen(resolveConfig({ flags: given, environment: {} }).config, options);
   return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
 }
 

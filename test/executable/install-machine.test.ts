@@ -92,3 +92,19 @@ test.skipIf(!mayMount || Bun.which("adduser") === null)(
     });
   },
 );
+
+test.skipIf(!mayMount)(
+  `a backup to a read-only directory fails with its cause and the remedy${SKIPPED}`,
+  () => {
+    using place = scratch();
+    const run = onMachine(place.directory);
+    const to = join(place.directory, "backups");
+    mkdirSync(to);
+    const data = join(place.directory, "labd-data");
+    const script = `labd corpus add --sample --data-dir ${data} >/dev/null
+    mount --bind ${to} ${to}; mount -o remount,bind,ro ${to}; labd backup --data-dir ${data} --to ${to}/labd`;
+    const { code, stderr } = run(script);
+    expect([code, stderr]).toEqual([74, expect.stringContaining("EROFS: read-only file system")]);
+    expect(stderr).toContain(`ReadWritePaths=${to}/labd, which labd install --systemd sets.`);
+  },
+);

@@ -45,6 +45,16 @@ test.skipIf(!onLinux)(
     const again = await labd(["install", "--systemd", ...words]);
     expect(again.stdout).toContain(`kept     ${join(root, SETTINGS)}`);
     expect(readFileSync(join(root, SETTINGS), "utf8")).toBe(shown);
+    // ProtectSystem=strict: other directories can be written only if the unit names them.
+    expect(readFileSync(join(root, UNIT), "utf8")).not.toContain("ReadWritePaths");
+    await Bun.write(
+      join(root, SETTINGS),
+      'data_dir = "/var/lib/labd"\nbackup_dir = "/mnt/backup disk/50%"\n',
+    );
+    expect((await labd(["install", "--systemd", ...words])).code).toBe(0);
+    expect(readFileSync(join(root, UNIT), "utf8")).toContain(
+      'ProtectSystem=strict\nReadWritePaths="-/mnt/backup disk/50%%"\n',
+    );
     expect((await labd(["uninstall", ...words])).code).toBe(0);
     expect([UNIT, "usr/bin/labd", SETTINGS].map((path) => existsSync(join(root, path)))).toEqual([
       false,

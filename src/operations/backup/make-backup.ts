@@ -46,8 +46,12 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   const source = join(from, options.database);
   if (!existsSync(source)) throw new Problem("bad_database", `There is no database ${source} to back up.`);
   const owner = ownerOf(from);
-  createDirectory(to, owner);
-  sweep(to, from);
+  try {
+    createDirectory(to, owner);
+    sweep(to, from);
+  } catch (error) {
+    throw failure(to, error);
+  }
   requireSpace(source, to);
   const name = nameOf(options.now, to, options.isTaken);
   const lock = lockBackup(from, name);
@@ -78,14 +82,23 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   } catch (error) {
     rmSync(copy, { force: true });
     rmSync(packed, { force: true });
-    if (error instanceof Problem) throw error;
-    throw new Problem("bad_backup", `The backup to ${to} failed: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw failure(to, error);
   } finally {
     lock?.release();
     rmSync(lockOf(from, name), { force: true });
   }
+}
+
+/** The error as a Problem with its cause. */
+function failure(to: string, error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const hint = ["EROFS", "EACCES", "EPERM"].includes(code ?? "")
+    ? ` The account of the service must own ${to}, and its systemd unit must allow it to write there: ReadWritePaths=${to}, which labd install --systemd sets.`
+    : "";
+  return new Problem("bad_backup", `The backup to ${to} failed: ${message.replace(/\.$/, "")}.${hint}`, {
+    cause: error,
+  });
 }
 
 /** Locked while the backup is made. In the data directory: shared disks may not support locks. */

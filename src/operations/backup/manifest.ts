@@ -77,10 +77,15 @@ export function parseManifest(text: string, where: string): Manifest {
   }
 }
 
-/** The backups of a directory, oldest first; unreadable manifests are left out. */
+/** The backups of a directory, oldest first; unreadable manifests are left out. None if the directory cannot be read. */
 export function listBackups(directory: string): { path: string; manifest: Manifest }[] {
-  if (!existsSync(directory)) return [];
-  const found = readdirSync(directory)
+  let names: string[];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    return [];
+  }
+  const found = names
     .filter((name) => MANIFEST.test(name))
     .flatMap((name) => {
       try {

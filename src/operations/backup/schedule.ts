@@ -9,6 +9,8 @@ interface ScheduleOptions {
   hours: number;
   clock: Clock;
   log: Log;
+  /** Where failures are reported. */
+  failure: BackupFailure;
   /** Starts a backup in another process, so that requests do not wait for it. */
   make: () => Bun.Subprocess<"ignore", "pipe", "pipe">;
   /** Milliseconds between two checks. */
@@ -18,12 +20,31 @@ interface ScheduleOptions {
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
+/** The failure of the last scheduled backup, until one succeeds: for `/readyz`, the metrics and `labd doctor`. */
+export class BackupFailure {
+  #failure: { at: number; cause: string } | undefined;
+
+  /** @param newest when the newest backup was made; 0 for none */
+  constructor(private readonly newest: () => number) {}
+
+  report(at: number, cause: string): void {
+    this.#failure = { at, cause };
+  }
+
+  /** A sentence; undefined if the last backup succeeded. */
+  read(): string | undefined {
+    const { at, cause } = this.#failure ?? {};
+    if (at === undefined || this.newest() > at) return undefined;
+    return `The backup of ${new Date(at).toISOString()} failed: ${cause}`;
+  }
+}
+
 /**
  * Makes a backup whenever the newest in the directory is older than `hours`, so that restarts and manual backups count.
  * After a failure it tries again in an hour.
  */
 export function openSchedule(options: ScheduleOptions) {
-  const { directory, hours, clock, log } = options;
+  const { directory, hours, clock, log, failure } = options;
   let running: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
   let failed = Number.NEGATIVE_INFINITY;
   let closed = false;
@@ -34,9 +55,10 @@ export function openSchedule(options: ScheduleOptions) {
     return age >= hours * HOUR || age < -MINUTE;
   };
   const check = async (): Promise<void> => {
-    if (running || closed || Math.abs(clock.now() - failed) < HOUR || !isDue()) return;
+    if (running || closed || Math.abs(clock.now() - failed) < HOUR) return;
     const started = clock.now();
     try {
+      if (!isDue()) return;
       running = options.make();
       const [stdout, stderr, code] = await Promise.all([
         new Response(running.stdout).text(),
@@ -44,11 +66,20 @@ export function openSchedule(options: ScheduleOptions) {
         running.exited,
       ]);
       if (closed) return;
-      if (code !== 0) throw new Error(stderr.trim() || `It ended with ${code}.`);
+      // Lines about the progress may come before.
+      if (code !== 0)
+        throw new Error(
+          stderr
+            .split(/^labd: /m)
+            .at(-1)!
+            .trim() || `It ended with ${code}.`,
+        );
       log.info("backup", { output: stdout.trim().split("\n"), milliseconds: clock.now() - started });
     } catch (error) {
       failed = clock.now();
-      log.problem("backup failed", { cause: (error as Error).message });
+      const { message } = error as Error;
+      failure.report(started, message);
+      log.problem("backup failed", { cause: message });
     } finally {
       running = undefined;
     }

@@ -13,6 +13,8 @@ export interface MetricSources {
   database: string;
   dataDirectory: string;
   backupDirectory: string;
+  /** Whether the last scheduled backup failed. */
+  backupFailed: () => boolean;
   /** Jobs by state. */
   jobs: () => Readonly<Record<string, number>>;
   /** When the oldest waiting job was submitted; null if none waits. */
@@ -68,7 +70,8 @@ const serviceGauges = ({ now, oldestQueued, workers }: MetricSources): Gauge[] =
   ],
 ];
 
-function storageGauges({ now, database, dataDirectory, backupDirectory }: MetricSources): Gauge[] {
+function storageGauges(sources: MetricSources): Gauge[] {
+  const { now, database, dataDirectory, backupDirectory, backupFailed } = sources;
   const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const disk = () => statfsSync(dataDirectory);
   const backup = cached(() => knownBackups(dataDirectory, backupDirectory).at(-1)?.manifest, now);
@@ -81,6 +84,11 @@ function storageGauges({ now, database, dataDirectory, backupDirectory }: Metric
       "labd_backup_last_timestamp_seconds",
       "Time of the last backup in seconds since 1970; 0 if no backup exists.",
       () => Date.parse(backup()?.created ?? "1970-01-01") / 1000,
+    ],
+    [
+      "labd_backup_failed",
+      "1 if the last scheduled backup failed and none was made since; else 0.",
+      () => Number(backupFailed()),
     ],
     [
       "labd_backup_last_bytes",

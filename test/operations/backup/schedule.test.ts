@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSchedule } from "../../../src/operations/backup/schedule.ts";
+import { BackupFailure, openSchedule } from "../../../src/operations/backup/schedule.ts";
+import { listBackups } from "../../../src/operations/backup/manifest.ts";
 import { openLog } from "../../../src/platform/log.ts";
 
 const HOUR = 3_600_000;
@@ -22,6 +23,9 @@ test("creates a backup if the newest is old, missing or from the future, and ret
         corpora: [],
       }),
     );
+  const failure = new BackupFailure(() =>
+    Date.parse(listBackups(directory).at(-1)?.manifest.created ?? "1970-01-01"),
+  );
   let made = 0;
   let code = 1;
   const schedule = openSchedule({
@@ -33,14 +37,18 @@ test("creates a backup if the newest is old, missing or from the future, and ret
       (line) => lines.push(JSON.parse(line)),
       () => now,
     ),
+    failure,
     interval: 5,
     make() {
       made++;
-      return Bun.spawn([process.execPath, "-e", `console.error("no room"); process.exit(${code})`], {
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      });
+      return Bun.spawn(
+        [process.execPath, "-e", `console.error("Uploading: 10 %\\nlabd: no room"); process.exit(${code})`],
+        {
+          stdin: "ignore",
+          stdout: "pipe",
+          stderr: "pipe",
+        },
+      );
     },
   });
   const until = async (isSo: () => boolean): Promise<void> => {
@@ -50,8 +58,13 @@ test("creates a backup if the newest is old, missing or from the future, and ret
     expect(schedule.isDue()).toBeTrue();
     await until(() => lines.length === 1);
     expect(lines[0]).toMatchObject({ event: "backup failed", cause: "no room" });
+    expect(failure.read()).toBe("The backup of 2026-11-21T12:00:00.000Z failed: no room");
     await Bun.sleep(50);
     expect(made).toBe(1);
+    backup(now);
+    expect(failure.read()).toBe("The backup of 2026-11-21T12:00:00.000Z failed: no room");
+    backup(now + 1);
+    expect(failure.read()).toBeUndefined();
     backup(now);
     expect(schedule.isDue()).toBeFalse();
     backup(now, "upgrade");
