@@ -68,7 +68,7 @@ test.each([
   expect([code, stderr]).toEqual([64, expect.stringContaining(text)]);
 });
 
-test("a prefix changes where the executable and the unit go", async () => {
+test("a prefix changes the location of the executable and the unit", async () => {
   using place = scratch();
   await labd(["install", "--systemd", "--root", place.directory, "--prefix", "/usr/"]);
   expect(existsSync(join(place.directory, "usr/bin/labd"))).toBe(true);

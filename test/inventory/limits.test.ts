@@ -25,7 +25,7 @@ const repeated = (count: number, name: string, value = "x"): string =>
 const comparisons = (count: number): string =>
   `query_expression=${many(count, (i) => `{"category":"label","operator":"icontains","value":"${i}"}`).join(",")}`;
 
-describe("a list", () => {
+describe("limits of lists", () => {
   test.each<[string, Limit, (count: number) => string]>([
     ["comparisons of an expression", LIMITS.conditions, comparisons],
     ["expressions together", LIMITS.conditions, (n) => `${comparisons(100)}&${comparisons(n - 100)}`],
@@ -48,7 +48,7 @@ describe("a list", () => {
     expect([over.status, over.body.message]).toEqual([400, expect.stringContaining(exceeded(limit))]);
   });
 
-  test.each(["1000000000000", "00001001", "99999"])("refuses page_size=%s", async (size) => {
+  test.each(["1000000000000", "00001001", "99999"])("rejects page_size=%s", async (size) => {
     const { status, body } = await lab.ask("GET", `locations/?page_size=${size}`);
     expect([status, body]).toEqual([
       400,
@@ -83,7 +83,7 @@ test("a list of more than 1,000 records names the URLs that stream it instead of
     expect(text).toContain(`http://lab/api/v2/locations/?description=long&page_size=max&format=${format}`);
 });
 
-describe("a JSON Patch", () => {
+describe("limits of JSON Patches", () => {
   const type = (choices: Json): Promise<string> =>
     created("annotationtypes/", {
       name: `limit_${Bun.randomUUIDv7()}`,
@@ -93,7 +93,7 @@ describe("a JSON Patch", () => {
   const patch = (id: string, operations: Json) =>
     lab.send("alice", "PATCH", `annotationtypes/${id}/`, operations);
 
-  test("may have 1,000 operations, in time that grows with their number", async () => {
+  test("a JSON Patch may have 1,000 operations, in time proportional to their number", async () => {
     const id = await type([["a", "A"]]);
     const add = (count: number) =>
       many(count, (i) => ({ op: "replace", path: "/value_choices/0", value: [`n${i}`, "N"] }));
@@ -101,7 +101,7 @@ describe("a JSON Patch", () => {
     expect((await patch(id, add(1001))).body.message).toBe(`patch: ${exceeded(LIMITS.operations)}`);
   });
 
-  test.each([22, 30])("of %d copies that double a value is refused", async (count) => {
+  test.each([22, 30])("rejects %d copies that double a value", async (count) => {
     const id = await type(many(4, (i) => [`n${i}`, "x".repeat(20)]));
     const copies = many(count, () => ({ op: "copy", from: "/value_choices", path: "/value_choices/-" }));
     const started = performance.now();
@@ -113,7 +113,7 @@ describe("a JSON Patch", () => {
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test("counts what copies add, and not what moves do", async () => {
+  test("counts values added by copying, not by moving", async () => {
     const text = "y".repeat(9000);
     const id = await type([["a", text]]);
     const size = JSON.stringify(["a", text]).length;
@@ -130,8 +130,8 @@ describe("a JSON Patch", () => {
   });
 });
 
-describe("operations in bulk", () => {
-  test.each([1000, 1001, 100_000])("of %d tests on one record", async (count) => {
+describe("bulk operations", () => {
+  test.each([1000, 1001, 100_000])("limits the %d tests of a patch on one record to 1,000", async (count) => {
     const id = await created("locations/", { label: `Tested ${count}` });
     const tests = many(count, () => ({ op: "test", path: `/${id}/label`, value: `Tested ${count}` }));
     const started = performance.now();
@@ -141,7 +141,7 @@ describe("operations in bulk", () => {
     expect(performance.now() - started).toBeLessThan(2000);
   });
 
-  test("describes 1,000 refused records", async () => {
+  test("describes 1,000 rejected records", async () => {
     const bodies = many(2000, () => ({ colour: "red" }));
     const { status, text } = await lab.send("alice", "POST", "locations/", bodies);
     expect(status).toBe(400);
@@ -157,24 +157,24 @@ describe("unknown fields", () => {
     ...Object.fromEntries(many(count, (i) => [`unknown_${i}`, 1])),
   });
 
-  test("are named, up to 20", async () => {
+  test("names up to 20 unknown fields", async () => {
     const { body } = await lab.send("alice", "POST", "locations/", unknown(20));
     expect(Object.keys(body)).toHaveLength(21);
     expect(body.unknown_19).toEqual(['"unknown_19" is not a field of location.']);
   });
 
-  test("are counted from then on", async () => {
+  test("counts unknown fields beyond the first 20", async () => {
     const { body } = await lab.send("alice", "POST", "locations/", unknown(1021));
     expect(Object.keys(body)).toHaveLength(22);
     expect(body.non_field_errors).toEqual(["And 1,001 more unknown fields, which are not named."]);
   });
 });
 
-describe("JSON", () => {
+describe("limits of JSON", () => {
   const object = (count: number): string => `{${many(count, (i) => `"k${i}":1`).join(",")}}`;
 
   test.each(["locations/", "token-auth/"])(
-    "of a POST to %s has up to 10,000 members in an object",
+    "a POST to %s has up to 10,000 members in an object",
     async (path) => {
       const post = (body: string) => lab.ask("POST", path, { as: "alice", body });
       expect((await post(object(10_000))).body.message).not.toBe(exceeded(PLATFORM_LIMITS.members));
@@ -192,7 +192,7 @@ describe("JSON", () => {
     expect(body.message).toContain("Not found");
   });
 
-  test("has up to a million lists and objects", async () => {
+  test("a JSON body has up to a million lists and objects", async () => {
     const post = (count: number) =>
       lab.ask("POST", "locations/", { as: "alice", body: `[${"[],".repeat(count - 2)}[]]` });
     expect((await post(PLATFORM_LIMITS.containers.max)).body.message).toBe(exceeded(LIMITS.records));
@@ -203,7 +203,7 @@ describe("JSON", () => {
 });
 
 describe("nested locations", () => {
-  test("are at most 50 deep, counted from above and from below", async () => {
+  test("nested locations are at most 50 deep, counted from above and from below", async () => {
     const chain = async (length: number): Promise<string[]> => {
       const ids: string[] = [];
       for (let i = 0; i < length; i++)
@@ -224,7 +224,7 @@ describe("nested locations", () => {
   });
 });
 
-describe("an XLSX file", () => {
+describe("limits of XLSX files", () => {
   const importFile = async (file: Uint8Array<ArrayBuffer>) => {
     const { status, bytes } = await lab.bytes("POST", "consumables/import/?dry_run=1", {
       as: "alice",
@@ -238,19 +238,22 @@ describe("an XLSX file", () => {
   };
   const tooLong = exceeded(LIMITS.cell);
 
-  test.each([true, false])("has cells of up to 32,767 characters (shared text: %p)", async (shared) => {
-    const cell = (times: number) => importFile(workbook("description", { text: "é", times, shared }));
-    const allowed = await cell(LIMITS.cell.max);
-    // The field is shorter than the cell.
-    expect((allowed.body.errors as { message: string }[])[0].message).toContain(
-      "no more than 10000 characters",
-    );
-    const over = await cell(LIMITS.cell.max + 1);
-    expect([over.status, over.body.message]).toEqual([413, `Row 2, column 1: ${tooLong}`]);
-  });
+  test.each([true, false])(
+    "an XLSX file has cells of up to 32,767 characters (shared text: %p)",
+    async (shared) => {
+      const cell = (times: number) => importFile(workbook("description", { text: "é", times, shared }));
+      const allowed = await cell(LIMITS.cell.max);
+      // The field is shorter than the cell.
+      expect((allowed.body.errors as { message: string }[])[0].message).toContain(
+        "no more than 10000 characters",
+      );
+      const over = await cell(LIMITS.cell.max + 1);
+      expect([over.status, over.body.message]).toEqual([413, `Row 2, column 1: ${tooLong}`]);
+    },
+  );
 
   test.each(["x".repeat(1_000_000), `<r><t>${"x".repeat(30_000)}</t></r>`.repeat(30)])(
-    "with a cell of 480 MB is rejected without unpacking it",
+    "rejects an XLSX file with a cell of 480 MB without unpacking it",
     async (text) => {
       const file = workbook("name", { text, times: Math.ceil(480_000_000 / text.length) });
       expect(file.length).toBeLessThan(1_500_000);
@@ -263,7 +266,7 @@ describe("an XLSX file", () => {
     },
   );
 
-  test("with a long header gets a report that shortens it", async () => {
+  test("shortens a long header in the import report", async () => {
     const { length, body } = await importFile(workbook("h".repeat(32_000), { text: "a", times: 1 }));
     const header = `${"h".repeat(200)}…`;
     expect(body.columns).toEqual([{ header, field: null }]);

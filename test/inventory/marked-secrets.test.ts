@@ -209,7 +209,7 @@ async function addresses(): Promise<string[]> {
 
 const hiddenFrom = (as: string | undefined) => records.filter((of) => !views(as, of));
 
-test("no answer contains the mark of a record that its reader may not view", async () => {
+test("no response contains the mark of a record that its reader may not view", async () => {
   const all = await addresses();
   expect(all.length).toBeGreaterThan(1000);
   let seen = 0;
@@ -230,7 +230,7 @@ test("no answer contains the mark of a record that its reader may not view", asy
   expect(seen).toBeGreaterThan(5000);
 }, 300_000);
 
-test("no filter finds anything by the mark of a record that the caller may not view", async () => {
+test("no filter matches the mark of a record that the caller may not view", async () => {
   let found = 0;
   for (const as of CALLERS) {
     const hidden = hiddenFrom(as).flatMap((of) => of.marks);
@@ -263,7 +263,7 @@ test("no filter finds anything by the mark of a record that the caller may not v
   expect(found).toBeGreaterThan(500);
 }, 300_000);
 
-test("webhook events contain no mark, and no filter reaches what a value contains of other records", () => {
+test("webhook events contain no hidden mark, and no filter reveals values of other records", () => {
   const events = recordEvents(lab.database, lab.clock, "http://lab");
   const { user } = lab.database
     .query("SELECT rid AS user FROM user_account WHERE username = 'bob'")

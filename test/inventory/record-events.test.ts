@@ -47,7 +47,7 @@ test.each([
   ["bob", { resource: "locations", expression: labelled("Bench") }, ["updated locations"]],
   ["bob", { resource: "locations", expression: labelled("Shelf") }, []],
   ["bob", { resource: "equipment", expression: null }, []],
-])("%s receives of %j the events %j", (name, filter, expected) => {
+])("%s receives from %j the events %j", (name, filter, expected) => {
   const found = events.since(start, actorOf(name), filter, 100);
   const shown = found.events.map(
     ({ event, data }) => `${event.slice("record.".length)} ${String(data.resource)}`,
@@ -60,7 +60,7 @@ test.each([
   }
 });
 
-test("an event names its record and the address of it or its parent, without values", () => {
+test("an event contains the record and the address of it or its parent, without values", () => {
   const [changed, note] = events.since(start, actorOf("bob"), ALL, 100).events;
   const address = `https://lab.example/api/v2/locations/${IDS.bench}/`;
   expect(changed.data).toMatchObject({ resource: "locations", id: IDS.bench, of: null, address, version: 2 });
@@ -68,7 +68,7 @@ test("an event names its record and the address of it or its parent, without val
   expect(JSON.stringify([changed, note])).not.toMatch(/"[xy]"/);
 });
 
-test("a hidden record matches no filter, and a limit leaves the rest for later", () => {
+test("a hidden record matches no filter, and a limit defers the remaining events", () => {
   const secret = events.since(start, actorOf("admin"), ALL, 100).events[2];
   expect(secret.data.id).toBe(IDS.secret);
   expect(events.matches(secret.seq, actorOf("bob"), ALL)).toBe(false);

@@ -110,7 +110,7 @@ function randomPath(random: Random): string {
   ])();
 }
 
-test("answers the same bytes in another process for every caller", async () => {
+test("returns the same bytes from another process for every caller", async () => {
   const pool = newPool();
   const here = lab.through(undefined);
   const away = lab.through(pool);
@@ -152,7 +152,7 @@ test("gives a streamed list the same entity tag until something is written", asy
   await changed.text();
 }, 30_000);
 
-test("answers others while a request takes long", async () => {
+test("responds to other requests during a long request", async () => {
   const away = lab.through(newPool());
   const slow = ask(away, SLOW, "alice");
   const statuses: number[] = [];
@@ -182,7 +182,7 @@ test("ends a request at the deadline and names its filter", async () => {
   expect((await ask(away, "changes/", "alice")).status).toBe(200);
 }, 30_000);
 
-test("frees the process of a client that has gone", async () => {
+test("releases the process of a client that disconnected", async () => {
   const pool = newPool();
   const away = lab.through(pool);
   const list = () => ask(away, "locations/?page_size=max", "alice");
@@ -200,7 +200,7 @@ test("frees the process of a client that has gone", async () => {
   await second.body!.cancel();
 }, 60_000);
 
-test("ends the query of a client that has gone", async () => {
+test("ends the query of a client that disconnected", async () => {
   const pool = newPool();
   const away = lab.through(pool);
   await ask(away, "changes/", "alice");
@@ -213,7 +213,7 @@ test("ends the query of a client that has gone", async () => {
   expect(pool.pids).not.toContain(pid);
 }, 30_000);
 
-test("answers 503 when a process is killed, and starts another", async () => {
+test("returns 503 when a process is killed, and starts another process", async () => {
   const pool = newPool();
   const away = lab.through(pool);
   expect((await ask(away, "changes/", "alice")).status).toBe(200);
@@ -230,7 +230,7 @@ test("answers 503 when a process is killed, and starts another", async () => {
   expect(pool.pids).not.toContain(killed);
 }, 30_000);
 
-test("takes turns between callers, and rejects more than a caller may have waiting", async () => {
+test("alternates between callers, and rejects more requests than a caller may have waiting", async () => {
   const away = lab.through(newPool());
   const done: string[] = [];
   const send = async (as: string, i: number) => {
@@ -250,7 +250,7 @@ test("takes turns between callers, and rejects more than a caller may have waiti
   expect(statuses.filter((status) => status === 503)).toHaveLength(2);
 }, 120_000);
 
-test("rejects what waits and ends the processes when it is closed", async () => {
+test("rejects waiting requests and ends the processes when it is closed", async () => {
   const pool = newPool();
   const away = lab.through(pool);
   const sent = [1, 2, 3].map(() => ask(away, SLOW, "alice"));

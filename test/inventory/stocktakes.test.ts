@@ -167,7 +167,7 @@ test("respects the permissions of the caller", async () => {
   expect((await count(own, "bob")).unknown).toEqual([]);
 });
 
-test("shows of an applied report what each reader may view", async () => {
+test("shows each reader only the visible part of an applied report", async () => {
   await expectStatuses(lab, "admin", [
     [`PATCH stocks/consumables/${id("f")}/`, 200, { location: IDS.drawer }],
   ]);

@@ -58,7 +58,7 @@ test.each<[row: number[], column: number[], [score: number, row: number, column:
     [1, -1, -1],
     [1, 0, 2],
   ],
-])("a last row %j and a last column %j end at %j", (lastRow, lastColumn, [score, row, column]) => {
+])("the last row %j and the last column %j give the cell %j", (lastRow, lastColumn, [score, row, column]) => {
   const end = bestEnd(
     3,
     3,

@@ -10,19 +10,22 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const value = new TextEncoder().encode("a secret");
 const KEY = join(folder, "key");
 
-test.each([null, KEY])("a value sealed with the key at %p is opened in its context only", (path) => {
-  const sealing = new Sealing(path);
-  const sealed = sealing.seal(value, "row 1");
-  expect(sealed).toHaveLength(value.length + 28);
-  expect(Buffer.from(sealed).includes("secret")).toBe(false);
-  expect(sealing.open(sealed, "row 1")).toEqual(value);
-  expect(sealing.open(sealed, "row 2")).toBeUndefined();
-  expect(sealing.open(sealed.with(20, sealed[20] ^ 1), "row 1")).toBeUndefined();
-  expect(sealing.open(sealed.subarray(0, 5), "row 1")).toBeUndefined();
-  expect(sealing.seal(value, "row 1")).not.toEqual(sealed);
-});
+test.each([null, KEY])(
+  "a value encrypted with the key at %p can be decrypted only in its context",
+  (path) => {
+    const sealing = new Sealing(path);
+    const sealed = sealing.seal(value, "row 1");
+    expect(sealed).toHaveLength(value.length + 28);
+    expect(Buffer.from(sealed).includes("secret")).toBe(false);
+    expect(sealing.open(sealed, "row 1")).toEqual(value);
+    expect(sealing.open(sealed, "row 2")).toBeUndefined();
+    expect(sealing.open(sealed.with(20, sealed[20] ^ 1), "row 1")).toBeUndefined();
+    expect(sealing.open(sealed.subarray(0, 5), "row 1")).toBeUndefined();
+    expect(sealing.seal(value, "row 1")).not.toEqual(sealed);
+  },
+);
 
-test("the key file is made once, for the owner alone, and found again", () => {
+test("the key file is created once, only for its owner, and reused", () => {
   const sealed = new Sealing(KEY).seal(value, "");
   const written = readFileSync(KEY, "utf8");
   expect(written).toMatch(/^[0-9a-f]{64}\n$/);
@@ -33,7 +36,7 @@ test("the key file is made once, for the owner alone, and found again", () => {
   expect(readFileSync(KEY, "utf8")).toBe(written);
 });
 
-test("without its key, or with another, a value stays sealed", () => {
+test("a value cannot be decrypted without its key or with another key", () => {
   const sealed = new Sealing(KEY).seal(value, "");
   const missing = join(folder, "missing");
   expect(new Sealing(missing).open(sealed, "")).toBeUndefined();

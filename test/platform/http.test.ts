@@ -93,7 +93,7 @@ test("returns JSON with 404 for unknown paths, 405 with Allow for unknown method
   ]);
 });
 
-test("readiness lists the reasons why the service is not ready", async () => {
+test("readiness lists the reasons for being unready", async () => {
   expect((await ask("/readyz")).status).toBe(200);
   state.notReadyReasons = ["stopping"];
   const response = await ask("/readyz");

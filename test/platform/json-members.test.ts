@@ -21,7 +21,7 @@ test.each([
   expect(checkMembers(text)).toBe(depth);
 });
 
-test("objects have a limit each, and lists and objects one together", () => {
+test("each object has a limit, and lists and objects together have one", () => {
   for (const text of [
     objectOf(members.max),
     `[${objectOf(members.max)},${objectOf(members.max)}]`,
@@ -33,7 +33,7 @@ test("objects have a limit each, and lists and objects one together", () => {
     expect(() => checkMembers(text)).toThrow(expect.objectContaining({ code: "too_large" }));
 });
 
-test("an object goes on counting after one inside it", () => {
+test("continues counting the members of an object after a nested object", () => {
   const inner = `{"x":{"y":1},${objectOf(members.max).slice(1)}`;
   expect(() => checkMembers(inner)).toThrow();
 });

@@ -69,7 +69,7 @@ test.each<[headers: Record<string, string>, own: boolean | undefined]>([
   [{ "Sec-Fetch-Site": "none" }, true],
   [{ "Sec-Fetch-Site": "same-site" }, false],
   [{ "Sec-Fetch-Site": "cross-site" }, false],
-])("a request with %j comes from an own page: %p", (headers, own) => {
+])("whether a request with %j comes from a page of this server: %p", (headers, own) => {
   expect(fromOwnPage(from(headers), DIRECT)).toBe(own);
 });
 
@@ -82,7 +82,7 @@ test.each([
   ["/a b", undefined],
   ["", undefined],
   [["/x"], undefined],
-])("%j is followed as %p", (next, page) => {
+])("the path %j is followed as %p", (next, page) => {
   expect(ownPage(next)).toBe(page);
 });
 

@@ -27,14 +27,14 @@ test.each([
     { actor: "kim", via: "session", token: null },
   ],
   [{ username: null }, { actor: null, via: "none", token: null }],
-] as const)("%j is recorded as %j", (who, identity) => {
+] as const)("the update %j is recorded as %j", (who, identity) => {
   withinRequest(contextOf(), () => {
     identify(who);
     expect(currentOrigin()).toEqual({ ...identity, ...known });
   });
 });
 
-test("outside of requests there is no origin", () => {
+test("there is no origin outside of requests", () => {
   identify({ username: "kim" });
   expect([currentOrigin(), currentRequest()]).toEqual([undefined, undefined]);
 });

@@ -41,14 +41,14 @@ test.each<[address: string | null, isUnix: boolean, headers: Record<string, stri
   [ELSEWHERE, false, { Authorization: `bearer ${TOKEN}`, Via: "1.1 proxy" }, 200],
   [ELSEWHERE, false, { Authorization: `Token ${TOKEN}` }, 403],
   [ELSEWHERE, false, { Authorization: `Bearer ${TOKEN}0` }, 403],
-])("from %p (Unix socket: %p) with %j: %d", async (address, isUnix, headers, status) => {
+])("a request from %p (Unix socket: %p) with %j returns %d", async (address, isUnix, headers, status) => {
   const arrival = { address: () => address, origin: () => "http://lab", isUnix };
   const response = await open(TOKEN)(new Request("http://lab/metrics", { headers }), arrival);
   expect(response.status).toBe(status);
   expect((await response.text()).includes("up 1\n")).toBe(status === 200);
 });
 
-test("an empty token admits nobody", async () => {
+test("an empty token grants no access", async () => {
   const request = new Request("http://lab/metrics", { headers: { Authorization: "Bearer x" } });
   const arrival = { address: () => ELSEWHERE, origin: () => "http://lab" };
   expect((await open("")(request, arrival)).status).toBe(403);

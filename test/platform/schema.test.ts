@@ -107,12 +107,12 @@ test.each<[Record<string, unknown> | undefined, object | string]>([
   [{ x: "1." }, "x: Must be a number."],
   [{ x: "" }, "x: Must be a number."],
   [{ on: "yes" }, "on: Must be true or false."],
-])("the query %j is read as %j", (given, read) => {
+])("parses the query %j as %j", (given, read) => {
   if (typeof read === "string") expect(() => parse(Query, given)).toThrow(read);
   else expect<object>(parse(Query, given)).toEqual(read);
 });
 
-test("a shared schema keeps its validator, which the API document does not show", () => {
+test("a shared schema keeps its validator, which the OpenAPI document does not show", () => {
   expect(schema(Shape)).toBe(Shape);
   expect(Object.keys(Shape)).not.toContain("~standard");
 });

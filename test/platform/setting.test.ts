@@ -33,7 +33,7 @@ test.each([
   [flag, "maybe", undefined],
   [level, "high", "high"],
   [level, "High", undefined],
-] as const)("%j reads %p as %p", (setting, value, read) => {
+] as const)("the type %j reads %p as %p", (setting, value, read) => {
   expect<unknown>(setting.read(value)).toBe(read);
 });
 
@@ -42,6 +42,6 @@ test.each([
   [port, "a whole number from 2 to 10", 5],
   [flag, "true or false", false],
   [level, "one of low, high", "low"],
-] as const)("%j allows %p and has a default", (setting, allowed, fallback) => {
+] as const)("a field with %j allows %p and has a default", (setting, allowed, fallback) => {
   expect([setting.allowed, setting.fallback, setting.sentence]).toEqual([allowed, fallback, "For a test."]);
 });

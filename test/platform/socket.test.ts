@@ -20,7 +20,7 @@ test.each([
   ["0.0.0.0", "localhost", "127.0.0.1"],
   ["::1", "[::1]", "::1"],
   ["::", "localhost", "::1"],
-])("on %s answers at %s and knows the caller's address", async (host, name) => {
+])("on %s responds at %s and determines the caller's address", async (host, name) => {
   const socket = await open({ host });
   try {
     expect(socket.url).toBe(`http://${name}:${socket.port}`);
@@ -32,7 +32,7 @@ test.each([
   }
 });
 
-test("takes the next free port, as many as it may try", async () => {
+test("selects the next free port within the allowed number of attempts", async () => {
   const first = await open();
   try {
     const { port } = first;
@@ -47,12 +47,12 @@ test("takes the next free port, as many as it may try", async () => {
   }
 });
 
-test.each(["203.0.113.1", "no-such-host.invalid"])("refuses the address %s", async (host) => {
+test.each(["203.0.113.1", "no-such-host.invalid"])("rejects the address %s", async (host) => {
   const refused = `Cannot listen on ${host}:0: this machine has no such address`;
   await expect(open({ host })).rejects.toThrow(refused);
 });
 
-test("a Unix socket is for owner and group, replaces one left behind, and goes when it is closed", async () => {
+test("a Unix socket is accessible to owner and group, replaces a stale one, and is removed when it is closed", async () => {
   const unix = join(folder, "labd.sock");
   const socket = await open({ unix });
   expect([socket.url, socket.port, statSync(unix).mode & 0o777]).toEqual([`unix:${unix}`, 0, 0o660]);

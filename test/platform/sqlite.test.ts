@@ -166,7 +166,7 @@ test("withoutSync writes without waiting for the disk, and later writes wait aga
   closeDatabase(database);
 });
 
-test("a snapshot shows the database as it was; a reader shows it as it is, and neither writes", () => {
+test("a snapshot shows an earlier state of the database, a reader shows the current one, and neither writes", () => {
   const database = openDatabase(path, FIRST);
   database.run("INSERT INTO a VALUES (1)");
   const snapshot = openSnapshot(database)!;
@@ -212,7 +212,7 @@ test.each([
   expect(problem.message).toContain(why);
 });
 
-test("an error that the disk did not cause is not reported as one of the disk", () => {
+test("does not report other errors as disk errors", () => {
   const error = new Problem("conflict", "In use.");
   expect(unwritable("/srv/labd", error)).toBe(error);
 });

@@ -164,15 +164,15 @@ describe("a pattern that makes backtracking engines hang", () => {
   });
 });
 
-describe("a compressed message", () => {
+describe("compressed messages", () => {
   const message = runJobMessage({ sequence: "MKL" });
 
-  test.each(["gzip", "x-gzip", "GZIP"])("is read in %s", async (encoding) => {
+  test.each(["gzip", "x-gzip", "GZIP"])("reads a compressed message in %s", async (encoding) => {
     const answer = await post(Bun.gzipSync(message), { "Content-Encoding": encoding });
     expect([answer.status, answer.element("JobIdentifier")]).toEqual([200, expect.any(String)]);
   });
 
-  test("is limited by its uncompressed size, and no more of it is uncompressed", async () => {
+  test("a compressed message is limited by its uncompressed size, and decompression stops there", async () => {
     const bomb = Bun.gzipSync(" ".repeat(80_000_000));
     expect(bomb.length).toBeLessThan(MAX_BYTES);
     const took = await cpuTimeOf(async () => {
@@ -210,13 +210,16 @@ describe("Idempotency-Key", () => {
     expect((await service.ask("POST", "/jobs", json)).json.id).toBe(jobs[0]);
   });
 
-  test.each(["", "é", "x".repeat(256)])("must be 1 to 255 printable characters, not %p", async (key) => {
-    const answer = await post(message, { "Idempotency-Key": key });
-    expect([answer.element("code"), answer.element("faultstring")]).toEqual([
-      "invalid_request",
-      "Idempotency-Key: expected 1 to 255 printable ASCII characters.",
-    ]);
-  });
+  test.each(["", "é", "x".repeat(256)])(
+    "rejects the idempotency key %p, which is not 1 to 255 printable characters",
+    async (key) => {
+      const answer = await post(message, { "Idempotency-Key": key });
+      expect([answer.element("code"), answer.element("faultstring")]).toEqual([
+        "invalid_request",
+        "Idempotency-Key: expected 1 to 255 printable ASCII characters.",
+      ]);
+    },
+  );
 });
 
 describe("GetStatus and GetResult", () => {
@@ -382,7 +385,7 @@ describe("documents", () => {
   });
 
   test.each(["?xsd=1", "?disco", "?wsdl2", "/", "/?wsdl", "/other.xsd"])(
-    "do not include %s",
+    "the documents do not include %s",
     async (path) => {
       const response = await get(ENDPOINT + path);
       expect(response.status).toBe(404);
@@ -394,7 +397,7 @@ describe("documents", () => {
   );
 
   test.each(["?wsdl", "/messages.xsd", "/prediction.xsd"])(
-    "are not sent again to who has %s",
+    "returns 304 for %s with the current entity tag",
     async (path) => {
       const tag = (await get(ENDPOINT + path)).headers.get("etag")!;
       const url = `http://lab.example:8480${ENDPOINT}${path}`;

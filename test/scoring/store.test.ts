@@ -349,8 +349,8 @@ test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto
   },
 );
 
-describe("an idempotency key", () => {
-  test("returns the job that the client has submitted with it, also within one commit and after its end", async () => {
+describe("idempotency keys", () => {
+  test("returns the job that the client submitted with the same key, also within one commit and after its end", async () => {
     const { store, finishNext } = openQueue();
     const [first, second] = await Promise.all([
       store.insert(request(), "a", "key"),
@@ -362,7 +362,7 @@ describe("an idempotency key", () => {
     expect(store.counts()).toMatchObject({ queued: 0, finished: 1 });
   });
 
-  test("is refused with another request, and free for other clients", async () => {
+  test("rejects an idempotency key with another request, but not from another client", async () => {
     const { store } = openQueue();
     const first = await store.insert(request(), "a", "key");
     for (const other of [request("MKL"), { ...request(), identifier: "other" }])
@@ -371,13 +371,13 @@ describe("an idempotency key", () => {
     expect(store.counts().queued).toBe(2);
   });
 
-  test("returns its job although the queue is full", async () => {
+  test("returns the job of an idempotency key even if the queue is full", async () => {
     const { store } = openQueue({ maxQueued: 1 });
     const first = await store.insert(request(), "a", "key");
     expect(await store.insert(request(), "a", "key")).toBe(first);
   });
 
-  test("expires with its job", async () => {
+  test("an idempotency key expires with its job", async () => {
     const { store, database, pass, clock, finishNext } = openQueue({ retention: 1000 });
     const first = await store.insert(request(), "a", "key");
     finishNext();

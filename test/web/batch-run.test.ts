@@ -75,7 +75,7 @@ test("submits a job, follows it and reads its table", async () => {
 test.each<[string, Reply, string]>([
   ["refused", [400, { code: "invalid_request", message: "Too long." }], "Too long."],
   ["refused by a proxy", [403, "<html>"], "403"],
-])("a job that is %s fails with the reason", async (_, reply, message) => {
+])("a %s job fails with the reason", async (_, reply, message) => {
   const asked = serve({ [POST]: [reply] });
   const { run } = await follow(batchOf("one"));
   expect(run.outcomes).toEqual([{ kind: "failed", message: expect.stringContaining(message) }]);
@@ -85,13 +85,13 @@ test.each<[string, Reply, string]>([
 test.each<[state: object, message: string]>([
   [{ state: "failed", failure: "No memory." }, "No memory."],
   [{ state: "cancelled", failure: null }, "The job is cancelled."],
-])("a job that ended as %j fails: %s", async (state, message) => {
+])("the client reports a job that ended as %j as failed: %s", async (state, message) => {
   serve({ [POST]: [[201, { id: "j1" }]], [job("j1")]: [[200, { ...state, ended: "2026-01-01T00:00:00Z" }]] });
   const { run } = await follow(batchOf("one"));
   expect(run.outcomes).toEqual([{ kind: "failed", message }]);
 });
 
-test("waits while the queue is full, and while the server does not answer", async () => {
+test("waits while the queue is full and while the server does not respond", async () => {
   serve({
     [POST]: [
       [429, { code: "queue_full", message: "The queue is full." }, "0.01"],
@@ -109,7 +109,7 @@ test("waits while the queue is full, and while the server does not answer", asyn
   expect(run.outcomes).toEqual([{ kind: "failed", message: "Not found." }]);
 });
 
-test("goes on with jobs that were submitted before, and leaves out those without a query", async () => {
+test("continues with jobs that were submitted before, and skips those without a query", async () => {
   const asked = serve({ [job("j7")]: [[200, { state: "failed", failure: "No.", ended: "2026-01-01" }]] });
   const batch = batchOf("one", "two");
   Object.assign(batch.items[0], { job: "j7", query: null });

@@ -52,7 +52,7 @@ const FEW = {
   modified: field({ write: "never" }),
 };
 
-test("a list shows its name, up to four own fields and the modification by default", () => {
+test("a list shows the name, up to four other fields and the modification time by default", () => {
   expect(defaultColumns(declare(FEW))).toEqual(["name", "size", "description", "modified"]);
   const many = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, field()]));
   expect(defaultColumns(declare({ ...FEW, ...many }))).toEqual(["name", "size", "a", "b", "c", "modified"]);
@@ -86,11 +86,11 @@ test.each([
   expect(newPageOf(segment)).toBe(`${path}/new`);
 });
 
-test("stocktakes have a page of another name", () => {
+test("stocktakes have a page with a different name", () => {
   expect(newPageOf("stocktakes")).toBe("/inventory/stocktake");
 });
 
-test("columns across references are titled by the names on the way", () => {
+test("titles of columns across references contain all names of the path", () => {
   const declared = declare({ size: field({ label: "Size" }) });
   expect(columnTitle(declared, "size")).toBe("Size");
   expect(columnTitle(declared, "place__room_name")).toBe("Place › room name");
@@ -99,7 +99,7 @@ test("columns across references are titled by the names on the way", () => {
 test.each([
   ["DNA_OLIGO", "Dna oligo"],
   ["ANTIBODY", "Antibody"],
-])("the constant %s reads %p", (constant, words) => {
+])("the constant %s is recognized in %p", (constant, words) => {
   expect([wordsOf(constant), constantOf(words)]).toEqual([words, constant]);
 });
 

@@ -34,7 +34,7 @@ test.each<[body: unknown, data: unknown, type: string | undefined]>([
   ["text", '"text"', "application/json"],
   [undefined, null, undefined],
   [form, form, undefined],
-])("the body %j is sent as %j", async (body, data, type) => {
+])("sends the body %j as %j", async (body, data, type) => {
   expect(await requestJson<object>("POST", "/api/x", { body })).toEqual({ done: true });
   const [{ address, init }] = sent;
   expect([address, init.method, init.body, init.credentials]).toEqual([
@@ -57,7 +57,7 @@ test("only requests that write carry the CSRF token", async () => {
   ]);
 });
 
-test("an empty answer is undefined", async () => {
+test("an empty response is undefined", async () => {
   replies.push(new Response(null, { status: 204 }));
   expect(await requestJson<undefined>("DELETE", "/api/x")).toBeUndefined();
 });
@@ -86,7 +86,7 @@ test("errors have status, code, messages by field and the time to wait", async (
   expect(await errorOf(get("/api/x"))).toBe(aborted as ApiError);
 });
 
-test("asks for a confirmation where the server wants one, and sends the request again", async () => {
+test("asks for confirmation if the server requires it, and repeats the request", async () => {
   const wanted = () => failing(403, { code: "confirmation_required", message: "Confirm.", by: "password" });
   replies.push(wanted());
   expect(await errorOf(get("/api/x"))).toMatchObject({ code: "confirmation_required" });

@@ -36,7 +36,7 @@ test.each<[operations: Json[], changed: JsonObject]>([
     ],
     { list: [["b"]] },
   ],
-])("%j changes %j", (operations, changed) => {
+])("the patch %j changes %j", (operations, changed) => {
   const before = structuredClone(RECORD);
   expect(patchRecord(RECORD, WRITABLE, operations)).toEqual(changed);
   expect(RECORD).toEqual(before);
@@ -92,6 +92,6 @@ test.each<[Json, string[] | undefined]>([
   [null, undefined],
   [`/${"x".repeat(999)}`, ["x".repeat(999)]],
   [`/${"x".repeat(1000)}`, undefined],
-])("the parts of %j are %j", (pointer, parts) => {
+])("splits %j into %j", (pointer, parts) => {
   expect(pointerParts(pointer)).toEqual(parts as string[]);
 });

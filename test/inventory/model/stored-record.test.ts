@@ -19,7 +19,7 @@ test.each<[StoredRecord | undefined, StoredRecord, string[]]>([
   [{ label: "a" }, { label: "b" }, ["label"]],
   [{ version: 1, modified: 5 }, { version: 2, modified: 6 }, []],
   [{ label: "a", place: 3 }, { label: "a", place: 3 }, []],
-])("between %j and %j the fields %j changed", (before, after, names) => {
+])("from %j to %j the fields %j changed", (before, after, names) => {
   expect(changedFields(before, after)).toEqual(names);
 });
 
@@ -42,6 +42,6 @@ test.each([
   ["rid", false],
   ["permissions", false],
   ["toString", false],
-])("histories show %s: %p", (name, shown) => {
+])("histories show %s as %p", (name, shown) => {
   expect(isShown(location, name)).toBe(shown);
 });

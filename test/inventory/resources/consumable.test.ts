@@ -13,7 +13,7 @@ test.each<[amount: number | null | undefined, status: number]>([
   [2.5, 201],
   [null, 201],
   [undefined, 201],
-])("a consumable with the amount %p is answered with %d", async (amount, status) => {
+])("creating a consumable with the amount %p returns %d", async (amount, status) => {
   const { status: actual, body } = await lab.send("alice", "POST", "consumables/", { name: "x", amount });
   const error = ["Ensure this value is greater than or equal to 0."];
   expect([actual, status === 400 ? body.amount : (body.amount ?? null)]).toEqual([

@@ -63,12 +63,12 @@ test("resolves every reference", () => {
   expect(references.filter((name) => !named.has(name))).toEqual([]);
 });
 
-test("has one slash between a namespace that ends in one and the rest of an action", () => {
+test("writes one slash between a namespace that ends with a slash and the rest of an action", () => {
   const action = 'soapAction="http://lab.example/scorer/ConservationScorer/RunJob"';
   expect(wsdl("http://lab.example/scorer/", ENDPOINT)).toContain(action);
 });
 
-test("gives messages other names than elements, and elements named types, as Axis and SOAP::WSDL need", () => {
+test("names messages differently from elements and elements like types, as Axis and SOAP::WSDL require", () => {
   const messages = [...DOCUMENT.matchAll(/<wsdl:message name="(\w+)"/g)].map(([, name]) => name);
   const elements = new Set([...DOCUMENT.matchAll(/<xs:element name="(\w+)"/g)].map(([, name]) => name));
   expect(messages.filter((name) => elements.has(name) && !name.endsWith("Response"))).toEqual([]);
