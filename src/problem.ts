@@ -86,7 +86,7 @@ export const PROBLEMS = {
   too_expensive: client(
     400,
     65,
-    "The request computes longer than the limit that the text names, with its filters.",
+    "The request takes longer than the limit; the message names the limit and the filters.",
   ),
   unsupported_media_type: client(415, 65, "The address does not accept this media type or encoding."),
   throttled: client(429, 75, "Too many failed sign-ins; Retry-After says for how many seconds to wait."),

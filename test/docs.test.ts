@@ -67,7 +67,7 @@ test("docs/rest.md has every limit of a request", () => {
     max.toLocaleString("en"),
     instead,
   ]);
-  expectGenerated("docs/rest.md", "limits", table(["Limit", "Most", "Above it"], rows));
+  expectGenerated("docs/rest.md", "limits", table(["Limit", "Maximum", "If exceeded"], rows));
 });
 
 const documents = [

@@ -33,7 +33,8 @@ export class Confirmations {
     const age = this.clock.now() - (this.sessions.find(request)?.confirmedAt ?? 0);
     if (age >= 0 && age < CONFIRM_MINUTES * MINUTE) return;
     const by = this.signIns.hasPassword(actor.user!) ? "password" : "provider";
-    const remedy = by === "password" ? "send it here or to /api/account/confirmation" : SIGN_IN_AGAIN;
+    const remedy =
+      by === "password" ? "send the password here or to /api/account/confirmation" : SIGN_IN_AGAIN;
     throw new Problem(
       "confirmation_required",
       `current_password: More than ${CONFIRM_MINUTES} min have passed since you entered your password: ${remedy}.`,

@@ -37,7 +37,7 @@ function directoryMistakes({ data_dir, host }: Config): string[] {
 const urlMistakes = (config: Config): string[] =>
   (["public_url", "s3_endpoint"] as const)
     .filter((name) => config[name] !== "" && !URL.canParse(config[name]))
-    .map((name) => `${name}: ${config[name]} is not a URL. Check host and port.`);
+    .map((name) => `${name}: ${config[name]} is not a valid URL. Check host and port.`);
 
 function passwordMistakes({ admin_password }: Config): string[] {
   const error = admin_password === "" ? undefined : passwordError(admin_password);

@@ -42,7 +42,7 @@ function report(status: FarmStatus): string {
 }
 
 function serverLines({ server, farm }: FarmStatus): string[] {
-  if (server === null) return ["server   none has used this queue yet"];
+  if (server === null) return ["server   no server has used this queue yet"];
   const { host, pid, version, commit, scoringVersion, corpusName } = server;
   const about = `server   ${host} (process ${pid}), labd ${version} (${commit}), method ${scoringVersion.method.split(" ")[0]}, corpus ${corpusName ?? "none"}`;
   if (!farm) return [`${about}: NOT RUNNING`];

@@ -174,7 +174,7 @@ describe("labd score", () => {
 
   test.each<[string[], number, string]>([
     [["--batch", "-", "--pattern", "A"], 64, "With --batch the file contains the patterns"],
-    [["--batch", "-", "--fasta", "-"], 64, "--fasta and --batch exclude each other"],
+    [["--batch", "-", "--fasta", "-"], 64, "--fasta and --batch cannot be combined"],
     [["--alignment", "-"], 64, "needs --pattern or --elm"],
     [
       ["--fasta", "-", "--pattern", "A", "--format", "pdf"],

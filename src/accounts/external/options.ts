@@ -77,7 +77,7 @@ export function oidcMistakes(settings: IdentitySettings): string[] {
   if (settings.oidc_issuer === "") return [];
   const mistakes = fileMistakes(settings.ca_file);
   if (!URL.canParse(settings.oidc_issuer))
-    mistakes.push(`oidc_issuer: ${settings.oidc_issuer} is not a URL. Check host and port.`);
+    mistakes.push(`oidc_issuer: ${settings.oidc_issuer} is not a valid URL. Check host and port.`);
   if (settings.oidc_client_id === "")
     mistakes.push(
       "oidc_client_id: required with oidc_issuer. Expected the client ID of this service at the provider.",

@@ -73,7 +73,7 @@ const SHARED = {
     inQuery("page", "Page number from 1."),
     inQuery(
       "page_size",
-      `Results on a page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max returns all, up to that limit.`,
+      `Results per page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max returns all, up to that limit.`,
     ),
   ],
   filters: [

@@ -156,7 +156,7 @@ export class RequestPool {
     if (own >= WAITING_PER_CALLER || this.#waiting.length >= WAITING)
       throw busy(
         own >= WAITING_PER_CALLER
-          ? `${own} of your requests for long lists, searches or reports are waiting. Send fewer at once.`
+          ? `${own} of your requests for long lists, searches or reports are waiting. Send fewer at a time.`
           : "Too many long lists, searches and reports are requested. Try again later.",
         10,
       );
@@ -164,7 +164,10 @@ export class RequestPool {
     const waiting = { caller, key, resolve, reject };
     this.#waiting.push(waiting);
     this.#dispatch();
-    const late = busy("Others' long lists, searches and reports took all processes. Try again later.", 10);
+    const late = busy(
+      "Long lists, searches and reports of other users occupy all processes. Try again later.",
+      10,
+    );
     const timer = setTimeout(() => {
       this.#waiting = this.#waiting.filter((one) => one !== waiting);
       reject(late);

@@ -227,7 +227,7 @@ function addFeed(api: Api): void {
       ),
       resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
       page_size: optional(
-        `Maximum number of changes; ${LIMITS.rows.max}, which is also the limit, by default.`,
+        `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
       ),
     }),
     returns: content(FEED),

@@ -79,7 +79,7 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
 /** The handlers of heavy operations, for a process that answers them. */
 export function heavyOperations(database: Database, clock: Clock): Api["heavy"] {
   const neverOpened = () => {
-    throw new Error("The server opens calls.");
+    throw new Error("The server starts the connections.");
   };
   const api = new Api(neverOpened, MAX_MESSAGE_BYTES);
   addRecordOperations(api, openStore(database, clock), new Accounts(database, clock));
@@ -128,5 +128,5 @@ function describeFilters(parameters: URLSearchParams): string {
   });
   const more = filters.length > 3 ? ` and ${filters.length - 3} more` : "";
   if (filters.length === 0) return "This request";
-  return `This request, with the ${filters.length === 1 ? "filter" : "filters"} ${named.join(", ")}${more},`;
+  return `The request with the ${filters.length === 1 ? "filter" : "filters"} ${named.join(", ")}${more},`;
 }

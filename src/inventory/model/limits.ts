@@ -33,10 +33,10 @@ export const LIMITS = {
     of: "characters of JSON added to a record by one patch",
     instead: "Split the patch.",
   },
-  unknown: { max: 20, of: "unknown fields named in an error", instead: "The others are counted." },
+  unknown: { max: 20, of: "unknown fields named in an error", instead: "Others are only counted." },
   refusals: {
     max: 1000,
-    of: "refused records described in an error",
+    of: "rejected records described in an error",
     instead: "Correct these and try again.",
   },
   depth: { max: 50, of: "locations inside each other", instead: "Choose an outer location." },

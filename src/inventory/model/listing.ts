@@ -60,7 +60,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
   response_format: "flat: all values plain; nested: every property as {name, value, category}.",
   fields: "Comma-separated names of the fields to return; `*` returns all, including hidden ones.",
   page: "Page number from 1, or last.",
-  page_size: `Records on a page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max or all returns everything in one page.`,
+  page_size: `Records per page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max or all returns everything in one page.`,
   ordering: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference.",
   query_expression: 'Comma-separated objects {"category", "operator", "value"}, all of which must hold.',
   deleted: "true: deleted records only; false (default): others only; all: both.",

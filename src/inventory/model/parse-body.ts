@@ -69,10 +69,7 @@ function addUnknown(
     errors.set(errorKey(name), [`${quoted(name)} is not a field of ${resource.name}.${hint}${choices}`]);
   }
   const more = unknown.length - max;
-  if (more > 0)
-    errors.set("non_field_errors", [
-      `And ${more.toLocaleString("en")} more unknown fields, which are not named.`,
-    ]);
+  if (more > 0) errors.set("non_field_errors", [`And ${more.toLocaleString("en")} more unknown fields.`]);
 }
 
 function parseValue(

@@ -112,11 +112,14 @@ export function addPredictionSchema(parent: XMLBuilder): void {
 export function addProblemSchema(parent: XMLBuilder): void {
   const schema = addSchema(parent, PROBLEM_NAMESPACE, { "xmlns:d": PROBLEM_NAMESPACE });
   const type = schema.ele("xs:complexType", { name: "Problem" });
-  addMeaning(type, "Why a request was rejected, or a job has no prediction, for programs.");
+  addMeaning(type, "The kind of error or the reason for a missing prediction, for programs.");
   const code = type.ele("xs:sequence").ele("xs:element", { name: "code", type: "xs:string" });
-  addMeaning(code, "Such as invalid_request; codes are never renamed, new ones may be added.");
+  addMeaning(
+    code,
+    "The kind of error, such as invalid_request; codes are never renamed, but new ones may be added.",
+  );
   const root = schema.ele("xs:element", { name: "problem", type: "d:Problem" });
-  addMeaning(root, "The detail of a fault; the faultstring says what is wrong and what is allowed.");
+  addMeaning(root, "The detail of a fault; the faultstring describes the error and the allowed values.");
 }
 
 function addParts(complex: XMLBuilder, { meaning, parts }: ComplexType<never>): void {
