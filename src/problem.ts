@@ -82,7 +82,7 @@ export const PROBLEMS = {
     75,
     "The record does not have the version in If-Match; it was changed in the meantime.",
   ),
-  too_large: client(413, 65, "The message is larger than the limit that the text names."),
+  too_large: client(413, 65, "The message is larger than the limit that the message names."),
   too_expensive: client(
     400,
     65,
@@ -112,12 +112,12 @@ export const PROBLEMS = {
   bad_backup: server(
     500,
     74,
-    "A backup is damaged or incomplete, or could not be made; the text names the file.",
+    "A backup is damaged or incomplete, or could not be made; the message names the file.",
   ),
   store_failed: server(
     502,
     69,
-    "An object store (S3) or another server cannot be used; the text says what to do.",
+    "An object store (S3) or another server cannot be used; the message says what to do.",
   ),
   queue_away: server(503, 69, "The job queue (Redis) does not respond; the message names it."),
   internal: server(500, 70, "A defect of labd; the log contains the cause under the request id."),

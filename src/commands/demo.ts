@@ -79,7 +79,7 @@ function markDirectory(directory: string): void {
 
 async function showScoring(url: string, namespace: string): Promise<string> {
   const query = readFasta(PROTEINS).find(({ accession }) => accession === EXAMPLE.accession);
-  if (!query) throw failure(`the sample lacks ${EXAMPLE.accession}`);
+  if (!query) throw failure(`the sample data do not contain ${EXAMPLE.accession}`);
   const soap = (operation: string, values: [string, string][]): Promise<Element> =>
     soapCall(`${url}${ENDPOINT}`, namespace, operation, values);
   const started = performance.now();

@@ -42,7 +42,7 @@ describe("limits of lists", () => {
     ["words", LIMITS.words, (n) => `query=${many(n, String).join("+")}`],
     ["fields in an ordering", LIMITS.terms, (n) => `ordering=${many(n, () => "label").join(",")}`],
     ["records on a page", LIMITS.rows, (n) => `page_size=${n}`],
-  ])("limits %s", async (_, limit, query) => {
+  ])("enforces the limit of %s", async (_, limit, query) => {
     expect((await lab.ask("GET", `locations/?${query(limit.max)}`)).status).toBe(200);
     const over = await lab.ask("GET", `locations/?${query(limit.max + 1)}`);
     expect([over.status, over.body.message]).toEqual([400, expect.stringContaining(exceeded(limit))]);

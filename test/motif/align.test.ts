@@ -27,7 +27,7 @@ describe("global alignment with free end gaps", () => {
     expect(score).toBe(6 * 11 + 4 * 9 + 4 * 8 - 14);
   });
 
-  test("equals the same alignment written with gaps", () => {
+  test("the scores equal those of the same alignment written with gaps", () => {
     const next = random(51);
     for (let round = 0; round < 50; round++) {
       const query = randomProtein(next, 30 + Math.floor(next() * 100));

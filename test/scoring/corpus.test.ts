@@ -49,7 +49,7 @@ function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Ui
   });
 }
 
-describe("add", () => {
+describe("adding a corpus", () => {
   test("stores the proteins under their hash, and uses the first corpus", async () => {
     const seen: [number, number][] = [];
     const info = await corpora.add({ name: "three", bytes: FASTA, report: (...counts) => seen.push(counts) });
@@ -131,7 +131,7 @@ describe("add", () => {
   });
 });
 
-describe("use", () => {
+describe("selecting a corpus", () => {
   test("selects a corpus by name, hash or its beginning, also for later processes", async () => {
     const one = await corpora.add({ name: "one", bytes: FASTA });
     const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });

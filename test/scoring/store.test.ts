@@ -100,7 +100,7 @@ test("ending a job reads only identical jobs, not the whole queue", async () => 
   expect(details.filter((detail) => /job_state|SCAN (job|result)/.test(detail))).toEqual([]);
 });
 
-describe("insert", () => {
+describe("inserting jobs", () => {
   test("inserts jobs in one transaction, with an identifier for each", async () => {
     const { store, database, insert } = openQueue();
     const commits = countCommits(database);
@@ -182,7 +182,7 @@ describe("insert", () => {
   });
 });
 
-describe("lease", () => {
+describe("leasing jobs", () => {
   test("leases the oldest job once, with a deadline", async () => {
     const { store, insert } = openQueue();
     const [first, second] = await insert("a AAA", "a CCC");

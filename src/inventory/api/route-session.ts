@@ -168,7 +168,7 @@ function expiryOf(
 export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
   api.add("GET", "tokens/", {
     summary: "List your tokens",
-    description: "Tokens in use, the newest first, in one page.",
+    description: "Active tokens, newest first, in one page.",
     returns: content(pageOf(Type.Object(TOKEN))),
     signedIn: true,
     run({ call: { actor } }) {

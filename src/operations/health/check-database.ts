@@ -55,7 +55,7 @@ export function checkDatabase(
   if (log > LARGE_LOG)
     checks.warning(
       `Its write-ahead log has ${size(log)}: a connection has been reading for a very long time.`,
-      "Restart the server; it writes the log back when it stops.",
+      "Restart the server; it checkpoints the log when it stops.",
     );
   return checks.orOk(`${size(statSync(path).size + log)}, intact, and up to date.`);
 }
