@@ -338,7 +338,7 @@ describe("the audit log", () => {
     ["?until=2026-13-01", 400],
     ["?actor=kim&action=token", 200],
     ["?kind=token", 400],
-  ])("%s: %d", async (query, status) => {
+  ])("the audit log responds to %s with %d", async (query, status) => {
     expect((await read(query)).status).toBe(status);
   });
 });

@@ -83,7 +83,7 @@ describe("guards", () => {
     ["DELETE", "notes/1/", "kim", 403, { detail: expect.stringContaining("Ada Archer (ada)") }],
     ["DELETE", "notes/1/", "ada", 204, {}],
     ["POST", "notes/1/publish", "kim", 200, { by: "kim" }],
-  ])("%s /api/%s as %p: %d", async (method, path, as, status, body) => {
+  ])("%s /api/%s as %p returns %d", async (method, path, as, status, body) => {
     const sent = method === "POST" ? { text: "hello" } : undefined;
     const got = await ask(method, path, as, sent);
     expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
@@ -136,7 +136,7 @@ describe("schemas", () => {
     ["notes/?page=2.5", 400, { page: ["Must be a whole number."] }],
     ["notes/?page=", 400, { page: ["Must be a whole number."] }],
     ["notes/?page=0", 400, { page: ["Must be at least 1."] }],
-  ])("/api/%s: %d", async (path, status, body) => {
+  ])("/api/%s returns %d", async (path, status, body) => {
     const got = await ask("GET", path);
     expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
   });
@@ -175,7 +175,7 @@ describe("methods that no route declares", () => {
     ["OPTIONS", "notes", 204, "GET, POST, HEAD, OPTIONS"],
     ["PATCH", "notes/1/", 405, "GET, DELETE, HEAD, OPTIONS"],
     ["GET", "notes/1/publish/", 405, "POST, OPTIONS"],
-  ])("%s /api/%s: %d", async (method, path, status, allow) => {
+  ])("%s /api/%s returns %d", async (method, path, status, allow) => {
     const got = await ask(method, path);
     expect([got.status, got.headers.get("allow")]).toEqual([status, allow]);
   });

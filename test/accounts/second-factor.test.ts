@@ -94,7 +94,7 @@ describe("codes", () => {
     expect([await signIn(two), await signIn(renewed)]).toEqual(["second_factor_wrong", "ok"]);
   });
 
-  test(`are refused after ${MAX_FAILURES} wrong ones in a row, except for recovery codes`, async () => {
+  test(`codes are rejected after ${MAX_FAILURES} wrong ones in a row, except for recovery codes`, async () => {
     const { accounts, ada, enrol, shown, signIn, clock } = await opened();
     const { secret, recovery } = enrol();
     const wrong = shown(secret) === "000000" ? "111111" : "000000";

@@ -94,7 +94,7 @@ browserTest("fills a table, survives a reload while the queue is full, and is sh
   expect(other.faults).toEqual([]);
 });
 
-browserTest("reports what is missing, failed or cancelled", async () => {
+browserTest("reports missing, failed and cancelled jobs", async () => {
   await using opened = await openPage("/batch");
   const { page, url } = opened;
   await press(page, "button", "Score the batch");

@@ -13,7 +13,7 @@ const skipped = hasRedis ? "" : " (SKIPPED without redis-server)";
 const PATH = "/administration/farm";
 const TAB = `nav.tabs a[href$='${PATH}']`;
 
-browserTest("without a queue the farm has no tab, and its page says so", async () => {
+browserTest("without a queue the farm has no tab, and its page explains this", async () => {
   await using opened = await openPage("/administration/jobs", { signedIn: true });
   const { page, url } = opened;
   await seeText(page, "Worker 1");

@@ -98,7 +98,7 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   await checkPage(opened, "inventory-attached");
 });
 
-browserTest("shows what to do where there is no record", async () => {
+browserTest("shows hints on empty lists", async () => {
   await using opened = await openPage("/inventory/locations/00000000-0000-4000-8000-00000000dead");
   await seeText(opened.page, "Not found.");
   await checkPage(opened, "inventory-not-found");

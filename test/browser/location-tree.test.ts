@@ -36,7 +36,7 @@ browserTest("moves a location by keyboard, and undoes it", async () => {
   await page.waitForFunction(() => document.querySelector(".tree")?.textContent?.includes("Anemone shelf"));
 });
 
-browserTest("moves a location by dragging, but not to where it cannot be", async () => {
+browserTest("moves a location by dragging, but not to an invalid target", async () => {
   await using opened = await openPage("/inventory/tree", { signedIn: true });
   const { page } = opened;
   await press(page, "button", "Contents of A 105");

@@ -63,7 +63,7 @@ browserTest("leads from an example to its result", async () => {
   await checkPage(opened, "result");
 });
 
-browserTest("finds a motif by searching, and shows what is missing at its field", async () => {
+browserTest("finds a motif by searching, and shows missing input at its field", async () => {
   await using opened = await openPage("/score");
   const { page } = opened;
   await press(page, "button", "Score");

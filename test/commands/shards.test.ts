@@ -47,7 +47,7 @@ async function shards(words: string[], of: number, ending: string): Promise<stri
 }
 
 describe("merged shards equal the output of one run", () => {
-  test.each(["tsv", "json", "gff3", "xml"])("%s, given in any order", async (format) => {
+  test.each(["tsv", "json", "gff3", "xml"])("merges shards of %s, given in any order", async (format) => {
     const words = [...BATCH, "--format", format];
     const names = await shards(words, 2, format);
     expect(await call(["merge", ...names.toReversed(), "--output", `all.${format}`])).toMatchObject({

@@ -72,7 +72,7 @@ withRedis(
   },
 );
 
-withRedis("a job whose thread dies is tried once more", async () => {
+withRedis("retries a job once if its thread dies", async () => {
   await using lab = open();
   lab.serve();
   await lab.addWorker({ concurrency: 2 });
@@ -120,7 +120,7 @@ withRedis("progress is reported, and a cancelled job makes room for the next", a
   await until(() => farm.progress(slow) === null);
 });
 
-withRedis("a cancelled job that is still in the queue is found", async () => {
+withRedis("finds a cancelled job that is still in the queue", async () => {
   await using lab = open();
   lab.serve();
   await lab.addWorker();
@@ -177,7 +177,7 @@ withRedis("a job whose worker was lost ten times fails", async () => {
   );
 });
 
-withRedis("a retry delayed by a worker's wrong clock runs at once", async () => {
+withRedis("a retry delayed by the wrong clock of a worker runs immediately", async () => {
   await using lab = open();
   lab.serve();
   const ids = [await lab.submit("finish"), await lab.submit("finish")];
@@ -218,7 +218,7 @@ withRedis("a second result of a job changes nothing", async () => {
   expect(lab.database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
 });
 
-withRedis("a stored prediction is collected although its worker is gone", async () => {
+withRedis("a stored prediction is collected even if its worker is lost", async () => {
   await using lab = open();
   lab.serve();
   const id = await lab.submit("wait");

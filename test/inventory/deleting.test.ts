@@ -20,7 +20,7 @@ const add = async (body: object = { label: "Box" }, path = "locations/"): Promis
 const total = async (path: string, as = "admin"): Promise<Json> =>
   (await lab.ask("GET", path, { as })).body.total;
 
-describe("deleting", () => {
+describe("deleting records", () => {
   test("hides a record from lists and keeps it", async () => {
     const id = await add();
     const before = await total("locations/");

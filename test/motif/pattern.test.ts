@@ -121,7 +121,7 @@ describe("rejects invalid patterns with a position", () => {
     ["A\\d", 1, "not allowed"],
     ["  A  (?=C)", 6, "not supported here"],
     ["A\n\n(", 3, "Unclosed"],
-  ])("%p at %d: %s", (expression, position, text) => {
+  ])("rejects %p at %d: %s", (expression, position, text) => {
     const error = errorOf(expression);
     expect([error?.position, error?.message]).toEqual([position, expect.stringContaining(text)]);
   });

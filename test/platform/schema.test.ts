@@ -78,7 +78,7 @@ test.each<[object, Record<string, string> | undefined]>([
     { name: "Must be a string.", count: "Must be at least 1." },
   ],
   [[] as object, { non_field_errors: "Must be an object." }],
-])("%j gives %j", (value, errors) => {
+])("the value %j has the errors %j", (value, errors) => {
   const fields = errors && Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
   expect(errorsOf(Shape, value)).toEqual(fields);
 });

@@ -66,7 +66,7 @@ test.each([
   ["rights", false],
   ["modified", false],
   ["none", false],
-])("%s is editable: %p", (name, editable) => {
+])("whether %s is editable: %p", (name, editable) => {
   expect(isEditable((FEW as Record<string, FieldInfo>)[name])).toBe(editable);
 });
 

@@ -96,7 +96,7 @@ ldapTest("signs in by every method, creates accounts, and leaves local accounts 
   expect(linked).toContainEqual({ username: "kim", provider: "ldap", label: dnOf("kim") });
 });
 
-ldapTest("refuses wrong passwords, unknown names, and names with filter syntax", async () => {
+ldapTest("rejects wrong passwords, unknown names, and names with filter syntax", async () => {
   const { signIn, accounts, ask } = await open();
   for (const [name, password] of [
     ["kim", "wrong"],
@@ -195,7 +195,7 @@ ldapTest("derives access, administrators and memberships from groups", async () 
   }
 });
 
-ldapTest("refuses disabled accounts, and without new_accounts those without a link", async () => {
+ldapTest("rejects disabled accounts, and unlinked ones without new_accounts", async () => {
   const first = await open();
   expect(await first.signIn("kim")).toBe("kim");
   expect(await callerByBasic(first.accounts, "kim")).toMatchObject({ username: "kim" });

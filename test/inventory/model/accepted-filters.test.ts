@@ -47,7 +47,7 @@ test.each<[string, string, string[]]>([
   ["annotationtypes", "model_name=stocks.specimen&model_type=FISH", ["Archived on"]],
   ["annotationtypes", "query=CHIV arch", ["Archived on"]],
   ["custompropertytypes", "name=ARCH&owner=alice", ["Archived on"]],
-])("%s/?%s", async (segment, query, names) => {
+])("accepts the filter %s/?%s", async (segment, query, names) => {
   const found = await list(`${segment}/?${query}`);
   expect(found.map((record) => record.label ?? record.room ?? record.name)).toEqual(names);
 });

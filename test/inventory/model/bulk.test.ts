@@ -34,7 +34,7 @@ const labels = async (): Promise<Json> =>
     Object.values(record as object).join("|"),
   );
 
-describe("by a filter", () => {
+describe("bulk changes by a filter", () => {
   const EXPECTED = ["Box a|", "Box b|new", "Box c|new", "Box d|"];
   test.each<[string, string, unknown]>([
     ["in the address", "locations/?label__gte=Box b&label__lt=Box d", { description: "new" }],
@@ -148,7 +148,7 @@ describe("by a filter", () => {
   });
 });
 
-describe("verdicts", () => {
+describe("reports of rejected records", () => {
   test("lists every rejected record with the reason", async () => {
     const unknown = "00000000-0000-4000-8000-00000000ffff";
     const answer = await ask("PATCH", "locations/", [

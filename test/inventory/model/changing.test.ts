@@ -20,7 +20,7 @@ const add = async (body: object = { label: "Box" }, path = "locations/"): Promis
 const total = async (path: string, as = "admin"): Promise<Json> =>
   (await lab.ask("GET", path, { as })).body.total;
 
-describe("changing", () => {
+describe("changing records", () => {
   test("PATCH changes only the fields in the body", async () => {
     const id = await add({ label: "Box", place: "A 101", description: "old" });
     lab.clock.set(START + 1500);

@@ -14,7 +14,7 @@ const send = (method: string, path: string, body?: unknown, as = "alice"): Promi
 const total = async (path: string, as = "admin"): Promise<Json> =>
   (await lab.ask("GET", path, { as })).body.total;
 
-describe("creating", () => {
+describe("creating records", () => {
   test("returns the record, its address and its owners", async () => {
     const { status, headers, body } = await send("POST", "locations/", { label: "  Box  ", place: IDS.a101 });
     expect(status).toBe(201);
@@ -126,7 +126,7 @@ describe("field errors:", () => {
     ["vocabularies/terms", { position: "first" }, "A valid integer is required."],
     ["locations", '"text"', "Invalid data. Expected a dictionary, but got string."],
     ["locations", "null", "Invalid data. Expected a dictionary, but got null."],
-  ])("POST %s %p", async (list, change, text) => {
+  ])("reports field errors of POST %s %p", async (list, change, text) => {
     const path = `${list}/`;
     const isText = typeof change === "string";
     const body = isText ? change : { ...VALID[list], ...change };
@@ -167,7 +167,7 @@ describe("malformed bodies:", () => {
       400,
       "JSON parse error - Single quotes (') are not allowed in JSON.",
     ],
-  ])("%s %s", async (type, body, status, detail) => {
+  ])("rejects %s %s", async (type, body, status, detail) => {
     const headers = { "Content-Type": type };
     const answer = await lab.ask("POST", "locations/", { as: "alice", body, headers });
     expect([answer.status, answer.body]).toEqual([status, { detail, message: detail }]);

@@ -109,7 +109,7 @@ test("files are a bare list, whose position is in headers", async () => {
   );
 });
 
-test("refuses parameters that would be ignored", async () => {
+test("rejects parameters that would be ignored", async () => {
   await expectStatuses(
     lab,
     "admin",
@@ -132,7 +132,7 @@ test("refuses parameters that would be ignored", async () => {
   await expectStatuses(lab, "admin", [[`GET ${RECORD}/notes/?page=9`, 404]]);
 });
 
-test("refuses an ambiguous name of a type, and lists the candidates", async () => {
+test("rejects an ambiguous name of a type, and lists the candidates", async () => {
   const more = { type: "NUMBER", label: "Buffer", field_meta: "organ" };
   const own = await lab.send("admin", "POST", "annotationtypes/", { ...more, name: "twice" });
   const property = { ...more, name: "twice", model_type: "OTHER" };

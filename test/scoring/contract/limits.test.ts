@@ -47,7 +47,7 @@ const SMALL: MessageLimits = {
 
 describe("limits", () => {
   for (const name of Object.keys(EDGES) as (keyof MessageLimits)[]) {
-    test(`${name} accepts the limit and refuses one more`, () => {
+    test(`${name} accepts the limit and rejects one more`, () => {
       const limits = { [name]: SMALL[name] };
       expect(read(EDGES[name](SMALL[name]), limits).problem).toBeNull();
       const { problem } = read(EDGES[name](SMALL[name] + 1), limits);
