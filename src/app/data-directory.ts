@@ -1,5 +1,6 @@
 import { basename, join, resolve } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
+import { BACKUP_KEY, readBackupKey } from "../operations/backup/encryption.ts";
 import { makeBackup } from "../operations/backup/make-backup.ts";
 import type { Reason } from "../operations/backup/manifest.ts";
 import { backUpToStore, type StoreBackupOptions } from "../operations/backup/store-backup.ts";
@@ -46,6 +47,7 @@ export function backUp(
     reason,
     version: VERSION,
     now: Date.now(),
+    key: readBackupKey(join(config.data_dir, BACKUP_KEY)),
   };
   if (!isStoreAddress(to)) return makeBackup({ ...about, to });
   return backUpToStore({ ...about, store: new ObjectStore(to, storeAccess(config)), report });

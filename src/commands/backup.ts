@@ -4,6 +4,7 @@ import { recordOffline } from "../accounts/audit-offline.ts";
 import type { AuditEvent } from "../accounts/audit.ts";
 import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
+import { BACKUP_KEY, createBackupKey } from "../operations/backup/encryption.ts";
 import { listBackups } from "../operations/backup/manifest.ts";
 import { readRetention, thin } from "../operations/backup/retention.ts";
 import { listStore, thinStore } from "../operations/backup/store-backup.ts";
@@ -20,6 +21,7 @@ export const backup: Command = {
       "Directory for the backup, or s3://bucket/prefix; backup_dir by default. With --to, old backups stay unless --thin is given.",
     "--thin": "Remove backups in --to that the settings no longer keep.",
     "--list": "List the backups, oldest first, instead of making one.",
+    "--make-key": `Create ${BACKUP_KEY} in the data directory, with which backups are encrypted from then on, and make none.`,
     "--scheduled": "Record the schedule as the reason; the server uses this.",
   },
   settings: ["data_dir", "backup_dir", "backup_keep", ...STORE_SETTINGS],
@@ -31,6 +33,7 @@ export const backup: Command = {
     const { config } = call.configuration();
     const to = call.value("--to");
     const place = to === undefined ? backupDirectory(config) : destinationOf(to);
+    if (call.has("--make-key")) return makeKey(call, config);
     if (call.has("--list")) return call.print(await listing(config, place));
     const line = transferLine(call.streams.stderr);
     const made = await backUp(
@@ -48,6 +51,14 @@ export const backup: Command = {
     if (to === undefined || call.has("--thin")) await removeOld(call, config, place);
   },
 };
+
+async function makeKey(call: Call, { data_dir }: Config): Promise<void> {
+  const path = join(data_dir, BACKUP_KEY);
+  const { id } = createBackupKey(path);
+  await call.print(
+    `Created ${path}, the key ${id}. Backups are encrypted from now on. Keep a copy of the file apart from the backups: without it nobody can restore them.\n`,
+  );
+}
 
 /** A full or read-only disk must not keep anyone from making a backup. */
 function record(call: Call, config: Config, event: AuditEvent): void {
@@ -86,7 +97,10 @@ async function listing(config: Config, place: string): Promise<string> {
       )
     : listDirectory(place);
   if (found.length === 0) return `There is no backup in ${place}.\n`;
-  const line = ({ path, manifest: { reason, labd, database, corpora } }: (typeof found)[number]): string =>
-    `${path}  ${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}\n`;
+  const line = ({ path, manifest }: (typeof found)[number]): string => {
+    const { reason, labd, key, database, corpora } = manifest;
+    const encrypted = key === undefined ? "" : `  key ${key}`;
+    return `${path}  ${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}${encrypted}\n`;
+  };
   return found.map(line).join("");
 }

@@ -10,6 +10,7 @@ import {
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { type Config, isSecret, type Resolved, SETTING_NAMES, socketPath, storeAccess } from "../config.ts";
+import { BACKUP_KEY } from "../operations/backup/encryption.ts";
 import { checkQueue } from "../farm/index.ts";
 import { checkBackups, checkClock, checkDatabase } from "../operations/health/check-database.ts";
 import {
@@ -86,6 +87,7 @@ async function checkAll({ config, origin }: Resolved): Promise<CheckResult[]> {
 function secretFiles(config: Config, origin: Resolved["origin"]): { path: string; holds: string }[] {
   const named = SETTING_NAMES.filter((name) => isSecret(name) && origin[name].startsWith("file "));
   const files = named.length === 0 ? [] : [{ path: origin[named[0]].slice(5), holds: named.join(", ") }];
+  files.push({ path: join(config.data_dir, BACKUP_KEY), holds: "the key of the backups" });
   if (config.tls_key !== "") files.push({ path: config.tls_key, holds: "the key of the certificate" });
   return files;
 }

@@ -5,6 +5,7 @@ import { type AuditHead, auditHead } from "../accounts/audit.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { DATABASE } from "../app/data-directory.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
+import { BACKUP_KEY, keepBackupKey, readBackupKey } from "../operations/backup/encryption.ts";
 import type { Manifest } from "../operations/backup/manifest.ts";
 import {
   checkBackup,
@@ -17,6 +18,7 @@ import { checkSecondFactors } from "../operations/health/check-second-factors.ts
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { closeDatabase, openWriter } from "../platform/sqlite.ts";
 import { checkSecrets } from "../webhooks/index.ts";
+import { Problem } from "../problem.ts";
 import type { Call, Command } from "./command.ts";
 
 const KNOWN = MIGRATIONS.map(({ name }) => name);
@@ -25,7 +27,10 @@ export const restore: Command = {
   name: "restore",
   summary: "Replace a data directory's database with a backup, or only check the backup.",
   operands: "FILE",
-  flags: { "--check": "Unpack and check the whole backup without changing anything." },
+  flags: {
+    "--check": "Unpack and check the whole backup without changing anything.",
+    "--key FILE": `Key of an encrypted backup; ${BACKUP_KEY} in the data directory by default.`,
+  },
   settings: ["data_dir", ...STORE_SETTINGS],
   example:
     "labd restore --check backups/labd-20261121T212500Z.json\n" +
@@ -34,15 +39,21 @@ export const restore: Command = {
     "Stop the server first. The former database is kept as labd.sqlite.before-….",
   async run(call) {
     const { config } = call.configuration();
-    const backup = await openBackup(config, call.operands[0]);
+    const backup = await openBackup(call, config);
     await (call.has("--check") ? checkOnly(call, config, backup) : replace(call, config, backup));
   },
 };
 
-async function openBackup(config: Config, path: string): Promise<ReadBackup> {
-  if (!isStoreAddress(path)) return readLocalBackup(path);
+async function openBackup(call: Call, config: Config): Promise<ReadBackup> {
+  const [path] = call.operands;
+  const named = call.value("--key");
+  const key = readBackupKey(named ?? join(config.data_dir, BACKUP_KEY));
+  if (named !== undefined && key === undefined)
+    throw new Problem("usage", `--key: there is no file ${named}.`);
+  if (!isStoreAddress(path)) return readLocalBackup(path, key);
   const slash = path.lastIndexOf("/");
-  return readStoredBackup(new ObjectStore(path.slice(0, slash), storeAccess(config)), path.slice(slash + 1));
+  const store = new ObjectStore(path.slice(0, slash), storeAccess(config));
+  return readStoredBackup(store, path.slice(slash + 1), key);
 }
 
 async function checkOnly(call: Call, { data_dir: to }: Config, backup: ReadBackup): Promise<void> {
@@ -67,6 +78,8 @@ async function replace(call: Call, { data_dir: to }: Config, backup: ReadBackup)
       former: former && basename(former),
     },
   });
+  // The next backups are encrypted too.
+  if (manifest.key !== undefined && backup.key) keepBackupKey(join(to, BACKUP_KEY), backup.key);
   await call.print(
     `${summary(manifest)}\nRestored to ${to}.\n` +
       (former === null ? "" : `The former database is ${former}.\n`) +

@@ -3,6 +3,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 import { createFile, type Owner } from "../../platform/owned-file.ts";
+import { type BackupKey, decrypting, encrypting } from "./encryption.ts";
 
 /** Measures hash and size of a stream. */
 function meter(): { stream: Transform; result(): { bytes: number; sha256: string } } {
@@ -22,18 +23,23 @@ export interface Sums {
   /** Of the plain file. */
   bytes: number;
   sha256: string;
-  /** Of the compressed one. */
+  /** Of the compressed, perhaps encrypted, one. */
   compressedBytes: number;
   compressedSha256: string;
 }
 
-/** Compresses a file with zstd, readable by its owner only, and syncs it to the disk. */
-export async function compressFile(from: string, to: string, owner?: Owner): Promise<Sums> {
+/** Compresses a file with zstd, encrypts it if there is a key, and syncs it to the disk. */
+export async function compressFile(
+  from: string,
+  to: string,
+  { owner, key }: { owner?: Owner | undefined; key?: BackupKey | undefined } = {},
+): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   await pipeline(
     createReadStream(from),
     plain.stream,
     createZstdCompress(),
+    encrypting(key),
     packed.stream,
     createWriteStream(createFile(to, owner)),
   );
@@ -41,13 +47,16 @@ export async function compressFile(from: string, to: string, owner?: Owner): Pro
   return sums(plain.result(), packed.result());
 }
 
-/** Unpacks a file or stream to `to`; without `to` it only reads. @throws Error if it is damaged */
-export async function unpackFile(from: string | AsyncIterable<Uint8Array>, to?: string): Promise<Sums> {
+/** Unpacks a file or stream to `to`; without `to` it only reads. @throws Error if it is damaged, or the key is missing */
+export async function unpackFile(
+  from: string | AsyncIterable<Uint8Array>,
+  { to, key }: { to?: string | undefined; key?: BackupKey | undefined } = {},
+): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   const nowhere = new Transform({ transform: (_chunk, _encoding, done) => done() });
   const target = to === undefined ? nowhere.resume() : createWriteStream(createFile(to));
   const source = typeof from === "string" ? createReadStream(from) : from;
-  await pipeline(source, packed.stream, createZstdDecompress(), plain.stream, target);
+  await pipeline(source, packed.stream, decrypting(key), createZstdDecompress(), plain.stream, target);
   if (to !== undefined) sync(to);
   return sums(plain.result(), packed.result());
 }

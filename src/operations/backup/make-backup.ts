@@ -13,6 +13,7 @@ import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
 import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.ts";
 import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
+import type { BackupKey } from "./encryption.ts";
 import { compressFile, sync, unpackFile } from "./compressed-file.ts";
 import { DATABASE_ENDING, type FileEntry, listBackups, type Manifest, type Reason } from "./manifest.ts";
 
@@ -24,6 +25,8 @@ export interface BackupOptions {
   /** Directory for the backup; made if missing. */
   to: string;
   reason: Reason;
+  /** Encrypts the backup. */
+  key?: BackupKey | undefined;
   version: string;
   /** Milliseconds since 1970-01-01 UTC. */
   now: number;
@@ -42,7 +45,7 @@ const RESERVE = 64 * 1024 * 1024;
  * @throws Problem bad_database, bad_backup
  */
 export async function makeBackup(options: BackupOptions): Promise<{ path: string; manifest: Manifest }> {
-  const { from, to, reason, version } = options;
+  const { from, to, reason, version, key } = options;
   const source = join(from, options.database);
   if (!existsSync(source)) throw new Problem("bad_database", `There is no database ${source} to back up.`);
   const owner = ownerOf(from);
@@ -60,15 +63,16 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   try {
     copyDatabase(source, createFile(copy, owner));
     const found = examine(copy);
-    const sums = await compressFile(copy, packed, owner);
+    const sums = await compressFile(copy, packed, { owner, key });
     rmSync(copy);
-    await readBack(packed, sums);
-    const corpora = await keepCorpora(from, to, options.kept ?? keptIn(to));
+    await readBack(packed, sums, key);
+    const corpora = await keepCorpora(options, options.kept ?? keptIn(to));
     const manifest: Manifest = {
       format: 1,
       labd: version,
       created: new Date(options.now).toISOString(),
       reason,
+      ...(key === undefined ? {} : { key: key.id }),
       database: { file: name + DATABASE_ENDING, ...sums, ...found },
       corpora,
       calibrations: calibrationsIn(from),
@@ -183,8 +187,12 @@ export function requireIntact(reader: Database, path: string): void {
   if (wrong.length > 0) throw new Problem("bad_database", `${path} is damaged: ${wrong.join("; ")}.`);
 }
 
-async function readBack(path: string, sums: { sha256: string; compressedSha256: string }): Promise<void> {
-  const again = await unpackFile(path);
+async function readBack(
+  path: string,
+  sums: { sha256: string; compressedSha256: string },
+  key: BackupKey | undefined,
+): Promise<void> {
+  const again = await unpackFile(path, { key });
   if (again.sha256 !== sums.sha256 || again.compressedSha256 !== sums.compressedSha256)
     throw new Problem("bad_backup", `${path} differs from what was written: the disk may be failing.`);
 }
@@ -203,8 +211,7 @@ function keptIn(to: string): (file: string) => FileEntry | undefined {
 
 /** Copies corpora that the destination lacks; they are named by their content, so none is replaced. */
 async function keepCorpora(
-  from: string,
-  to: string,
+  { from, to, key }: BackupOptions,
   kept: (file: string) => FileEntry | undefined,
 ): Promise<FileEntry[]> {
   const folder = join(from, "corpora");
@@ -212,7 +219,8 @@ async function keepCorpora(
   const entries: FileEntry[] = [];
   const owner = ownerOf(from);
   for (const name of names.sort()) {
-    const file = `corpora/${name}.zst`;
+    // Older backups need the file as it was encrypted for them.
+    const file = `corpora/${name}${key === undefined ? "" : `.${key.id}`}.zst`;
     const path = join(to, file);
     const known = kept(file);
     if (known) {
@@ -220,8 +228,8 @@ async function keepCorpora(
       continue;
     }
     createDirectory(join(to, "corpora"), owner);
-    const sums = await compressFile(join(folder, name), `${path}.partial`, owner);
-    await readBack(`${path}.partial`, sums);
+    const sums = await compressFile(join(folder, name), `${path}.partial`, { owner, key });
+    await readBack(`${path}.partial`, sums, key);
     renameSync(`${path}.partial`, path);
     sync(join(to, "corpora"));
     entries.push({ file, ...sums });

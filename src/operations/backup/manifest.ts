@@ -14,6 +14,8 @@ export interface Manifest {
   /** RFC 3339, UTC. */
   created: string;
   reason: Reason;
+  /** Id of the key with which its files are encrypted; missing if they are not. */
+  key?: string;
   database: FileEntry & {
     /** Names of the migrations that the database has, in order. */
     migrations: string[];

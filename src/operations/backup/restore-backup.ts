@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
+import type { BackupKey } from "./encryption.ts";
 import { hashFile, sync, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
@@ -12,6 +13,8 @@ import { DATABASE_ENDING, type FileEntry, type Manifest, parseManifest, readMani
 /** The manifest of a backup, and access to its files. */
 export interface ReadBackup {
   manifest: Manifest;
+  /** Decrypts it. */
+  key: BackupKey | undefined;
   /** Path or URL of a file, for messages. */
   where(file: string): string;
   /** Path or bytes of a file. @throws Problem bad_backup */
@@ -19,11 +22,12 @@ export interface ReadBackup {
 }
 
 /** @param path of the manifest or of the database beside it. @throws Problem bad_backup */
-export function readLocalBackup(path: string): ReadBackup {
+export function readLocalBackup(path: string, key?: BackupKey): ReadBackup {
   const { manifest, directory } = readManifest(path);
   const where = (file: string): string => join(directory, file);
   return {
     manifest,
+    key,
     where,
     open(file) {
       if (existsSync(where(file))) return where(file);
@@ -33,7 +37,11 @@ export function readLocalBackup(path: string): ReadBackup {
 }
 
 /** @param name of the manifest or of the database beside it. @throws Problem bad_backup, store_failed */
-export async function readStoredBackup(store: ObjectStore, name: string): Promise<ReadBackup> {
+export async function readStoredBackup(
+  store: ObjectStore,
+  name: string,
+  key?: BackupKey,
+): Promise<ReadBackup> {
   const named = name.endsWith(DATABASE_ENDING) ? name.replace(DATABASE_ENDING, ".json") : name;
   const where = (file: string): string => store.where(file);
   const text = await store.text(named).catch((error: unknown) => {
@@ -43,7 +51,7 @@ export async function readStoredBackup(store: ObjectStore, name: string): Promis
       `There is no backup ${where(named)}. To list them: labd backup --list --to ${store.address}`,
     );
   });
-  return { manifest: parseManifest(text, where(named)), where, open: (file) => store.read(file) };
+  return { manifest: parseManifest(text, where(named)), key, where, open: (file) => store.read(file) };
 }
 
 /**
@@ -93,7 +101,7 @@ export async function restoreBackup(options: {
   try {
     await unpackDatabase(backup, fresh, known);
     for (const corpus of manifest.corpora) {
-      const target = join(to, corpus.file.replace(/\.zst$/, ""));
+      const target = join(to, corpus.file.replace(/(\.[0-9a-f]{16})?\.zst$/, ""));
       if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
       createDirectory(dirname(target));
       await unpack(corpus, backup, `${target}.restoring`);
@@ -118,7 +126,12 @@ export async function restoreBackup(options: {
 }
 
 async function unpackDatabase(backup: ReadBackup, to: string, known: readonly string[]): Promise<void> {
-  const { manifest } = backup;
+  const { manifest, key } = backup;
+  if (manifest.key !== undefined && manifest.key !== key?.id)
+    throw new Problem(
+      "bad_backup",
+      `The backup is encrypted with the key ${manifest.key}, and ${key === undefined ? "there is no key" : `the key given is ${key.id}`}. Give the file of its key with --key.`,
+    );
   const foreign = manifest.database.migrations.filter((name) => !known.includes(name));
   if (foreign.length > 0)
     throw new Problem(
@@ -137,13 +150,13 @@ async function unpackDatabase(backup: ReadBackup, to: string, known: readonly st
 }
 
 /** @throws Problem bad_backup where the file is missing or its hashes differ */
-async function unpack(entry: FileEntry, { open, where }: ReadBackup, to?: string): Promise<void> {
+async function unpack(entry: FileEntry, { open, where, key }: ReadBackup, to?: string): Promise<void> {
   const { file } = entry;
   if (!/^(corpora\/)?[\w.-]+$/.test(file))
     throw new Problem("bad_backup", `${where(file)}: the manifest lists a path outside of the backup.`);
   let reason = "its SHA-256 is not that of the manifest";
   try {
-    const sums = await unpackFile(open(file), to);
+    const sums = await unpackFile(open(file), { to, key });
     if (sums.sha256 === entry.sha256 && sums.compressedSha256 === entry.compressedSha256) return;
   } catch (error) {
     if (error instanceof Problem && error.code !== "not_found") throw error;

@@ -15,6 +15,8 @@ export function readRetention(setting: string): Retention {
   return { days: count("days"), weeks: count("weeks"), months: count("months") };
 }
 
+/** File name of a corpus in a backup, which names the key if it is encrypted. */
+export const CORPUS = /\.labc(\.[0-9a-f]{16})?\.zst$/;
 /** Backups before migrations that are kept in addition. */
 const UPGRADES = 3;
 const DAY = 86_400_000;
@@ -60,6 +62,6 @@ export function thin(directory: string, retention: Retention): string[] {
   const named = new Set([...kept].flatMap(({ manifest }) => manifest.corpora.map(({ file }) => file)));
   const corpora = join(directory, "corpora");
   for (const name of existsSync(corpora) ? readdirSync(corpora) : [])
-    if (name.endsWith(".labc.zst") && !named.has(`corpora/${name}`)) remove(join(corpora, name));
+    if (CORPUS.test(name) && !named.has(`corpora/${name}`)) remove(join(corpora, name));
   return removed;
 }

@@ -6,7 +6,7 @@ import { createDirectory } from "../../platform/owned-file.ts";
 import { type BackupOptions, makeBackup } from "./make-backup.ts";
 import { DATABASE_ENDING, type FileEntry, MANIFEST, type Manifest, parseManifest } from "./manifest.ts";
 import { forgetOthers, keepManifest, type Place, placeOf } from "./places.ts";
-import { keepers, type Retention } from "./retention.ts";
+import { CORPUS, keepers, type Retention } from "./retention.ts";
 
 /** Folder in the data directory for backups before their upload, one for each process. */
 const OUTGOING = "backups-outgoing";
@@ -111,7 +111,7 @@ export async function thinStore(
   if (objects.filter(({ name }) => MANIFEST.test(name)).length > backups.length) return removed;
   const named = new Set([...kept].flatMap(({ manifest }) => manifest.corpora.map(({ file }) => file)));
   for (const { name, modified } of objects)
-    if (/^corpora\/.*\.labc\.zst$/.test(name) && !named.has(name) && isOld(modified)) {
+    if (name.startsWith("corpora/") && CORPUS.test(name) && !named.has(name) && isOld(modified)) {
       await store.remove(name);
       removed.push(store.where(name));
     }
