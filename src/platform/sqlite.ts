@@ -95,7 +95,16 @@ export function openReader(path: string): Database {
   return reader;
 }
 
-/** A connection for a thread that writes to an open database. It waits for other writers. */
+/**
+ * Writes the log of a large transaction back into the database; on the connection of the server this would take seconds.
+ * Readers and writers go on.
+ */
+export const checkpoint = (writer: Database): void => void writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+
+/** Whether this process makes the checkpoints of the database, and not Litestream. */
+export const makesCheckpoints = (database: Database): boolean => !unchecked.has(database);
+
+/** A connection for a thread or process that writes to an open database. It waits for other writers. */
 export function openWriter(path: string): Database {
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
   writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);

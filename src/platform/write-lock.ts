@@ -41,7 +41,7 @@ export class WriteLock {
 
   async #wait(held: Promise<void>): Promise<void> {
     const late = Promise.withResolvers<void>();
-    const busy = new Problem("busy", "An import is being written. Try again in a minute.", {
+    const busy = new Problem("busy", "An import or a bulk change is being written. Try again in a minute.", {
       headers: { "Retry-After": "60" },
     });
     const timer = setTimeout(() => late.reject(busy), PATIENCE);

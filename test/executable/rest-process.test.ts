@@ -98,3 +98,40 @@ test("a kill leaves a bulk change complete or not started", async () => {
     expect(await total(TUBES)).toBe(COUNT);
   }
 }, 300_000);
+
+/** Conditions on every record, of which none is indexed. */
+const SLOW = `consumables/?${["name", "description", "owner__username", "created_by__username"]
+  .flatMap((field) => Array.from({ length: 20 }, (_, i) => `${field}__iendswith=${i < 19 ? `${i}~` : ""}`))
+  .join("&")}`;
+
+test.skipIf(process.platform !== "linux")(
+  "answers others during a slow search, which ends with the server",
+  async () => {
+    const { pid } = server.process;
+    const processes = () =>
+      readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+    const isSearching = (): boolean =>
+      processes().some((child) => /\0request-process\0/.test(readFileSync(`/proc/${child}/cmdline`, "utf8")));
+    const slow = send("GET", SLOW).then(
+      ({ status }) => status,
+      () => "cut off",
+    );
+    while (!isSearching()) await Bun.sleep(5);
+    let turns = 0;
+    for (; turns < 20; turns++) expect((await send("GET", "places/?page_size=3")).status).toBe(200);
+    const searching = processes();
+    await server.end("SIGKILL");
+    expect(await slow).toBe("cut off");
+    while (
+      searching.some(
+        (child) =>
+          existsSync(`/proc/${child}/maps`) &&
+          readFileSync(`/proc/${child}/stat`, "utf8").split(" ")[2] !== "Z",
+      )
+    )
+      await Bun.sleep(5);
+    server = await serve(place.directory);
+    expect(await total(TUBES)).toBe(COUNT);
+  },
+  60_000,
+);

@@ -5,8 +5,9 @@ import { countStatement, pageStatement } from "../model/sql.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
 import { FROM_FORM } from "./browsable-forms.ts";
+import { isFiltered } from "./write-records.ts";
 
-/** Which reads take long is decided by what they ask for, and by SQLite's query plans; nothing is tried. */
+/** Which requests take long is decided by what they ask for, and by SQLite's query plans; nothing is tried. */
 
 /** Records that a response to a light request may hold. */
 const PAGE = 200;
@@ -26,6 +27,11 @@ const MAX_PLANS = 1000;
  */
 const SCANS =
   /TEMP B-TREE FOR ORDER BY|VIRTUAL TABLE|\bt_(?!grants\b)|^(SEARCH|SCAN) t(?! USING (COVERING|INTEGER))/;
+
+/** Bytes of a body that holds or names at most some hundred records. */
+const SMALL_BODY = 20_000;
+/** Changes of a batch that is undone. */
+const SMALL_BATCH = 100;
 
 const plans = new Map<string, boolean>();
 
@@ -70,4 +76,19 @@ function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {
     plans.set(text, known);
   }
   return known;
+}
+
+/** A write of records that filters select, or of many. */
+export const isHeavyWrite = ({ url }: Call, sent: Uint8Array): boolean =>
+  isFiltered(url.searchParams) ||
+  sent.byteLength + url.search.length > SMALL_BODY ||
+  Buffer.from(sent).includes('"filters"');
+
+/** A write of what the body holds. */
+export const hasLargeBody = (sent: Uint8Array): boolean => sent.byteLength > SMALL_BODY;
+
+export function isLargeBatch({ store: { statements } }: Call, id: string): boolean {
+  const text =
+    "SELECT 1 AS more FROM record_change WHERE batch = (SELECT rid FROM record_batch WHERE id = ?) LIMIT 1 OFFSET ?";
+  return statements.get({ text, args: [id.toLowerCase(), SMALL_BATCH] }) !== null;
 }

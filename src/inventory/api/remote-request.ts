@@ -14,6 +14,8 @@ export interface RemoteRequest {
   database: string;
   /** Whether the request may write. */
   writes: boolean;
+  /** Whether to make a checkpoint after a write; false leaves it to Litestream. */
+  checkpoints: boolean;
   /** Method and path pattern of the operation. */
   operation: string;
   request: { url: string; method: string; headers: [string, string][]; body: Uint8Array | null };

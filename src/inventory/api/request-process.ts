@@ -1,19 +1,19 @@
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import type { FromProcess, RemoteRequest, ToProcess } from "./remote-request.ts";
 import { heavyOperations } from "./route.ts";
 import { openStore } from "../records/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";
 import { withinOrigin } from "../../platform/request-context.ts";
-import { type Database, openReader, openWriter } from "../../platform/sqlite.ts";
+import { checkpoint, type Database, openReader, openWriter } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
 
 /** A process that answers heavy requests for the server, one after another, until the server ends it. */
 
 /** Bytes of a body that are sent at once. */
 const CHUNK = 65_536;
-/** Reads leave the processors to the server; a write must not keep others waiting. */
-const NICENESS = 10;
+/** Added to the niceness: the server comes first; writes, which others wait for, come before reads. */
+const NICENESS = { write: 5, read: 10 };
 
 type Body = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -69,12 +69,17 @@ async function answer(remote: RemoteRequest): Promise<void> {
   body = response.body?.getReader();
   const first = body ? await read(body) : { bytes: null, ended: true };
   send({ kind: "head", status: response.status, headers: [...response.headers], ...first });
+  if (remote.writes && remote.checkpoints) checkpoint(database!);
 }
 
 /** A process only reads or only writes. */
 function open({ database: path, writes }: RemoteRequest): void {
   if (database) return;
-  if (!writes && process.platform === "linux") setPriority(NICENESS);
+  try {
+    setPriority(Math.min(getPriority() + NICENESS[writes ? "write" : "read"], 19));
+  } catch {
+    // A container may forbid it.
+  }
   database = writes ? openWriter(path) : openReader(path);
   operations = heavyOperations(database, systemClock);
 }

@@ -11,6 +11,7 @@ import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, withIdempotencyKey, writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
+import { isLargeBatch } from "./heavy-request.ts";
 import { type Api, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
@@ -178,6 +179,8 @@ function addBatches(api: Api): void {
       force: Type.Optional(Type.Union([Type.Boolean(), Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
     }),
     returns: content(Type.Object({}, { description: "The new batch, or the preview of a dry run." })),
+    errors: [503],
+    heavy: ({ call, params }) => isLargeBatch(call, params.id),
     run({ call, params, body }) {
       const requested = body.force ?? call.url.searchParams.get("force") ?? "";
       const force = KINDS.flag.parse(String(requested)) === 1;

@@ -13,7 +13,7 @@ import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRequested, mayChange, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
-import { isHeavyList, isHeavyRead } from "./heavy-request.ts";
+import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
 import { type Api, inQuery, type Operation, type Parameter, type Path } from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
@@ -114,7 +114,8 @@ function addCollection(api: Api, resource: RoutedResource): void {
     sends: content(bodySchema(DECLARED, resource, false)),
     status: 201,
     returns: content(record),
-    errors: [406],
+    errors: [406, 503],
+    heavy: (_, sent) => hasLargeBody(sent!),
     run: ({ call }) =>
       isForm(call.request) ? submitListForm(call, resource) : createRecords(call, resource),
   });
@@ -130,7 +131,8 @@ function addCollection(api: Api, resource: RoutedResource): void {
       accepts: ["dryRun"],
       sends: content(Type.Array({ allOf: [Type.Object({ id }), changes] } as never)),
       returns: content(Type.Array(record)),
-      errors: [406],
+      errors: [406, 503],
+      heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       run: ({ call }) => updateRecords(call, resource),
     });
   addOptions(api, [resource, ""], resource, ({ actor }) => (actor.user === null ? [] : ["POST"]));
@@ -189,21 +191,23 @@ function addItem(api: Api, resource: RoutedResource): void {
 }
 
 function addBulkDelete(api: Api, resource: RoutedResource): void {
-  const remove: Operation = {
+  const remove = {
     summary: `Delete several records in ${resource.segment}`,
     description: "Deletes all of the records or none, selected by ids or by the filters of the list.",
     parameters: [inQuery("id", "Ids, repeated or separated by commas.", Type.Array(Type.String()))],
     accepts: ["dryRun"],
     returns: content(Type.Object({ deleted: Type.Integer(), ids: Type.Array(Type.String()) })),
-    errors: [413, 415],
+    errors: [413, 415, 503],
+    heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
     run: ({ call }) => deleteRecords(call, resource),
-  };
-  const { run } = remove;
+  } satisfies Operation;
+  const { heavy, run } = remove;
   api.add("DELETE", [resource, "bulk_delete/"], remove);
-  api.add("POST", [resource, "bulk_delete/"], { run });
+  api.add("POST", [resource, "bulk_delete/"], { heavy, run });
   addOptions(api, [resource, "bulk_delete/"], resource);
   // The specification appends "/bulk_delete/" to the URL of the list, which may already end in a slash.
-  for (const method of ["DELETE", "POST"] as const) api.add(method, [resource, "/bulk_delete/"], { run });
+  for (const method of ["DELETE", "POST"] as const)
+    api.add(method, [resource, "/bulk_delete/"], { heavy, run });
 }
 
 /** Metadata in response to OPTIONS, with the fields for the methods that the caller may use. */

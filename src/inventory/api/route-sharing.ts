@@ -19,6 +19,7 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
+import { isHeavyWrite } from "./heavy-request.ts";
 import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
@@ -128,6 +129,8 @@ function addBulkSharing(api: Api, resource: RoutedResource): void {
       accepts: ["dryRun"],
       sends: content(Type.Object({ ids: Type.Array(TEXT), ...SHARING })),
       returns: content(Type.Object({ shared: Type.Integer(), ids: Type.Array(TEXT) })),
+      errors: [503],
+      heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       async run({ call }) {
         const { actor, store } = call;
         const body = await readBody(call);

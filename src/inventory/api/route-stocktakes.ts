@@ -97,6 +97,8 @@ export function addStocktakes(api: Api): void {
     accepts: ["dryRun"],
     body: APPLY,
     returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
+    errors: [503],
+    heavy: true,
     run: ({ call, params, body: { missing = "keep" } }) =>
       writeBatch(call, {
         kind: "bulk_update",

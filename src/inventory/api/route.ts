@@ -22,7 +22,7 @@ import { addSubResources } from "./route-sub-resources.ts";
 import { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { currentOrigin, currentRequest } from "../../platform/request-context.ts";
-import { type Database, isInMemory } from "../../platform/sqlite.ts";
+import { type Database, makesCheckpoints, isInMemory } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 
 export interface InventoryOptions {
@@ -96,6 +96,7 @@ const sendTo =
       kind: "request",
       database: database.filename,
       writes,
+      checkpoints: makesCheckpoints(database),
       operation,
       request: {
         url: request.url,

@@ -133,7 +133,8 @@ const FILTERS = new Set(["query_expression", "deleted", "can_change", "can_delet
 const isFilter = (name: string): boolean =>
   !WRITE_PARAMETERS.has(name) && (FILTERS.has(name) || !Object.hasOwn(LIST_PARAMETERS, name));
 
-const isFiltered = (parameters: URLSearchParams): boolean => [...parameters.keys()].some(isFilter);
+/** Whether a bulk operation selects records by filters. */
+export const isFiltered = (parameters: URLSearchParams): boolean => [...parameters.keys()].some(isFilter);
 
 /** Whether a filter matches every record, as that of a script whose variable is empty. */
 const matchesAll = ([name, value]: [string, string]): boolean =>

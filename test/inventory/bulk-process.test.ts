@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RequestPool } from "../../src/inventory/index.ts";
+import type { Answer } from "../../src/platform/http.ts";
+import { openLog } from "../../src/platform/log.ts";
+import { closeDatabase } from "../../src/platform/sqlite.ts";
+import { VERSION } from "../../src/version.ts";
+import { type Lab, openLab } from "./harness.ts";
+
+/** Bulk changes, which another process writes. */
+
+const RECORDS = 5000;
+const directory = mkdtempSync(join(tmpdir(), "labd-bulk-"));
+const pool = new RequestPool({ version: VERSION, log: openLog("off", () => {}, Date.now) });
+/** The same records: in a file, and in memory, where everything is written on the thread of the server. */
+let lab: Lab;
+let reference: Lab;
+let away: Answer;
+
+beforeAll(async () => {
+  lab = await openLab({ path: join(directory, "labd.sqlite") });
+  reference = await openLab();
+  for (const { accounts, database } of [lab, reference]) {
+    const alice = accounts.userId("alice");
+    const [[group]] = database.query("SELECT rid FROM user_group WHERE name = 'Genomics'").values() as [
+      [number],
+    ];
+    database.run(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${RECORDS - 1})
+       INSERT INTO location (id, label, label_fold, description, created, modified, created_by, modified_by, owner, owned_by, public)
+       SELECT printf('20000000-0000-4000-8000-%012d', i), 'Box ' || i, 'box ' || i, 'old ' || i,
+         1700000000000000 + i, 1700000000000000 + i, ${alice}, ${alice}, ${alice}, ${group}, i % 5 = 0 FROM n`,
+    );
+  }
+  away = lab.through(pool);
+});
+
+afterAll(() => {
+  pool.close();
+  closeDatabase(lab.database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Sent {
+  status: number;
+  batch: string | null;
+  body: Record<string, unknown>;
+}
+
+async function send(
+  answer: Answer,
+  method: string,
+  path: string,
+  body?: unknown,
+  as = "alice",
+): Promise<Sent> {
+  const { tokens } = answer === away ? lab : reference;
+  const response = await answer(
+    new Request(`http://lab/api/v2/${path}`, {
+      method,
+      headers: { Authorization: `Token ${tokens[as]}`, "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  );
+  const text = await response.text();
+  const parsed = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+  return { status: response.status, batch: response.headers.get("batch-id"), body: parsed };
+}
+
+const rowsOf = ({ database }: Lab) =>
+  database.query("SELECT id, label, description, public, version, deleted FROM location ORDER BY rid").all();
+const changesOf = ({ database }: Lab) =>
+  database.query("SELECT object_kind, object_rid, op, version FROM record_change ORDER BY seq").values();
+const FILTER = "label__startswith=Box";
+const descriptionsOf = () =>
+  lab.database
+    .query(`SELECT DISTINCT substr(description, 1, 3) FROM location WHERE label LIKE 'Box%'`)
+    .values();
+
+test("writes and responds as the thread of the server does", async () => {
+  const here = reference.through(undefined);
+  const both = async (method: string, path: (batch: string) => string, body?: unknown, as?: string) => {
+    const expected = await send(here, method, path(last.here), body, as);
+    const got = await send(away, method, path(last.away), body, as);
+    const shown = ({ status, body: { count, refused, code, deleted, message } }: Sent) => ({
+      status,
+      count,
+      refused,
+      code,
+      deleted,
+      message,
+    });
+    expect({ path: path(""), ...shown(got) }).toEqual({ path: path(""), ...shown(expected) });
+    expect(rowsOf(lab)).toEqual(rowsOf(reference));
+    expect(changesOf(lab)).toEqual(changesOf(reference));
+    last.here = expected.batch ?? last.here;
+    last.away = got.batch ?? last.away;
+    return got.status;
+  };
+  const last = { here: "", away: "" };
+  const list = (parameters: string) => () => `locations/?${parameters}`;
+  const undo = (batch: string) => `batches/${batch}/undo/`;
+  const statuses = [
+    await both("PATCH", list(`${FILTER}&dry_run=1&changes=2`), { description: "new" }),
+    await both("PATCH", list(FILTER), { description: "new" }),
+    await both("PATCH", list(FILTER), { label: "" }),
+    await both("PATCH", list(FILTER), { description: "theirs" }, "bob"),
+    await both("POST", undo, {}),
+    await both("PATCH", list(""), { filters: { label__startswith: "Box 1" }, description: "newer" }),
+    await both("DELETE", () => `locations/bulk_delete/?${FILTER}`),
+    await both("POST", undo, {}),
+    await both(
+      "POST",
+      list(""),
+      Array.from({ length: 600 }, (_, i) => ({ label: `Tray ${i}` })).concat({ label: "" }),
+    ),
+  ];
+  expect(statuses).toEqual([200, 200, 400, 403, 200, 200, 200, 200, 400]);
+  expect(pool.pids.length).toBe(1);
+}, 120_000);
+
+test("lets others read meanwhile, and write afterwards", async () => {
+  const bulk = send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=0`, { description: "dry" });
+  await Bun.sleep(20);
+  const write = send(away, "POST", "locations/", { label: "Written meanwhile" }, "bob");
+  let turns = 0;
+  for (let ended: unknown; ended === undefined; turns++) {
+    expect((await send(away, "GET", "places/?page_size=3")).status).toBe(200);
+    ended = await Promise.race([bulk, Bun.sleep(2)]);
+  }
+  expect({ bulk: (await bulk).status, write: (await write).status }).toEqual({ bulk: 200, write: 201 });
+  expect(turns).toBeGreaterThan(10);
+}, 60_000);
+
+test("writes nothing when its process is killed, and the next one writes", async () => {
+  const before = descriptionsOf();
+  await send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=0`, { description: "dry" });
+  const bulk = send(away, "PATCH", `locations/?${FILTER}`, { description: "killed" });
+  await Bun.sleep(50);
+  for (const pid of pool.pids) process.kill(pid, "SIGKILL");
+  expect(await bulk).toMatchObject({
+    status: 503,
+    body: { code: "busy", message: expect.stringContaining("all of them were written, or none") },
+  });
+  expect(descriptionsOf()).toEqual(before);
+  expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "yes" })).status).toBe(200);
+  expect(descriptionsOf()).toEqual([["yes"]]);
+}, 60_000);
