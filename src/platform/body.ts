@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { holdBody } from "./byte-budget.ts";
 import { checkMembers } from "./json-members.ts";
 import { currentRequest } from "./request-context.ts";
 
@@ -59,13 +60,14 @@ const tooSlow = (seconds: number, isPause: boolean): Problem =>
       : `The body did not arrive within ${seconds} seconds.`,
   );
 
-/** The whole body of a request. @throws Problem too_large, timeout */
+/** The whole body of a request. @throws Problem too_large, timeout, busy */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   await receive(request, (chunk) => {
     size += chunk.byteLength;
     if (size > maxBytes) throw bodyTooLarge(maxBytes);
+    holdBody(chunk.byteLength);
     chunks.push(chunk);
   });
   return Buffer.concat(chunks);

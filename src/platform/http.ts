@@ -3,6 +3,7 @@ import "./node-env.ts";
 import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, ValidationError } from "elysia";
 import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
+import { paced, releaseBody } from "./byte-budget.ts";
 import type { Clock } from "./clock.ts";
 import { ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compress } from "./compression.ts";
@@ -103,6 +104,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
         return problemResponse(context.problem);
       }
     });
+    releaseBody(context);
     finish(request, response, id);
     const { method } = request;
     const { status } = response;
@@ -178,7 +180,7 @@ function asJson(value: unknown, set: { status?: number | string; headers: object
   if (body === undefined || body === null) return new Response(null, { status: 204, headers });
   if (typeof body !== "object" || body instanceof Blob || body instanceof ReadableStream) return undefined;
   // Not Response.json: clients compare the type with "application/json" to the letter.
-  return new Response(JSON.stringify(body), {
+  return new Response(paced(JSON.stringify(body)), {
     status: custom ? Number(custom.code) : Number(set.status ?? 200),
     headers: { ...headers, "Content-Type": "application/json" },
   });

@@ -6,10 +6,20 @@ export interface Limit {
   instead: string;
 }
 
-/** Limits of every service. */
+/** Limits of every service; the last two are those of all requests together. */
 export const LIMITS = {
   containers: { max: 1_000_000, of: "lists and objects in one JSON body", instead: "Split the request." },
   members: { max: 10_000, of: "members in one JSON object or form", instead: "Split the request." },
+  bodies: {
+    max: 67_108_864,
+    of: "bytes of request bodies in flight",
+    instead: "Try again when others have arrived.",
+  },
+  responses: {
+    max: 134_217_728,
+    of: "bytes of responses that clients have yet to read",
+    instead: "Read them, or request smaller pages.",
+  },
 } as const satisfies Record<string, Limit>;
 
 /** The error of a request above the limit. */

@@ -42,6 +42,8 @@ const NOBODY: Identity = { actor: null, via: "none", token: null };
 /** The request that is being answered. Route handlers get it as `requestContext`. */
 export class RequestContext {
   identity: Identity = NOBODY;
+  /** Bytes of the body that have arrived. */
+  bodyBytes = 0;
   /** Path pattern of the route that answers. */
   route = "none";
   /** The problem that the request ended in, for the log. */

@@ -10,7 +10,8 @@ import { MEDIA_TYPES } from "./negotiation.ts";
 import { readJson } from "./request-body.ts";
 import { ANONYMOUS } from "../../accounts/actor.ts";
 import { unauthenticated } from "../../accounts/unauthenticated.ts";
-import type { RequestContext } from "../../platform/request-context.ts";
+import { paced } from "../../platform/byte-budget.ts";
+import { currentRequest, type RequestContext } from "../../platform/request-context.ts";
 import { Problem } from "../../problem.ts";
 
 export const ROOT = "/api/v2/";
@@ -79,8 +80,9 @@ export function respond(
 ): Response {
   const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
   if (body === null) delete sent["Content-Type"];
-  const response = new Response(body, { status, headers: sent });
-  if (typeof body === "string") bodies.set(response, body);
+  const response = new Response(typeof body === "string" ? paced(body) : body, { status, headers: sent });
+  const isStored = currentRequest()?.request.headers.has("idempotency-key");
+  if (isStored && typeof body === "string") bodies.set(response, body);
   return response;
 }
 

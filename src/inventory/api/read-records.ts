@@ -27,11 +27,14 @@ import {
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import { openSnapshotFor, streamList } from "./list-stream.ts";
+import { checkRoom } from "../../platform/byte-budget.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { formOf, notModified, show } from "./render.ts";
 
 const EXPORT_CHUNK = 500;
+/** Bytes of a record with all fields and little text. */
+const RECORD_SIZE = 1024;
 
 /** GET of a list. */
 export function listRecords(call: Call, resource: RoutedResource): Response {
@@ -49,6 +52,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   const reader = past?.reader ?? store.reader;
   const found = reader.list(resource, listing, actor);
   const page = pageInfo(here(call), searchParams, found.current, found.total, listing.size);
+  checkRoom(found.rids.length * RECORD_SIZE);
   const links = { base: call.base, format: listing.format };
   const json = envelopeText(page, reader.texts(resource, listing, actor, found.rids, links));
   headers.ETag = listTag(json, formOf(call, format));

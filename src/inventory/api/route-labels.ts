@@ -10,6 +10,7 @@ import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts"
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
 import { binary, content, COUNT, optional, TEXT } from "./schema.ts";
+import { paced } from "../../platform/byte-budget.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
 
@@ -141,7 +142,7 @@ async function makeFile(
   const oversized = labels.find((label) => !fitsPdf(label, sheet, symbol));
   if (oversized) throw tooSmall(sheet, symbol, oversized.name.slice(0, 60));
   const bytes = await labelPdf(labels, sheet, symbol, skip, name);
-  return new Response(bytes, { headers: { "Content-Type": PDF, ...headers } });
+  return new Response(paced(bytes), { headers: { "Content-Type": PDF, ...headers } });
 }
 
 const tooSmall = ({ name }: Sheet, symbol: Symbology, record: string): Problem =>

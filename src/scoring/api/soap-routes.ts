@@ -4,6 +4,7 @@ import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
+import { holdBody } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
 import {
   encodeFault,
@@ -154,7 +155,7 @@ async function receive(options: SoapOptions, request: Request): Promise<Envelope
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(tooSlow(receiveTimeout)), receiveTimeout);
   try {
-    return await readEnvelope(body ?? request.body, { ...reading, signal: abort.signal });
+    return await readEnvelope(body ?? request.body, { ...reading, signal: abort.signal, onBytes: holdBody });
   } finally {
     clearTimeout(timer);
   }

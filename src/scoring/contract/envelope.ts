@@ -16,6 +16,8 @@ export interface EnvelopeOptions {
   limits?: Partial<MessageLimits>;
   /** Stops reading a message that does not arrive; its reason becomes the problem. */
   signal?: AbortSignal;
+  /** Called with the size of each piece that arrives; an error ends the message. */
+  onBytes?: (count: number) => void;
 }
 
 /** The request of a message, or the problem with it, and the form in which to respond. */
@@ -41,6 +43,7 @@ export async function readEnvelope(
     while (!envelope.isDone) {
       const { done, value } = await source.read();
       if (done) break;
+      options.onBytes?.(value.byteLength);
       envelope.push(value);
     }
   } catch (error) {

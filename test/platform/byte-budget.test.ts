@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readBytes } from "../../src/platform/body.ts";
+import { paced, releaseBody, SMALL } from "../../src/platform/byte-budget.ts";
+import { exceeded, LIMITS } from "../../src/platform/limits.ts";
+import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
+
+/** Bytes of bodies in flight, at the limit and one above. */
+
+const MAX_MESSAGE = LIMITS.bodies.max;
+const contexts: RequestContext[] = [];
+const release = () => contexts.splice(0).forEach(releaseBody);
+afterEach(release);
+
+const perClient = (limit: keyof typeof LIMITS, max = LIMITS[limit].max / 2): string =>
+  exceeded({ ...LIMITS[limit], max, of: `${LIMITS[limit].of} for one client` });
+
+/** A request of a client; its body stays open after the given bytes. */
+function open(
+  address: string,
+  maxMessageBytes = 1,
+): { context: RequestContext; send(bytes: number): Promise<unknown> } {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const request = new Request("http://lab/", { method: "POST", body: readable });
+  const arrival = { address: () => address, origin: () => "http://lab" };
+  const limits = { maxMessageBytes, receiveTimeout: 60 };
+  const context = new RequestContext(request, "id", arrival, undefined, limits);
+  contexts.push(context);
+  const failed = withinRequest(context, () => readBytes(request, Infinity)).then(
+    () => "read",
+    (error: Error) => error.message,
+  );
+  const writer = writable.getWriter();
+  return {
+    context,
+    send: (bytes) => Promise.race([failed, writer.write(new Uint8Array(bytes)).then(() => Bun.sleep(1))]),
+  };
+}
+
+describe("bodies in flight", () => {
+  test("of one client take half of the limit, and small ones nothing", async () => {
+    const first = open("10.0.0.1");
+    expect(await first.send(LIMITS.bodies.max / 2 + SMALL)).toBeUndefined();
+    const other = open("10.0.0.1");
+    expect(await other.send(SMALL)).toBeUndefined();
+    expect(await other.send(1)).toBe(perClient("bodies"));
+    releaseBody(first.context);
+    expect(await open("10.0.0.1").send(SMALL + 1)).toBeUndefined();
+  });
+
+  test("of all clients take the limit", async () => {
+    for (const address of ["10.0.0.1", "10.0.0.2"])
+      expect(await open(address).send(LIMITS.bodies.max / 2 + SMALL)).toBeUndefined();
+    expect(await open("10.0.0.3").send(SMALL)).toBeUndefined();
+    expect(await open("10.0.0.3").send(SMALL + 1)).toBe(exceeded(LIMITS.bodies));
+  });
+
+  test("leave room for one of the largest message", async () => {
+    expect(await open("10.0.0.1", MAX_MESSAGE).send(MAX_MESSAGE + SMALL)).toBeUndefined();
+    expect(await open("10.0.0.1", MAX_MESSAGE).send(SMALL + 1)).toBe(perClient("bodies", MAX_MESSAGE));
+  });
+});
+
+describe("responses that clients have yet to read", () => {
+  const respond = (address: string, bytes: number): Response => {
+    const arrival = { address: () => address, origin: () => "http://lab" };
+    const context = new RequestContext(new Request("http://lab/"), "id", arrival);
+    return withinRequest(context, () => new Response(paced(new Uint8Array(bytes))));
+  };
+
+  test("of one client take half of the limit", async () => {
+    const reader = respond("10.0.0.1", LIMITS.responses.max / 2).body!.getReader();
+    await reader.read();
+    expect(() => respond("10.0.0.1", SMALL + 1)).toThrow(perClient("responses"));
+    expect(await respond("10.0.0.1", SMALL).bytes()).toHaveLength(SMALL);
+    expect(await respond("10.0.0.2", SMALL + 1).bytes()).toHaveLength(SMALL + 1);
+    await reader.cancel();
+    expect(await respond("10.0.0.1", SMALL + 1).bytes()).toHaveLength(SMALL + 1);
+  });
+
+  test("of all clients take the limit", async () => {
+    const readers = ["10.0.0.1", "10.0.0.2"].map((address) =>
+      respond(address, LIMITS.responses.max / 2).body!.getReader(),
+    );
+    for (const reader of readers) await reader.read();
+    expect(() => respond("10.0.0.3", SMALL + 1)).toThrow(exceeded(LIMITS.responses));
+    // What was read to its end no longer counts.
+    while (!(await readers[0].read()).done);
+    expect(await respond("10.0.0.3", SMALL + 1).bytes()).toHaveLength(SMALL + 1);
+    await readers[1].cancel();
+  });
+
+  test("count nothing before the first byte is requested", () => {
+    for (let i = 0; i < 4; i++) respond("10.0.0.1", LIMITS.responses.max / 2);
+    expect(() => respond("10.0.0.1", SMALL + 1)).not.toThrow();
+  });
+
+  test("arrive unchanged", async () => {
+    const text = "ä😀".repeat(100_000);
+    expect(await new Response(paced(text)).text()).toBe(text);
+  });
+});
