@@ -53,7 +53,7 @@ async function submit(body: object): Promise<Job> {
 }
 
 describe("the examples of the guide", () => {
-  test.skipIf(!Bun.which("curl"))("runs the curl examples (SKIPPED without it)", async () => {
+  test.skipIf(!Bun.which("curl"))("runs the curl examples (SKIPPED without curl)", async () => {
     const { code, stdout, stderr } = await run(["bash", "-euc", block("sh")]);
     expect([code, stderr]).toEqual([0, ""]);
     const [head, match, none] = stdout.split("\n");
@@ -65,7 +65,7 @@ describe("the examples of the guide", () => {
     );
   });
 
-  test.skipIf(!Bun.which("python3"))("runs the Python example (SKIPPED without it)", async () => {
+  test.skipIf(!Bun.which("python3"))("runs the Python example (SKIPPED without Python)", async () => {
     const { code, stdout, stderr } = await run(["python3", "-c", block("python")]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^L\.C\.E 22 LYCYE [a-z ]*conserved 0\.\d+\n$/);
@@ -80,7 +80,7 @@ describe("the examples of the guide", () => {
     expect(stdout).toMatch(/E7 +L\.C\.E +22 +LYCYE .* conserved/);
   });
 
-  test.skipIf(!Bun.which("Rscript"))("R parses its example (SKIPPED without it)", async () => {
+  test.skipIf(!Bun.which("Rscript"))("R parses its example (SKIPPED without R)", async () => {
     writeFileSync(join(place.directory, "example.R"), block("r"));
     const { code, stdout } = await run(["Rscript", "-e", 'cat(length(parse("example.R")))']);
     expect([code, Number(stdout) > 5]).toEqual([0, true]);

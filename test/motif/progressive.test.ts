@@ -50,7 +50,7 @@ test("places a shared gap in one column and keeps residue order", () => {
   }
 });
 
-test("equals the unbanded alignment", () => {
+test("the banded alignment equals the unbanded one", () => {
   const next = random(84);
   for (let k = 0; k < 6; k++) {
     const { sequences } = simulateFamily(next, { sequences: 8, length: 260, depth: 0.8 });

@@ -27,7 +27,7 @@ describe("the order of leases", () => {
   });
 
   test.each([1, 2, 3, 4])(
-    "gives every waiting client one job per round, in the order of their places (seed %d)",
+    "leases one job per round to every waiting client, as their places predict (seed %d)",
     async (seed) => {
       const { store, insert } = openQueue();
       const next = random(seed);

@@ -63,7 +63,7 @@ describe("finishInGroup", () => {
     expect(states([one, two])).toEqual(["cancelled", "finished"]);
   });
 
-  test("rejects with the error of the database, after which it can be repeated", async () => {
+  test("finishing rejects with the error of the database and can be repeated", async () => {
     const { store, database, insert, states } = openQueue();
     const ids = await insert("a A");
     const lease = store.lease(1000)!;

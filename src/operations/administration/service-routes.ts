@@ -144,7 +144,7 @@ export function backupRoutes(context: AdministrationContext) {
         const found = backups().find(({ path }) => basename(path) === name);
         if (!found) throw new Problem("not_found", "There is no such backup.");
         const work = async (report: Report) => {
-          report.say("Unpacking and reading all of it.");
+          report.say("Unpacking and reading the whole backup.");
           const words = ["restore", "--check", found.path, "--data-dir", dataDirectory];
           await runCommand(words, report, { environment: context.environment() });
           return { said: `${name} is intact and can be restored.` };

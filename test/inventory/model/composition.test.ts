@@ -209,7 +209,7 @@ test("every statement selects what the composed condition means, for every calle
   expect(telling).toBeGreaterThan(120);
 });
 
-test("counts of references add the composed condition to their own", () => {
+test("counting references combines the composed condition with the condition of the count", () => {
   const resource = DECLARED.get("location") as Parameters<typeof countReferring>[2]["resource"];
   const place = Number(store.statements.get({ text: "SELECT rid FROM place", args: [] })?.rid);
   for (let i = 0; i < 100; i++) {
