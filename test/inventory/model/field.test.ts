@@ -44,7 +44,7 @@ test.each([
   expect(parseInstant(typed)).toBeUndefined();
 });
 
-test("prints every parsed microsecond", () => {
+test("prints every parsed time to the microsecond", () => {
   const random = seeded(3);
   for (let i = 0; i < 500; i++) {
     const micros = Math.floor((random.real() - 0.2) * 4e15);
