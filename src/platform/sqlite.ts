@@ -99,7 +99,13 @@ export function openReader(path: string): Database {
  * Writes the log of a large transaction back into the database; on the connection of the server this would take seconds.
  * Readers and writers go on.
  */
-export const checkpoint = (writer: Database): void => void writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+export function checkpoint(writer: Database): void {
+  try {
+    writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch {
+    // A full disk, for example. What was committed stays in the log until the next one.
+  }
+}
 
 /** Whether this process makes the checkpoints of the database, and not Litestream. */
 export const makesCheckpoints = (database: Database): boolean => !unchecked.has(database);

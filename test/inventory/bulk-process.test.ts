@@ -134,6 +134,14 @@ test("lets others read meanwhile, and write afterwards", async () => {
   expect(turns).toBeGreaterThan(10);
 }, 60_000);
 
+test("leaves no log of the transaction that the server would have to write back", async () => {
+  expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "logged" })).status).toBe(200);
+  const log = () =>
+    lab.database.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
+  expect(log().log).toBeGreaterThan(100);
+  while (log().checkpointed < log().log) await Bun.sleep(5);
+}, 30_000);
+
 test("writes nothing when its process is killed, and the next one writes", async () => {
   const before = descriptionsOf();
   await send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=0`, { description: "dry" });

@@ -72,6 +72,16 @@ test("serves readers during an import while writers wait", async () => {
   expect((await written).status).toBe(201);
 });
 
+test("leaves no log of the transaction that the server would have to write back", async () => {
+  expect((await send(IMPORT, csv(2000))).status).toBe(200);
+  const log = lab.database.query("PRAGMA wal_checkpoint(NOOP)").get() as {
+    log: number;
+    checkpointed: number;
+  };
+  expect(log.log).toBeGreaterThan(100);
+  expect(log.checkpointed).toBe(log.log);
+});
+
 test("runs a background import and reports its progress and result", async () => {
   const headers = { "Content-Type": "text/csv", Prefer: "respond-async" };
   const accepted = await lab.ask("POST", IMPORT, { as: "alice", body: csv(2000), headers });

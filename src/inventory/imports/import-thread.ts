@@ -23,6 +23,8 @@ export interface ImportRequest {
 export interface ImportTask extends ImportRequest {
   /** File of the database. */
   path: string;
+  /** Whether to make a checkpoint afterwards; false leaves it to Litestream. */
+  checkpoints: boolean;
   /** Id in the table import_file, if the import is stored there. */
   stored: string | null;
   /** A 32-bit number; other than 0 it cancels the import. */

@@ -7,7 +7,7 @@ import { Problem } from "../../problem.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";
 import { withinOrigin } from "../../platform/request-context.ts";
-import { openWriter } from "../../platform/sqlite.ts";
+import { checkpoint, openWriter } from "../../platform/sqlite.ts";
 
 /** The thread of one import: reads the file, waits until it may write, writes all rows in one transaction, and ends. */
 
@@ -68,6 +68,7 @@ async function work(task: ImportTask): Promise<void> {
     report = withinOrigin(task.origin, () =>
       runImport(store, resource, table, task.options, { actor: task.actor, watcher }),
     );
+    if (task.checkpoints) checkpoint(database);
   } finally {
     database.close();
   }

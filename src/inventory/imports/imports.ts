@@ -16,7 +16,7 @@ import { type Code, Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { currentOrigin, withinOrigin } from "../../platform/request-context.ts";
-import type { Database } from "../../platform/sqlite.ts";
+import { type Database, makesCheckpoints } from "../../platform/sqlite.ts";
 import { type WriteLock, writeLockOf } from "../../platform/write-lock.ts";
 
 const INSTANT = Type.String({ format: "date-time" });
@@ -231,7 +231,14 @@ export class Imports {
     // A copy, whose memory moves to the thread.
     const bytes = new Uint8Array(request.bytes);
     const stored = entry.stored ? id : null;
-    return this.#runInThread(entry, { ...request, path: this.#path, bytes, stored, cancelled });
+    return this.#runInThread(entry, {
+      ...request,
+      path: this.#path,
+      checkpoints: makesCheckpoints(this.database),
+      bytes,
+      stored,
+      cancelled,
+    });
   }
 
   #runInThread(entry: Entry, task: ImportTask): Promise<ImportReport> {
