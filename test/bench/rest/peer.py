@@ -318,7 +318,7 @@ class AnnotationTypes(Records):
     serializer_class = AnnotationTypeSerializer
     filterset_class = AnnotationTypeFilter
     search_fields = ["name"]
-    ordering_fields = ["name", "label", "type", "created", "modified"]
+    ordering_fields = ["name", "label", "type", "created", "modified", "owner__username"]
 
 
 class Locations(Records):
@@ -326,7 +326,7 @@ class Locations(Records):
     serializer_class = LocationSerializer
     filterset_class = LocationFilter
     search_fields = ["label"]
-    ordering_fields = ["label", "created", "modified"]
+    ordering_fields = ["label", "created", "modified", "created_by__username"]
 
 
 router = DefaultRouter()
@@ -346,6 +346,7 @@ def fill(records):
     users = [User.objects.create(username=f"user{i}") for i in range(USERS)]
     for i, user in enumerate(users):
         user.groups.add(groups[i % GROUPS])
+    admin.groups.add(groups[0])
     Reference.objects.create(id=FIELD_META, name="default")
     epoch = datetime.fromtimestamp(1_700_000_000, timezone.utc)
 

@@ -1,5 +1,7 @@
 /** The peer, Django REST framework: peer.py with Debian's packages, with its own database. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Service } from "./service.ts";
 
 const PYTHON = "/usr/bin/python3";
 /**
@@ -8,18 +10,8 @@ const PYTHON = "/usr/bin/python3";
  */
 const SERVED_BY = ["-m", "gunicorn", "--workers", "4", "--threads", "2", "--keep-alive", "75"];
 
-export interface Peer {
-  /** Base URL of its lists. */
-  readonly base: string;
-  /** Tokens by user name. */
-  readonly tokens: Record<string, string>;
-  /** Version of the framework. */
-  readonly version: string;
-  stop(): Promise<void>;
-}
-
 /** Starts the peer with so many records of each kind, or gives nothing where its packages are not installed. */
-export async function startPeer(directory: string, records: number): Promise<Peer | undefined> {
+export async function startPeer(directory: string, records: number): Promise<Service | undefined> {
   const python = (...words: string[]) => ({
     cmd: [PYTHON, ...words],
     cwd: import.meta.dir,
@@ -55,10 +47,19 @@ export async function startPeer(directory: string, records: number): Promise<Pee
     output += decoder.decode(value, { stream: true });
     url = /Listening at: (\S+)/.exec(output)?.[1];
   }
+  void (async () => {
+    // Reports errors; a full pipe would stop the peer.
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const text = decoder.decode(part.value, { stream: true });
+      if (!text.includes("[INFO]")) process.stderr.write(text);
+    }
+  })();
+  const workers = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();
   return {
+    name: `Django REST framework ${version}`,
     base: `${url}/api/v2/`,
     tokens,
-    version,
+    pids: () => [child.pid, ...workers().split(" ").map(Number)],
     async stop() {
       child.kill();
       await child.exited;

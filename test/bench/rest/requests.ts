@@ -1,0 +1,118 @@
+/** The requests of rest.bench.ts: each kind varies at random, so that a response that is cached is of little use. */
+
+export type Random = (below: number) => number;
+
+/** Pseudo-random whole numbers (mulberry32). */
+export function seeded(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t ^= t + Math.imul(t ^ (t >>> 7), 61 | t);
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+export const USERS = 50;
+export const GROUPS = 10;
+export const TYPES = ["TEXT", "JSON", "OBJECT", "DMAPPANNOTATION"];
+
+export const idOf = (kind: number, i: number): string =>
+  `${kind}0000000-0000-4000-8000-${String(i).padStart(12, "0")}`;
+
+export interface Kind {
+  readonly name: string;
+  /** A random path below the base URL. */
+  path(random: Random, records: number): string;
+  readonly users: readonly ("admin" | "user0")[];
+}
+
+const BOTH = ["admin", "user0"] as const;
+const digits = (random: Random, count: number): string => String(random(10 ** count)).padStart(count, "0");
+/** A page that exists for user0 too, who may view six of ten records. */
+const page = (random: Random, records: number): number => 1 + random(Math.floor((records * 0.6) / 50));
+/** One of the first twenty pages of a list; of some types user0 may view one record of twenty. */
+const early = (random: Random, records: number): number =>
+  1 + random(Math.min(20, Math.floor(records / 20 / 50)));
+
+export const KINDS: readonly Kind[] = [
+  { name: "first page", path: () => "annotationtypes/", users: BOTH },
+  { name: "first page of locations", path: () => "locations/", users: BOTH },
+  {
+    name: "random page",
+    path: (random, records) => `annotationtypes/?page=${page(random, records)}`,
+    users: BOTH,
+  },
+  {
+    name: "random page of locations",
+    path: (random, records) => `locations/?page=${page(random, records)}`,
+    users: BOTH,
+  },
+  {
+    name: "type",
+    path: (random, records) => `annotationtypes/?type=${TYPES[random(4)]}&page=${early(random, records)}`,
+    users: BOTH,
+  },
+  { name: "prefix", path: (random) => `annotationtypes/?name=type_00${digits(random, 2)}`, users: BOTH },
+  {
+    name: "type and prefix",
+    path: (random) => `annotationtypes/?type=${TYPES[random(4)]}&name=type_00${digits(random, 1)}`,
+    users: BOTH,
+  },
+  {
+    name: "nested ordering",
+    path: (random, records) =>
+      `annotationtypes/?ordering=owner__username,-created&page=${early(random, records)}`,
+    users: BOTH,
+  },
+  {
+    name: "nested ordering of locations",
+    path: (random, records) =>
+      `locations/?ordering=-created_by__username,label&page=${early(random, records)}`,
+    users: BOTH,
+  },
+  {
+    name: "description, rare",
+    path: (random) => `annotationtypes/?description=number+${random(1000)}+of`,
+    users: BOTH,
+  },
+  {
+    name: "description, two digits",
+    path: (random) => `locations/?description=${digits(random, 2)}`,
+    users: BOTH,
+  },
+  { name: "query, rare word", path: (random, records) => `locations/?query=${random(records)}`, users: BOTH },
+  { name: "query, two words", path: (random) => `locations/?query=box+${100 + random(900)}`, users: BOTH },
+  { name: "query, two letters", path: (random) => `locations/?query=${digits(random, 2)}`, users: BOTH },
+  { name: "query, one letter", path: (random) => `locations/?query=${random(10)}`, users: BOTH },
+  {
+    name: "any record",
+    path: (random, records) => `annotationtypes/${idOf(1, random(records))}/`,
+    users: ["admin"],
+  },
+];
+
+export interface Write {
+  readonly method: "POST" | "PATCH";
+  readonly path: string;
+  readonly body: object;
+}
+
+/** A new location. */
+export const creation = (i: number): Write => ({
+  method: "POST",
+  path: "locations/",
+  body: { label: `New ${i}`, description: "Created by the benchmark" },
+});
+
+/** A write to the records that requests of this kind read: half of those to locations create one. */
+export function writeBeside(path: string, random: Random, records: number): Write {
+  const isLocation = path.startsWith("locations/");
+  if (isLocation && random(2) === 0) return creation(random(1e6));
+  const i = random(records);
+  return {
+    method: "PATCH",
+    path: `${isLocation ? "locations" : "annotationtypes"}/${idOf(isLocation ? 2 : 1, i)}/`,
+    body: { description: `Description of thing ${i}, number ${random(1000)} of its kind` },
+  };
+}
