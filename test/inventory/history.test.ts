@@ -58,7 +58,73 @@ describe("the history of a record", () => {
     expect((await lab.ask("GET", `locations/${id}/history/`)).status).toBe(404);
     await send("PATCH", `locations/${id}/`, { public: true });
     const history = await get(`locations/${id}/history/`, "bob");
-    expect(rows(history).map(({ token }) => token)).toEqual([null, null]);
+    expect(rows(history).map(({ token }) => token)).toEqual([null]);
+  });
+
+  test("shows what was written before publication only to those who could view it then", async () => {
+    const path = `locations/${await add("draft-secret")}/`;
+    const between = moment();
+    const notes = await Promise.all(
+      ["kept note", "deleted-secret"].map((content) => send("POST", `${path}notes/`, { content })),
+    );
+    const gone = `${path}notes/${String(notes[1].body.id)}/`;
+    await send("DELETE", gone);
+    const upload = `attachments/?app=stocks&model=location&object_id=${path.split("/")[1]}`;
+    const { bytes } = await lab.bytes("POST", `${upload}&name=file-secret`, { as: "alice", body: "x" });
+    const file = `attachments/${String(JSON.parse(new TextDecoder().decode(bytes)).id)}/`;
+    await send("DELETE", file);
+    await send("PATCH", path, { label: "renamed-secret" });
+    // The change that publishes must not show its own old values either.
+    await send("PATCH", path, { public: true, label: "Box" }, "admin");
+    await send("PATCH", path, { description: "later" });
+    const paths = [
+      path,
+      `${path}history/`,
+      `${path}?as_of=${between}`,
+      `locations/?deleted=all&page_size=max&as_of=${between}`,
+      "changes/",
+      "batches/?page_size=max",
+      `${path}notes/?deleted=all`,
+      `${path}notes/?deleted_by=alice`,
+      `${path}notes/?as_of=${between}`,
+      `${gone}?deleted=all`,
+      `${gone}history/`,
+      `${upload}&deleted=all`,
+      `${file}?deleted=all`,
+      `${file}history/`,
+    ];
+    for (const as of ["bob", undefined])
+      for (const one of paths) {
+        const { text } = await lab.ask("GET", one, as === undefined ? {} : { as });
+        expect({ as, one, leaked: text.match(/\w+-secret/g) }).toEqual({ as, one, leaked: null });
+      }
+    for (const one of [`${path}history/`, `${path}notes/?deleted=all`, `${gone}?deleted=all`])
+      expect((await get(one)).text).toContain("-secret");
+    const seen = rows(await get(`${path}history/`, "bob"));
+    expect(seen).toMatchObject([
+      { op: "update", before: { description: "" }, after: { description: "later" } },
+      { op: "update", before: null, after: { label: "Box", public: true } },
+    ]);
+    // An editor cannot restore a version from before.
+    await send("PATCH", `${path}permissions/`, { users: [{ user: "bob", view: true, change: true }] });
+    expect((await send("POST", `${path}restore/`, { version: 1 }, "bob")).status).toBe(404);
+    expect((await send("POST", `${path}restore/`, { version: 1 })).status).toBe(200);
+  });
+
+  test("shows the history of an earlier publication, and of one's own group", async () => {
+    const path = `locations/${await add("first")}/`;
+    await send("PATCH", path, { public: true });
+    await send("PATCH", path, { label: "second" });
+    await send("PATCH", path, { public: false });
+    await send("PATCH", path, { label: "third" });
+    await send("PATCH", path, { owned_by: "Imaging" }, "admin");
+    await send("PATCH", path, { label: "fourth" });
+    const labels = rows(await get(`${path}history/`, "bob")).map(
+      ({ after }) => (after as { label?: string }).label,
+    );
+    // The versions of the time at which it was public, and those since it is of Imaging.
+    expect(labels).toEqual(["fourth", "third", "second", "first"]);
+    expect((await lab.ask("GET", `${path}history/`)).status).toBe(404);
   });
 });
 

@@ -139,8 +139,16 @@ async function writeHistory(lab: Lab, seed: number): Promise<Moment[]> {
   return taken;
 }
 
-/** A state as a user sees it, who may view the records of today, with the rights of today. */
+/** Whether a user with these groups could view a record as it was. */
+const couldView = (
+  user: string,
+  groups: readonly unknown[],
+  { public: open, owner, owned_by }: Record_,
+): boolean => user === "admin" || open === true || owner === user || groups.includes(owned_by);
+
+/** A state as a user sees it, who could view its records and may view them today, with the rights of today. */
 function visibleState(
+  { user, groups }: { user: string; groups: readonly unknown[] },
   state: Record<string, Record_[]>,
   today: Record<string, Record_[]>,
 ): Record<string, Record_[]> {
@@ -148,7 +156,7 @@ function visibleState(
     SEGMENTS.map((segment) => {
       const mine = new Map(today[segment].map((record) => [record.id, record]));
       const records = state[segment]
-        .filter(({ id }) => mine.has(id))
+        .filter((record) => mine.has(record.id) && couldView(user, groups, record))
         .map((record) => {
           const { actions } = mine.get(record.id)!.permissions as Record_;
           return Object.assign({}, record, { permissions: { public: record.public, actions } });
@@ -158,7 +166,7 @@ function visibleState(
   );
 }
 
-/** Histories, batches and the feed show everything that the user may view today, and nothing else. */
+/** Histories, batches and the feed show everything that the user may view today and could view then, and nothing else. */
 async function checkFeed(
   lab: Lab,
   user: string,
@@ -198,6 +206,14 @@ test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
       const today = Object.fromEntries(
         await Promise.all(USERS.map(async (user) => [user, await everything(lab, user)] as const)),
       );
+      const groups = new Map(
+        await Promise.all(
+          USERS.map(async (user) => {
+            const { body } = await lab.ask("GET", `users/${user}/`, { as: "admin" });
+            return [user, (body.groups as { name: string }[]).map(({ name }) => name)] as const;
+          }),
+        ),
+      );
       for (const [i, { at, batch, state }] of taken.entries()) {
         // By the clock, where no later batch has the same time.
         const next = taken[i + 1]?.at;
@@ -205,7 +221,8 @@ test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
         for (const time of byClock ? [batch, at] : [batch])
           for (const user of USERS) {
             const past = await everything(lab, user, `&as_of=${time}`);
-            expect([time, user, past]).toEqual([time, user, visibleState(state, today[user])]);
+            const reader = { user, groups: groups.get(user)! };
+            expect([time, user, past]).toEqual([time, user, visibleState(reader, state, today[user])]);
           }
       }
       for (const user of USERS) await checkFeed(lab, user, today, taken);

@@ -95,3 +95,40 @@ export function statusFor(who: Caller, of: Location): number {
   if (!views(who, of)) return 404;
   return may(who, of, "change") ? 200 : 403;
 }
+
+/** The states in which records and their parts were changed, and in which records were shared, by id. */
+export const changed = new Map<string, Thing[]>();
+export const shared = new Map<string, Thing[]>();
+export const note = (states: Map<string, Thing[]>, id: string, of: Thing): void => {
+  const state = { ...of, users: new Map(of.users), groups: new Map(of.groups) };
+  states.set(id, [...(states.get(id) ?? []), state]);
+};
+
+const PAST = "as_of=2026-01-01T00:00:00Z";
+/** Requests about a location that the caller may not view. */
+export const HIDDEN: [method: string, path: string, body?: unknown][] = [
+  ...["", "?deleted=all", `?${PAST}`, "?explain=1", "history/", "annotations/", `annotations/?${PAST}`].map(
+    (more): [string, string] => ["GET", `locations/ID/${more}`],
+  ),
+  ...["notes/", "notes/?deleted=all", "permissions/", `permissions/?${PAST}`].map(
+    (more): [string, string] => ["GET", `locations/ID/${more}`],
+  ),
+  ["POST", "locations/ID/restore/"],
+  ["DELETE", "locations/ID/"],
+  ["OPTIONS", "locations/ID/"],
+  ["PATCH", "locations/ID/", {}],
+  ["PUT", "locations/ID/", {}],
+  ["PUT", "locations/ID/permissions/", {}],
+  ["GET", "resolver/ID"],
+  ["PATCH", "locations/", [{ id: "ID", label: "x" }]],
+  ["DELETE", "locations/bulk_delete/?id=ID"],
+  ["PATCH", "locations/permissions/", { ids: ["ID"], users: [{ user: "user0", view: true }] }],
+];
+/** Requests about a note or a file on such a location. */
+export const HIDDEN_PARTS = [
+  ["GET", ""],
+  ["GET", "?deleted=all"],
+  ["GET", "history/"],
+  ["DELETE", ""],
+  ["POST", "restore/"],
+];

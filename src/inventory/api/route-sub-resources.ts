@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { ALIVE, and } from "../model/condition.ts";
+import { ALIVE, and, compare, not, or } from "../model/condition.ts";
 import { type Json, type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -121,7 +121,10 @@ export function listOf(
   const { max } = LIMITS.rows;
   const size = parameters.has("page_size") && listing.size !== "max" ? listing.size : max;
   const of = { resource: parent, source };
-  const found = recordsOf(call).list(sub, of, { ...listing, size }, call.base);
+  const unseen = call.store.history.deletedUnseen(sub, { resource: parent, rid: source.rid }, call.actor);
+  const seen = not(or(...unseen.map((rid) => compare(["rid"], "==", rid))));
+  const condition = and(listing.condition, seen);
+  const found = recordsOf(call).list(sub, of, { ...listing, condition, size }, call.base);
   if (parameters.has("page_size") && listing.size === "max" && found.total > max)
     throw parameterProblem(
       "page_size",
@@ -144,6 +147,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
       const rid = recordsOf(call).find(sub, parent, source.rid, params.sub_id);
+      refuseUnseen(call, sub, { resource: parent, rid: source.rid }, rid);
       return showOne(call, sub, rid, 200, source);
     },
   });
@@ -192,6 +196,16 @@ export function checkCurrent(call: Call, writer: RecordWriter, sub: SubResource,
   const { deleted, version } = writer.current(sub, rid);
   if (deleted === 1) throw notFound();
   checkVersion(call, Number(version));
+}
+
+/** @throws Problem not_found for one that was deleted before the caller could view its record */
+export function refuseUnseen(
+  { actor, store }: Call,
+  sub: SubResource,
+  parent: { resource: Resource; rid: number },
+  rid: number,
+): void {
+  if (store.history.deletedUnseen(sub, parent, actor).includes(rid)) throw notFound();
 }
 
 export const recordsOf = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);

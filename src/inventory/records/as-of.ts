@@ -4,10 +4,11 @@ import type { Listing, Representation } from "../model/listing.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import { compile, selecting } from "../model/sql.ts";
+import { compile, join, selecting } from "../model/sql.ts";
 import { storedFields } from "../model/stored-record.ts";
 import { type LinkOptions, type ReadStatements, RecordReader } from "./record-reader.ts";
 import type { Statements } from "./statements.ts";
+import { couldView, type PastState } from "./visible-then.ts";
 
 /** What determines today how the past is read. */
 export interface Present {
@@ -23,7 +24,7 @@ export interface Past {
   reader: RecordReader;
   /** Statements that begin with SELECT see the tables as they were, including those of sub-resources. */
   statements: ReadStatements;
-  /** The past is limited to what the caller may view today; within it, no further right is required. */
+  /** The past is limited to what the caller may view today and could view then; within it, no further right is required. */
   everyone: Actor;
   /** The declarations that the statements are made by. */
   resources: Resources;
@@ -135,6 +136,8 @@ const lastChange = (resource: Resource): string =>
   `main.${resource.table} AS t JOIN main.record_change AS c ON c.seq = (SELECT seq FROM main.record_change` +
   ` WHERE object_kind = '${resource.name}' AND object_rid = t.rid AND batch <= ?1 ORDER BY batch DESC, seq DESC LIMIT 1)`;
 
+const THEN: PastState = { rid: "t.rid", upTo: "p.batch <= ?1" };
+
 const shadow = (table: string, names: readonly string[], select: string, args: Sql["args"]): Shadow => ({
   table,
   text: `${table} (${names.join(", ")}) AS NOT MATERIALIZED (${select})`,
@@ -152,7 +155,8 @@ function shadows({ declared, subResources, actor, today }: Present): Shadow[] {
     const conditions = sharing.map((resource) => {
       const own = today.resource.name === resource.name ? today.condition : ALWAYS;
       const condition = and(visible(resource, actor), own);
-      return selecting(resource, compile(condition, plan(declared, resource, actor)));
+      const now = compile(condition, plan(declared, resource, actor));
+      return selecting(resource, join("and", [now, couldView(resource, actor, THEN)]));
     });
     const selects = sharing.map((resource, i) => {
       const columns = names.map((name) => `${values[i].get(name) ?? "NULL"} AS ${name}`).join(", ");

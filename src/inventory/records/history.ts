@@ -14,6 +14,7 @@ import {
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
 import type { Statements } from "./statements.ts";
+import { couldView, type PastState } from "./visible-then.ts";
 
 /** One write as it was recorded. */
 export interface Change {
@@ -60,8 +61,14 @@ const BATCH = `b.rid AS rid, ${AUTHOR}, (SELECT id FROM record_batch WHERE rid =
 const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${AUTHORS}`;
 const CHANGE =
   "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
+/** The record of the change `c`, which may be one of a sub-resource. */
+const RECORD_KIND = "coalesce(c.host_kind, c.object_kind)";
+const RECORD_ROW = "coalesce(c.host_rid, c.object_rid)";
+const MEMBERSHIP = clause("c.host_kind = 'group'");
+const AFTER: PastState = { rid: RECORD_ROW, upTo: "p.seq <= c.seq" };
+const BEFORE: PastState = { rid: RECORD_ROW, upTo: "p.seq < c.seq" };
 
-/** Recorded changes, limited to the records that the actor may view today. */
+/** Recorded changes of records that the actor may view today and could view when they were made. */
 export class History {
   readonly #guarded: readonly Resource[];
   /** Names of sub-resources, as a list of SQL, whose history only those who may change the parent may read. */
@@ -99,9 +106,26 @@ export class History {
   }
 
   /** The record as it was in a version; undefined if there is none. */
-  version(resource: Resource, rid: number, version: number): StoredRecord | undefined {
-    const text = "c.object_kind = ? AND c.object_rid = ? AND c.version = ? ORDER BY c.seq DESC LIMIT 1";
-    return this.#changes(text, resource.name, rid, version)[0]?.after;
+  version(resource: Resource, rid: number, version: number, actor: Actor): StoredRecord | undefined {
+    const { name } = resource;
+    const named = clause("c.object_kind = ? AND c.object_rid = ? AND c.version = ?", [name, rid, version]);
+    const [row] = this.#visibleRows(named, actor, { text: " ORDER BY c.seq DESC LIMIT 1", args: [] });
+    return row && this.#changeOf(row).after;
+  }
+
+  /** Row numbers of deleted sub-resources that were deleted before the actor could view their record. */
+  deletedUnseen(sub: Resource, parent: { resource: Resource; rid: number }, actor: Actor): number[] {
+    if (actor.superuser) return [];
+    const { resource, rid } = parent;
+    const seen = couldView(resource, actor, BEFORE);
+    const found = this.statements.all({
+      text:
+        "SELECT c.object_rid AS rid FROM record_change AS c WHERE c.object_kind = ? AND c.host_kind = ? AND c.host_rid = ?" +
+        " AND c.op = 'delete' AND c.seq = (SELECT max(seq) FROM record_change WHERE object_kind = c.object_kind AND object_rid = c.object_rid)" +
+        ` AND NOT ${seen.text}`,
+      args: [sub.name, resource.name, rid, ...seen.args],
+    });
+    return found.map((row) => Number(row.rid));
   }
 
   /** All changes of a batch, regardless of rights: for undoing it. */
@@ -202,7 +226,7 @@ export class History {
     const parts = this.#guarded.map((resource) => {
       const joined = plan(this.resources, resource, actor);
       const { text, args } = join("and", [
-        clause("t.rid = coalesce(c.host_rid, c.object_rid)"),
+        clause(`t.rid = ${RECORD_ROW}`),
         compile(visible(resource, actor), joined),
         join("or", [
           clause(`c.object_kind NOT IN (${this.#restricted})`),
@@ -210,19 +234,29 @@ export class History {
         ]),
       ]);
       return join("and", [
-        clause(`coalesce(c.host_kind, c.object_kind) = '${resource.name}'`),
+        clause(`${RECORD_KIND} = '${resource.name}'`),
         clause(`EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE ${text})`, args),
+        couldView(resource, actor, AFTER),
       ]);
     });
     // Everybody with an account may view memberships.
-    if (actor.user !== null) parts.push(clause("c.host_kind = 'group'"));
+    if (actor.user !== null) parts.push(MEMBERSHIP);
     return join("or", parts);
+  }
+
+  /** The condition that the actor could view the record before the change `c`. */
+  #couldViewBefore(actor: Actor): Clause {
+    const parts = this.#guarded.map((resource) =>
+      join("and", [clause(`${RECORD_KIND} = '${resource.name}'`), couldView(resource, actor, BEFORE)]),
+    );
+    return actor.superuser ? clause("1") : join("or", [...parts, MEMBERSHIP]);
   }
 
   #visibleRows(condition: Clause, actor: Actor, tail: Sql = { text: "", args: [] }): Row[] {
     const where = join("and", [condition, this.#visibleChanges(actor)]);
-    const text = `SELECT ${CHANGE}, ${AUTHOR} FROM ${CHANGES} WHERE ${where.text}${tail.text}`;
-    return this.statements.all({ text, args: [...where.args, ...tail.args] });
+    const before = this.#couldViewBefore(actor);
+    const text = `SELECT ${CHANGE}, ${AUTHOR}, ${before.text} AS saw_before FROM ${CHANGES} WHERE ${where.text}${tail.text}`;
+    return this.statements.all({ text, args: [...before.args, ...where.args, ...tail.args] });
   }
 
   #page(condition: Clause, order: string, actor: Actor, limit: number, offset: number): HistoryPage {
@@ -268,7 +302,9 @@ export class History {
   #printChanges(found: readonly Row[], actor: Actor): JsonObject[] {
     const references = this.#referencePrinter();
     return found.map((row) => {
-      const { resource, op, version, before, after } = this.#changeOf(row);
+      const { resource, op, version, after, ...change } = this.#changeOf(row);
+      // What was written before the reader could view the record stays hidden, so that all is new to the reader.
+      const before = row.saw_before === 1 ? change.before : undefined;
       const names = Object.keys(before ?? after);
       const print = (values: StoredRecord) => this.#printValues(resource, values, names, references, actor);
       const parent =

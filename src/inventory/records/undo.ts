@@ -55,7 +55,7 @@ export class Undo {
 
   /** Gives a record the values of a version, and restores it if it is deleted. */
   restore(resource: Resource, rid: number, version: number | undefined, actor: Actor): void {
-    const values = version === undefined ? {} : this.history.version(resource, rid, version);
+    const values = version === undefined ? {} : this.history.version(resource, rid, version, actor);
     if (!values) throw new Problem("not_found", `There is no version ${version} of this record.`);
     this.writer.restoreValues(resource, rid, values, actor);
     this.writer.verify(resource, rid);
