@@ -7,7 +7,8 @@ export * from "./messages.ts";
 
 /** The compiled executable, started and called as a person would. */
 
-export const LABD = join(import.meta.dir, `../../dist/labd${process.platform === "win32" ? ".exe" : ""}`);
+export const LABD =
+  process.env.LABD ?? join(import.meta.dir, `../../dist/labd${process.platform === "win32" ? ".exe" : ""}`);
 
 if (!existsSync(LABD)) throw new Error("dist/labd is missing: run `bun run build` first (npm test does).");
 

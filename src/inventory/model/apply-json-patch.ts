@@ -60,12 +60,14 @@ class PatchedRecord {
     }
     const added = from ? this.#existing(from, `${where}.from`) : value;
     if (op === "remove" || op === "replace") this.#existing(path, `${where}.path`);
+    // Parsing is several times as fast as structuredClone.
+    const text = op === "move" ? "" : JSON.stringify(added);
     if (op === "move") this.#checkMove(from!, path, where);
-    else this.#grow(added, where);
+    else this.#count(text, where);
     this.#change(path, `${where}.path`);
     if (op === "remove" || op === "move") removeAt(this.#document, from ?? path);
     if (op === "remove") return;
-    if (!addAt(this.#document, path, op === "copy" ? structuredClone(added) : added, op === "replace"))
+    if (!addAt(this.#document, path, op === "copy" ? (JSON.parse(text) as Json) : added, op === "replace"))
       throw invalidField(`${where}.path`, "No value can be added at this path.");
   }
 
@@ -91,8 +93,8 @@ class PatchedRecord {
     this.#change(from, `${where}.from`);
   }
 
-  #grow(added: Json, where: string): void {
-    this.#growth += JSON.stringify(added).length;
+  #count(added: string, where: string): void {
+    this.#growth += added.length;
     if (this.#growth > LIMITS.growth.max) throw invalidField(where, exceeded(LIMITS.growth));
   }
 }
