@@ -15,9 +15,11 @@ export const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
   session_hours: "Browser sessions end after at most 14 days; see session_idle_minutes.",
   confirm_minutes: "A confirmation is valid for 10 minutes.",
   token_days: "Tokens from token-auth/ expire after 90 days. For another period use labd token add --days.",
-  login_failures: "After 10 failed sign-ins in 5 minutes an account has to wait.",
-  login_failures_address: "After 100 failed sign-ins in 5 minutes an address has to wait.",
-  login_window: "A failed sign-in counts for 5 minutes.",
+  login_failures:
+    "After 10 failed sign-ins with an account from one address, each further one has to wait longer.",
+  login_failures_address:
+    "After 100 failed sign-ins in 5 minutes, unknown browsers at an address have to wait.",
+  login_window: "Failed sign-ins with an account from one address count for a day.",
   password_hashes: "Passwords are hashed on half of the processors, at most 4.",
   queue_ca: "Set ca_file.",
   ldap_ca_file: "Set ca_file.",

@@ -12,6 +12,8 @@ export type SignInMethod = "token-auth" | "session" | "basic" | "check" | "confi
 
 export class AccountAudit {
   readonly log: AuditLog;
+  /** Called for a throttled sign-in, once per window for each account and address; null for an unknown account. */
+  onThrottled: ((username: string | null, address: string) => void) | undefined;
   /** Repeated refusals are recorded once per window. */
   private readonly recorded: Throttle;
 
@@ -58,8 +60,10 @@ export class AccountAudit {
 
   /** Records a throttled sign-in, once per window. */
   async recordThrottled(username: string, address = "", method: SignInMethod): Promise<void> {
-    if (this.isFirst(`${username.slice(0, 150)} ${address}`))
-      await this.recordFailure(username, "throttled", method);
+    if (!this.isFirst(`${username.slice(0, 150)} ${address}`)) return;
+    const isKnown = this.database.query("SELECT 1 FROM user_account WHERE username = ?").get(username);
+    this.onThrottled?.(isKnown === null ? null : username, address);
+    await this.recordFailure(username, "throttled", method);
   }
 
   /** Records a sign-in with the right password but no code, once per window: people sign in in two steps. */

@@ -7,6 +7,7 @@ import { AccountAudit } from "./account-audit.ts";
 import { type Actor, ANONYMOUS } from "./actor.ts";
 import type { AuditDetail } from "./audit.ts";
 import { Confirmations } from "./confirmation.ts";
+import { KnownBrowsers } from "./known-browser.ts";
 import { OneTimeLinks } from "./one-time-link.ts";
 import { Passwords } from "./password.ts";
 import { type RequireTotp, SecondFactors } from "./second-factor.ts";
@@ -82,6 +83,7 @@ export class Accounts {
   readonly signIns: SignIns;
   readonly confirmations: Confirmations;
   readonly passwords: Passwords;
+  readonly browsers: KnownBrowsers;
 
   constructor(
     private readonly database: Database,
@@ -95,8 +97,9 @@ export class Accounts {
     this.passwords = new Passwords(all.passwordHashes);
     this.audit = new AccountAudit(database, clock);
     this.secondFactors = new SecondFactors(database, clock, this.audit, all);
-    const { passwords, secondFactors, audit } = this;
-    this.signIns = new SignIns({ database, clock, passwords, secondFactors, audit });
+    this.browsers = new KnownBrowsers(all.keyFile, all, clock);
+    const { passwords, secondFactors, audit, browsers } = this;
+    this.signIns = new SignIns({ database, clock, passwords, secondFactors, audit, browsers });
     this.confirmations = new Confirmations(clock, this.sessions, this.signIns, audit);
   }
 
@@ -268,13 +271,20 @@ export class Accounts {
     return this.tokens.add(user, { name: "token-auth", expires }).token;
   }
 
-  /** Signs in and opens a session, replacing that of the request. @throws Problem as SignIns.verify; forbidden */
+  /**
+   * Signs in and opens a session, replacing that of the request. `browserCookie` makes the browser known.
+   * @throws Problem as SignIns.verify; forbidden
+   */
   async openSession(
     credentials: Credentials,
     request: Request,
-  ): Promise<{ session: Session; cookie: string }> {
+  ): Promise<{ session: Session; cookie: string; browserCookie: string | undefined }> {
     this.sessions.requireSameOrigin(request);
-    return this.sessions.open(await this.signIns.verify(credentials, "session"), request);
+    const user = await this.signIns.verify(credentials, "session");
+    const { id } = this.database.query("SELECT id FROM user_account WHERE rid = ?").get(user) as {
+      id: string;
+    };
+    return { ...this.sessions.open(user, request), browserCookie: this.browsers.mark(id, request) };
   }
 
   /** Whether the account of a session must set up a second factor before it may do anything else. */

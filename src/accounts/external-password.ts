@@ -10,12 +10,17 @@ export interface ExternalRejection {
 export interface ExternalPasswords {
   readonly name: string;
   /**
-   * The row of the account that signs in with this name and password; undefined if they are wrong.
+   * The row of the account that signs in with this name and password; undefined if they are wrong. Wrong passwords from
+   * the known browser `browser` are counted apart.
    * @throws Problem identity_unavailable; forbidden if the person may not sign in here
    */
-  verify(username: string, password: string): Promise<number | ExternalRejection | undefined>;
+  verify(
+    username: string,
+    password: string,
+    browser?: string,
+  ): Promise<number | ExternalRejection | undefined>;
   /** Whether this is the external password of an account. @throws Problem identity_unavailable, throttled */
-  checkPassword(user: number, username: string, password: string): Promise<boolean>;
+  checkPassword(user: number, username: string, password: string, browser?: string): Promise<boolean>;
   /** Whether the account is active and linked to the service. */
   canSignIn(user: number): boolean;
 }

@@ -7,7 +7,17 @@ import type { AccountAudit, SignInMethod } from "./account-audit.ts";
 import type { ExternalPasswords, ExternalRejection } from "./external-password.ts";
 import type { Passwords } from "./password.ts";
 import { type CodeResult, CODE_ERRORS, type SecondFactors } from "./second-factor.ts";
-import { LOGIN_FAILURES, LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, Throttle, throttled } from "./throttle.ts";
+import type { KnownBrowsers } from "./known-browser.ts";
+import {
+  ACCOUNT_WINDOW,
+  type AttemptCounter,
+  GrowingDelay,
+  LOGIN_FAILURES_ACCOUNT,
+  LOGIN_FAILURES_ADDRESS,
+  LOGIN_WINDOW,
+  Throttle,
+  throttled,
+} from "./throttle.ts";
 import { unauthenticated } from "./unauthenticated.ts";
 
 export interface Credentials {
@@ -23,6 +33,7 @@ interface SignInParts {
   passwords: Passwords;
   secondFactors: SecondFactors;
   audit: AccountAudit;
+  browsers: KnownBrowsers;
 }
 
 /** Whose password was verified; `by`: the external service that verified it, if any. */
@@ -37,6 +48,8 @@ const MAX_REMEMBERED = 1000;
 
 /** Signing in by password. Every way to do so passes here, and with it throttling and the second factor. */
 export class SignIns {
+  /** By account, and known browser or address. */
+  private readonly byOrigin: GrowingDelay;
   private readonly byAccount: Throttle;
   private readonly byAddress: Throttle;
   /** Basic passwords verified recently, by keyed hash. `hash`: that of a local password; null for an external one. */
@@ -46,7 +59,8 @@ export class SignIns {
   externalPasswords: ExternalPasswords | undefined;
 
   constructor(private readonly parts: SignInParts) {
-    this.byAccount = new Throttle(LOGIN_FAILURES, LOGIN_WINDOW, parts.clock);
+    this.byOrigin = new GrowingDelay(parts.clock);
+    this.byAccount = new Throttle(LOGIN_FAILURES_ACCOUNT, ACCOUNT_WINDOW, parts.clock);
     this.byAddress = new Throttle(LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, parts.clock);
   }
 
@@ -62,8 +76,8 @@ export class SignIns {
 
   private verifyCredentials(credentials: Credentials, method: SignInMethod): Promise<Verified> {
     const { username, code = "" } = credentials;
-    return this.attempt(username, method, async (address) => {
-      const verified = await this.verifyPassword(credentials, method);
+    return this.attempt(username, method, async (address, browser) => {
+      const verified = await this.verifyPassword(credentials, method, browser);
       if (!verified || "reason" in verified) {
         await this.parts.audit.recordFailure(username, "refused", method, { ...verified });
         throw unauthenticated("Unable to log in with provided credentials.");
@@ -90,17 +104,24 @@ export class SignIns {
     });
   }
 
-  /** Counts an attempt for the account and the address; a successful one resets the account's count. */
+  /**
+   * Counts an attempt for the account from this browser or address; a successful one resets the count. Attempts from
+   * unknown browsers also count for the account and the address as a whole, so that nobody guesses with many addresses
+   * or accounts. Known browsers do not wait for those.
+   */
   private async attempt<T>(
     username: string,
     method: SignInMethod,
-    work: (address: string | undefined) => Promise<T>,
+    work: (address: string | undefined, browser: string | undefined) => Promise<T>,
   ): Promise<T> {
     const { audit } = this.parts;
     const address = currentRequest()?.network || undefined;
     const account = throttleKey(username);
-    const counters: [Throttle, string][] = [[this.byAccount, account]];
-    if (address !== undefined) counters.push([this.byAddress, address]);
+    const browser = this.knownBrowser(username);
+    const origin = `${account} ${browser ?? address ?? ""}`;
+    const counters: [AttemptCounter, string][] = [[this.byOrigin, origin]];
+    if (browser === undefined) counters.push([this.byAccount, account]);
+    if (browser === undefined && address !== undefined) counters.push([this.byAddress, address]);
     const wait = Math.max(...counters.map(([throttle, key]) => throttle.wait(key)));
     if (wait > 0) {
       await audit.recordThrottled(username, address, method);
@@ -111,9 +132,9 @@ export class SignIns {
       for (const [throttle, key] of counters) throttle.forgive(key);
     };
     try {
-      const result = await work(address);
+      const result = await work(address, browser);
       forgive();
-      this.byAccount.forget(account);
+      this.byOrigin.forget(origin);
       return result;
     } catch (error) {
       const code = error instanceof Problem ? error.code : "";
@@ -123,9 +144,24 @@ export class SignIns {
     }
   }
 
+  /** The id of the request's browser, if the account has signed in with it. */
+  private knownBrowser(username: string): string | undefined {
+    const request = currentRequest()?.request;
+    const user = request?.headers.has("cookie") ? this.userId(username) : undefined;
+    return request && user !== undefined ? this.parts.browsers.find(user, request) : undefined;
+  }
+
+  private userId(username: string): string | undefined {
+    const row = this.parts.database
+      .query("SELECT id FROM user_account WHERE username = ? COLLATE NOCASE")
+      .get(username) as { id: string } | null;
+    return row?.id;
+  }
+
   private async verifyPassword(
     { username, password }: Credentials,
     method: SignInMethod,
+    browser: string | undefined,
   ): Promise<Verified | (ExternalRejection & { by: string }) | undefined> {
     const { externalPasswords: external } = this;
     const account = this.parts.database
@@ -136,10 +172,10 @@ export class SignIns {
     if (method === "check" || !external) return undefined;
     const by = external.name;
     if (method === "confirm") {
-      const isExternal = account && (await external.checkPassword(account.rid, username, password));
+      const isExternal = account && (await external.checkPassword(account.rid, username, password, browser));
       return isExternal ? { user: account.rid, by } : undefined;
     }
-    const found = await external.verify(username, password);
+    const found = await external.verify(username, password, browser);
     if (typeof found === "object") return { ...found, by };
     return found === undefined ? undefined : { user: found, by };
   }

@@ -4,13 +4,69 @@ import { Problem } from "../problem.ts";
 /** Keys remembered; the least recently used is dropped. */
 const MAX_KEYS = 20_000;
 
-/** Failed sign-ins of one account, and from one address, after which further ones wait. */
+/** Failed sign-ins with one account from one address or known browser after which further ones wait, longer each time. */
 export const LOGIN_FAILURES = 10;
+const FIRST_DELAY = 30_000;
+const LONGEST_DELAY = 900_000;
+const DAY = 86_400_000;
+/** Failed sign-ins with one account from unknown browsers, wherever they are, in an hour. */
+export const LOGIN_FAILURES_ACCOUNT = 100;
+export const ACCOUNT_WINDOW = 3_600_000;
+/** Failed sign-ins from one address with unknown browsers, with whatever accounts, in five minutes. */
 export const LOGIN_FAILURES_ADDRESS = 100;
 export const LOGIN_WINDOW = 300_000;
 
+/** Counts attempts by key, and says how long the next one has to wait. */
+export interface AttemptCounter {
+  /** Seconds until another attempt is allowed; 0 if one is allowed now. */
+  wait(key: string): number;
+  /** Counts an attempt before its outcome is known, so that parallel attempts cannot exceed the limit. */
+  count(key: string): void;
+  /** Takes back one that did not fail. */
+  forgive(key: string): void;
+  forget(key: string): void;
+}
+
+/** Lets `LOGIN_FAILURES` attempts pass, then one after each delay, which doubles. Forgets after a day without attempts. */
+export class GrowingDelay implements AttemptCounter {
+  /** In the order of the last attempt. */
+  private readonly attempts = new Map<string, { count: number; last: number }>();
+
+  constructor(private readonly clock: Clock) {}
+
+  wait(key: string): number {
+    const { count, last } = this.recent(key);
+    if (count < LOGIN_FAILURES) return 0;
+    const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (count - LOGIN_FAILURES));
+    return Math.max(0, Math.ceil((last + delay - this.clock.now()) / 1000));
+  }
+
+  count(key: string): void {
+    const { count } = this.recent(key);
+    this.attempts.delete(key);
+    this.attempts.set(key, { count: count + 1, last: this.clock.now() });
+    if (this.attempts.size > MAX_KEYS) this.attempts.delete(this.attempts.keys().next().value!);
+  }
+
+  forgive(key: string): void {
+    const attempt = this.attempts.get(key);
+    if (attempt) attempt.count--;
+  }
+
+  forget(key: string): void {
+    this.attempts.delete(key);
+  }
+
+  private recent(key: string): { count: number; last: number } {
+    const now = this.clock.now();
+    const attempt = this.attempts.get(key);
+    // A time in the future was recorded before the clock was set back.
+    return attempt && attempt.last <= now && attempt.last > now - DAY ? attempt : { count: 0, last: now };
+  }
+}
+
 /** Counts attempts by key (an account, an address) in a sliding window, in memory. */
-export class Throttle {
+export class Throttle implements AttemptCounter {
   /** Times of attempts by key, oldest first; keys in the order of their last attempt. */
   private readonly attempts = new Map<string, number[]>();
 
@@ -21,7 +77,6 @@ export class Throttle {
     private readonly clock: Clock,
   ) {}
 
-  /** Seconds until another attempt is allowed; 0 if one is allowed now. */
   wait(key: string): number {
     const times = this.recent(key);
     if (times.length < this.limit) return 0;
@@ -29,7 +84,6 @@ export class Throttle {
     return Math.max(1, Math.ceil((free - this.clock.now()) / 1000));
   }
 
-  /** Counts an attempt before its outcome is known, so that parallel attempts cannot exceed the limit. */
   count(key: string): void {
     const times = [...this.recent(key), this.clock.now()].slice(-this.limit);
     this.attempts.delete(key);

@@ -141,6 +141,7 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
   const tasks = new Tasks(clock, log, accounts.audit.log);
   const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
   const metrics = new Metrics();
+  reportThrottledSignIns(accounts, metrics, log);
   const backupFailure = new BackupFailure(() =>
     Date.parse(
       knownBackups(config.data_dir, backupDirectory(config)).at(-1)?.manifest.created ?? "1970-01-01",
@@ -265,6 +266,21 @@ const LINK_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-pas
 /** Imports have queues of their own, and can be cancelled while they write. */
 const needsWriteLock = ({ method, url }: Request): boolean =>
   isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
+
+/** Tells administrators that somebody may be guessing passwords; `labd doctor` reads the audit log for it. */
+function reportThrottledSignIns(accounts: Accounts, metrics: Metrics, log: Log): void {
+  let count = 0;
+  accounts.audit.onThrottled = (username, address) => {
+    count++;
+    log.problem("sign-ins throttled", { user: username, address, see: "labd doctor" });
+  };
+  metrics.ask(
+    "counter",
+    "labd_sign_ins_throttled_total",
+    "Throttled sign-ins, counted once in five minutes for an account and an address.",
+    () => count,
+  );
+}
 
 async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
   if (password === "" || accounts.exists("admin")) return;

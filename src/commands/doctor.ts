@@ -21,6 +21,7 @@ import {
   checkSecretFiles,
 } from "../operations/health/check-machine.ts";
 import { checkSecondFactors } from "../operations/health/check-second-factors.ts";
+import { checkSignIns } from "../operations/health/check-sign-ins.ts";
 import { Checks, type CheckResult } from "../platform/check-result.ts";
 import { systemClock } from "../platform/clock.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
@@ -73,6 +74,7 @@ async function checkAll({ config, origin }: Resolved): Promise<CheckResult[]> {
     ...checkDatabase(path, MIGRATIONS, config.litestream),
     ...checkSecondFactors(path, key),
     ...checkSecrets(path, key),
+    ...checkSignIns(path, now),
     ...checkCorpora(data, path),
     ...checkBackups(backupDirectory(config), data, config.backup_hours, now),
     ...(await checkBackupStore(config)),

@@ -243,7 +243,11 @@ export class LdapPasswords implements ExternalPasswords {
     this.failures = new Throttle(LOGIN_FAILURES, LOGIN_WINDOW, clock);
   }
 
-  async verify(username: string, password: string): Promise<number | ExternalRejection | undefined> {
+  async verify(
+    username: string,
+    password: string,
+    browser?: string,
+  ): Promise<number | ExternalRejection | undefined> {
     const isTypable = username !== "" && username.length <= 150 && !NOT_TYPABLE.test(username);
     if (!this.identities.mayBeExternal(username, "ldap")) {
       // Searches all the same: the time must not tell which local accounts exist.
@@ -251,7 +255,7 @@ export class LdapPasswords implements ExternalPasswords {
       return undefined;
     }
     if (!isTypable || password === "" || password.length > MAX_PASSWORD) return undefined;
-    const person = await this.semaphore.run(() => this.authenticate(username, password));
+    const person = await this.semaphore.run(() => this.authenticate(username, password, browser));
     if (!person) return undefined;
     if ("words" in person) {
       const { label, reason, words } = person;
@@ -267,12 +271,18 @@ export class LdapPasswords implements ExternalPasswords {
     return withDirectory(options, (connection) => findEntry(connection, options, byName(options, username)));
   }
 
-  private authenticate(username: string, password: string): Promise<Person | Rejected | undefined> {
+  private authenticate(
+    username: string,
+    password: string,
+    browser: string | undefined,
+  ): Promise<Person | Rejected | undefined> {
     const { options } = this;
     return withDirectory(options, async (connection) => {
       const entry = await findEntry(connection, options, byName(options, username));
       if (!entry) return undefined;
-      const bound = await this.counted(entry.dn, () => bindAs(connection, entry.dn, password));
+      const bound = await this.counted(`${entry.dn} ${browser}`, () =>
+        bindAs(connection, entry.dn, password),
+      );
       if (bound === false) return undefined;
       if (bound !== true) return { ...bound, label: entry.dn };
       if (options.groupBase !== "") await bindReader(connection, options);
@@ -280,28 +290,33 @@ export class LdapPasswords implements ExternalPasswords {
     });
   }
 
-  async checkPassword(user: number, username: string, password: string): Promise<boolean> {
+  async checkPassword(user: number, username: string, password: string, browser?: string): Promise<boolean> {
     const identity = this.identities.ofUser(user).find(({ provider }) => provider === "ldap");
     if (!identity) return false;
     return this.semaphore.run(async () => {
       const person = await lookUpIdentity(this.options, { ...identity, username });
       if (!person) return false;
       const dn = person.label;
-      return (await this.counted(dn, () => checkPassword(this.options, dn, password))) === true;
+      return (
+        (await this.counted(`${dn} ${browser}`, () => checkPassword(this.options, dn, password))) === true
+      );
     });
   }
 
-  /** Counts attempts by DN, because one entry may have several names. @throws Problem throttled */
-  private async counted<T>(dn: string, bind: () => Promise<T>): Promise<T> {
-    const wait = this.failures.wait(dn);
+  /**
+   * Counts attempts by DN, because one entry may have several names, and by known browser. From all unknown ones together
+   * there are few, because many directories lock an entry themselves. @throws Problem throttled
+   */
+  private async counted<T>(key: string, bind: () => Promise<T>): Promise<T> {
+    const wait = this.failures.wait(key);
     if (wait > 0) throw throttled(wait);
-    this.failures.count(dn);
+    this.failures.count(key);
     try {
       const bound = await bind();
-      if (bound === true) this.failures.forget(dn);
+      if (bound === true) this.failures.forget(key);
       return bound;
     } catch (error) {
-      this.failures.forgive(dn);
+      this.failures.forgive(key);
       throw error;
     }
   }

@@ -114,8 +114,13 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
       const { _method: method, next } = membersOf(body) ?? {};
       // HTML forms cannot send DELETE.
       if (isForm(request) && method === "DELETE") return redirect(path, next, close(request));
-      const { session, cookie } = await accounts.openSession(credentialsOf(body), request);
-      return isForm(request) ? redirect(path, next, cookie) : show(session, { "Set-Cookie": cookie });
+      const opened = await accounts.openSession(credentialsOf(body), request);
+      const { session, cookie, browserCookie } = opened;
+      const response = isForm(request)
+        ? redirect(path, next, cookie)
+        : show(session, { "Set-Cookie": cookie });
+      if (browserCookie !== undefined) response.headers.append("Set-Cookie", browserCookie);
+      return response;
     },
   });
   api.add("DELETE", "session/", {

@@ -7,6 +7,9 @@ import { MIGRATIONS } from "../../../db/index.ts";
 import { closeDatabase, openDatabase } from "../../../src/platform/sqlite.ts";
 import type { CheckResult } from "../../../src/platform/check-result.ts";
 import { checkBackups, checkClock, checkDatabase } from "../../../src/operations/health/check-database.ts";
+import { checkSignIns } from "../../../src/operations/health/check-sign-ins.ts";
+import { Accounts } from "../../../src/accounts/accounts.ts";
+import { attempt } from "../../accounts/stage.ts";
 import {
   checkCertificate,
   checkDisk,
@@ -143,4 +146,20 @@ test.skipIf(OPENSSL === null)("checkCertificate finds expired, unreadable and mi
   Bun.spawnSync([OPENSSL!, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", other]);
   expect(worst(checkCertificate(certificate, other, NOW))).toEqual(["problem", said("not the key")]);
   expect(worst(checkCertificate(key, key, NOW))).toEqual(["problem", said("cannot be read")]);
+});
+
+test("checkSignIns names accounts and addresses of throttled sign-ins for a day", async () => {
+  const database = openDatabase(path, MIGRATIONS);
+  const clock = { now: () => NOW, newId: () => crypto.randomUUID() };
+  const accounts = new Accounts(database, clock);
+  await accounts.addUser({ username: "kim", password: "correct horse" });
+  expect(worst(checkSignIns(path, NOW))).toEqual(["ok", said("No sign-ins")]);
+  for (let i = 0; i < 11; i++)
+    await attempt(accounts, { username: "kim", password: "wrong" }, "198.51.100.7");
+  expect(worst(checkSignIns(path, NOW + HOUR))).toEqual([
+    "warning",
+    "Sign-ins as kim were throttled in the last 24 hours (recorded 1 times, from 198.51.100.7).",
+  ]);
+  expect(worst(checkSignIns(path, NOW + 25 * HOUR))).toEqual(["ok", said("No sign-ins")]);
+  closeDatabase(database);
 });
