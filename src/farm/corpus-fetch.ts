@@ -98,10 +98,10 @@ export async function fetchCorpus(
 
 /** Waits until nobody else on this machine fetches this corpus. */
 async function takeLock(path: string, { tell }: FetchOptions): Promise<{ release(): void }> {
-  for (let told = false; ; told = true) {
+  for (let isRepeat = false; ; isRepeat = true) {
     const lock = lockFile(`${path}.lock`);
     if (lock) return lock;
-    if (!told) tell?.("Waiting for another download of this corpus.");
+    if (!isRepeat) tell?.("Waiting for another download of this corpus.");
     await Bun.sleep(LOCK_INTERVAL);
   }
 }
@@ -174,14 +174,14 @@ async function appendTo(
   { report, pause }: FetchOptions,
 ): Promise<void> {
   let total = 0;
-  const sized = (bytes: number): void => {
+  const onSize = (bytes: number): void => {
     total = bytes;
     requireSpace(part, bytes - from);
   };
   const file = openSync(createFile(part), "a");
   let at = from;
   try {
-    for await (const piece of server.corpus(hash, { from, sized, pause })) {
+    for await (const piece of server.corpus(hash, { from, onSize, pause })) {
       for (let written = 0; written < piece.length;)
         written += writeSync(file, piece, written, piece.length - written);
       at += piece.length;

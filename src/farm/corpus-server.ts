@@ -8,7 +8,7 @@ export interface CorpusRead {
   /** Offset of the first byte. */
   from: number;
   /** Called once with the size of the whole corpus, before the first byte. */
-  sized: (bytes: number) => void;
+  onSize: (bytes: number) => void;
   pause?: number | undefined;
 }
 
@@ -39,13 +39,13 @@ export class CorpusServer {
 
   /** The text of a corpus's calibration; null where the server has none. */
   async calibration(hash: string): Promise<string | null> {
-    const sized = (bytes: number): void => {
+    const onSize = (bytes: number): void => {
       if (bytes > MAX_CALIBRATION)
         throw new Problem("bad_corpus", `${this.address} sent ${bytes} bytes for a calibration.`);
     };
     try {
       const path = `/api/scoring/corpora/${hash}/calibration`;
-      return Buffer.concat(await Array.fromAsync(this.#read(path, { from: 0, sized }))).toString("utf8");
+      return Buffer.concat(await Array.fromAsync(this.#read(path, { from: 0, onSize }))).toString("utf8");
     } catch (error) {
       if (error instanceof Problem && error.code === "not_found") return null;
       throw error;

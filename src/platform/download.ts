@@ -10,7 +10,7 @@ export interface DownloadOptions {
   from?: number;
   signal?: AbortSignal | undefined;
   /** Called once, with the full size, before the first byte. @throws what ends the download */
-  sized?: (bytes: number) => void;
+  onSize?: (bytes: number) => void;
   /** Milliseconds without a byte after which a connection counts as cut. */
   stall?: number;
   /** Milliseconds before the first retry; doubled each time. */
@@ -38,23 +38,23 @@ class Interrupted extends Error {
 
 /**
  * Downloads over HTTP through cut connections, stalls and temporary errors (429, 5xx): each retry resumes. Memory: one chunk.
- * @throws Problem store_failed once several attempts in a row brought nothing; what `refused` and `sized` throw
+ * @throws Problem store_failed once several attempts in a row brought nothing; what `refused` and `onSize` throw
  */
 export async function* download(open: Opening, options: DownloadOptions): AsyncGenerator<Uint8Array> {
   const { what, signal, pause = PAUSE } = options;
   let at = options.from ?? 0;
   let total: number | undefined;
   let failures = 0;
-  const sized = (size: number): void => {
+  const onSize = (size: number): void => {
     if (total !== undefined && total !== size)
       throw new Problem("store_failed", `${what} changed while it was read. Try again.`);
-    if (total === undefined) options.sized?.(size);
+    if (total === undefined) options.onSize?.(size);
     total = size;
   };
   for (;;) {
     const before = at;
     try {
-      for await (const piece of attempt(open, at, options, sized)) {
+      for await (const piece of attempt(open, at, options, onSize)) {
         at += piece.length;
         failures = 0;
         yield piece;
@@ -82,7 +82,7 @@ async function* attempt(
   open: Opening,
   from: number,
   options: DownloadOptions,
-  sized: (bytes: number) => void,
+  onSize: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const { signal, stall = STALL } = options;
   const patience = new AbortController();
@@ -99,7 +99,7 @@ async function* attempt(
     const { start, size } = extentOf(response);
     if (start !== from && start !== 0)
       throw new Interrupted(`the response started at byte ${start} instead of ${from}`);
-    if (Number.isFinite(size)) sized(size);
+    if (Number.isFinite(size)) onSize(size);
     let at = start;
     for await (const value of response.body ?? []) {
       clearTimeout(timer);

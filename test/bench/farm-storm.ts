@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FarmStage, type Part, questionsOf, resultsOfOne } from "../executable/farm-stage.ts";
+import { FarmStage, type Part, makeQuestions, resultsOfOne } from "../executable/farm-stage.ts";
 import { whyNoHosts } from "../executable/network-hosts.ts";
 
 const [count = "400", seed = "1", local = "never", memory = "keeps", proteins] = process.argv.slice(2);
@@ -21,7 +21,7 @@ const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_
 const one = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)];
 
 const directory = mkdtempSync(join(tmpdir(), "labd-storm-"));
-const questions = questionsOf(Number(count));
+const questions = makeQuestions(Number(count));
 const events: Record<string, number> = {};
 try {
   const started = performance.now();
@@ -69,7 +69,7 @@ try {
   const took = (performance.now() - started) / 1000 - alone;
   const account = await stage.account(ids, expected);
   console.log({ seed, local, memory, alone: Math.round(alone), took: Math.round(took), events });
-  console.log(account, { deliveries: stage.heard.deliveries, by: stage.byWorker() });
+  console.log(account, { deliveries: stage.deliveredEvents.deliveries, by: stage.byWorker() });
   const { accepted, besides: _, ...faults } = account;
   if (accepted !== questions.length || Object.values(faults).some((number) => number > 0)) {
     console.log(stage.log());

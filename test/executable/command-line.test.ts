@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
-import { killedAmid, LABD, labd, scratch } from "./labd.ts";
+import { killWhileWriting, LABD, labd, scratch } from "./labd.ts";
 
 test("--version prints version and commit", async () => {
   const version = await labd(["--version"]);
@@ -32,7 +32,7 @@ test("a killed batch continues with --resume and equals an uninterrupted run", a
     const path = join(place.directory, `scores.${format}`);
     const words = ["score", "--batch", table, "--format", format];
     const single = await labd(words, { env });
-    expect(await killedAmid([...words, "--output", path], env, path, 5)).toBeLessThan(40);
+    expect(await killWhileWriting([...words, "--output", path], env, path, 5)).toBeLessThan(40);
     expect((await labd([...words, "--output", path], { env })).stderr).toContain("Continue it with --resume");
     const resumed = await labd([...words, "--output", path, "--resume"], { env });
     expect([resumed.code, resumed.stdout]).toEqual([0, ""]);

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { FarmStage, questionsOf, resultsOfOne } from "./farm-stage.ts";
+import { FarmStage, makeQuestions, resultsOfOne } from "./farm-stage.ts";
 import { scratch } from "./labd.ts";
 import { whyNoHosts } from "./network-hosts.ts";
 
@@ -19,7 +19,7 @@ test.skipIf(why !== null)(
   `every job ends once with the right result, whatever is killed or cut off${why === null ? "" : ` (SKIPPED: ${why})`}`,
   async () => {
     using place = scratch();
-    const questions = questionsOf(100);
+    const questions = makeQuestions(100);
     const expected = await resultsOfOne(`${place.directory}/one`, questions);
     await using stage = await FarmStage.open({
       directory: place.directory,
@@ -55,7 +55,7 @@ test.skipIf(why !== null)(
       besides: expect.any(Number),
       unfinished: 0,
       endedTwice: 0,
-      endUntold: 0,
+      endUnreported: 0,
       differing: 0,
     });
     expect(Object.keys(stage.byWorker())).not.toContain("pool");

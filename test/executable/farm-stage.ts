@@ -32,7 +32,7 @@ export interface Question {
 }
 
 /** Different questions: proteins of the sample with expressions that differ from round to round. */
-export function questionsOf(count: number): Question[] {
+export function makeQuestions(count: number): Question[] {
   const records = proteins.split(/^>/m).slice(1);
   return Array.from({ length: count }, (_, i) => {
     const [header, ...lines] = records[i % records.length].trim().split("\n");
@@ -54,7 +54,7 @@ export interface Account {
   besides: number;
   unfinished: number;
   endedTwice: number;
-  endUntold: number;
+  endUnreported: number;
   /** With another result than that of one machine. */
   differing: number;
 }
@@ -78,21 +78,21 @@ async function until(what: () => string, seconds: number, condition: () => boole
 export class FarmStage implements AsyncDisposable {
   readonly #running = new Map<Part, Bun.Subprocess>();
   /** `webhook-id` and job of each delivery without repetitions. */
-  readonly heard = { ends: new Map<string, string>(), deliveries: 0 };
+  readonly deliveredEvents = { ends: new Map<string, string>(), deliveries: 0 };
   readonly #receiver: Bun.Server<undefined>;
 
   private constructor(
     private readonly options: StageOptions,
     private readonly hosts: Hosts,
   ) {
-    const { heard } = this;
+    const { deliveredEvents } = this;
     this.#receiver = Bun.serve({
       hostname: hosts.address,
       port: 0,
       async fetch(request) {
         const { type, data } = (await request.json()) as { type: string; data: { id: string } };
-        heard.deliveries++;
-        if (type.startsWith("job.")) heard.ends.set(request.headers.get("webhook-id")!, data.id);
+        deliveredEvents.deliveries++;
+        if (type.startsWith("job.")) deliveredEvents.ends.set(request.headers.get("webhook-id")!, data.id);
         return new Response();
       },
     });
@@ -269,12 +269,12 @@ export class FarmStage implements AsyncDisposable {
    */
   async account(ids: readonly string[], expected: readonly string[]): Promise<Account> {
     const jobs = this.#query<{ id: string; state: string }>("SELECT id, state FROM job");
-    for (let i = 0; i < 4800 && this.heard.ends.size < jobs.length; i++) await Bun.sleep(50);
+    for (let i = 0; i < 4800 && this.deliveredEvents.ends.size < jobs.length; i++) await Bun.sleep(50);
     // Time for deliveries that should not come.
     await Bun.sleep(1500);
     const known = new Set(jobs.map(({ id }) => id));
-    const told = new Map<string, number>();
-    for (const job of this.heard.ends.values()) told.set(job, (told.get(job) ?? 0) + 1);
+    const notified = new Map<string, number>();
+    for (const job of this.deliveredEvents.ends.values()) notified.set(job, (notified.get(job) ?? 0) + 1);
     let differing = 0;
     for (const [i, id] of ids.entries()) {
       const response = await fetch(`${this.url}/api/scoring/jobs/${id}/result`);
@@ -285,8 +285,8 @@ export class FarmStage implements AsyncDisposable {
       lost: ids.filter((id) => !known.has(id)).length,
       besides: jobs.length - ids.length,
       unfinished: jobs.filter(({ state }) => state !== "finished").length,
-      endedTwice: [...told.values()].filter((times) => times > 1).length,
-      endUntold: jobs.filter(({ id }) => !told.has(id)).length,
+      endedTwice: [...notified.values()].filter((times) => times > 1).length,
+      endUnreported: jobs.filter(({ id }) => !notified.has(id)).length,
       differing,
     };
   }

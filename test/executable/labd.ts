@@ -12,7 +12,7 @@ export const LABD =
 
 if (!existsSync(LABD)) throw new Error("dist/labd is missing: run `bun run build` first (npm test does).");
 
-export interface Ended {
+export interface ProcessResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -22,7 +22,7 @@ export interface Ended {
 export async function labd(
   words: string[],
   { stdin = "", env = {} as Record<string, string>, cwd = tmpdir() } = {},
-): Promise<Ended> {
+): Promise<ProcessResult> {
   const run = Bun.spawn([LABD, ...words], {
     stdin: new Blob([stdin]),
     stdout: "pipe",
@@ -59,7 +59,7 @@ export async function killedWhen(
  * was too quick is begun again.
  * @returns how many were done
  */
-export async function killedAmid(
+export async function killWhileWriting(
   words: string[],
   env: Record<string, string>,
   output: string,
