@@ -1156,3 +1156,13 @@ CREATE TABLE logout_token (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX job_idempotency_key ON job (client, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+CREATE TABLE result_part (
+  result INTEGER NOT NULL REFERENCES result (rid) ON DELETE CASCADE,
+  form TEXT NOT NULL CHECK (form IN ('json', 'xml')),
+  -- From 0.
+  part INTEGER NOT NULL,
+  -- Compressed by Zstandard.
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (result, form, part)
+) STRICT;

@@ -10,6 +10,7 @@ const DB = join(import.meta.dir, "../db");
 const FROZEN: Record<string, string> = {
   "0001-baseline.sql": "19298a6d8d0e3bbf9981da2e44bf5d6e0d7d4118500b2a6b5e5aacc2b03e75ac",
   "0002-job-idempotency-key.sql": "3fcf8ab81578c910597abeec1affa9e33f3911fc018b38c2182d0d16211b72fa",
+  "0003-result-part.sql": "d8560232a9cea2ab4d4dd497f893a03ea2431d9acc54cc3cb88f742d1109ea77",
 };
 
 test("embeds every file of db/ in order", () => {

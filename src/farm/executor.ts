@@ -16,7 +16,7 @@ export interface ExecutorJob {
 
 interface PendingJob {
   lease: Lease;
-  resolve: (prediction: string) => void;
+  resolve: (prediction: Uint8Array<ArrayBuffer>) => void;
   reject: (error: Error) => void;
 }
 
@@ -27,8 +27,8 @@ export class Executor implements JobSource {
   #rid = 0;
 
   /** Scores a job. @throws JobFailure, JobReturned; any other error if it may be tried again */
-  run(job: ExecutorJob): Promise<string> {
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
+  run(job: ExecutorJob): Promise<Uint8Array<ArrayBuffer>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
     const rid = ++this.#rid;
     const lease = { ...job, rid, digest: "", deadline: Date.now() + job.timeout };
     const pending = { lease, resolve, reject };
@@ -41,7 +41,7 @@ export class Executor implements JobSource {
     return this.#waiting.shift()?.lease ?? null;
   }
 
-  finish({ rid }: Lease, _version: unknown, prediction: string): void {
+  finish({ rid }: Lease, _version: unknown, prediction: Uint8Array<ArrayBuffer>): void {
     this.#end(rid)?.resolve(prediction);
   }
 

@@ -3,7 +3,7 @@ import type { Job, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { METHOD } from "../motif/index.ts";
 import type { Log } from "../platform/log.ts";
-import { type JobRequest, MAX_INTERRUPTIONS, packPrediction, Pool } from "../scoring/index.ts";
+import { type JobRequest, MAX_INTERRUPTIONS, Pool } from "../scoring/index.ts";
 import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
 import { Executor, JobFailure, JobReturned } from "./executor.ts";
 import {
@@ -274,7 +274,7 @@ export class FarmWorker {
       const parsed = JSON.parse(request) as JobRequest;
       const running = this.#executor.run({ id, request: parsed, timeout, attempts });
       this.#pool.wake();
-      const packed = packPrediction(await running);
+      const packed = await running;
       await saveResult(redis, queue, id, { worker: this.name, attempts, packed });
       this.#counts.finished++;
     } finally {

@@ -44,7 +44,6 @@ export {
   type RemoteLease,
   UNKNOWN_WORKER,
 } from "./jobs/farm-jobs.ts";
-export { packPrediction } from "./jobs/packed-prediction.ts";
 export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./jobs/job.ts";

@@ -11,9 +11,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { decode, readFasta } from "../../src/motif/index.ts";
-import { packPrediction, unpackPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
-import { type WorkerProcess, startWorker } from "../executable/farm-worker.ts";
+import { resultsOf, type WorkerProcess, startWorker } from "../executable/farm-worker.ts";
 import { RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { median, processorTime, say, withRange } from "./harness.ts";
@@ -123,9 +122,7 @@ async function untilDone({ home, workers, name }: Side, after: number): Promise<
 
 /** The median and the longest prediction. */
 function predictionsOf({ home }: Side): string[] {
-  using database = new Database(join(home, "labd.sqlite"), { readonly: true });
-  const rows = database.query("SELECT packed FROM result").all() as { packed: Uint8Array<ArrayBuffer> }[];
-  const texts = rows.map(({ packed }) => unpackPrediction(packed)).sort((a, b) => a.length - b.length);
+  const texts = Object.values(resultsOf(home)).sort((a, b) => a.length - b.length);
   return [texts[Math.floor(texts.length / 2)], texts.at(-1)!];
 }
 
@@ -288,7 +285,7 @@ try {
       through.push((1000 * (to - from)) / (ends[to] - ends[from]));
     }
     say(
-      `predictions of ${text.length} bytes (packed ${packPrediction(text).length}) that cost nothing, ${slots.length} x ${slots[0]} slots, jobs/s: ${withRange(through, 0)}`,
+      `predictions of ${text.length} bytes (packed ${Bun.zstdCompressSync(text).length}) that cost nothing, ${slots.length} x ${slots[0]} slots, jobs/s: ${withRange(through, 0)}`,
     );
     sayCosts(measured);
   }

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { unpackPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
+import { readResult, textOf } from "../../src/scoring/jobs/packed-prediction.ts";
 import { E7, LABD, labd } from "./labd.ts";
 
 /** Worker processes, and the jobs in a data directory. */
@@ -101,11 +101,12 @@ export function jobsOf(directory: string): JobRow[] {
 /** All results of a data directory by question. */
 export function resultsOf(directory: string): Record<string, string> {
   using database = new Database(join(directory, "labd.sqlite"), { readonly: true });
-  const rows = database.query("SELECT digest, corpus, method, packed FROM result ORDER BY digest").all();
+  const rows = database.query("SELECT rid, digest, corpus, method FROM result ORDER BY digest").all();
   return Object.fromEntries(
-    (rows as (Record<"digest" | "corpus" | "method", string> & { packed: Uint8Array<ArrayBuffer> })[]).map(
-      (row) => [`${row.digest} ${row.corpus} ${row.method}`, unpackPrediction(row.packed)],
-    ),
+    (rows as (Record<"digest" | "corpus" | "method", string> & { rid: number })[]).map((row) => [
+      `${row.digest} ${row.corpus} ${row.method}`,
+      textOf(readResult(database, row.rid, "json")),
+    ]),
   );
 }
 

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PREFIX, queueName, resultsKey, encodeResult } from "../../src/farm/redis-records.ts";
-import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 
@@ -28,7 +27,7 @@ async function commands(redis: RedisServer): Promise<Map<string, number>> {
     const ids: string[] = [];
     for (let i = 0; i < JOBS; i++) ids.push(await lab.submit("finish"));
     const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
-    const packed = packPrediction('{"kept":1}');
+    const packed = new Uint8Array(Bun.zstdCompressSync('{"kept":1}'));
     for (const id of ids)
       await lab.command("HSET", resultsKey(queue), id, encodeResult({ worker: "w", attempts: 2, packed }));
     const before = await commands(redis);

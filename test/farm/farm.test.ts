@@ -13,7 +13,6 @@ import {
   encodeResult,
   type WorkerRecord,
 } from "../../src/farm/redis-records.ts";
-import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
@@ -223,7 +222,7 @@ withRedis("a stored prediction is collected even if its worker is lost", async (
   lab.serve();
   const id = await lab.submit("wait");
   const name = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
-  const packed = packPrediction('{"kept":1}');
+  const packed = new Uint8Array(Bun.zstdCompressSync('{"kept":1}'));
   await lab.command("HSET", resultsKey(name), id, encodeResult({ worker: "w", attempts: 1, packed }));
   await lab.addWorker();
   await lab.reaches(id);

@@ -26,7 +26,8 @@ function search({ ticket, queries: [query] }: SearchTask): void {
 
 function finish({ ticket, request, corpusPath, hits }: WorkerTask): void {
   const found = hits?.map(({ index }) => index).sort();
-  const prediction = JSON.stringify({ query: request.query, corpusPath, hits: found });
+  const text = JSON.stringify({ query: request.query, corpusPath, hits: found });
+  const prediction = new Uint8Array(Bun.zstdCompressSync(text));
   report({ ticket, kind: "finished", prediction });
 }
 

@@ -3,8 +3,10 @@ import { Problem } from "../../problem.ts";
 import type { PredictionReport } from "../contract/prediction.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern, JobRequest } from "../jobs/job.ts";
+import type { Form, Parts } from "../jobs/packed-prediction.ts";
 import type { Progress } from "../jobs/pool.ts";
 import type { JobStore, JobView } from "../jobs/store.ts";
+import { withIdentifier } from "./stored-result.ts";
 
 /** A job to run, in the terms of the SOAP contract. */
 export interface JobSubmission {
@@ -84,13 +86,17 @@ export function scoringHandlers({ store, runner, classes, maxQueryLength }: Hand
     getResult(id: string): PredictionReport | null {
       const prediction = store.prediction(id);
       const request = store.request(id);
-      if (prediction && request) return { identifier: request.identifier, prediction };
-      const { state, failure } = store.get(id);
-      // An empty response means "not yet": a client that polls for the prediction would do so forever.
-      if (state === "failed") throw new Problem("job_failed", `The job failed. ${failure}`);
-      if (state === "cancelled") throw new Problem("job_cancelled", "The job was cancelled.");
-      if (state === "expired") throw new Problem("job_expired", `The prediction was removed. ${failure}`);
-      return null;
+      return prediction && request
+        ? { identifier: request.identifier, prediction }
+        : withoutPrediction(store.get(id));
+    },
+    /** Likewise, as it is stored. */
+    getStoredResult(id: string, form: Form): Parts | null {
+      const parts = store.storedPrediction(id, form);
+      const request = store.request(id);
+      return parts && request
+        ? withIdentifier(parts, form, request.identifier)
+        : withoutPrediction(store.get(id));
     },
     /** Cancels a job that waits or runs. @throws Problem unknown_job, conflict if it has ended otherwise */
     cancel: (id: string): JobView => runner.cancel(id),
@@ -100,6 +106,14 @@ export function scoringHandlers({ store, runner, classes, maxQueryLength }: Hand
     request: (id: string): JobRequest | null => store.request(id),
     progress: (id: string): Progress | null => runner.progress(id),
   };
+}
+
+/** Null until the job has ended: then, a client that polls for the prediction would do so forever. @throws Problem */
+function withoutPrediction({ state, failure }: JobView): null {
+  if (state === "failed") throw new Problem("job_failed", `The job failed. ${failure}`);
+  if (state === "cancelled") throw new Problem("job_cancelled", "The job was cancelled.");
+  if (state === "expired") throw new Problem("job_expired", `The prediction was removed. ${failure}`);
+  return null;
 }
 
 /** The query without white space. @throws Problem invalid_request if it is too long */

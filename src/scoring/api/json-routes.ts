@@ -7,7 +7,6 @@ import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobRequest } from "../jobs/job.ts";
-import type { PredictionReport } from "../contract/prediction.ts";
 import type { Handlers } from "./handlers.ts";
 import { JobEvents } from "./job-events.ts";
 import * as operations from "./json-operations.ts";
@@ -22,7 +21,8 @@ import {
   ResultParameters,
   Submission,
 } from "./json-schemas.ts";
-import { chooseForm, type ResultFormName, RESULT_FORMS } from "./result-format.ts";
+import { chooseForm, type ResultFormName, RESULT_FORMS, STORED_FORMS } from "./result-format.ts";
+import { bodyOf } from "./stored-result.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
 interface JsonOptions {
@@ -91,13 +91,11 @@ export function jsonRoutes(options: JsonOptions) {
       `${API}/jobs/:id/result`,
       ({ params: { id }, query, request }) => {
         const form = query.format ?? chooseForm(request.headers.get("accept"));
-        const report = handlers.getResult(id);
-        if (!report) {
-          const { state } = handlers.job(id);
-          const headers = { "Retry-After": "1" };
-          throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
-        }
-        return resultResponse(report, form, query.match, id);
+        const body = resultBody(handlers, id, form, query.match);
+        if (body !== null) return resultResponse(body, form, id);
+        const { state } = handlers.job(id);
+        const headers = { "Retry-After": "1" };
+        throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
       },
       { params: JobId, query: ResultParameters, detail: operations.RESULT },
     )
@@ -173,14 +171,24 @@ function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
     );
 }
 
-function resultResponse(
-  report: PredictionReport,
+/** The result as it is stored, or else printed; null until the job has ended. */
+function resultBody(
+  handlers: Handlers,
+  id: string,
   form: ResultFormName,
   match: number | undefined,
-  id: string,
-): Response {
-  const { contentType, extension, print } = RESULT_FORMS[form];
-  return new Response(print(report, match), {
+): string | ReturnType<typeof bodyOf> | null {
+  if (form === "json" || form === "xml") {
+    const parts = handlers.getStoredResult(id, form);
+    return parts && bodyOf(parts, ...STORED_FORMS[form]);
+  }
+  const report = handlers.getResult(id);
+  return report && RESULT_FORMS[form].print(report, match);
+}
+
+function resultResponse(body: BodyInit, form: ResultFormName, id: string): Response {
+  const { contentType, extension } = RESULT_FORMS[form];
+  return new Response(body, {
     headers: {
       ...NO_STORE,
       "Content-Type": contentType,

@@ -18,6 +18,12 @@ interface ResultForm {
   print(report: PredictionReport, match?: number): string;
 }
 
+/** Text before and after the stored bytes of the forms in which predictions are stored. */
+export const STORED_FORMS = {
+  json: ["", ""],
+  xml: [`${XML_DECLARATION}\n`, "\n"],
+} as const;
+
 export const RESULT_FORMS = {
   json: {
     contentType: "application/json",
@@ -75,7 +81,7 @@ export const RESULT_FORMS = {
     aliases: ["text/xml"],
     extension: "xml",
     sentence: "ConScorePrediction, as GetResult of the SOAP service returns it.",
-    print: (report) => `${XML_DECLARATION}\n${encodePrediction(report)}\n`,
+    print: (report) => STORED_FORMS.xml.join(encodePrediction(report)),
   },
 } as const satisfies Record<string, ResultForm>;
 

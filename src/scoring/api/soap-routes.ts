@@ -23,6 +23,7 @@ import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
 import type { Handlers } from "./handlers.ts";
+import { bodyOf } from "./stored-result.ts";
 
 interface SoapOptions {
   handlers: Handlers;
@@ -175,12 +176,17 @@ function readBody(request: Request, timeout: number): Promise<Uint8Array> {
 const tooSlow = (milliseconds: number): Problem =>
   new Problem("timeout", `The message did not arrive within ${milliseconds / 1000} seconds.`);
 
+/** Stands for the prediction in its envelope: a character that XML cannot contain. */
+const PLACEHOLDER = "\0";
+
+type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof bodyOf> };
+
 /** A promise only if the disk has to be waited for. */
 function handle(
   { handlers, namespace, clientOf }: SoapOptions,
   request: Request,
   { operation, value, soapVersion, addressing }: Envelope & { problem: null },
-): SoapResponse | Promise<SoapResponse> {
+): Answer | Promise<Answer> {
   switch (operation) {
     case "RunJob":
       return handlers
@@ -194,8 +200,17 @@ function handle(
       return encodeResponse("GetStatus", response, soapVersion, namespace, addressing);
     }
     case "GetResult": {
-      const ConScorePrediction = handlers.getResult(value.JobIdentifier.trim());
-      return encodeResponse("GetResult", { ConScorePrediction }, soapVersion, namespace, addressing);
+      const parts = handlers.getStoredResult(value.JobIdentifier.trim(), "xml");
+      const ConScorePrediction = parts && PLACEHOLDER;
+      const response = encodeResponse(
+        "GetResult",
+        { ConScorePrediction },
+        soapVersion,
+        namespace,
+        addressing,
+      );
+      const [head, tail] = response.body.split(PLACEHOLDER);
+      return parts ? { ...response, body: bodyOf(parts, head, tail) } : response;
     }
   }
 }
@@ -223,7 +238,7 @@ function faultResponse(
   return respond(fault);
 }
 
-const respond = ({ status, headers, body }: SoapResponse): Response =>
+const respond = ({ status, headers, body }: Answer): Response =>
   new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
 
 /** A document that clients may keep as long as it has the same tag. */

@@ -110,7 +110,7 @@ class ParallelRun {
     if (report.kind === "progress") return this.options.report?.(report.stage, report.fraction);
     if (report.kind === "searched") this.#groupOf[report.ticket].search.gather(report.hits);
     else if (report.kind === "finished")
-      this.#results[report.ticket].resolve(JSON.parse(report.prediction) as Prediction);
+      this.#results[report.ticket].resolve(JSON.parse(report.prediction as string) as Prediction);
     else {
       const { reason, cause } = report;
       this.#results[report.ticket].reject(

@@ -151,30 +151,38 @@ function printFields(fields: Fields, value: Readonly<Record<string, unknown>>): 
   for (const [name, { type }] of Object.entries(fields)) {
     const item = value[name];
     if (item === null) continue;
-    if ("isPrediction" in type) out += encodePrediction(item as PredictionReport);
+    if ("isPrediction" in type) out += item as string;
     else out += `<tns:${name}>${escapeText(item as string)}</tns:${name}>`;
   }
   return out;
 }
 
-/** The element ConScorePrediction in its own namespace. */
-export function encodePrediction(report: PredictionReport): string {
+/**
+ * The element ConScorePrediction in its own namespace.
+ * @throws the error of `tooLong` once more than `limit` characters have been printed
+ */
+export function encodePrediction(
+  report: PredictionReport,
+  limit = Number.POSITIVE_INFINITY,
+  tooLong?: () => Error,
+): string {
+  let length = 0;
+  const printParts = (type: ComplexType<never>, source: unknown): string => {
+    let out = "";
+    for (const { name, type: inner, read } of type.parts)
+      for (const item of read(source as never, report)) {
+        const text = typeof inner === "string" ? printValue(item) : printParts(inner, item);
+        const element = `<p:${name}>${text}</p:${name}>`;
+        length += typeof inner === "string" ? element.length : element.length - text.length;
+        if (length > limit && tooLong) throw tooLong();
+        out += element;
+      }
+    return out;
+  };
   const name = `p:${CON_SCORE_PREDICTION.name}`;
-  const content = printParts(CON_SCORE_PREDICTION as ComplexType<never>, report, report);
+  const content = printParts(CON_SCORE_PREDICTION as ComplexType<never>, report);
   return `<${name} xmlns:p="${PREDICTION_NAMESPACE}">${content}</${name}>`;
 }
 
-function printParts(type: ComplexType<never>, source: unknown, report: PredictionReport): string {
-  let out = "";
-  for (const part of type.parts) {
-    for (const item of part.read(source as never, report)) {
-      out += `<p:${part.name}>${printPart(part.type, item, report)}</p:${part.name}>`;
-    }
-  }
-  return out;
-}
-
-function printPart(type: string | ComplexType<never>, item: unknown, report: PredictionReport): string {
-  if (typeof type !== "string") return printParts(type, item, report);
-  return typeof item === "number" ? printNumber(item) : escapeText(String(item));
-}
+const printValue = (item: unknown): string =>
+  typeof item === "number" ? printNumber(item) : escapeText(String(item));

@@ -1,5 +1,4 @@
 import type { CharacterClass } from "./characters.ts";
-import type { PredictionReport } from "./prediction.ts";
 
 /**
  * The SOAP service, declared once: WSDL, schemas, decoder, encoder and the types of requests and responses follow from
@@ -30,8 +29,11 @@ export interface Field {
 /** Elements in the order of the message. */
 export type Fields = Readonly<Record<string, Field>>;
 
+/** The element as XML text: it is stored so, and not read again. */
+type PrintedPrediction = string;
+
 type Content<F extends Field> = F["type"] extends { isPrediction: true }
-  ? PredictionReport
+  ? PrintedPrediction
   : F["type"] extends { choices: readonly (infer Choice)[] }
     ? Choice
     : string;

@@ -1,39 +1,102 @@
+import type { Prediction } from "../../motif/index.ts";
 import type { Database } from "../../platform/sqlite.ts";
+import { Problem } from "../../problem.ts";
+import { encodePrediction } from "../contract/encode.ts";
 import type { ScoringVersion } from "./job.ts";
 
-/** A prediction as it is stored and sent: JSON compressed by Zstandard, to a ninth to a quarter. */
-export const packPrediction = (text: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(Bun.zstdCompressSync(text));
+/** Forms in which predictions are stored, as they are sent except for the client's name of the query. */
+export const FORMS = ["json", "xml"] as const;
+export type Form = (typeof FORMS)[number];
 
-/** @throws if the bytes are damaged */
-export const unpackPrediction = (bytes: Uint8Array<ArrayBuffer>): string =>
-  new TextDecoder("utf-8", { fatal: true }).decode(Bun.zstdDecompressSync(bytes));
+type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A row of results; older ones have text instead of packed bytes. */
-export interface StoredPrediction {
-  prediction: string | null;
-  packed: Uint8Array<ArrayBuffer> | null;
+/** The stored text of a prediction, of which one part is in memory at a time. */
+export interface Parts {
+  readonly count: number;
+  /** @throws Problem job_expired if the result has been deleted meanwhile */
+  read(part: number): Bytes;
 }
 
-/** The prediction as JSON text; null if there is none. */
-export const textOf = ({ prediction, packed }: StoredPrediction): string | null =>
-  packed ? unpackPrediction(packed) : prediction;
+/**
+ * Bytes of a prediction in one form. Real motifs need some ten thousand; a pattern that matches everywhere in a long query
+ * would need gigabytes.
+ */
+const MAX_PREDICTION = 64 * 1024 * 1024;
+/** Bytes of a part before it is compressed. */
+const PART = 256 * 1024;
+
+/** First bytes of a packed prediction; those of one in JSON only are the magic number of Zstandard. */
+const MAGIC = 0x3150_424c;
+const ZSTD_MAGIC = 0xfd2f_b528;
+
+/** A prediction as JSON. @throws Problem too_large */
+export function printJson(prediction: Prediction): string {
+  const json = JSON.stringify(prediction);
+  if (json.length > MAX_PREDICTION) throw tooLarge();
+  return json;
+}
+
+/**
+ * A prediction in all forms, for the store. Workers make it, to spare the thread that answers requests.
+ * @throws Problem too_large
+ */
+export function packPrediction(prediction: Prediction): Bytes {
+  const json = printJson(prediction);
+  const xml = encodePrediction({ identifier: "", prediction }, MAX_PREDICTION, tooLarge);
+  const forms = [compressed(json), compressed(xml)];
+  const lengths = forms.flatMap((parts) => [parts.length, ...parts.map(({ length }) => length)]);
+  return new Uint8Array(Buffer.concat([bytesOf([MAGIC, ...lengths]), ...forms.flat()]));
+}
+
+const bytesOf = (numbers: number[]): Uint8Array => new Uint8Array(Uint32Array.from(numbers).buffer);
+
+function compressed(text: string): Bytes[] {
+  const bytes = Buffer.from(text);
+  if (bytes.length > MAX_PREDICTION) throw tooLarge();
+  const parts: Bytes[] = [];
+  for (let at = 0; at < bytes.length; at += PART)
+    parts.push(new Uint8Array(Bun.zstdCompressSync(bytes.subarray(at, at + PART))));
+  return parts;
+}
+
+const tooLarge = (): Problem =>
+  new Problem(
+    "too_large",
+    `The prediction would take more than ${MAX_PREDICTION / 1024 / 1024} MB, which is the limit: the patterns match nearly everywhere. Use more specific ones.`,
+  );
+
+/** The compressed parts of each form. JSON text, and JSON packed by former versions, have one form. */
+function partsOf(prediction: string | Bytes): [Form, Bytes[]][] {
+  if (typeof prediction === "string") return [["json", compressed(prediction)]];
+  const view = new DataView(prediction.buffer, prediction.byteOffset, prediction.byteLength);
+  const magic = view.getUint32(0, true);
+  if (magic === ZSTD_MAGIC) return [["json", [prediction]]];
+  if (magic !== MAGIC) throw new Error("Not a packed prediction.");
+  let at = 4;
+  const next = (): number => view.getUint32((at += 4) - 4, true);
+  const lengths = FORMS.map(() => Array.from({ length: next() }, next));
+  return FORMS.map((form, i) => [form, lengths[i].map((length) => prediction.slice(at, (at += length)))]);
+}
 
 /** Stores a result. @returns its row; null if it is stored already */
 export function storeResult(
   database: Database,
   digest: string,
   { corpus, method }: ScoringVersion,
-  packed: Uint8Array<ArrayBuffer>,
+  prediction: string | Bytes,
   now: number,
 ): number | null {
   const row = database
     .query(
-      `INSERT INTO result (digest, corpus, method, prediction, packed, computed) VALUES (?, ?, ?, 'null', ?, ?)
+      `INSERT INTO result (digest, corpus, method, prediction, computed) VALUES (?, ?, ?, 'null', ?)
        ON CONFLICT DO NOTHING RETURNING rid`,
     )
-    .get(digest, corpus, method, packed, now) as { rid: number } | null;
-  return row?.rid ?? null;
+    .get(digest, corpus, method, now) as { rid: number } | null;
+  if (row === null) return null;
+  const insert = database.query("INSERT INTO result_part (result, form, part, bytes) VALUES (?, ?, ?, ?)");
+  for (const [form, parts] of partsOf(prediction))
+    for (const [part, bytes] of parts.entries()) insert.run(row.rid, form, part, bytes);
+  return row.rid;
 }
 
 /** Row of the result on this corpus by this method; null if there is none. */
@@ -47,3 +110,41 @@ export function resultOf(
     .get(digest, corpus, method) as { rid: number } | null;
   return row?.rid ?? null;
 }
+
+/** A result in one form. */
+export function readResult(database: Database, result: number, form: Form): Parts {
+  const { count } = database
+    .query("SELECT count(*) AS count FROM result_part WHERE result = ? AND form = ?")
+    .get(result, form) as { count: number };
+  if (count === 0) return encoded(database, result, form);
+  const select = database.query("SELECT bytes FROM result_part WHERE result = ? AND form = ? AND part = ?");
+  return {
+    count,
+    read(part) {
+      const row = select.get(result, form, part) as { bytes: Bytes } | null;
+      if (!row) throw new Problem("job_expired", "The prediction was removed while it was sent.");
+      return Bun.zstdDecompressSync(row.bytes) as Bytes;
+    },
+  };
+}
+
+/** A result that a former version stored, or a worker of one: it has no parts in this form. */
+function encoded(database: Database, result: number, form: Form): Parts {
+  const json = form === "json" ? formerText(database, result) : textOf(readResult(database, result, "json"));
+  const text =
+    form === "json" ? json : encodePrediction({ identifier: "", prediction: JSON.parse(json) as Prediction });
+  return { count: 1, read: () => Buffer.from(text) };
+}
+
+function formerText(database: Database, result: number): string {
+  const { prediction, packed } = database
+    .query("SELECT prediction, packed FROM result WHERE rid = ?")
+    .get(result) as { prediction: string; packed: Bytes | null };
+  return packed ? decoded(Bun.zstdDecompressSync(packed)) : prediction;
+}
+
+const decoded = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+
+/** The whole text. @throws if the bytes are damaged */
+export const textOf = ({ count, read }: Parts): string =>
+  decoded(Buffer.concat(Array.from({ length: count }, (_, part) => read(part))));

@@ -20,7 +20,7 @@ export interface JobSource {
   /** The next job, for at most so many milliseconds; null if none waits. */
   lease(milliseconds: number): Lease | null;
   /** May return a promise, to be written together with other results. */
-  finish(lease: Lease, version: ScoringVersion, prediction: string): unknown;
+  finish(lease: Lease, version: ScoringVersion, prediction: Uint8Array<ArrayBuffer>): unknown;
   fail(rid: number, reason: string): unknown;
   retry(rid: number, attempts: number, reason: string): unknown;
   release(rid: number, counted: boolean): unknown;
@@ -206,7 +206,7 @@ export class Pool {
   #score(slot: Slot, { ticket, lease, corpusPath, search }: Running): void {
     // Without hits, or if some are lost, the worker searches by itself.
     const hits = search?.take(0) ?? undefined;
-    this.#send(slot, { ticket, request: lease.request, corpusPath, hits });
+    this.#send(slot, { ticket, request: lease.request, corpusPath, pack: true, hits });
   }
 
   /** Lets an idle worker join the search of the job that has run longest. */
@@ -274,7 +274,8 @@ export class Pool {
       if (report.kind === "finished") {
         // Until it is written, the job is still running.
         this.#progress.set(id, job.progress);
-        return this.#options.store.finish(job.lease, job.version, report.prediction);
+        const packed = report.prediction as Uint8Array<ArrayBuffer>;
+        return this.#options.store.finish(job.lease, job.version, packed);
       }
       this.#options.log.problem("job", { job: id, cause: report.cause });
       return this.#options.store.fail(rid, report.reason ?? DEFECT_MESSAGE);

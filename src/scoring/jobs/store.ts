@@ -16,7 +16,7 @@ import {
   STATES,
   transitionSql,
 } from "./job.ts";
-import { packPrediction, resultOf, type StoredPrediction, storeResult, textOf } from "./packed-prediction.ts";
+import { type Form, type Parts, readResult, resultOf, storeResult, textOf } from "./packed-prediction.ts";
 
 /** A job as its client may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
@@ -63,7 +63,7 @@ interface Finished {
   kind: "finished";
   lease: LeasedJob;
   version: ScoringVersion;
-  prediction: string;
+  prediction: string | Uint8Array<ArrayBuffer>;
 }
 
 const RELEASE = transitionSql("release");
@@ -115,7 +115,11 @@ export class JobStore {
   }
 
   /** Like `finish`, in the same transaction as what is submitted and finished meanwhile. If it rejects, try again. */
-  async finishInGroup(lease: LeasedJob, version: ScoringVersion, prediction: string): Promise<void> {
+  async finishInGroup(
+    lease: LeasedJob,
+    version: ScoringVersion,
+    prediction: string | Uint8Array<ArrayBuffer>,
+  ): Promise<void> {
     if (this.#changes.isClosed) return void this.finish(lease, version, prediction);
     try {
       await this.#changes.add({ kind: "finished", lease, version, prediction });
@@ -210,12 +214,11 @@ export class JobStore {
     prediction: string | Uint8Array<ArrayBuffer>,
   ): boolean {
     const now = this.#options.clock.now();
-    const packed = typeof prediction === "string" ? packPrediction(prediction) : prediction;
     return this.change(() => {
       if (this.#row(`SELECT 1 FROM job WHERE rid = ? AND ${RUNNING}`, rid) === null) return false;
       // The method is deterministic: if another job was faster, it stored the same.
       const stored =
-        storeResult(this.#database, digest, version, packed, now) ??
+        storeResult(this.#database, digest, version, prediction, now) ??
         resultOf(this.#database, digest, version);
       const { client } = this.#end("finish", { result: stored }, "rid = ?", rid)!;
       if (this.#row(`SELECT 1 FROM job WHERE digest = ? AND ${IS_WAITING} LIMIT 1`, digest) === null)
@@ -346,13 +349,15 @@ export class JobStore {
 
   /** The prediction of a finished job; null in every other state. @throws Problem unknown_job */
   prediction(id: string): Prediction | null {
-    const row = this.#row<StoredPrediction>(
-      "SELECT r.prediction, r.packed FROM job j LEFT JOIN result r ON r.rid = j.result WHERE j.id = ?",
-      id,
-    );
+    const parts = this.storedPrediction(id, "json");
+    return parts && (JSON.parse(textOf(parts)) as Prediction);
+  }
+
+  /** The prediction as it is stored; null if the job is not finished. @throws Problem unknown_job */
+  storedPrediction(id: string, form: Form): Parts | null {
+    const row = this.#row<{ result: number | null }>("SELECT result FROM job WHERE id = ?", id);
     if (!row) throw unknownJob();
-    const text = textOf(row);
-    return text === null ? null : (JSON.parse(text) as Prediction);
+    return row.result === null ? null : readResult(this.#database, row.result, form);
   }
 
   /** The request of a job; null once it has expired. @throws Problem unknown_job */

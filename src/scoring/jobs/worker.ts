@@ -15,6 +15,7 @@ import { Problem } from "../../problem.ts";
 import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "../corpus/corpus.ts";
 import type { JobPattern, JobRequest } from "./job.ts";
+import { packPrediction, printJson } from "./packed-prediction.ts";
 
 /** A job to score, against the corpus in a file. */
 export interface WorkerTask {
@@ -23,6 +24,8 @@ export interface WorkerTask {
   corpusPath: string | null;
   /** Replace the defaults of the method. */
   options?: Partial<Options>;
+  /** Whether the prediction is returned packed for the store, instead of as JSON text. */
+  pack?: boolean;
   /** The query's hits, if they have been found. */
   hits?: Hit[] | undefined;
 }
@@ -49,7 +52,7 @@ export interface DrawTask {
 /** A message of a worker. `ticket` is that of the task, so that messages about an earlier one are ignored. */
 export type WorkerReport =
   | { ticket: number; kind: "progress"; stage: Stage; fraction: number }
-  | { ticket: number; kind: "finished"; prediction: string }
+  | { ticket: number; kind: "finished"; prediction: string | Uint8Array<ArrayBuffer> }
   /** Hits of each query in this worker's parts of the corpus. */
   | { ticket: number; kind: "searched"; hits: Hit[][] }
   /** `reason` is for the client, null for an unexpected error; `cause` is for the log. */
@@ -69,12 +72,6 @@ try {
 } catch {
   // A service manager or a container may forbid it.
 }
-
-/**
- * Characters of a prediction as JSON. Real motifs need some ten thousand; a pattern that matches everywhere in a long query
- * would need gigabytes.
- */
-const MAX_PREDICTION = 64 * 1024 * 1024;
 
 /** Milliseconds between two reports of the same stage. */
 const PROGRESS_INTERVAL = 100;
@@ -118,7 +115,7 @@ function search({ ticket, queries, corpusPath, options, counter }: SearchTask): 
   return { ticket, kind: "searched", hits };
 }
 
-function score({ ticket, request, corpusPath, options, hits }: WorkerTask): WorkerReport {
+function score({ ticket, request, corpusPath, options, pack, hits }: WorkerTask): WorkerReport {
   const { query, patterns, model } = request;
   const prediction = predict(
     { query, patterns, model },
@@ -128,20 +125,16 @@ function score({ ticket, request, corpusPath, options, hits }: WorkerTask): Work
     hits,
   );
   if (corpusPath === null) prediction.warnings.unshift(NO_CORPUS);
-  // Printed here, to spare the thread that answers requests.
-  const text = JSON.stringify(prediction);
-  if (text.length > MAX_PREDICTION) throw new Problem("too_large", tooLarge(text.length));
-  return { ticket, kind: "finished", prediction: text };
+  return {
+    ticket,
+    kind: "finished",
+    prediction: pack ? packPrediction(prediction) : printJson(prediction),
+  };
 }
 
 function draw({ ticket, proteins, patterns, seed, corpusPath }: DrawTask): DrawReport {
   const read = patterns.map(({ expression, dialect }) => parsePattern(expression, dialect));
   return { ticket, kind: "drawn", drawn: drawMatches(corpusAt(corpusPath), proteins, read, seed) };
-}
-
-function tooLarge(length: number): string {
-  const [megabytes, limit] = [length, MAX_PREDICTION].map((size) => Math.ceil(size / 1024 / 1024));
-  return `The prediction would take ${megabytes} MB, more than the limit of ${limit} MB: the patterns match nearly everywhere. Use more specific ones.`;
 }
 
 function post(report: WorkerReport | DrawReport): void {

@@ -15,11 +15,10 @@ import {
   resultsKey,
   type WorkerRecord,
 } from "../../../src/farm/redis-records.ts";
-import { packPrediction } from "../../../src/scoring/jobs/packed-prediction.ts";
 
 const [url, places, file] = process.argv.slice(2);
 const redis = new Redis(url, { maxRetriesPerRequest: null, replyMapping: "legacy" });
-const packed = packPrediction(readFileSync(file, "utf8"));
+const packed = new Uint8Array(Bun.zstdCompressSync(readFileSync(file)));
 const server = await readServer(redis);
 if (server === null) throw new Error("no server");
 const { queue, version, commit } = server;

@@ -164,7 +164,9 @@ describe("responses", () => {
     "responses are valid according to the schema (skipped if xmllint of libxml2 is not installed)",
     () => {
       const bodies = REPORTS.map(
-        (report) => encodeResponse("GetResult", { ConScorePrediction: report }, "1.1", namespace).body,
+        (report) =>
+          encodeResponse("GetResult", { ConScorePrediction: encodePrediction(report) }, "1.1", namespace)
+            .body,
       );
       for (const text of NASTY) {
         bodies.push(

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { MIGRATIONS } from "../../db/index.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
+import { bodyOf, withIdentifier } from "../../src/scoring/api/stored-result.ts";
+import { encodePrediction } from "../../src/scoring/contract/encode.ts";
+import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
+import {
+  type Form,
+  FORMS,
+  packPrediction,
+  type Parts,
+  readResult,
+  storeResult,
+  textOf,
+} from "../../src/scoring/jobs/packed-prediction.ts";
+import { SAMPLE } from "./sample-prediction.ts";
+
+const VERSION = { corpus: "c", method: "m" };
+
+const [pattern] = SAMPLE.prediction.patterns;
+/** The sample with so many matches that each form has several parts. */
+const LONG: PredictionReport = {
+  identifier: "long",
+  prediction: {
+    ...SAMPLE.prediction,
+    patterns: [{ ...pattern, matches: Array.from({ length: 1000 }, () => pattern.matches).flat() }],
+  },
+};
+
+function stored(prediction: string | Uint8Array<ArrayBuffer>, form: Form): Parts {
+  const database = openDatabase(":memory:", MIGRATIONS);
+  return readResult(database, storeResult(database, "d", VERSION, prediction, 0)!, form);
+}
+
+const printed = ({ identifier, prediction }: PredictionReport, form: Form): string =>
+  form === "json"
+    ? JSON.stringify({ identifier, ...prediction })
+    : encodePrediction({ identifier, prediction });
+
+const sent = (parts: Parts, head?: string, tail?: string): Promise<string> =>
+  new Response(bodyOf(parts, head, tail)).text();
+
+describe("a stored prediction", () => {
+  test.each(FORMS)("is sent as it would be printed, in %s", async (form) => {
+    for (const identifier of ["", "p53", 'A & <b> "\\ü🧬\r\n', "\u0000\uD800"])
+      for (const { prediction } of [SAMPLE, LONG]) {
+        const parts = withIdentifier(stored(packPrediction(prediction), form), form, identifier);
+        expect(parts.count > 1).toBe(prediction === LONG.prediction);
+        const text = printed({ identifier, prediction }, form);
+        expect((await sent(parts)) === text).toBe(true);
+        expect((await sent(parts, "head ", " tail")) === `head ${text} tail`).toBe(true);
+      }
+  });
+
+  test.each(FORMS)("is read in %s also if it was stored as JSON, packed or as text", async (form) => {
+    const text = JSON.stringify(SAMPLE.prediction);
+    for (const former of [text, new Uint8Array(Bun.zstdCompressSync(text))]) {
+      const parts = withIdentifier(stored(former, form), form, SAMPLE.identifier);
+      expect(await sent(parts)).toBe(printed(SAMPLE, form));
+    }
+    const database = openDatabase(":memory:", MIGRATIONS);
+    database.run(
+      "INSERT INTO result (rid, digest, corpus, method, prediction, computed) VALUES (1, '', '', '', ?, 0)",
+      [text],
+    );
+    expect(textOf(readResult(database, 1, form))).toBe(
+      form === "json" ? text : encodePrediction({ ...SAMPLE, identifier: "" }),
+    );
+  });
+
+  test("is read one part at a time, as it is taken", async () => {
+    const parts = stored(packPrediction(LONG.prediction), "xml");
+    let read = 0;
+    const counted = { count: parts.count, read: (part: number) => (read++, parts.read(part)) };
+    const reader = (bodyOf(counted) as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    await Bun.sleep(20);
+    expect(read).toBe(1);
+    await reader.cancel();
+    expect(read).toBe(1);
+  });
+
+  test("that is deleted while it is sent ends with an error", async () => {
+    const database = openDatabase(":memory:", MIGRATIONS);
+    const result = storeResult(database, "d", VERSION, packPrediction(LONG.prediction), 0)!;
+    const parts = readResult(database, result, "json");
+    database.run("DELETE FROM result");
+    expect(database.query("SELECT * FROM result_part").all()).toEqual([]);
+    expect(() => parts.read(1)).toThrow("The prediction was removed while it was sent.");
+  });
+});
+
+describe("packing a prediction", () => {
+  /** With patterns whose matches have so many positions that the XML has `megabytes`, the JSON much less. */
+  function ofSize(megabytes: number): PredictionReport["prediction"] {
+    const length = 1000;
+    const match = {
+      ...pattern.matches[0],
+      text: "A".repeat(length),
+      conservation: Array.from({ length }, () => null),
+      atHomologs: [],
+    };
+    const [empty, xml] = [[], [match]].map(
+      (matches) => encodePrediction({ identifier: "", prediction: withMatches(matches) }).length,
+    );
+    return withMatches(
+      Array.from({ length: Math.floor((megabytes * 2 ** 20 - empty) / (xml - empty)) }, () => match),
+    );
+  }
+  const withMatches = (matches: typeof pattern.matches): PredictionReport["prediction"] => ({
+    ...SAMPLE.prediction,
+    patterns: [{ ...pattern, matches }],
+  });
+
+  test("succeeds up to 64 MB of XML, and fails beyond with a clear text", () => {
+    expect(packPrediction(ofSize(63)).length).toBeLessThan(2 ** 20);
+    const tooLong = ofSize(66);
+    expect(JSON.stringify(tooLong).length).toBeLessThan(32 * 2 ** 20);
+    expect(() => packPrediction(tooLong)).toThrow(
+      "The prediction would take more than 64 MB, which is the limit: the patterns match nearly everywhere. Use more specific ones.",
+    );
+  });
+});
+
+test("bytes that are not a packed prediction are refused", () => {
+  expect(() => stored(new Uint8Array(100), "json")).toThrow("Not a packed prediction.");
+});
