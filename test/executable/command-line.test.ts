@@ -11,8 +11,8 @@ test("--version prints version and commit", async () => {
 });
 
 test.each<[string[], number, string]>([
-  [["serve", "--data-dir", LABD], 74, "cannot be written: it is a file."],
-  [["serve", "--port", "0", "--host", "203.0.113.1"], 78, "this machine has no such address"],
+  [["serve", "--data-dir", LABD], 78, "cannot be written: it is a file."],
+  [["serve", "--port", "0", "--host", "203.0.113.1"], 75, "this machine has no such address"],
 ])("%p exits with %p and prints %p", async (words, code, text) => {
   using place = scratch();
   const { stderr, ...ended } = await labd(words, { env: { LABD_DATA_DIR: place.directory } });
