@@ -13,20 +13,27 @@ import { isFiltered } from "./write-records.ts";
 const PAGE = 200;
 /** A table so small that its whole content is light. */
 const SMALL_TABLE = 500;
-/** Rows times arguments up to which a scan of the table is light: some 50 ms. */
-const SCAN = 50_000;
+/** Rows times arguments up to which a scan of the table is light: some 20 ms. */
+const SCAN = 20_000;
 /** Arguments above which not even an index makes a condition light. */
 const ARGUMENTS = 60;
 /** Rows of a table that a request reads as a whole. */
 const LARGE_TABLE = 5000;
 const MAX_PLANS = 1000;
 
+/** Parameters that neither filter nor order. */
+const PLAIN = new Set(["page", "page_size", "format", "fields", "response_format", "strict"]);
+
+/** A step of a query plan that visits the list, `t`. */
+const VISITS = /^(SEARCH|SCAN) t\b/;
+/** One that visits few of its rows: by an index, and not only by what most rows have in common. */
+const SELECTS =
+  /^SEARCH t USING (INTEGER PRIMARY KEY|(COVERING )?INDEX \S+ \((?!deleted=\?( AND public=\?)?\)))/;
 /**
- * Steps that visit every row of the list `t` or sort it: an index without the columns that are compared, a table joined
- * or searched for each row, except that of grants, the trigram index, and sorting.
+ * What takes long for every row of a large table: reading it instead of an index, sorting, and reading other tables than
+ * that of grants.
  */
-const SCANS =
-  /TEMP B-TREE FOR ORDER BY|VIRTUAL TABLE|\bt_(?!grants\b)|^(SEARCH|SCAN) t(?! USING (COVERING|INTEGER))/;
+const TAKES_LONG = /^(SEARCH|SCAN) t\b(?! USING COVERING)|TEMP B-TREE FOR ORDER BY|\bt_(?!grants\b)/;
 
 /** Bytes of a body that holds or names at most some hundred records. */
 const SMALL_BODY = 20_000;
@@ -51,6 +58,7 @@ export function isHeavyList(call: Call, resource: RoutedResource): boolean {
   const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");
   const size = listing.size === "max" || (isFile && !isPaged) ? rows : Math.min(listing.size, rows);
   if (size > SMALL_TABLE || (size > PAGE && rows > SMALL_TABLE)) return true;
+  if (url.searchParams.keys().every((name) => PLAIN.has(name))) return false;
   const condition = visibleOnly(resource, actor, listing.condition);
   const newPlan = () => plan(resources, resource, actor);
   const count = countStatement(resource, condition, newPlan());
@@ -69,9 +77,14 @@ const rowsOf = ({ store: { statements } }: Call, table: string): number =>
 function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {
   let known = plans.get(text);
   if (known === undefined) {
-    known = statements
+    const steps = statements
       .all({ text: `EXPLAIN QUERY PLAN ${text}`, args })
-      .some(({ detail }) => SCANS.test(String(detail)));
+      .map(({ detail }) => String(detail));
+    // The trigram index finds few rows or all of them.
+    known =
+      steps.some((step) => step.includes("VIRTUAL TABLE")) ||
+      (!steps.filter((step) => VISITS.test(step)).every((step) => SELECTS.test(step)) &&
+        steps.some((step) => TAKES_LONG.test(step)));
     if (plans.size >= MAX_PLANS) plans.clear();
     plans.set(text, known);
   }

@@ -1,0 +1,55 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { Call } from "../../src/inventory/api/call.ts";
+import { isHeavyList } from "../../src/inventory/api/heavy-request.ts";
+import { openStore } from "../../src/inventory/records/store.ts";
+import { RESOURCES } from "../../src/inventory/index.ts";
+import { type Lab, openLab } from "./harness.ts";
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+  const alice = lab.accounts.userId("alice");
+  const [[group]] = lab.database.query("SELECT rid FROM user_group WHERE name = 'Genomics'").values() as [
+    [number],
+  ];
+  lab.database.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999)
+     INSERT INTO location (id, label, label_fold, description, created, modified, created_by, modified_by, owner, owned_by, public)
+     SELECT printf('20000000-0000-4000-8000-%012d', i), 'Box ' || i, 'box ' || i, 'Box of number ' || i,
+       1700000000000000 + i, 1700000000000000 + i, ${alice}, ${alice}, ${alice}, ${group}, i % 5 = 0 FROM n`,
+  );
+});
+
+function isHeavy(path: string, as: string | undefined): boolean {
+  const url = new URL(`http://lab/api/v2/${path}`);
+  const resource = RESOURCES.find(({ segment }) => url.pathname === `/api/v2/${segment}/`)!;
+  const headers = as === undefined ? {} : { Authorization: `Token ${lab.tokens[as]}` };
+  const actor = lab.accounts.authenticate(new Request(url, { headers }));
+  return isHeavyList({ url, actor, store: openStore(lab.database, lab.clock) } as unknown as Call, resource);
+}
+
+const ID = "20000000-0000-4000-8000-000000000001";
+
+test.each([
+  ["locations/", false],
+  ["locations/?page_size=50&page=300&format=api", false],
+  ["locations/?label__istartswith=box 12", false],
+  ["locations/?owner=bob&ordering=-label", false],
+  [`locations/?id=${ID}`, false],
+  ["places/?page_size=max&ordering=room&building__icontains=a", false],
+  ["locations/?page_size=max", true],
+  ["locations/?format=csv", true],
+  ["locations/?page_size=1000", true],
+  ["locations/?as_of=2026-01-01", true],
+  ["locations/?explain=1", true],
+  ["locations/?description__icontains=number 12", true],
+  ["locations/?query=box 12", true],
+  ["locations/?notes__content__icontains=frozen", true],
+  ["locations/?ordering=description", true],
+  ["locations/?ordering=owner__username", true],
+  ["locations/?owner__username__icontains=li", true],
+  ["locations/?created__gte=2026-01-01", true],
+] as const)("%s is heavy for every caller: %p", (path, expected) => {
+  for (const as of [undefined, "admin", "alice"])
+    expect({ as, heavy: isHeavy(path, as) }).toEqual({ as, heavy: expected });
+});
