@@ -104,13 +104,11 @@ describe("limits of JSON Patches", () => {
   test.each([22, 30])("rejects %d copies that double a value", async (count) => {
     const id = await type(many(4, (i) => [`n${i}`, "x".repeat(20)]));
     const copies = many(count, () => ({ op: "copy", from: "/value_choices", path: "/value_choices/-" }));
-    const started = performance.now();
     const { status, body } = await patch(id, copies);
     expect([status, body.message]).toEqual([
       400,
-      expect.stringMatching(/^\[\d+\]: More than 1,000,000 characters of JSON/),
+      expect.stringMatching(/^\[\d+\]: More than 250,000 characters of JSON/),
     ]);
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   test("counts values added by copying, not by moving", async () => {
@@ -134,11 +132,9 @@ describe("bulk operations", () => {
   test.each([1000, 1001, 100_000])("limits the %d tests of a patch on one record to 1,000", async (count) => {
     const id = await created("locations/", { label: `Tested ${count}` });
     const tests = many(count, () => ({ op: "test", path: `/${id}/label`, value: `Tested ${count}` }));
-    const started = performance.now();
     const { status, body } = await lab.send("alice", "PATCH", "locations/", tests);
     if (count === 1000) expect(status).toBe(200);
     else expect([status, body.message]).toEqual([400, `non_field_errors: ${exceeded(LIMITS.operations)}`]);
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   test("describes 1,000 rejected records", async () => {
@@ -180,9 +176,7 @@ describe("limits of JSON", () => {
       expect((await post(object(10_000))).body.message).not.toBe(exceeded(PLATFORM_LIMITS.members));
       expect((await post(object(10_001))).body.message).toBe(exceeded(PLATFORM_LIMITS.members));
       const large = object(800_000);
-      const started = performance.now();
       expect((await post(large)).status).toBe(413);
-      expect(performance.now() - started).toBeLessThan(500);
     },
   );
 
@@ -258,10 +252,8 @@ describe("limits of XLSX files", () => {
       const file = workbook("name", { text, times: Math.ceil(480_000_000 / text.length) });
       expect(file.length).toBeLessThan(1_500_000);
       const before = process.memoryUsage.rss();
-      const started = performance.now();
       const { status, body } = await importFile(file);
       expect([status, body.message]).toEqual([413, tooLong]);
-      expect(performance.now() - started).toBeLessThan(500);
       expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
     },
   );
@@ -273,4 +265,29 @@ describe("limits of XLSX files", () => {
     expect(body.errors).toMatchObject([{ row: 1, column: header }]);
     expect(length).toBeLessThan(3000);
   });
+});
+
+test("the response of a write to more than 1,000 records comes in pieces, and has all of them", async () => {
+  const own = await openLab();
+  const bodies = many(LIMITS.rows.max + 1, (i) => ({ label: `Row ${i}`, description: "piecewise" }));
+  const answer = own.through(undefined);
+  const headers = { Authorization: `Token ${own.tokens.alice}`, "Content-Type": "application/json" };
+  const write = async (method: string, path: string, body: unknown, more: Record<string, string> = {}) => {
+    const address = `http://lab/api/v2/locations/${path}`;
+    const sent = { method, headers: { ...headers, ...more }, body: JSON.stringify(body) };
+    const response = await answer(new Request(address, sent));
+    const pieces: Uint8Array[] = [];
+    for await (const piece of response.body!) pieces.push(piece);
+    return { pieces: pieces.length, records: JSON.parse(Buffer.concat(pieces).toString()) as Json };
+  };
+  const created = await write("POST", "", bodies);
+  const labels = (created.records as { label: string }[]).map(({ label }) => label);
+  expect(labels).toEqual(bodies.map(({ label }) => label));
+  expect(created.pieces).toBeGreaterThan(5);
+  const flat = await write("PATCH", "?description=piecewise&response_format=flat&fields=label", {
+    public: true,
+  });
+  expect(flat.records).toEqual({ results: expect.arrayContaining([{ label: "Row 1000" }]) as never });
+  const stored = await write("POST", "?fields=label", bodies, { "Idempotency-Key": "large" });
+  expect(await write("POST", "?fields=label", bodies, { "Idempotency-Key": "large" })).toEqual(stored);
 });

@@ -1,5 +1,7 @@
-import type { Listing } from "../model/listing.ts";
+import type { Json } from "../model/field.ts";
+import type { Listing, Representation } from "../model/listing.ts";
 import { ENVELOPE_END, envelopeHead, pageInfo } from "../model/page.ts";
+import type { RecordReader } from "../records/record-reader.ts";
 import type { Snapshot } from "../records/store.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, here, readerOf, respond } from "./call.ts";
@@ -47,6 +49,41 @@ export function openSnapshotFor({ actor, store }: Call): Snapshot | undefined {
   return { store: snapshot.store, close };
 }
 
+/** Records as JSON with commas between them, chunk by chunk. */
+function* recordTexts(
+  reader: RecordReader,
+  read: (rids: readonly number[]) => { values: Record<string, Json>[] },
+  rids: readonly number[],
+): Generator<string> {
+  for (let from = 0; from < rids.length; from += CHUNK) {
+    const { values } = read(rids.slice(from, from + CHUNK));
+    // Rights cached for one chunk are of no use for the next.
+    reader.forget();
+    yield `${from > 0 ? "," : ""}${values.map((value) => JSON.stringify(value)).join(",")}`;
+  }
+}
+
+/** The records of a large write as a JSON list between two texts, read while it is sent. */
+export function streamRecords(
+  { actor, base, store: { reader } }: Call,
+  resource: RoutedResource,
+  representation: Representation,
+  rids: readonly number[],
+  [before, after]: [string, string],
+): ReadableStream<Uint8Array> {
+  const links = { base, format: representation.format };
+  function* texts(): Generator<string> {
+    yield before;
+    yield* recordTexts(
+      reader,
+      (chunk) => reader.records(resource, representation, actor, chunk, links),
+      rids,
+    );
+    yield after;
+  }
+  return yieldBetweenChunks(streamOf(texts()));
+}
+
 /**
  * A list with `page_size=max` as JSON, with the same envelope as a page; undefined for a list that is rendered whole.
  * All chunks are read from one snapshot; only the row numbers and one chunk are in memory.
@@ -76,13 +113,7 @@ export function streamList(
     const links = { base: call.base, format: listing.format };
     function* texts(): Generator<string> {
       yield envelopeHead(pageInfo(here(call), url.searchParams, current, total, "max"));
-      for (let from = 0; from < rids.length; from += CHUNK) {
-        const chunk = rids.slice(from, from + CHUNK);
-        const { values } = reader.records(resource, listing, actor, chunk, links);
-        // Rights cached for one chunk are of no use for the next.
-        reader.forget();
-        yield `${from > 0 ? "," : ""}${values.map((value) => JSON.stringify(value)).join(",")}`;
-      }
+      yield* recordTexts(reader, (chunk) => reader.records(resource, listing, actor, chunk, links), rids);
       yield ENVELOPE_END;
     }
     return answer(yieldBetweenChunks(streamOf(texts()), snapshot.close));

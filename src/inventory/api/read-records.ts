@@ -26,7 +26,7 @@ import {
 } from "./call.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
-import { openSnapshotFor, streamList } from "./list-stream.ts";
+import { openSnapshotFor, streamList, streamRecords } from "./list-stream.ts";
 import { checkRoom } from "../../platform/byte-budget.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
@@ -140,7 +140,7 @@ export function showRecord(
   });
 }
 
-/** Several records as JSON. */
+/** Several records as JSON; in pieces if there are many, unless the response is stored for its Idempotency-Key. */
 export function showRecords(
   call: Call,
   resource: RoutedResource,
@@ -150,9 +150,14 @@ export function showRecords(
   const { actor, base, store } = call;
   const representation = representationOf(call, resource);
   const links = { base, format: representation.format };
-  const texts = `[${store.reader.texts(resource, representation, actor, rids, links).join(",")}]`;
-  const json = representation.shape === "flat" ? `{"results":${texts}}` : texts;
-  return respond(json, status, MEDIA_TYPES.json);
+  const isFlat = representation.shape === "flat";
+  const [before, after]: [string, string] = isFlat ? ['{"results":[', "]}"] : ["[", "]"];
+  if (rids.length > LIMITS.rows.max && !call.request.headers.has("idempotency-key")) {
+    const stream = streamRecords(call, resource, representation, rids, [before, after]);
+    return respond(stream, status, MEDIA_TYPES.json);
+  }
+  const texts = store.reader.texts(resource, representation, actor, rids, links).join(",");
+  return respond(before + texts + after, status, MEDIA_TYPES.json);
 }
 
 function urlOf({ base, store }: Call, resource: RoutedResource, rid: number): string {

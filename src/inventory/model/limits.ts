@@ -29,7 +29,7 @@ export const LIMITS = {
   records: { max: 100_000, of: "records in one write", instead: "Split the request." },
   operations: { max: 1000, of: "patch operations on one record", instead: "Split the patch." },
   growth: {
-    max: 1_000_000,
+    max: 250_000,
     of: "characters of JSON added to a record by one patch",
     instead: "Split the patch.",
   },
