@@ -3,7 +3,7 @@ export const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
   listen: "Set host to unix:PATH.",
   base_path: "Put the path at the end of public_url.",
   receive_timeout: "A body must arrive within 120 seconds.",
-  worker_memory: "All workers together may use half of the machine's memory.",
+  worker_memory: "All workers together may use half of the memory of the machine or control group.",
   max_query_length: "A query may have up to 40,000 residues.",
   max_queued_per_client: "One client may have half of max_queued.",
   max_message_depth: "SOAP messages have fixed limits, see docs/soap.md.",

@@ -38,6 +38,7 @@ test("metrics count requests and jobs, and include everything that the dashboard
   expect(figure("labd_backup_last_timestamp_seconds")).toBe(0);
   expect(figure('labd_cache_hits_total{cache="counts"}')).toBe(2);
   expect(figure("process_resident_memory_bytes")).toBeGreaterThan(1e7);
+  expect(figure("labd_memory_bytes")).toBeGreaterThan(1e7);
   // Nothing that was asked for, and nobody who asked, is in a label.
   expect(text).not.toContain(job);
   expect(text).not.toContain("nonsense");

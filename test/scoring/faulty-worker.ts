@@ -31,6 +31,9 @@ function finish({ ticket, request, corpusPath, hits }: WorkerTask): void {
   report({ ticket, kind: "finished", prediction });
 }
 
+/** Keeps reads from being optimized away. */
+let sum = 0;
+
 const BEHAVIOURS: Record<string, (task: WorkerTask, path: string) => void> = {
   finish,
   progress: ({ ticket }) => report({ ticket, kind: "progress", stage: "homologs", fraction: 0.25 }),
@@ -55,6 +58,13 @@ const BEHAVIOURS: Record<string, (task: WorkerTask, path: string) => void> = {
     for (; ; Bun.sleepSync(10)) chunks.push(new Uint8Array(16 * 1024 * 1024).fill(1));
   },
   wait() {},
+  /** Maps and reads the file at `path` eight times, as workers map a corpus, until it is removed. */
+  map(task, path) {
+    const copies = Array.from({ length: 8 }, () => Bun.mmap(path, { shared: false }));
+    for (const bytes of copies) for (let at = 0; at < bytes.length; at += 4096) sum += bytes[at];
+    while (existsSync(path)) Bun.sleepSync(5);
+    finish(task);
+  },
   until(task, path) {
     while (!existsSync(path)) Bun.sleepSync(5);
     finish(task);

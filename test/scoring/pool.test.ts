@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
@@ -172,6 +172,21 @@ test("ends a worker that takes too much memory, and finishes the other jobs", as
   expect(store.get(id).failure).toMatch(/stopped 2 times because the service took more than \d+ MB/);
   const last = await submit("finish");
   await until(() => state(last) === "finished");
+});
+
+test("does not count mapped files as memory of the workers", async () => {
+  const path = join(directory, "corpus");
+  writeFileSync(path, "");
+  truncateSync(path, 64 * 1024 * 1024);
+  const before = process.memoryUsage.rss();
+  open({ size: 1, workerMemory: 200 * 1024 * 1024 });
+  const id = await submit(`map ${path}`);
+  await until(() => process.memoryUsage.rss() > before + 400 * 1024 * 1024 || state(id) === "failed");
+  // The memory is checked four times a second.
+  await Bun.sleep(1000);
+  rmSync(path);
+  await until(() => state(id) === "finished");
+  expect(logged).toEqual([]);
 });
 
 test("frees the worker of a cancelled job", async () => {

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { Type } from "typebox";
 import { list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
 import type { FarmState } from "../../farm/index.ts";
+import { ownMemory } from "../../platform/memory.ts";
 import { textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import { type Scoring, STATES } from "../../scoring/index.ts";
@@ -50,7 +51,7 @@ export function jobRoutes(context: AdministrationContext) {
         return {
           counts: scoring.counts(),
           queue_seconds: oldest === null ? 0 : Math.max(0, (clock.now() - oldest) / 1000),
-          memory: { bytes: process.memoryUsage.rss(), limit: scoring.workers().memoryLimit },
+          memory: { bytes: ownMemory(), limit: scoring.workers().memoryLimit },
           workers: scoring.workerStatuses(),
           results: scoring.recentJobs(JOBS_SHOWN, query.state || undefined).map(jobRow),
         };

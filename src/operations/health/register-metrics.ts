@@ -2,6 +2,7 @@ import { readdirSync, statfsSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { cacheCounters } from "../../platform/cache-counter.ts";
 import type { Answered } from "../../platform/http.ts";
+import { ownMemory } from "../../platform/memory.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { knownBackups } from "../backup/places.ts";
 
@@ -65,7 +66,7 @@ const serviceGauges = ({ now, oldestQueued, workers }: MetricSources): Gauge[] =
   ["labd_workers_busy", "Scoring workers that are running a job.", () => workers().busy],
   [
     "labd_worker_memory_limit_bytes",
-    "Memory of the process above which the longest job is stopped.",
+    "Value of labd_memory_bytes above which the longest job is stopped.",
     () => workers().memoryLimit,
   ],
 ];
@@ -108,6 +109,11 @@ function registerProcess(metrics: Metrics, now: () => number): () => void {
       "process_resident_memory_bytes",
       "Memory of the process, including workers.",
       () => process.memoryUsage.rss(),
+    ],
+    [
+      "labd_memory_bytes",
+      "Memory of the process without mapped files such as the corpus.",
+      () => ownMemory(),
     ],
     [
       "process_open_fds",

@@ -1,7 +1,7 @@
-import { totalmem } from "node:os";
 import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
+import { memoryLimit, ownMemory } from "../../platform/memory.ts";
 import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "./job.ts";
 import type { Lease } from "./fair-scheduler.ts";
@@ -40,7 +40,7 @@ export interface PoolOptions {
   size: number;
   /** Milliseconds that a job may take, unless its lease says otherwise. */
   timeout: number;
-  /** Bytes of memory per worker; by default all share half of the machine's. */
+  /** Bytes of memory per worker; by default all share half of what the process may use. */
   workerMemory?: number;
   /** Address of the worker's module. */
   workerUrl?: string;
@@ -114,8 +114,8 @@ export class Pool {
     this.#workerUrl = options.workerUrl ?? workerAddress();
     this.#memoryLimit =
       options.workerMemory === undefined
-        ? Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2
-        : process.memoryUsage.rss() + options.size * options.workerMemory;
+        ? memoryLimit() / 2
+        : ownMemory() + options.size * options.workerMemory;
     this.#slots = Array.from({ length: options.size }, () => ({ worker: null, job: null, helps: null }));
   }
 
@@ -321,7 +321,7 @@ export class Pool {
     }));
   }
 
-  /** Number of workers and of busy ones, and the memory of the process in bytes above which a job is ended. */
+  /** Number of workers and of busy ones, and the memory in bytes, as of `ownMemory`, above which a job is ended. */
   capacity(): { size: number; busy: number; memoryLimit: number } {
     const busy = this.#slots.filter(({ job }) => job !== null).length;
     return { size: this.#slots.length, busy, memoryLimit: this.#memoryLimit };
@@ -338,7 +338,7 @@ export class Pool {
       this.#guard = undefined;
       return;
     }
-    const bytes = process.memoryUsage.rss();
+    const bytes = ownMemory();
     if (bytes <= this.#memoryLimit) return;
     const slot = busy.reduce((a, b) => (a.job!.ticket < b.job!.ticket ? a : b));
     const job = this.#detach(slot)!;

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir, totalmem } from "node:os";
+import { dirname, join } from "node:path";
+import { memoryLimit, ownMemory } from "../../src/platform/memory.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "labd-memory-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function write(files: Record<string, string>): string {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+  return directory;
+}
+
+describe("own memory", () => {
+  test.skipIf(process.platform !== "linux")("counts what is allocated, and no mapped file", () => {
+    const path = join(directory, "corpus");
+    writeFileSync(path, "");
+    truncateSync(path, 64 * MEGABYTE);
+    const [own, resident] = [ownMemory(), process.memoryUsage.rss()];
+    const mapped = Array.from({ length: 4 }, () => Bun.mmap(path, { shared: false }));
+    let sum = 0;
+    for (const bytes of mapped) for (let at = 0; at < bytes.length; at += 4096) sum += bytes[at];
+    expect(sum).toBe(0);
+    expect(process.memoryUsage.rss() - resident).toBeGreaterThan(200 * MEGABYTE);
+    expect(ownMemory() - own).toBeLessThan(50 * MEGABYTE);
+    const allocated = new Uint8Array(100 * MEGABYTE).fill(1);
+    expect(ownMemory() - own).toBeGreaterThan(90 * MEGABYTE);
+    expect(allocated[0]).toBe(1);
+  });
+
+  test("adds private and shared anonymous memory", () => {
+    const status = "VmRSS:\t  900 kB\nRssAnon:\t  100 kB\nRssFile:\t  780 kB\nRssShmem:\t   20 kB\n";
+    expect(ownMemory(join(write({ status }), "status"))).toBe(120 * 1024);
+  });
+
+  test("is the resident size on systems that do not tell", () => {
+    expect(ownMemory(join(directory, "missing"))).toBeGreaterThan(10 * MEGABYTE);
+  });
+});
+
+describe("memory limit", () => {
+  const group = "sys/fs/cgroup/system.slice/labd.service";
+
+  test.each([
+    ["MemoryMax of the unit", { [`${group}/memory.max`]: "2147483648\n" }, 2_147_483_648],
+    [
+      "MemoryHigh of the unit",
+      { [`${group}/memory.max`]: "max\n", [`${group}/memory.high`]: "1000\n" },
+      1000,
+    ],
+    [
+      "the limit of a parent",
+      { [`${group}/memory.max`]: "2000\n", "sys/fs/cgroup/system.slice/memory.max": "1500\n" },
+      1500,
+    ],
+    [
+      "the limit of a container, which sees its group as the mount",
+      { "sys/fs/cgroup/memory.max": "700\n" },
+      700,
+    ],
+    ["the machine's memory if the groups have no limit", { [`${group}/memory.max`]: "max\n" }, totalmem()],
+  ])("of version 2 is %s", (_, files: Record<string, string>, expected) => {
+    const root = write({ "proc/self/cgroup": "0::/system.slice/labd.service\n", ...files });
+    expect(memoryLimit(root)).toBe(expected);
+  });
+
+  test("of version 1 is the least of the group and its parents", () => {
+    const memory = "sys/fs/cgroup/memory";
+    const root = write({
+      "proc/self/cgroup": "5:cpu,cpuacct:/other\n4:memory:/docker/1f\n0::/\n",
+      [`${memory}/memory.limit_in_bytes`]: "9223372036854771712\n",
+      [`${memory}/docker/1f/memory.limit_in_bytes`]: "3000\n",
+      "sys/fs/cgroup/cpu,cpuacct/other/memory.limit_in_bytes": "1\n",
+    });
+    expect(memoryLimit(root)).toBe(3000);
+  });
+
+  test("is the machine's memory where there are no control groups", () => {
+    expect(memoryLimit(directory)).toBe(totalmem());
+  });
+});
