@@ -93,7 +93,7 @@ describe("limits of JSON Patches", () => {
   const patch = (id: string, operations: Json) =>
     lab.send("alice", "PATCH", `annotationtypes/${id}/`, operations);
 
-  test("a JSON Patch may have 1,000 operations, in time proportional to their number", async () => {
+  test("a JSON Patch may have 1,000 operations", async () => {
     const id = await type([["a", "A"]]);
     const add = (count: number) =>
       many(count, (i) => ({ op: "replace", path: "/value_choices/0", value: [`n${i}`, "N"] }));
