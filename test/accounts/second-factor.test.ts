@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AccountOptions } from "../../src/accounts/accounts.ts";
 import { countSecondFactors, MAX_FAILURES, SECOND_FACTOR_KEY } from "../../src/accounts/second-factor.ts";
 import { bytesOf, shownCode } from "../fixtures/authenticator.ts";
+import { callerOfRequest } from "../fixtures/request.ts";
 import {
   attempt,
   basicHeader,
@@ -124,6 +125,9 @@ test("rejects Basic authentication of accounts with a second factor, and require
   expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("ada");
   const { secret } = enrol();
   expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("second_factor_required");
+  await expect(callerOfRequest(accounts, request(basicHeader(`ada:${PASSWORD}`)))).rejects.toThrow(
+    "Use a token",
+  );
   expect(await callerOf(accounts, tokenHeader(token))).toBe("ada");
   accounts.signIns.externalPasswords = directoryOf(ada, "ada");
   const signIn = (code = "") => attempt(accounts, { username: "ADA", password: "theirs", code });

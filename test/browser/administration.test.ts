@@ -235,6 +235,7 @@ browserTest(
     await page.goto(`${url}/administration/tokens`);
     await press(page, "button", `Revoke: cron of ${ADMIN.username}`);
     await press(page, "button", "Revoke");
+    await seeText(page, "Revoked cron.");
     await press(page, "checkbox", "Show expired and revoked tokens");
     await seeRow(page, /cron.*revoked/);
     await checkPage(opened, "administration-tokens");

@@ -84,3 +84,7 @@ test.each([
   const html = await indexPage(documentOf({}), search, "/labd").text();
   expect(html.includes('href="/labd/docs/operations/addBox"')).toBe(isListed);
 });
+
+test("groups operations by the resource in their path", async () => {
+  expect(await indexPage(documentOf({}), "", "").text()).toContain('<summary>boxes <span class="muted">1<');
+});
