@@ -42,7 +42,7 @@ redisTest(
     }
     await seeText(page, "connected");
     await seeText(page, "1 of 1");
-    await seeText(page, "does not accept jobs. The server scores on sample, which is missing here.");
+    await seeText(page, "accepts no jobs. The server scores on sample, which is missing here.");
     await page.waitForSelector(`${TAB}[aria-current=page]`);
     expect(await page.evaluate(() => document.body.innerText)).not.toContain("farm-secret");
     await checkPage(opened, "administration-farm");
@@ -63,7 +63,7 @@ redisTest(
     await seeText(page, "And 10 more");
     await seeText(page, "Show all 1,000 workers");
     const shown = await page.$$eval("tbody tr .tag", (tags) => tags.map(({ textContent }) => textContent!));
-    expect([shown.length, shown.lastIndexOf("does not accept jobs")]).toEqual([100, 29]);
+    expect([shown.length, shown.lastIndexOf("accepts no jobs")]).toEqual([100, 29]);
     await press(page, "button", "Show all 1,000 workers");
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1000);
   },
