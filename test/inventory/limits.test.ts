@@ -164,6 +164,13 @@ describe("unknown fields", () => {
     expect(Object.keys(body)).toHaveLength(22);
     expect(body.non_field_errors).toEqual(["And 1,001 more unknown fields."]);
   });
+
+  test("counts unknown members of permissions beyond the first 20", async () => {
+    const id = await created("locations/", { label: "Shared" });
+    const { body } = await lab.send("alice", "PATCH", `locations/${id}/permissions/`, unknown(1019));
+    expect(body.label).toEqual(['"label" is not a field of permissions. Choices: public, users, groups.']);
+    expect(body.non_field_errors).toEqual(["And 1,000 more unknown fields."]);
+  });
 });
 
 describe("limits of JSON", () => {

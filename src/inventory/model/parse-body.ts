@@ -47,7 +47,7 @@ export function parseBody(resources: Resources, resource: Resource, body: Json, 
       parseValue(parsed, resources, name, field, unwrapped(value, field));
     }
   }
-  addUnknown(parsed.errors, resource, names, unknown);
+  addUnknown(parsed.errors, resource.name, names, unknown);
   for (const [name, field] of mode === "merge" ? [] : writable)
     if (field.write === "required" && !parsed.given.has(name))
       parsed.errors.set(name, ["This field is required."]);
@@ -55,9 +55,9 @@ export function parseBody(resources: Resources, resource: Resource, body: Json, 
 }
 
 /** Names the first unknown fields and counts the others. */
-function addUnknown(
+export function addUnknown(
   errors: ParsedBody["errors"],
-  resource: Resource,
+  what: string,
   names: readonly string[],
   unknown: readonly string[],
 ): void {
@@ -66,7 +66,7 @@ function addUnknown(
     const near = nearest(name, names);
     const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
     const choices = i === 0 ? ` Choices: ${names.join(", ")}.` : "";
-    errors.set(errorKey(name), [`${quoted(name)} is not a field of ${resource.name}.${hint}${choices}`]);
+    errors.set(errorKey(name), [`${quoted(name)} is not a field of ${what}.${hint}${choices}`]);
   }
   const more = unknown.length - max;
   if (more > 0) errors.set("non_field_errors", [`And ${more.toLocaleString("en")} more unknown fields.`]);

@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { type Json, KINDS, isObject } from "../model/field.ts";
 import type { Query, Row } from "../model/operator.ts";
-import { fieldProblem, invalidField, errorKey } from "../model/parse-body.ts";
+import { fieldProblem, invalidField, addUnknown } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { grant } from "../resources/grant.ts";
 import { type Kind, resolvePerson } from "./people.ts";
@@ -156,9 +156,8 @@ export function parseSharing(query: Query, body: Json, more: readonly string[] =
   const errors = new Map<string, string[]>();
   // The owners are read-only: an answer can be sent back.
   const known = new Set(["public", "users", "groups", "owner", "owned_by", ...more]);
-  for (const name of Object.keys(body))
-    if (!known.has(name))
-      errors.set(errorKey(name), ["This is not a field of permissions. Choices: public, users, groups."]);
+  const unknown = Object.keys(body).filter((name) => !known.has(name));
+  addUnknown(errors, "permissions", ["public", "users", "groups"], unknown);
   const isPublic = body.public === undefined ? undefined : KINDS.flag.decode(body.public, grant.fields.view);
   if (isPublic && "error" in isPublic) errors.set("public", [isPublic.error]);
   const list = (kind: Kind): Entry[] | undefined => {
