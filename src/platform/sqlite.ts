@@ -19,6 +19,9 @@ export interface Migration {
 /** Milliseconds that a statement waits for another writer; short, because it blocks the event loop. */
 const BUSY_TIMEOUT = 500;
 
+/** Bytes of the write-ahead log that stay on disk once it has been written back. */
+const MAX_IDLE_LOG = 33_554_432;
+
 /**
  * Opens or creates the database at `path` (":memory:" for tests) and applies the migrations. A database with an unknown
  * or altered migration is refused unchanged.
@@ -44,6 +47,8 @@ export function openDatabase(
     database.run("PRAGMA synchronous = FULL");
     // 16 MB instead of 4: pages that change with every commit are written back less often.
     database.run(`PRAGMA wal_autocheckpoint = ${checkpoints ? 4000 : 0}`);
+    // After a checkpoint, the first commit cuts off what a large transaction left.
+    if (checkpoints) database.run(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG}`);
     database.run("PRAGMA foreign_keys = ON");
     addFunctions(database);
     migrate(database, migrations);
@@ -96,14 +101,19 @@ export function openReader(path: string): Database {
 }
 
 /**
- * Writes the log of a large transaction back into the database; on the connection of the server this would take seconds.
- * Readers and writers go on.
+ * Writes the log of a large transaction back into the database and truncates it; on the connection of the server this would
+ * take seconds. Readers and writers go on; while one of them needs the log, it stays.
  */
 export function checkpoint(writer: Database): void {
   try {
     writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+    // Nothing is left to copy, so that this takes no time; it would wait for readers.
+    writer.run("PRAGMA busy_timeout = 0");
+    writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
     // A full disk, for example. What was committed stays in the log until the next one.
+  } finally {
+    writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
   }
 }
 

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../../src/problem.ts";
 import {
+  checkpoint,
   closeDatabase,
   closeSnapshot,
   isReplicated,
@@ -67,6 +68,47 @@ test("leaves checkpoints to Litestream and detects it by its tables", () => {
   expect(statSync(`${path}-wal`).size).toBe(before);
   closeDatabase(beside);
   expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+describe("the write-ahead log of a large transaction", () => {
+  const size = (): number => statSync(`${path}-wal`).size;
+  const LARGE = "INSERT INTO b SELECT zeroblob(1000000) FROM generate";
+  const MIGRATION = [
+    {
+      name: "0001-b.sql",
+      sql: "CREATE TABLE b (y BLOB) STRICT; CREATE VIEW generate AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT i FROM n;",
+    },
+  ];
+
+  test("is truncated by the checkpoint of its writer", () => {
+    const database = openDatabase(path, MIGRATION);
+    const writer = openWriter(path);
+    writer.run(LARGE);
+    expect(size()).toBeGreaterThan(60_000_000);
+    checkpoint(writer);
+    expect(size()).toBe(0);
+    expect(writer.query("PRAGMA busy_timeout").get()).toEqual({ timeout: 10_000 });
+    closeDatabase(writer);
+    closeDatabase(database);
+  });
+
+  test("stays while a reader needs it, and is cut off by a later commit of the server", () => {
+    const database = openDatabase(path, MIGRATION);
+    const writer = openWriter(path);
+    database.run("INSERT INTO b VALUES (NULL)");
+    const reader = openSnapshot(database)!;
+    writer.run(LARGE);
+    checkpoint(writer);
+    expect(size()).toBeGreaterThan(60_000_000);
+    expect(reader.query("SELECT count(*) AS n FROM b").get()).toEqual({ n: 1 });
+    closeSnapshot(reader);
+    // The first makes the checkpoint, the second begins the log anew.
+    for (let i = 0; i < 2; i++) database.run("INSERT INTO b VALUES (NULL)");
+    expect(size()).toBeLessThan(34_000_000);
+    expect(database.query("SELECT count(*) AS n FROM b").get()).toEqual({ n: 63 });
+    closeDatabase(writer);
+    closeDatabase(database);
+  });
 });
 
 test("migrations run once, in order, and keep existing data", () => {
