@@ -91,6 +91,8 @@ export async function main(
 }
 
 if (import.meta.main) {
+  // They would end the process; some administrators send them to every service, as for rotating logs.
+  if (process.platform !== "win32") for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
   const code = await main(process.argv.slice(2), process.env);
   // exit() would cut off output that a pipe has not taken yet.
   await Promise.all(

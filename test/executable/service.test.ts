@@ -76,6 +76,15 @@ describe("one server", () => {
     expect(server.log()).not.toContain(token);
   });
 
+  test.skipIf(process.platform === "win32")("ignores SIGUSR1 and SIGUSR2", async () => {
+    for (const signal of ["SIGUSR1", "SIGUSR2"] as const) {
+      for (let i = 0; i < 3; i++) server.process.kill(signal);
+      const accepted = await post(server.url, runJobMessage({ sequence: E7, patterns: ["L.C.E"] }));
+      expect(await ended(server.url, element(accepted.text, "JobIdentifier")!)).toBe("finished");
+    }
+    expect(server.process.signalCode).toBeNull();
+  });
+
   test("rejects a second server on the same data directory", async () => {
     const second = await labd(["serve", "--data-dir", place.directory, "--port", "0"]);
     expect([second.code, second.stdout]).toEqual([75, ""]);
