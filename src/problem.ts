@@ -77,6 +77,11 @@ export const PROBLEMS = {
   not_acceptable: client(406, 65, "The response is not available in the requested form."),
   timeout: client(408, 75, "The body did not arrive in time."),
   conflict: client(409, 75, "The record is referenced, or was changed in the meantime."),
+  sharing_unconfirmed: client(
+    409,
+    75,
+    "The request would show existing records to more people; the response lists them and has the `confirm` to repeat it with.",
+  ),
   precondition_failed: client(
     412,
     75,

@@ -39,15 +39,16 @@ interface RequestOptions {
 let csrfToken: string | null = null;
 export const setCsrfToken = (token: string | null): void => void (csrfToken = token);
 
-type Confirm = (by: string) => Promise<boolean>;
-let confirm: Confirm | undefined;
+/** Asks people about an error; returns the query parameters to repeat the request with, or null to cancel it. */
+type Confirm = (error: ApiError) => Promise<Record<string, QueryValue> | null>;
+const confirmations = new Map<string, Confirm>();
 /**
- * Sets who asks people to confirm that it is still them, `by` password or provider, where the server wants that.
+ * Sets who asks people to confirm requests that the server refuses with this code.
  * @returns what ends it
  */
-export function onConfirmationRequired(prompt: Confirm): () => void {
-  confirm = prompt;
-  return () => void (confirm = undefined);
+export function onConfirmationRequired(code: string, prompt: Confirm): () => void {
+  confirmations.set(code, prompt);
+  return () => void confirmations.delete(code);
 }
 
 /** Sends a request, again after a confirmation where the server wants one. @throws ApiError from status 400 on */
@@ -55,8 +56,10 @@ export async function send(method: string, path: string, options: RequestOptions
   try {
     return await sendOnce(method, path, options);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "confirmation_required" || !confirm) throw error;
-    if (await confirm(String(error.body.by))) return sendOnce(method, path, options);
+    const confirm = error instanceof ApiError ? confirmations.get(error.code) : undefined;
+    if (!(error instanceof ApiError) || !confirm) throw error;
+    const more = await confirm(error);
+    if (more) return sendOnce(method, path, { ...options, query: { ...options.query, ...more } });
     throw new ApiError(error.status, error.code, "Cancelled.", { body: { reason: "cancelled" } });
   }
 }

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "puppeteer-core";
-import { browserTest, choose, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+import { browserTest, choose, checkPage, fill, named, openPage, post, press, seeText } from "./browser.ts";
 
 /** Id of the record that a filter finds first. */
 const idOf = (page: Page, list: string, filter: string): Promise<string> =>
@@ -96,6 +96,30 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   await seeText(page, "Shared with SYSTEM_GROUP.");
   await page.waitForSelector("select[aria-label='Permission of SYSTEM_GROUP']");
   await checkPage(opened, "inventory-attached");
+});
+
+browserTest("shows what becomes visible before a record is published, and asks", async () => {
+  await using opened = await openPage("/inventory", { signedIn: true });
+  const { page, url } = opened;
+  const name = "Draft of a plate";
+  await post(page, "/api/v2/stocks/consumables/", { name, model_type: "OTHER" });
+  const id = await idOf(page, "stocks/consumables", `name=${name}`);
+  await post(page, `/api/v2/stocks/consumables/${id}/notes/`, { content: "Not for everyone yet." });
+  await page.goto(`${url}/inventory/stocks-consumables/${id}`, { waitUntil: "networkidle2" });
+  const isChecked = async (): Promise<boolean> =>
+    (await named(page, "checkbox", "Everyone can view")).evaluate((box) => (box as HTMLInputElement).checked);
+  await press(page, "checkbox", "Everyone can view");
+  await seeText(page, "Everyone will be able to view:");
+  await seeText(page, "Draft of a plate, with 1 note");
+  await seeText(page, "1 earlier version will stay hidden.");
+  await checkPage(opened, "inventory-publish");
+  await press(page, "button", "Cancel");
+  await seeText(page, "Cancelled.");
+  expect(await isChecked()).toBe(false);
+  await press(page, "checkbox", "Everyone can view");
+  await press(page, "button", "Make public");
+  await seeText(page, "Everyone can view it.");
+  expect(await isChecked()).toBe(true);
 });
 
 browserTest("shows hints on empty lists", async () => {

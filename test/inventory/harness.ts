@@ -46,11 +46,19 @@ export interface Lab {
   accounts: Accounts;
   /** Tokens by username: admin (superuser), alice (Genomics, SYSTEM_GROUP), bob (Imaging). */
   tokens: Record<string, string>;
-  /** Asks as a user, or as nobody. `body` is sent as JSON unless it is text. */
+  /**
+   * Asks as a user, or as nobody. `body` is sent as JSON unless it is text. A request that shows records to more people
+   * is confirmed, unless it is to stay `unconfirmed`.
+   */
   ask(
     method: string,
     path: string,
-    options?: { as?: string; body?: unknown; headers?: Record<string, string> },
+    options?: {
+      as?: string | undefined;
+      body?: unknown;
+      headers?: Record<string, string>;
+      unconfirmed?: boolean;
+    },
   ): Promise<Answered>;
   /** The same as a user, in short. */
   send(as: string, method: string, path: string, body?: unknown): Promise<Answered>;
@@ -87,6 +95,17 @@ const openAnswer = (
     admit: (request) => options.accounts.verifyBasic(request),
     services: inventoryRoutes({ ...options, ...(pool ? { pool } : {}) }),
   });
+
+async function readAnswer(response: Response): Promise<Answered> {
+  const text = await response.text();
+  let body: Record<string, Json> = {};
+  try {
+    body = JSON.parse(text) as Record<string, Json>;
+  } catch {
+    // Not JSON: the test looks at the text.
+  }
+  return { status: response.status, headers: response.headers, text, body };
+}
 
 /** An installation in memory with the sample of the tests, composed as the program composes it. */
 export async function openLab(
@@ -126,7 +145,7 @@ export async function openLab(
     accounts,
     tokens,
     through,
-    async ask(method, path, { as, body, headers = {} } = {}) {
+    async ask(method, path, { as, body, headers = {}, unconfirmed = false } = {}) {
       const sent: Record<string, string> = { ...headers };
       if (as !== undefined) sent.Authorization = `Token ${tokens[as]}`;
       if (body !== undefined) sent["Content-Type"] ??= "application/json";
@@ -137,16 +156,14 @@ export async function openLab(
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const response = await answer(request);
-      const text = await response.text();
-      let parsed: Record<string, Json> = {};
-      try {
-        parsed = JSON.parse(text) as Record<string, Json>;
-      } catch {
-        // Not JSON: the test looks at the text.
+      const answered = await readAnswer(response);
+      if (answered.body.code === "sharing_unconfirmed" && !unconfirmed) {
+        const confirmed = `${path}${path.includes("?") ? "&" : "?"}confirm=${String(answered.body.confirm)}`;
+        return lab.ask(method, confirmed, { as, body, headers, unconfirmed: true });
       }
       // Tests compare the fields of an error; its code is in `text`.
-      if (response.status >= 400 && "message" in parsed) delete parsed.code;
-      return { status: response.status, headers: response.headers, text, body: parsed };
+      if (answered.status >= 400 && "message" in answered.body) delete answered.body.code;
+      return answered;
     },
     send: (as, method, path, body) => lab.ask(method, path, body === undefined ? { as } : { as, body }),
     get: (path, as) =>

@@ -292,7 +292,7 @@ test("the response of a write to more than 1,000 records comes in pieces, and ha
   expect(labels).toEqual(bodies.map(({ label }) => label));
   expect(created.pieces).toBeGreaterThan(5);
   const flat = await write("PATCH", "?description=piecewise&response_format=flat&fields=label", {
-    public: true,
+    barcode: "",
   });
   expect(flat.records).toEqual({ results: expect.arrayContaining([{ label: "Row 1000" }]) as never });
   const stored = await write("POST", "?fields=label", bodies, { "Idempotency-Key": "large" });

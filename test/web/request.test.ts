@@ -92,12 +92,13 @@ test("asks for confirmation if the server requires it, and repeats the request",
   expect(await errorOf(get("/api/x"))).toMatchObject({ code: "confirmation_required" });
   const asked: string[] = [];
   let isConfirmed = true;
-  const end = onConfirmationRequired(async (by) => {
-    asked.push(by);
-    return isConfirmed;
+  const end = onConfirmationRequired("confirmation_required", async ({ body }) => {
+    asked.push(String(body.by));
+    return isConfirmed ? { confirm: "x" } : null;
   });
   replies.push(wanted());
-  expect(await get<object>("/api/x")).toEqual({ done: true });
+  expect(await get<object>("/api/x", { page: "2" })).toEqual({ done: true });
+  expect(sent.at(-1)?.address).toBe("/api/x?page=2&confirm=x");
   isConfirmed = false;
   replies.push(wanted());
   expect(await errorOf(get("/api/x"))).toMatchObject({ status: 403, body: { reason: "cancelled" } });

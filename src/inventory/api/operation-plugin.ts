@@ -111,7 +111,15 @@ const ERRORS: Record<number, string> = {
 };
 
 const PREVIEW = Type.Object(
-  { dry_run: Type.Boolean(), count: COUNT, confirm: TEXT, changes: Type.Array(Type.Object({})) },
+  {
+    dry_run: Type.Boolean(),
+    count: COUNT,
+    confirm: TEXT,
+    exposes: Type.Array(Type.Object({}), {
+      description: "Records that more people could view, with what becomes visible and what stays hidden.",
+    }),
+    changes: Type.Array(Type.Object({})),
+  },
   { description: "The planned changes of each record, with the values before and after." },
 );
 

@@ -55,6 +55,9 @@ export type ImportReport = Type.Static<typeof REPORT>;
 
 const MAX_ERRORS = 1000;
 
+const UNCONFIRMED =
+  "This row would show an existing record to more people. Change it by PATCH or on its page, where that is confirmed.";
+
 /** Thrown to roll the transaction back. */
 class Rollback {
   constructor(readonly report: ImportReport) {}
@@ -88,13 +91,15 @@ export function runImport(
   if (errors.length > 0) return report;
   try {
     return store.write(
-      (writer) => {
+      (writer, exposed) => {
         const importer = new RowImporter(store, resource, options, actor, { writer, columns });
         let done = 0;
         for (const { number, cells } of table.rows()) {
           watcher?.onRow(report, done++);
           try {
+            const before = exposed.length;
             report[importer.write(cells)]++;
+            if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED);
           } catch (error) {
             addErrors(report, number, error);
           }

@@ -2,6 +2,7 @@ import type { Actor } from "../model/access.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
+import { isExposure } from "./exposure.ts";
 import type { Statements } from "./statements.ts";
 
 /** What is recorded about a batch. */
@@ -16,6 +17,8 @@ export interface BatchInfo {
 interface OpenBatch {
   info: BatchInfo;
   written: RecordWrite[];
+  /** Writes that show a record to more people. */
+  exposed: RecordWrite[];
   row: number | null;
   id: string | null;
 }
@@ -36,13 +39,13 @@ export class Journal {
    */
   batch<T>(
     info: BatchInfo,
-    work: (written: readonly RecordWrite[]) => T,
+    work: (written: readonly RecordWrite[], exposed: readonly RecordWrite[]) => T,
   ): { value: T; batch: string | null } {
-    if (this.#open) return { value: work(this.#open.written), batch: this.#open.id };
-    const batch: OpenBatch = { info, written: [], row: null, id: null };
+    if (this.#open) return { value: work(this.#open.written, this.#open.exposed), batch: this.#open.id };
+    const batch: OpenBatch = { info, written: [], exposed: [], row: null, id: null };
     this.#open = batch;
     try {
-      const value = work(batch.written);
+      const value = work(batch.written, batch.exposed);
       this.audit.finish(batch.id, info.kind);
       return { value, batch: batch.id };
     } finally {
@@ -54,9 +57,10 @@ export class Journal {
   /** Records a write in the open batch, in the transaction of the write. */
   record(written: RecordWrite, actor: Actor): void {
     const { resource, rid, op, version, before, after } = written;
-    const batch = this.#open ?? { info: { kind: op }, written: [], row: null, id: null };
+    const batch = this.#open ?? { info: { kind: op }, written: [], exposed: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.skipsEvents) batch.written.push(written);
+    if (isExposure(written)) batch.exposed.push(written);
     const parent = after && resource.parent?.(after);
     this.statements.run({
       text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

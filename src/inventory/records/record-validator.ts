@@ -190,13 +190,19 @@ function blank(resource: Resource, actor: Actor): StoredRecord {
   return { ...record, owner: actor.user, owned_by: actor.primaryGroup };
 }
 
-/** Only administrators change the owner, and others give records only to their own groups. */
+/** Only administrators change the owner; only they and owners publish records, and owners give them only to their own groups. */
 function checkOwners({ values, errors }: ParsedBody, before: StoredRecord | undefined, actor: Actor): void {
   if (actor.superuser) return;
+  const isOwner = before === undefined || before.owner === actor.user;
+  if (!isOwner && values.get("public") === 1 && before.public === 0)
+    errors.set("public", ["Only the owner or an administrator may make a record public."]);
   const owner = values.get("owner");
   if (owner !== undefined && owner !== (before?.owner ?? actor.user))
     errors.set("owner", ["Only an administrator may change the owner."]);
   const group = values.get("owned_by");
-  if (group !== undefined && group !== before?.owned_by && !actor.groups.includes(Number(group)))
+  if (group === undefined || group === before?.owned_by) return;
+  if (!isOwner)
+    errors.set("owned_by", ["Only the owner or an administrator may give a record to another group."]);
+  else if (!actor.groups.includes(Number(group)))
     errors.set("owned_by", ["You are not a member of this group."]);
 }

@@ -106,6 +106,8 @@ export class RecordWriter {
         record[name] = value;
     if (!actor.superuser && (record.owner !== before.owner || record.owned_by !== before.owned_by))
       throw invalidField("owner", "Only an administrator may restore the owners.");
+    if (!actor.superuser && before.owner !== actor.user && record.public === 1 && before.public === 0)
+      throw invalidField("public", "Only the owner or an administrator may make a record public.");
     this.#checkRestore(resource, before, { ...record, deleted: 0 }, actor);
     this.#revive(resource, before, record, actor);
   }

@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { type Json, KINDS, parseUuid } from "../model/field.ts";
+import { type Json, type JsonObject, KINDS, parseUuid } from "../model/field.ts";
 import { parseRights } from "../model/listing.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource } from "../model/resource.ts";
@@ -7,6 +7,7 @@ import { changedFields } from "../model/stored-record.ts";
 import { pastAsOf } from "./as-of.ts";
 import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
 import { Bulk } from "./bulk.ts";
+import { describeExposure, unconfirmed } from "./exposure.ts";
 import { History } from "./history.ts";
 import { type BatchInfo, Journal } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
@@ -34,13 +35,16 @@ export interface WriteOptions extends BatchInfo {
 }
 
 /** The result of a batch: its value and id (null if nothing was written), or what would change. */
-export type Outcome<T> = { value: T; batch: string | null } | { preview: Json };
+export type Outcome<T> = { value: T; batch: string | null } | { preview: JsonObject };
 
 /** A store as it was at one time, whatever is written meanwhile; to be closed soon. */
 export interface Snapshot {
   store: Store;
   close(): void;
 }
+
+/** Records and changes that the refusal of an unconfirmed request lists. */
+const SHOWN = 20;
 
 const stores = new WeakMap<Database, Store>();
 
@@ -85,8 +89,11 @@ export class Store {
   }
 
   /** Runs writes in one transaction, as one batch of the history. */
-  write<T>(work: (writer: RecordWriter) => T, info: BatchInfo = { kind: "import" }): T {
-    return this.#batch(info, () => work(this.#writer)).value;
+  write<T>(
+    work: (writer: RecordWriter, exposed: readonly RecordWrite[]) => T,
+    info: BatchInfo = { kind: "import" },
+  ): T {
+    return this.#batch(info, (_written, exposed) => work(this.#writer, exposed)).value;
   }
 
   /**
@@ -97,17 +104,22 @@ export class Store {
     return this.#queue.add(work);
   }
 
-  /** As `write`, with the id of the batch; or as a dry run. @throws Problem conflict if `confirm` no longer matches */
+  /**
+   * As `write`, with the id of the batch; or as a dry run.
+   * @throws Problem conflict if `confirm` no longer matches, sharing_unconfirmed without it if more people could view records
+   */
   run<T>(options: WriteOptions, work: (writer: RecordWriter) => T): Outcome<T> {
     const { actor, dryRun, confirm, previewLimit } = options;
     const watched = dryRun || confirm !== null;
-    let preview: Json;
+    let preview: JsonObject;
     // Thrown to roll the transaction back.
-    const rollback = new Error("dry run");
+    const [rollback, exposure] = [new Error("dry run"), new Error("exposure")];
     try {
-      return this.#batch({ ...options, skipsEvents: !watched }, (written) => {
+      return this.#batch({ ...options, skipsEvents: !watched }, (written, exposed) => {
         const value = work(this.#writer);
-        const digest = watched ? digestOf(options, written) : "";
+        if (!watched && exposed.length > 0) throw exposure;
+        const exposes = exposed.map((write) => describeExposure(this, this.subResources, write, actor));
+        const digest = watched ? digestOf(options, written, exposes) : "";
         if (confirm !== null && confirm !== digest)
           throw new Problem(
             "conflict",
@@ -115,10 +127,20 @@ export class Store {
           );
         if (!dryRun) return value;
         const changes = this.history.preview(written.slice(0, previewLimit), actor);
-        preview = { dry_run: true, count: written.length, confirm: digest, changes };
+        preview = {
+          dry_run: true,
+          count: written.length,
+          confirm: digest,
+          exposes: exposes.slice(0, previewLimit),
+          changes,
+        };
         throw rollback;
       });
     } catch (error) {
+      if (error === exposure) {
+        const shown = this.run({ ...options, dryRun: true, previewLimit: SHOWN }, work);
+        throw "preview" in shown ? unconfirmed(shown.preview) : error;
+      }
       if (error !== rollback) throw error;
       return { preview: preview! };
     }
@@ -152,7 +174,7 @@ export class Store {
     return Number(this.statements.get({ text, args: [rid] })?.version);
   }
 
-  #batch<T>(info: BatchInfo, work: (written: readonly RecordWrite[]) => T) {
+  #batch<T>(info: BatchInfo, work: (written: readonly RecordWrite[], exposed: readonly RecordWrite[]) => T) {
     try {
       return this.statements.writing(() => this.#journal.batch(info, work));
     } finally {
@@ -176,10 +198,14 @@ const GENERATED = new Set(["id", "created", "created_by", "deleted_date", "delet
 
 /**
  * What confirms a dry run: a digest (SHA-256, base64url) of who wrote, of every record with its version before, and of
- * its new values. The same request gives the same digest if and only if it would do the same.
+ * its new values, and of what becomes visible. The same request gives the same digest if and only if it would do the same.
  */
-function digestOf({ actor, kind }: WriteOptions, written: readonly RecordWrite[]): string {
-  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind]));
+function digestOf(
+  { actor, kind }: WriteOptions,
+  written: readonly RecordWrite[],
+  exposes: readonly Json[],
+): string {
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind, exposes]));
   for (const { resource, rid, op, version, before, after } of written) {
     const names = after ? changedFields(before, after).filter((name) => !GENERATED.has(name)) : [];
     const values = names.map((name) => [name, after![name]]);

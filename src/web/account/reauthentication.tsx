@@ -16,7 +16,16 @@ const TITLE = "Confirm your identity";
 /** Asks for the password again, or leads to the provider, where the server wants that; the shell holds it. */
 export function Reauthentication() {
   const [prompt, setPrompt] = useState<Prompt | null>(null);
-  useEffect(() => onConfirmationRequired((by) => new Promise((resolve) => setPrompt({ by, resolve }))), []);
+  useEffect(
+    () =>
+      onConfirmationRequired("confirmation_required", async ({ body }) => {
+        const confirmed = await new Promise<boolean>((resolve) =>
+          setPrompt({ by: String(body.by), resolve }),
+        );
+        return confirmed ? {} : null;
+      }),
+    [],
+  );
   if (prompt === null) return null;
   const end = (confirmed: boolean): void => {
     setPrompt(null);

@@ -141,7 +141,12 @@ export const Checkbox = (props: {
       type="checkbox"
       checked={props.checked}
       disabled={props.disabled}
-      onChange={(event) => props.onChange(event.currentTarget.checked)}
+      onChange={({ currentTarget }) => {
+        const { checked } = currentTarget;
+        // It shows the new state once that is set: a change may be refused or cancelled.
+        currentTarget.checked = props.checked;
+        props.onChange(checked);
+      }}
     />
     <span>{props.label}</span>
   </label>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Reauthentication } from "../account/reauthentication.tsx";
+import { SharingConfirmation } from "../inventory/sharing-confirmation.tsx";
 import { href } from "../address.ts";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
@@ -128,6 +129,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
       </div>
       <ConfirmDialog />
       <Reauthentication />
+      <SharingConfirmation />
       <Toasts />
     </>
   );

@@ -10,6 +10,7 @@ import { get, ApiError } from "../request.ts";
 import { api, type Declaration, isEditable, writableFields, singularOf } from "./declaration.ts";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
+import { ExposedRecords } from "./sharing-confirmation.tsx";
 import { ValueInput } from "./value-input.tsx";
 import {
   applyBulk,
@@ -199,6 +200,7 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
       {preview.value && (
         <>
           <p>{changed === 0 ? "Nothing would change." : `${countOf(changed, "record")} ${words.would}.`}</p>
+          <ExposedRecords exposes={preview.value.exposes} />
           <PreviewTable of={of} preview={preview.value} hasValues={kind === "values"} />
         </>
       )}

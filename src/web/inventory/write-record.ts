@@ -1,3 +1,4 @@
+import type { Exposure } from "../../inventory/records/exposure.ts";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { requestJson, send } from "../request.ts";
 import { api } from "./declaration.ts";
@@ -42,6 +43,8 @@ export interface Preview {
   count: number;
   /** Identifies what was shown. */
   confirm: string;
+  /** Records that more people could view. */
+  exposes: readonly Exposure[];
   changes: readonly {
     id: string | null;
     /** The record whose permission changes. */

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { expectStatuses, type Lab, openLab } from "./harness.ts";
+
+/** Making a record public, or giving it to another group, is confirmed first, by its owner. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+
+const unconfirmed = (method: string, path: string, body?: unknown, as = "alice") =>
+  lab.ask(method, path, { as, body, unconfirmed: true });
+const isPublic = async (path: string) =>
+  (await lab.send("admin", "GET", `${path}?fields=public`)).body.public;
+
+let made = 0;
+/** A private record of alice with two versions, three notes, one of them deleted, and a file. */
+async function addRecord(): Promise<string> {
+  const { body } = await lab.send("alice", "POST", "specimens/", { name: `Mouse ${++made}` });
+  const path = `specimens/${String(body.id)}/`;
+  for (const content of ["one", "two", "three"]) {
+    const note = await lab.send("alice", "POST", `${path}notes/`, { content });
+    if (content === "three") await lab.send("alice", "DELETE", `${path}notes/${String(note.body.id)}/`);
+  }
+  await lab.bytes("POST", `attachments/?app=stocks&model=specimen&object_id=${String(body.id)}`, {
+    as: "alice",
+    body: "x",
+  });
+  await lab.send("alice", "PATCH", path, { description: "later" });
+  return path;
+}
+
+/** Requests that show a record to more people, by what they do. */
+const REQUESTS: [string, (path: string) => [method: string, path: string, body: unknown], as?: string][] = [
+  ["PATCH of a record", (path) => ["PATCH", path, { public: true }]],
+  ["PUT of a record", (path) => ["PUT", path, { name: "Mouse", public: true }]],
+  ["a JSON Patch", (path) => ["PATCH", path, [{ op: "replace", path: "/public", value: true }]]],
+  ["another group", (path) => ["PATCH", path, { owned_by: "Imaging" }], "admin"],
+  ["permissions of a record", (path) => ["PATCH", `${path}permissions/`, { public: true }]],
+  [
+    "permissions of several records",
+    (path) => ["PATCH", "specimens/permissions/", { ids: [path.split("/")[1]], public: true }],
+  ],
+  ["PATCH of a list", (path) => ["PATCH", "specimens/", [{ id: path.split("/")[1], public: true }]]],
+  [
+    "PATCH of a filtered list",
+    () => ["PATCH", `specimens/?owned_by=Genomics&name=Mouse%20${made}`, { public: true }],
+  ],
+];
+
+test.each(REQUESTS)(
+  "%s lists what becomes visible, and is made with `confirm`",
+  async (_, requestOf, as = "alice") => {
+    const path = await addRecord();
+    const [method, to, body] = requestOf(path);
+    const refused = await unconfirmed(method, to, body, as);
+    expect(refused.status).toBe(409);
+    expect(JSON.parse(refused.text)).toMatchObject({ code: "sharing_unconfirmed", count: 1 });
+    const [exposed, ...others] = refused.body.exposes as Record<string, Json>[];
+    const toGroup = "owned_by" in (body as object);
+    expect(others).toEqual([]);
+    expect(exposed).toMatchObject({
+      resource: "stocks/specimen",
+      id: path.split("/")[1],
+      public: !toGroup,
+      group: toGroup ? "Imaging" : null,
+      visible: { notes: 2, attachments: 1, annotations: 0 },
+      hidden: { versions: 2, notes: 1, attachments: 0, annotations: 0 },
+    });
+    expect(await isPublic(path)).toBe(false);
+    // A preview says the same and confirms the same.
+    const preview = await unconfirmed(method, `${to}${to.includes("?") ? "&" : "?"}dry_run=1`, body, as);
+    expect([preview.status, preview.body.exposes]).toEqual([200, refused.body.exposes]);
+    const confirm = `${to}${to.includes("?") ? "&" : "?"}confirm=${String(refused.body.confirm)}`;
+    await lab.send("alice", "POST", `${path}notes/`, { content: "added meanwhile" });
+    expect((await unconfirmed(method, confirm, body, as)).status).toBe(409);
+    const again = await unconfirmed(method, to, body, as);
+    const done = await unconfirmed(
+      method,
+      confirm.replace(/confirm=.*/, `confirm=${String(again.body.confirm)}`),
+      body,
+      as,
+    );
+    expect([done.status, done.text.length > 0]).toEqual([200, true]);
+    expect(await isPublic(path)).toBe(!toGroup);
+  },
+);
+
+test("an undo and a restored version are confirmed too", async () => {
+  const path = await addRecord();
+  await lab.send("alice", "PATCH", path, { public: true });
+  const hidden = await unconfirmed("PATCH", path, { public: false });
+  expect(hidden.status).toBe(200);
+  const undo = `batches/${hidden.headers.get("batch-id")}/undo/`;
+  expect((await unconfirmed("POST", undo, {})).status).toBe(409);
+  expect((await unconfirmed("POST", `${path}restore/`, { version: 3 })).status).toBe(409);
+  expect(await isPublic(path)).toBe(false);
+  expect((await lab.send("alice", "POST", undo, {})).status).toBe(200);
+  expect(await isPublic(path)).toBe(true);
+});
+
+test("nothing is asked where nobody else could view an existing record", async () => {
+  const created = await unconfirmed("POST", "specimens/", { name: "New", public: true });
+  expect(created.status).toBe(201);
+  const path = `specimens/${String(created.body.id)}/`;
+  for (const body of [{ public: true }, { description: "x" }, { public: false }, { owned_by: "Genomics" }])
+    expect([body, (await unconfirmed("PATCH", path, body)).status]).toEqual([body, 200]);
+});
+
+test("users with only the permission to change may neither publish a record nor give it away", async () => {
+  const path = await addRecord();
+  const share = { users: [{ user: "bob", view: true, change: true }] };
+  await expectStatuses(lab, "alice", [[`PATCH ${path}permissions/`, 200, share]]);
+  await expectStatuses(lab, "bob", [
+    [`PATCH ${path}`, 400, { public: true }],
+    [`PATCH ${path}`, 400, { owned_by: "Imaging" }],
+    [`PATCH ${path}permissions/`, 400, { public: true }],
+    [`PATCH ${path}`, 200, { description: "by bob" }],
+    [`PATCH ${path}permissions/`, 200, { users: [{ user: "bob", view: true, change: true }] }],
+  ]);
+  const { body } = await lab.send("bob", "PATCH", path, { public: true });
+  expect(body.public).toEqual(["Only the owner or an administrator may make a record public."]);
+  // Nor by undoing that the owner made it private.
+  await lab.send("alice", "PATCH", path, { public: true });
+  const hidden = await lab.send("alice", "PATCH", path, { public: false });
+  expect((await lab.send("bob", "POST", `batches/${hidden.headers.get("batch-id")}/undo/`, {})).status).toBe(
+    400,
+  );
+});
+
+test("an import refuses rows that would publish existing records", async () => {
+  const path = await addRecord();
+  const id = path.split("/")[1];
+  const rows = `id,name,public\n${id},Mouse,true\n,New mouse,true\n`;
+  const { bytes } = await lab.bytes("POST", "specimens/import/", {
+    as: "alice",
+    body: rows,
+    type: "text/csv",
+  });
+  const report = JSON.parse(new TextDecoder().decode(bytes));
+  expect(report.errors).toMatchObject([{ row: 2, message: expect.stringContaining("to more people") }]);
+  expect(await isPublic(path)).toBe(false);
+});
