@@ -91,6 +91,31 @@ test("clients that do not read their predictions use bounded memory and delay no
   expect(((await json.json()) as { patterns: unknown[] }).patterns).toHaveLength(5);
 }, 300_000);
 
+test("a long prediction is printed in other forms without delaying others", async () => {
+  const job = await submit(10);
+  expect(await ended(server.url, job)).toContain("finished");
+  const forms = Promise.all(
+    ["tsv", "gff3", "stockholm", "fasta"].map(async (form) =>
+      (await fetch(`${server.url}/api/scoring/jobs/${job}/result?format=${form}`)).text(),
+    ),
+  );
+  const printed: string[] = [];
+  void forms.then((texts) => printed.push(...texts));
+  let longest = 0;
+  do {
+    const begun = performance.now();
+    await ask(server.url, "GetStatus", job);
+    longest = Math.max(longest, performance.now() - begun);
+  } while (printed.length === 0);
+  process.stdout.write(`four other forms: longest GetStatus ${Math.round(longest)} ms\n`);
+  // 3,000 matches of each of five patterns.
+  const counts = printed.map(
+    (text, i) => text.match([/^test\t/gm, /^test\t/gm, /^# STO/gm, /^>/gm][i])?.length,
+  );
+  expect(counts).toEqual([15_000, 15_000, 15_000, 15_000]);
+  expect(longest).toBeLessThan(1000);
+}, 100_000);
+
 test("a prediction of several parts is sent without chunks over HTTP/1.0", async () => {
   const job = await submit(1);
   expect(await ended(server.url, job)).toContain("finished");

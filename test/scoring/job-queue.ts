@@ -1,6 +1,7 @@
 import { MIGRATIONS } from "../../db/index.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 import type { JobRequest, State } from "../../src/scoring/jobs/job.ts";
+import { textOf } from "../../src/scoring/jobs/packed-prediction.ts";
 import { JobStore, type StoreOptions } from "../../src/scoring/jobs/store.ts";
 
 export const VERSION = { corpus: "c0ffee", method: "test-1" };
@@ -36,4 +37,10 @@ export function openQueue(options: Partial<StoreOptions> = {}) {
     states: (jobs: readonly string[]): State[] => jobs.map((id) => store.get(id).state),
     finishNext: (prediction = PREDICTION): boolean => store.finish(store.lease(1000)!, VERSION, prediction),
   };
+}
+
+/** The prediction of a finished job; null in every other state. */
+export function predictionOf(store: JobStore, id: string): unknown {
+  const parts = store.storedPrediction(id, "json");
+  return parts && JSON.parse(textOf(parts));
 }

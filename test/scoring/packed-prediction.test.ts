@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
-import { bodyOf, withIdentifier } from "../../src/scoring/api/stored-result.ts";
+import { bodyOf, type StoredResult, withIdentifier } from "../../src/scoring/api/stored-result.ts";
 import { encodePrediction } from "../../src/scoring/contract/encode.ts";
 import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
 import {
@@ -37,7 +37,7 @@ const printed = ({ identifier, prediction }: PredictionReport, form: Form): stri
     ? JSON.stringify({ identifier, ...prediction })
     : encodePrediction({ identifier, prediction });
 
-const sent = (parts: Parts, head?: string, tail?: string): Promise<string> =>
+const sent = (parts: StoredResult, head?: string, tail?: string): Promise<string> =>
   new Response(bodyOf(parts, head, tail)).text();
 
 describe("a stored prediction", () => {

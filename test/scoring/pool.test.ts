@@ -12,6 +12,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { closeDatabase, type Database, openDatabase, openWriter } from "../../src/platform/sqlite.ts";
 import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+import { predictionOf } from "./job-queue.ts";
 
 const FAULTY_WORKER = new URL("./faulty-worker.ts", import.meta.url).href;
 
@@ -90,7 +91,7 @@ test("finishes every job", async () => {
   open({ size: 3 });
   const ids = await Promise.all(Array.from({ length: 40 }, () => submit("finish")));
   await until(() => store.counts().finished === 40);
-  const answers = ids.map((id) => (store.prediction(id) as unknown as { query: string }).query);
+  const answers = ids.map((id) => (predictionOf(store, id) as unknown as { query: string }).query);
   expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
 
@@ -226,7 +227,7 @@ test("keeps a result until the disk accepts it", async () => {
   expect(logged.some(({ cause }) => String(cause).includes("disk full"))).toBe(true);
   database.run("DROP TRIGGER full");
   await until(() => state(id) === "finished");
-  expect(store.prediction(id)).toMatchObject({ query: store.request(id)!.query });
+  expect(predictionOf(store, id)).toMatchObject({ query: store.request(id)!.query });
 });
 
 test("writes a result once an import has unlocked the database", async () => {
@@ -263,7 +264,7 @@ test("continues with the queue once the disk accepts writes", async () => {
 
 describe("idle workers", () => {
   const hits = (id: string): number[] | undefined =>
-    (store.prediction(id) as unknown as { hits?: number[] }).hits;
+    (predictionOf(store, id) as unknown as { hits?: number[] }).hits;
   /** A pool of two whose first worker has had a job and gets the next one too; the second one only helps. */
   async function openPair(options: Partial<PoolOptions> = {}): Promise<void> {
     await corpora.add({ name: "one", bytes: ">a\nMKL" });
@@ -345,7 +346,7 @@ test("gives the same predictions with one, two and four workers", async () => {
     );
     pool.wake();
     await until(() => ids.every((id) => state(id) === "finished"));
-    found.push(ids.map((id) => JSON.stringify(store.prediction(id))));
+    found.push(ids.map((id) => JSON.stringify(predictionOf(store, id))));
     pool.close();
     database.run("DELETE FROM job");
     database.run("DELETE FROM result");

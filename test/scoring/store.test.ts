@@ -9,7 +9,7 @@ import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { writeLockOf } from "../../src/platform/write-lock.ts";
-import { openQueue, PREDICTION, request, START, VERSION } from "./job-queue.ts";
+import { openQueue, PREDICTION, request, START, VERSION, predictionOf } from "./job-queue.ts";
 import { rejection } from "./rejection.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
@@ -220,7 +220,7 @@ describe("the end of a job", () => {
   test.each(["finish", "fail"] as const)("the end of a job by %s is final", async (event) => {
     const { store, pass, insert } = openQueue();
     const [id] = await insert("a A");
-    expect(store.prediction(id)).toBeNull();
+    expect(predictionOf(store, id)).toBeNull();
     const lease = store.lease(1000)!;
     pass(250);
     const prediction = event === "finish" ? JSON.parse(PREDICTION) : null;
@@ -235,7 +235,7 @@ describe("the end of a job", () => {
       ended: START + 250,
       failure: event === "finish" ? null : "Too slow.",
     });
-    expect(store.prediction(id)).toEqual(prediction);
+    expect(predictionOf(store, id)).toEqual(prediction);
   });
 
   test("a job cannot end before its lease", async () => {
@@ -258,7 +258,7 @@ describe("results are computed once", () => {
     finishNext();
     const same = await store.insert({ ...request("A"), identifier: "another name" });
     expect(store.get(same)).toMatchObject({ state: "finished", started: START, ended: START });
-    expect(store.prediction(same)).toEqual(JSON.parse(PREDICTION));
+    expect(predictionOf(store, same)).toEqual(JSON.parse(PREDICTION));
     expect(store.request(same)!.identifier).toBe("another name");
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
   });
@@ -272,8 +272,8 @@ describe("results are computed once", () => {
     expect(states(ids)).toEqual(["queued"]);
     // Both results are kept.
     store.finish(store.lease(1000)!, version, '{"method":"new"}');
-    expect(store.prediction(ids[0])).toEqual({ method: "new" } as never);
-    expect(store.prediction(old)).toEqual(JSON.parse(PREDICTION));
+    expect(predictionOf(store, ids[0])).toEqual({ method: "new" } as never);
+    expect(predictionOf(store, old)).toEqual(JSON.parse(PREDICTION));
   });
 
   test("reuses a result for queued identical jobs, unless the corpus has changed", async () => {
@@ -282,7 +282,7 @@ describe("results are computed once", () => {
     finishNext();
     expect(states(ids)).toEqual(["finished", "finished", "finished", "queued"]);
     expect(ids.map((id) => store.get(id).started)).toEqual([START, START, START, null]);
-    expect(store.prediction(ids[2])).toEqual(JSON.parse(PREDICTION));
+    expect(predictionOf(store, ids[2])).toEqual(JSON.parse(PREDICTION));
 
     version.corpus = "second";
     store.fail(store.lease(1000)!.rid, "out of the way");
@@ -344,7 +344,7 @@ test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto
   async (id) => {
     const { store, insert } = openQueue();
     await insert("a A");
-    for (const read of [() => store.get(id), () => store.prediction(id), () => store.request(id)])
+    for (const read of [() => store.get(id), () => predictionOf(store, id), () => store.request(id)])
       expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
   },
 );

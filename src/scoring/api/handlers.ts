@@ -1,12 +1,12 @@
 import { type Dialect, parsePattern, PatternError, type ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import type { PredictionReport } from "../contract/prediction.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern, JobRequest } from "../jobs/job.ts";
-import type { Form, Parts } from "../jobs/packed-prediction.ts";
+import { compressedParts, type Form } from "../jobs/packed-prediction.ts";
 import type { Progress } from "../jobs/pool.ts";
 import type { JobStore, JobView } from "../jobs/store.ts";
-import { withIdentifier } from "./stored-result.ts";
+import type { PrintTask } from "./result-format.ts";
+import { type StoredResult, withIdentifier } from "./stored-result.ts";
 
 /** A job to run, in the terms of the SOAP contract. */
 export interface JobSubmission {
@@ -83,19 +83,19 @@ export function scoringHandlers({ store, runner, classes, maxQueryLength }: Hand
       return { status: job.state, details: describe(job, runner) };
     },
     /** Null until the job has ended. @throws Problem unknown_job, job_failed, job_cancelled, job_expired */
-    getResult(id: string): PredictionReport | null {
-      const prediction = store.prediction(id);
-      const request = store.request(id);
-      return prediction && request
-        ? { identifier: request.identifier, prediction }
-        : withoutPrediction(store.get(id));
-    },
-    /** Likewise, as it is stored. */
-    getStoredResult(id: string, form: Form): Parts | null {
+    getResult(id: string, form: Form): StoredResult | null {
       const parts = store.storedPrediction(id, form);
       const request = store.request(id);
       return parts && request
         ? withIdentifier(parts, form, request.identifier)
+        : withoutPrediction(store.get(id));
+    },
+    /** Likewise, to print it in another form. */
+    getPrediction(id: string): Pick<PrintTask, "parts" | "identifier"> | null {
+      const parts = store.storedPrediction(id, "json");
+      const request = store.request(id);
+      return parts && request
+        ? { parts: compressedParts(parts), identifier: request.identifier }
         : withoutPrediction(store.get(id));
     },
     /** Cancels a job that waits or runs. @throws Problem unknown_job, conflict if it has ended otherwise */

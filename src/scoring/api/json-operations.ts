@@ -31,7 +31,7 @@ const REFUSALS: Record<number, string> = {
   413: "The body exceeds the limit (setting max_message_bytes).",
   415: "The body is not JSON.",
   422: "The Idempotency-Key was used with another request.",
-  503: "The queue is full or the service is stopping; Retry-After says when to try again.",
+  503: "The service is too busy or stopping; Retry-After says when to try again.",
 };
 
 const refusals = (...statuses: number[]) =>
@@ -90,7 +90,7 @@ export const RESULT = {
         ]),
       ),
     },
-    ...refusals(400, 404, 406, 409, 410),
+    ...refusals(400, 404, 406, 409, 410, 503),
   },
 };
 export const EVENTS = {

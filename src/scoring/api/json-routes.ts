@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { type Corpus, explain, minBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
+import { paced } from "../../platform/byte-budget.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { Problem } from "../../problem.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
@@ -21,7 +22,8 @@ import {
   ResultParameters,
   Submission,
 } from "./json-schemas.ts";
-import { chooseForm, type ResultFormName, RESULT_FORMS, STORED_FORMS } from "./result-format.ts";
+import { printInThread } from "./print-thread.ts";
+import { chooseForm, printResult, type ResultFormName, RESULT_FORMS, STORED_FORMS } from "./result-format.ts";
 import { bodyOf } from "./stored-result.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
@@ -89,9 +91,9 @@ export function jsonRoutes(options: JsonOptions) {
     )
     .get(
       `${API}/jobs/:id/result`,
-      ({ params: { id }, query, request }) => {
+      async ({ params: { id }, query, request }) => {
         const form = query.format ?? chooseForm(request.headers.get("accept"));
-        const body = resultBody(handlers, id, form, query.match);
+        const body = await resultBody(handlers, id, form, query.match);
         if (body !== null) return resultResponse(body, form, id);
         const { state } = handlers.job(id);
         const headers = { "Retry-After": "1" };
@@ -172,18 +174,20 @@ function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
 }
 
 /** The result as it is stored, or else printed; null until the job has ended. */
-function resultBody(
+async function resultBody(
   handlers: Handlers,
   id: string,
   form: ResultFormName,
   match: number | undefined,
-): string | ReturnType<typeof bodyOf> | null {
+): Promise<BodyInit | null> {
   if (form === "json" || form === "xml") {
-    const parts = handlers.getStoredResult(id, form);
-    return parts && bodyOf(parts, ...STORED_FORMS[form]);
+    const result = handlers.getResult(id, form);
+    return result && bodyOf(result, ...STORED_FORMS[form]);
   }
-  const report = handlers.getResult(id);
-  return report && RESULT_FORMS[form].print(report, match);
+  const found = handlers.getPrediction(id);
+  if (!found) return null;
+  const task = { ...found, form, match };
+  return paced(found.parts.length > 1 ? await printInThread(task) : printResult(task));
 }
 
 function resultResponse(body: BodyInit, form: ResultFormName, id: string): Response {

@@ -1,7 +1,9 @@
+import type { Prediction } from "../../motif/index.ts";
 import { encodePrediction } from "../contract/encode.ts";
 import { XML_DECLARATION } from "../contract/xml-text.ts";
 import type { PredictionReport } from "../contract/prediction.ts";
 import { Problem } from "../../problem.ts";
+import { unpackText } from "../jobs/packed-prediction.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
 import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
@@ -87,6 +89,23 @@ export const RESULT_FORMS = {
 
 export type ResultFormName = keyof typeof RESULT_FORMS;
 export const RESULT_FORM_NAMES = Object.keys(RESULT_FORMS) as ResultFormName[];
+
+/** A stored result to print. */
+export interface PrintTask {
+  /** The prediction as JSON, as it is stored. */
+  parts: Uint8Array<ArrayBuffer>[];
+  /** The client's name of the query. */
+  identifier: string;
+  form: ResultFormName;
+  /** Number of the alignment to print, from 1. */
+  match: number | undefined;
+}
+
+/** The text of a stored result. */
+export function printResult({ parts, identifier, form, match }: PrintTask): string {
+  const prediction = JSON.parse(unpackText(parts)) as Prediction;
+  return RESULT_FORMS[form].print({ identifier, prediction }, match);
+}
 
 /**
  * The form that the Accept header prefers (RFC 9110, section 12.5.1), of equals the first. JSON without a preference, and

@@ -200,7 +200,7 @@ function handle(
       return encodeResponse("GetStatus", response, soapVersion, namespace, addressing);
     }
     case "GetResult": {
-      const parts = handlers.getStoredResult(value.JobIdentifier.trim(), "xml");
+      const parts = handlers.getResult(value.JobIdentifier.trim(), "xml");
       const ConScorePrediction = parts && PLACEHOLDER;
       const response = encodeResponse(
         "GetResult",

@@ -5,8 +5,15 @@ import type { Form, Parts } from "../jobs/packed-prediction.ts";
 const NAME = Buffer.from("<p:identifier></p:identifier>");
 const NAME_START = NAME.indexOf("</");
 
+/** A result of which one part is in memory at a time. */
+export type StoredResult = Pick<Parts, "count" | "read">;
+
 /** A stored prediction with the client's name of the query. */
-export function withIdentifier({ count, read }: Parts, form: Form, identifier: string): Parts {
+export function withIdentifier(
+  { count, read }: Pick<Parts, "count" | "read">,
+  form: Form,
+  identifier: string,
+): StoredResult {
   const name = (first: Uint8Array): Uint8Array<ArrayBuffer> => {
     if (form === "json") return joined(`{"identifier":${JSON.stringify(identifier)},`, first.subarray(1));
     const at = Buffer.from(first.buffer, first.byteOffset, first.byteLength).indexOf(NAME) + NAME_START;
@@ -20,7 +27,7 @@ export function withIdentifier({ count, read }: Parts, form: Form, identifier: s
  * the client takes them, so that no response is in memory as a whole.
  */
 export function bodyOf(
-  { count, read }: Parts,
+  { count, read }: StoredResult,
   head = "",
   tail = "",
 ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {

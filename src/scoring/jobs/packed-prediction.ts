@@ -13,6 +13,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The stored text of a prediction, of which one part is in memory at a time. */
 export interface Parts {
   readonly count: number;
+  /** As it is stored. @throws Problem job_expired if the result has been deleted meanwhile */
+  compressed(part: number): Bytes;
   /** @throws Problem job_expired if the result has been deleted meanwhile */
   read(part: number): Bytes;
 }
@@ -118,22 +120,23 @@ export function readResult(database: Database, result: number, form: Form): Part
     .get(result, form) as { count: number };
   if (count === 0) return encoded(database, result, form);
   const select = database.query("SELECT bytes FROM result_part WHERE result = ? AND form = ? AND part = ?");
-  return {
-    count,
-    read(part) {
-      const row = select.get(result, form, part) as { bytes: Bytes } | null;
-      if (!row) throw new Problem("job_expired", "The prediction was removed while it was sent.");
-      return Bun.zstdDecompressSync(row.bytes) as Bytes;
-    },
+  const compressed = (part: number): Bytes => {
+    const row = select.get(result, form, part) as { bytes: Bytes } | null;
+    if (!row) throw new Problem("job_expired", "The prediction was removed while it was sent.");
+    return row.bytes;
   };
+  return { count, compressed, read: (part) => decompressed(compressed(part)) };
 }
+
+const decompressed = (bytes: Bytes): Bytes => Bun.zstdDecompressSync(bytes) as Bytes;
 
 /** A result that a former version stored, or a worker of one: it has no parts in this form. */
 function encoded(database: Database, result: number, form: Form): Parts {
   const json = form === "json" ? formerText(database, result) : textOf(readResult(database, result, "json"));
   const text =
     form === "json" ? json : encodePrediction({ identifier: "", prediction: JSON.parse(json) as Prediction });
-  return { count: 1, read: () => Buffer.from(text) };
+  const bytes = Buffer.from(text);
+  return { count: 1, compressed: () => new Uint8Array(Bun.zstdCompressSync(bytes)), read: () => bytes };
 }
 
 function formerText(database: Database, result: number): string {
@@ -146,5 +149,11 @@ function formerText(database: Database, result: number): string {
 const decoded = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 
 /** The whole text. @throws if the bytes are damaged */
-export const textOf = ({ count, read }: Parts): string =>
-  decoded(Buffer.concat(Array.from({ length: count }, (_, part) => read(part))));
+export const textOf = (parts: Parts): string => unpackText(compressedParts(parts));
+
+/** All parts, as they are stored. */
+export const compressedParts = ({ count, compressed }: Parts): Bytes[] =>
+  Array.from({ length: count }, (_, part) => compressed(part));
+
+export const unpackText = (parts: readonly Bytes[]): string =>
+  decoded(Buffer.concat(parts.map(decompressed)));

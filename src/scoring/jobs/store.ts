@@ -1,4 +1,3 @@
-import type { Prediction } from "../../motif/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
@@ -16,7 +15,7 @@ import {
   STATES,
   transitionSql,
 } from "./job.ts";
-import { type Form, type Parts, readResult, resultOf, storeResult, textOf } from "./packed-prediction.ts";
+import { type Form, type Parts, readResult, resultOf, storeResult } from "./packed-prediction.ts";
 
 /** A job as its client may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
@@ -345,12 +344,6 @@ export class JobStore {
     if (!row) throw unknownJob();
     const { rid, client, ...job } = row;
     return { ...job, place: job.state === "queued" ? this.#scheduler.place(rid, client) : null };
-  }
-
-  /** The prediction of a finished job; null in every other state. @throws Problem unknown_job */
-  prediction(id: string): Prediction | null {
-    const parts = this.storedPrediction(id, "json");
-    return parts && (JSON.parse(textOf(parts)) as Prediction);
   }
 
   /** The prediction as it is stored; null if the job is not finished. @throws Problem unknown_job */

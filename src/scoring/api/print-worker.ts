@@ -1,0 +1,20 @@
+import { Problem } from "../../problem.ts";
+import { type PrintTask, printResult } from "./result-format.ts";
+
+/** The text as UTF-8, or why there is none. */
+export type PrintReport =
+  { bytes: Uint8Array<ArrayBuffer> } | { bytes: null; code: Problem["code"]; message: string; cause: string };
+
+declare const self: Worker;
+
+const post = (report: PrintReport, transfer: Transferable[] = []): void => self.postMessage(report, transfer);
+
+self.addEventListener("message", ({ data }: MessageEvent<PrintTask>) => {
+  try {
+    const bytes = new TextEncoder().encode(printResult(data));
+    post({ bytes }, [bytes.buffer]);
+  } catch (error) {
+    const { code, message } = Problem.from(error);
+    post({ bytes: null, code, message, cause: String(error) });
+  }
+});
