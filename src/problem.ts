@@ -106,6 +106,11 @@ export const PROBLEMS = {
   ),
   disk_full: server(507, 74, "The disk is full; nothing was written, but reading still works."),
   disk_failed: server(503, 74, "The disk cannot be written or read; the log contains the system's message."),
+  database_damaged: server(
+    503,
+    74,
+    "The database is damaged; nothing is written until a backup is restored, and reading may fail.",
+  ),
   already_running: server(503, 75, "Another process serves this data directory."),
   cannot_listen: server(503, 75, "The port is in use, or the machine does not have the address yet."),
   bad_database: server(
@@ -187,6 +192,12 @@ export class Problem extends Error {
         "disk_failed",
         "The data disk cannot be written (read-only, or failing): nothing was written. The log contains the system's message.",
         again,
+      );
+    if (/^SQLITE_(CORRUPT\w*|NOTADB)$/.test(code))
+      return new Problem(
+        "database_damaged",
+        "The database is damaged. Stop labd, copy the data directory elsewhere, and restore the last backup.",
+        { cause },
       );
     if (code === "SQLITE_BUSY")
       return new Problem("busy", "Another process is writing to the database. Try again.", { cause });

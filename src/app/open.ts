@@ -33,6 +33,7 @@ import {
   openDatabase,
   unwritable,
 } from "../platform/sqlite.ts";
+import { StorageState } from "../platform/storage-state.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { registerMetrics, requestObserver } from "../operations/health/register-metrics.ts";
@@ -64,16 +65,17 @@ const LOCK_PATIENCE = 3000;
 
 /** Opens everything but the socket, in order; `close` closes in reverse. @throws Problem */
 export async function open(config: Config, clock: Clock = systemClock): Promise<App> {
-  const log = openLog(config.log, (line) => process.stderr.write(line), clock.now);
+  const plainLog = openLog(config.log, (line) => process.stderr.write(line), clock.now);
   const lock = lockDirectory(config.data_dir, LOCK_PATIENCE);
   let database: Database | undefined;
   try {
-    database = await openData(config, log, clock);
-    const parts = await openParts(config, { database, log, clock });
+    database = await openData(config, plainLog, clock);
+    const storage = new StorageState(config.data_dir, database, plainLog);
+    const { log } = storage;
+    const parts = await openParts(config, { database, storage, log, clock });
     const { accounts, scoring } = parts;
     let retired = false;
-    const reasons = (): string[] =>
-      retired ? ["The service is stopping."] : notReadyReasons(parts.database);
+    const reasons = (): string[] => (retired ? ["The service is stopping."] : notReadyReasons(parts));
     const answer = answerOf(config, parts, reasons);
     parts.webhooks.deliverer.start();
     return {
@@ -113,6 +115,7 @@ async function openData(config: Config, log: Log, clock: Clock): Promise<Databas
 
 interface Opened {
   database: Database;
+  storage: StorageState;
   log: Log;
   clock: Clock;
 }
@@ -120,7 +123,7 @@ interface Opened {
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** The services and what they share. */
-async function openParts(config: Config, { database, log, clock }: Opened) {
+async function openParts(config: Config, { database, storage, log, clock }: Opened) {
   const accounts = new Accounts(database, clock, accountOptions(config));
   await addFirstAdministrator(accounts, config.admin_password);
   const memberships = openMemberships(database, clock);
@@ -135,6 +138,10 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
     workers: config.workers,
     clientOf: (request) => callerOf(request, accounts),
     requireUser: (request) => void requireUser(accounts, request),
+    requireWritable: () => {
+      const problem = storage.problem();
+      if (problem) throw problem;
+    },
   });
   const imports = new Imports(database, clock, log);
   const pool = new RequestPool({ version: VERSION, log });
@@ -162,6 +169,7 @@ async function openParts(config: Config, { database, log, clock }: Opened) {
   if (farm) registerFarmMetrics(metrics, farm.state);
   return {
     database,
+    storage,
     log,
     clock,
     accounts,
@@ -200,6 +208,8 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
     maxMessageBytes: config.max_message_bytes,
     isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
     admit: (request) => {
+      const problem = isWrite(request) ? parts.storage.problem(request.method === "DELETE") : undefined;
+      if (problem) throw problem;
       const free = needsWriteLock(request) ? writeLockOf(database).free() : undefined;
       return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
     },
@@ -263,6 +273,9 @@ const serviceRoutes = (
 /** Pages that need a key in their address, and the purpose that the key must have. */
 const LINK_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
 
+/** Searches with long conditions come by POST. */
+const isWrite = ({ method, url }: Request): boolean => isUnsafe(method) && !/\/search\/?(\?|$)/.test(url);
+
 /** Imports have queues of their own, and can be cancelled while they write. */
 const needsWriteLock = ({ method, url }: Request): boolean =>
   isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
@@ -287,10 +300,10 @@ async function addFirstAdministrator(accounts: Accounts, password: string): Prom
   await accounts.addUser({ username: "admin", password, superuser: true });
 }
 
-function notReadyReasons(database: Database): string[] {
+function notReadyReasons({ database, storage }: Parts): string[] {
   try {
     database.query("SELECT 1").get();
-    return [];
+    return [storage.problem()?.message ?? []].flat();
   } catch (error) {
     return [`The database does not respond: ${(error as Error).message}`];
   }

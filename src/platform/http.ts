@@ -21,7 +21,7 @@ export interface HttpOptions {
   maxMessageBytes: number;
   /** Whether bodies at this path may have any size, because they are streamed to disk. */
   isUpload?: (path: string) => boolean;
-  /** Runs before an API request is routed; never rejects. */
+  /** Runs before an API request is routed. @throws Problem with which it is rejected */
   admit: (request: Request) => void | Promise<void>;
   /** How clients reach the server; by default as their requests say. */
   reach?: PublicUrlOptions;

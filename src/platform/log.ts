@@ -1,4 +1,4 @@
-import type { Problem } from "../problem.ts";
+import type { Code, Problem } from "../problem.ts";
 
 /** One JSON object per line; never bodies, headers or secrets. */
 export interface Log {
@@ -23,10 +23,17 @@ export function openLog(level: LogLevel, write: (line: string) => void, now: () 
   };
 }
 
+const ENVIRONMENTAL: ReadonlySet<Code> = new Set([
+  "identity_unavailable",
+  "disk_full",
+  "disk_failed",
+  "database_damaged",
+]);
+
 /** The cause that only the log shows: the stack of an internal error, and why a disk or another service failed. */
 export function causeOf(problem: Problem): string | undefined {
   const cause = problem.cause;
-  const isEnvironmental = ["identity_unavailable", "disk_full", "disk_failed"].includes(problem.code);
+  const isEnvironmental = ENVIRONMENTAL.has(problem.code);
   if (isEnvironmental && cause instanceof Error) return cause.message;
   if (problem.code !== "internal") return undefined;
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);

@@ -89,6 +89,8 @@ export interface ScoringOptions {
   clientOf?: (request: Request) => string;
   /** Guards what only signed-in users may have; by default everybody may. @throws Problem unauthenticated */
   requireUser?: (request: Request) => void;
+  /** Guards new jobs. @throws Problem if the disk takes none */
+  requireWritable?: () => void;
 }
 
 /** The conservation scoring service, open. */
@@ -103,7 +105,13 @@ export async function openScoring(options: ScoringOptions) {
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
   const { pool, runner } = workers;
-  const handlers = scoringHandlers({ store, runner, classes, maxQueryLength });
+  const handlers = scoringHandlers({
+    store,
+    runner,
+    classes,
+    maxQueryLength,
+    requireWritable: options.requireWritable,
+  });
   const http = openRoutes(options, { corpora, classes, handlers, maxQueryLength });
   ({ notifyWatchers } = http);
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { E7, labd, scratch, serve, type Server } from "./labd.ts";
+import { E7, labd, post, runJobMessage, scratch, serve, type Server } from "./labd.ts";
 import { CAN_MOUNT, failingDisk, fill, smallDisk, UNLESS_MOUNTED } from "./small-disk.ts";
 
 /** A disk that is full, or becomes read-only, while records are written: refused in clear words, read on, whole afterwards. */
@@ -131,6 +131,12 @@ test.skipIf(!CAN_MOUNT)(
     for (const [what, { status, text }] of Object.entries(await refusals(lab, first.id)))
       expect([what, status, text]).toEqual([what, 507, expect.stringContaining("The data disk is full")]);
     await readsGoOn(lab, first.id);
+    expect(await lab.ask("GET", "/readyz")).toMatchObject({
+      status: 503,
+      text: expect.stringContaining("The data disk is full"),
+    });
+    const rejected = await post(lab.server.url, runJobMessage({ sequence: E7, patterns: ["L.C.E"] }));
+    expect(rejected).toMatchObject({ status: 500, text: expect.stringContaining("The data disk is full") });
     const command = await labd(["backup"], { env: lab.env });
     expect([command.code, command.stderr]).toEqual([74, expect.stringContaining("Free some space")]);
     const doctor = await labd(["doctor"], { env: lab.env });
@@ -148,6 +154,7 @@ test.skipIf(!CAN_MOUNT)(
     expect(await lab.labels()).toEqual(accepted.toSorted());
     // By itself, as soon as there is room.
     rmSync(filler);
+    expect(await lab.ask("GET", "/readyz")).toEqual({ status: 200, text: '{"status":"ready"}' });
     expect((await lab.ask("POST", LIST, { label: "zuletzt", description: LONG })).status).toBe(201);
     expect(
       (await lab.ask("POST", "/api/scoring/jobs", { querySequence: E7, patterns: ["L.C.E"] })).status,

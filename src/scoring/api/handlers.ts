@@ -42,6 +42,8 @@ interface HandlersOptions {
   classes: MotifClasses;
   /** Residues that a query may have. */
   maxQueryLength: number;
+  /** Guards new jobs. @throws Problem if the disk takes none */
+  requireWritable?: (() => void) | undefined;
 }
 
 export type Handlers = ReturnType<typeof scoringHandlers>;
@@ -56,7 +58,8 @@ const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
 };
 
 /** The operations of the service, independent of SOAP and JSON. */
-export function scoringHandlers({ store, runner, classes, maxQueryLength }: HandlersOptions) {
+export function scoringHandlers(options: HandlersOptions) {
+  const { store, runner, classes, maxQueryLength, requireWritable = () => {} } = options;
   return {
     /**
      * Validates and stores a job, and returns its identifier once it is on the disk. The queue is shared fairly between
@@ -73,6 +76,7 @@ export function scoringHandlers({ store, runner, classes, maxQueryLength }: Hand
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
       const { identifier, scoringModel: model } = submission;
+      requireWritable();
       const id = await store.insert({ identifier, query, model, patterns }, client, key);
       runner.wake();
       return id;
