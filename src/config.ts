@@ -47,6 +47,15 @@ export const SECTIONS = {
       sentence:
         "Trust X-Forwarded-For, -Proto, -Host, -Port and -Prefix: set it behind a reverse proxy that sets or removes each of them. public_url takes precedence.",
     }),
+    allowed_hosts: text(
+      "",
+      "empty, or host names such as lab.example, separated by commas",
+      /^([A-Za-z0-9._-]+(, *|$))*$/,
+      {
+        sentence:
+          "Names by which clients may reach the service, against DNS rebinding; addresses, localhost and the host of public_url are always allowed. Empty allows all names.",
+      },
+    ),
     ca_file: text("", "empty, or a path", PATH, {
       sentence:
         "File with certificates (PEM) of your own authorities, for connections to LDAP, OpenID Connect and the queue; empty trusts those of the system.",

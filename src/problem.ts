@@ -87,6 +87,7 @@ export const PROBLEMS = {
     75,
     "The record does not have the version in If-Match; it was changed in the meantime.",
   ),
+  unknown_host: client(421, 65, "The Host of the request is not a name of this service."),
   too_large: client(413, 65, "The message is larger than the limit that the message names."),
   too_expensive: client(
     400,

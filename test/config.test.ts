@@ -85,7 +85,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   oidc_client_id: ["\u00e9", "labd"],
   oidc_client_secret: ["\u00e9", "a secret"],
   oidc_scopes: ["profile email", "openid groups"],
-  new_account_group: ["", "Newcomers"],
+  allowed_hosts: ["lab example", "lab.example, labd.example"],
   trust_proxy: ["perhaps", "true"],
   backup_hours: ["-1", "0"],
   backup_dir: ["s3:lab", "s3://lab/backups"],

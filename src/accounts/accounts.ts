@@ -323,6 +323,13 @@ export class Accounts {
     return this.signIns.verifyBasic(request);
   }
 
+  /** Refuses a valid token of scope read, wherever it may do nothing but read. @throws Problem forbidden */
+  refuseReadOnlyToken(request: Request): void {
+    const [, token] =
+      /^\s*(?:token|bearer)\s+(\S+)\s*$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (token !== undefined && this.tokens.use(token)?.scope === "read") throw readOnlyToken();
+  }
+
   /**
    * The caller of a request, by its Authorization header (`Token …`, `Bearer …`, or `Basic …` once verified) or its
    * session cookie; anonymous without either. @param enrolling whether to accept a session that must set up a second factor
@@ -350,8 +357,7 @@ export class Accounts {
     }
     const use = this.tokens.use(token);
     if (!use) throw unauthenticated("Invalid token.");
-    if (use.scope === "read" && isUnsafe(request.method))
-      throw new Problem("forbidden", "This token is read-only (scope read).");
+    if (use.scope === "read" && isUnsafe(request.method)) throw readOnlyToken();
     const actor = this.identified(use.user, use.rid, "token");
     this.tokens.recordUse(use.rid);
     return actor;
@@ -400,3 +406,5 @@ function requirePerson(user: number): void {
 
 const invalidLink = (): Problem =>
   new Problem("not_found", "This link has been used or has expired. Ask for a new one.");
+
+const readOnlyToken = (): Problem => new Problem("forbidden", "This token is read-only (scope read).");

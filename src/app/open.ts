@@ -17,6 +17,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, type HttpOptions, openHttp } from "../platform/http.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
+import { isOwnHost } from "../platform/own-host.ts";
 import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
 import { accountRoutes, linkPurpose } from "../accounts/account-routes.ts";
 import { auditRoutes } from "../accounts/audit-routes.ts";
@@ -40,7 +41,7 @@ import { registerMetrics, requestObserver } from "../operations/health/register-
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
-import { accountOptions, environmentOf, publicUrlOptions, scoringOptions } from "./options.ts";
+import { accountOptions, allowedHosts, environmentOf, publicUrlOptions, scoringOptions } from "./options.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 /** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
@@ -137,6 +138,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     log,
     workers: config.workers,
     clientOf: (request) => callerOf(request, accounts),
+    requireWriter: (request) => accounts.refuseReadOnlyToken(request),
     requireUser: (request) => void requireUser(accounts, request),
     requireWritable: () => {
       const problem = storage.problem();
@@ -229,6 +231,7 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
       webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === LINK_PAGES[page]),
     ],
     missing: (request) => pageForMissing(request, pageContext(request)),
+    allowedHosts: allowedHosts(config),
     tls: config.tls_key !== "",
   });
 }
@@ -237,7 +240,9 @@ const serviceRoutes = (
   config: Config,
   { accounts, clock, database, farm, identity, imports, metrics, pool, scoring, tasks, webhooks }: Parts,
 ): HttpOptions["services"] => [
-  metricsRoutes(metrics, config.metrics_token),
+  metricsRoutes(metrics, config.metrics_token, (request) =>
+    isOwnHost(request, allowedHosts(config), publicUrlOptions(config)),
+  ),
   scoring.routes,
   ...inventoryRoutes({
     database,

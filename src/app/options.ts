@@ -35,6 +35,13 @@ export function publicUrlOptions({ public_url, trust_proxy }: Config): PublicUrl
   };
 }
 
+/** The names in `allowed_hosts`. */
+export const allowedHosts = ({ allowed_hosts }: Config): string[] =>
+  allowed_hosts
+    .split(",")
+    .map((name) => name.trim().toLowerCase().replace(/\.$/, ""))
+    .filter((name) => name !== "");
+
 export const accountOptions = (config: Config): Partial<AccountOptions> => ({
   passwordHashes: PASSWORD_HASHES,
   requireTotp: config.require_totp,

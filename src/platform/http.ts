@@ -11,6 +11,7 @@ import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
 import { fieldErrors } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
+import { requireOwnHost } from "./own-host.ts";
 import { type Arrival, currentRequest, RequestContext, withinRequest } from "./request-context.ts";
 
 /** The parts that all requests pass, whatever the service. */
@@ -30,6 +31,8 @@ export interface HttpOptions {
   /** What an administrator must look at although the service takes requests. */
   warnings?: () => string[];
   documentation: Documentation;
+  /** Names by which clients may reach the service; empty, the default, for any. */
+  allowedHosts?: readonly string[];
   /** Whether requests come by https. */
   tls?: boolean;
   /** Called after every request. */
@@ -49,6 +52,8 @@ export interface Answered {
   seconds: number;
 }
 
+/** Browsers use https only, for a year (RFC 6797). */
+const HSTS = "max-age=31536000";
 const NO_STORE = { "Cache-Control": "no-store" };
 
 /** Sent with every response that does not set its own. */
@@ -92,6 +97,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
     });
     const response = await withinRequest(context, async () => {
       try {
+        requireOwnHost(request, options.allowedHosts ?? [], reach);
         checkRequest(request, path, hasHost, options);
         if (path.startsWith("/api/")) await options.admit(request);
         const response =
@@ -106,6 +112,8 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
     });
     releaseBody(context);
     finish(request, response, id);
+    // A reverse proxy that ends TLS sets its own.
+    if (options.tls === true) response.headers.set("Strict-Transport-Security", HSTS);
     const { method } = request;
     const { status } = response;
     const took = performance.now() - started;

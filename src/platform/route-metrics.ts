@@ -11,15 +11,24 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/i;
 /** By these a request says that a proxy brought it, and so that its other end may be anywhere. */
 const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
-/** `/metrics` for Prometheus: for callers on this machine, and for others with `token` unless it is empty. */
-export function metricsRoutes(metrics: Metrics, token: string) {
+/**
+ * `/metrics` for Prometheus: for callers on this machine, and for others with `token` unless it is empty.
+ * @param isOwnHost whether a request names this service: a browser on this machine may be led here by another name
+ */
+export function metricsRoutes(
+  metrics: Metrics,
+  token: string,
+  isOwnHost: (request: Request) => boolean = () => true,
+) {
   return new Elysia({ name: "metrics" }).use(requestPlugin).get(
     METRICS_PATH,
     ({ request, requestContext }) => {
-      if (!isLocal(request, requestContext.arrival) && !hasToken(request, token))
+      const { arrival } = requestContext;
+      const isAllowed = isLocal(request, arrival) && (arrival?.isUnix === true || isOwnHost(request));
+      if (!isAllowed && !hasToken(request, token))
         throw new Problem(
           "forbidden",
-          "Only callers on this machine, or with the token in metrics_token, may read metrics.",
+          "Only callers on this machine that use its address or localhost, or with the token in metrics_token, may read metrics.",
         );
       return new Response(metrics.text(), { headers: { "Content-Type": TYPE, "Cache-Control": "no-store" } });
     },

@@ -87,6 +87,8 @@ export interface ScoringOptions {
   farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
   /** The client of a request, as a key for fair scheduling; by default all are one client. */
   clientOf?: (request: Request) => string;
+  /** Refuses callers that may not start or cancel jobs. @throws Problem forbidden */
+  requireWriter?: (request: Request) => void;
   /** Guards what only signed-in users may have; by default everybody may. @throws Problem unauthenticated */
   requireUser?: (request: Request) => void;
   /** Guards new jobs. @throws Problem if the disk takes none */
@@ -247,8 +249,13 @@ function openRoutes(
   services: { corpora: Corpora; classes: MotifTables; handlers: Handlers; maxQueryLength: number },
 ) {
   const { log, namespace, maxMessageBytes, clientOf = () => "" } = options;
-  const { receiveTimeoutSeconds = RECEIVE_TIMEOUT, requireUser = () => {}, hasPublicUrl = false } = options;
-  const json = jsonRoutes({ ...services, clientOf, requireUser });
+  const {
+    receiveTimeoutSeconds = RECEIVE_TIMEOUT,
+    requireUser = () => {},
+    requireWriter = () => {},
+    hasPublicUrl = false,
+  } = options;
+  const json = jsonRoutes({ ...services, clientOf, requireUser, requireWriter });
   const soap = soapRoutes({
     ...services,
     log,
@@ -256,6 +263,7 @@ function openRoutes(
     maxMessageBytes,
     receiveTimeout: receiveTimeoutSeconds * 1000,
     clientOf,
+    requireWriter,
     hasPublicUrl,
   });
   return { routes: soap.use(json.routes), notifyWatchers: json.notifyWatchers, close: json.close };

@@ -252,7 +252,7 @@ export class Deliverer {
     webhook: Webhook,
     { id, payload }: Delivery,
   ): Promise<Pick<Attempt, "status" | "answer" | "error"> & { retryAfter: number }> {
-    const { send, clock, version } = this.#options;
+    const { send, clock, log, version } = this.#options;
     try {
       const seconds = Math.floor(clock.now() / 1000);
       const headers = {
@@ -264,7 +264,10 @@ export class Deliverer {
       const error = status >= 200 && status < 300 ? null : `The response had status ${status}.`;
       return { status, answer: text, error, retryAfter: Math.min(retryAfter, MAX_DELAY) };
     } catch (error) {
-      return { status: null, answer: null, error: (error as Error).message, retryAfter: 0 };
+      const { message, cause } = error as Error;
+      // Addresses are for administrators.
+      if (cause !== undefined) log.info("webhook not delivered", { webhook: webhook.id, cause });
+      return { status: null, answer: null, error: message, retryAfter: 0 };
     }
   }
 

@@ -46,7 +46,10 @@ export async function post(
     const found = isIP(name) === 0 ? await Promise.race([resolve(name), late.promise]) : [name];
     const address = found.find((one) => isAllowedAddress(one, allowed));
     if (address === undefined)
-      throw new Error(`${name} resolves to ${found.join(", ") || "nothing"}, which may not be called.`);
+      throw new Error(
+        `${name} has no address that may be called: public ones, and those in networks of the setting webhook_allow.`,
+        { cause: `It resolves to ${found.join(", ") || "nothing"}.` },
+      );
     request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
       method: "POST",
       agent: false,
@@ -57,10 +60,31 @@ export async function post(
     const response = readResponse(request);
     request.end(body);
     return await Promise.race([response, late.promise]);
+  } catch (error) {
+    throw withoutAddress(error as NodeJS.ErrnoException);
   } finally {
     clearTimeout(timer);
     request?.destroy();
   }
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "The connection was refused.",
+  ECONNRESET: "The connection was closed before the response.",
+  EHOSTUNREACH: "There is no route to the host.",
+  ENETUNREACH: "There is no route to the host.",
+  ENOTFOUND: "The host name does not exist.",
+  ETIMEDOUT: "The connection timed out.",
+};
+
+/** The error as its owner may see it: messages of the system name addresses of the internal network. */
+function withoutAddress(error: NodeJS.ErrnoException): Error {
+  if (error.code === undefined) return error;
+  const isTls = /CERT|SIGN|TLS|SSL/.test(error.code);
+  const text = isTls
+    ? `Its certificate is not accepted (${error.code}).`
+    : `The connection failed (${error.code}).`;
+  return new Error(FAILURES[error.code] ?? text, { cause: error.message });
 }
 
 function readResponse(request: ClientRequest): Promise<WebhookResponse> {

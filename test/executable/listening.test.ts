@@ -153,6 +153,7 @@ test.skipIf(OPENSSL === null || process.platform === "win32")(
     expect(await shown()).toBe("old");
     const list = await fetch(`${server.url}/api/v2/`, { tls: { rejectUnauthorized: false } });
     expect(await list.json()).toMatchObject({ locations: `${server.url}/api/v2/locations/` });
+    expect(list.headers.get("strict-transport-security")).toBe("max-age=31536000");
     // A message that is half sent when the certificate changes.
     const slow = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
     let answer = "";

@@ -43,7 +43,7 @@ describe("finishInGroup", () => {
 
   test("makes identical jobs available if the corpus has changed", async () => {
     const { store, version, insert } = openQueue();
-    await insert("anna A", "bert A");
+    await insert("anna A", "anna A");
     const lease = store.lease(1000)!;
     expect(store.lease(1000)).toBeNull();
     version.corpus = "decaf";
@@ -256,11 +256,29 @@ describe("results are computed once", () => {
     const { store, database, insert, finishNext } = openQueue();
     await insert("a A");
     finishNext();
-    const same = await store.insert({ ...request("A"), identifier: "another name" });
+    const same = await store.insert({ ...request("A"), identifier: "another name" }, "a");
     expect(store.get(same)).toMatchObject({ state: "finished", started: START, ended: START });
     expect(predictionOf(store, same)).toEqual(JSON.parse(PREDICTION));
     expect(store.request(same)!.identifier).toBe("another name");
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
+  });
+
+  test("computes a job that another client has finished, waits for, or fails anew", async () => {
+    const { store, database, insert, states, finishNext } = openQueue();
+    await insert("a A");
+    finishNext();
+    // A job that ended at once would reveal that of the other client.
+    const [again, other] = await insert("b A", "c A");
+    expect(states([again, other])).toEqual(["queued", "queued"]);
+    const [first, second] = [store.lease(1000)!, store.lease(1000)!];
+    expect([first.id, second.id]).toEqual([again, other]);
+    store.fail(first.rid, "Too slow.");
+    expect(states([again, other])).toEqual(["failed", "running"]);
+    store.finish(second, VERSION, PREDICTION);
+    expect(predictionOf(store, other)).toEqual(JSON.parse(PREDICTION));
+    expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
+    // Now it is its own.
+    expect(states(await insert("c A", "b A"))).toEqual(["finished", "queued"]);
   });
 
   test.each(["corpus", "method"] as const)("does not reuse a result if the %s differs", async (part) => {

@@ -111,7 +111,7 @@ const readAdmission = (settings: IdentitySettings, provider: "ldap" | "oidc"): A
   allowed: readNames(settings.groups_allowed),
   administrators: readNames(settings.groups_admin),
   map: readMap(settings.group_map),
-  firstGroup: settings.new_account_group,
+  firstGroup: "SYSTEM_GROUP",
 });
 
 const readNames = (setting: string): string[] =>

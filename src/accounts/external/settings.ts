@@ -15,10 +15,6 @@ export const SIGN_IN_SETTINGS = {
     sentence:
       "Create an account at the first sign-in with the directory (ldap), the provider (oidc) or either (all); otherwise only linked accounts can sign in (labd user link).",
   }),
-  new_account_group: text("SYSTEM_GROUP", "the name of a group", /^[^\0\n]{1,150}$/, {
-    sentence:
-      "Primary group of accounts from a directory or provider for which group_map has no group; created if it is missing.",
-  }),
   groups_allowed: names(
     "Groups of the directory or provider that may sign in; a user must be in one of them. Empty admits all users.",
   ),

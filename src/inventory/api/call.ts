@@ -71,6 +71,9 @@ export const missingCredentials = (): Problem =>
 
 export const notFound = (): Problem => new Problem("not_found", "Not found.");
 
+/** Stored by the caller's browser only, and asked for again each time: permissions may change. */
+const PRIVATE = "private, no-cache";
+
 /** A response with `Vary: Accept`. The server omits the body for HEAD. */
 export function respond(
   body: string | ReadableStream<Uint8Array> | null,
@@ -78,7 +81,12 @@ export function respond(
   type: string,
   headers: Record<string, string> = {},
 ): Response {
-  const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
+  const sent: Record<string, string> = {
+    "Content-Type": type,
+    Vary: "Accept",
+    "Cache-Control": PRIVATE,
+    ...headers,
+  };
   if (body === null) delete sent["Content-Type"];
   const response = new Response(typeof body === "string" ? paced(body) : body, { status, headers: sent });
   const isStored = currentRequest()?.request.headers.has("idempotency-key");

@@ -128,6 +128,8 @@ function pageHeaders({ previous, next, total }: PageInfo): Record<string, string
 function addDownload(api: Api, files: Attachments): void {
   api.add("GET", FILE_PATH, {
     summary: "Download a file",
+    description:
+      "Always sent as `application/octet-stream`; `media_type` in the list says what was uploaded.",
     accepts: ["past", "noneMatch"],
     returns: binary("*/*"),
     run({ call, params }) {
@@ -139,11 +141,12 @@ function addDownload(api: Api, files: Attachments): void {
       const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
       const headers = {
         ETag: `"${String(shown.version)}-${String(shown.sha256).slice(0, 16)}"`,
-        // Never inline: uploaded content must not run under this origin.
+        // Uploaded content must not run under this origin: it is no page, no script, and in a sandbox.
         "Content-Disposition": `attachment; filename*=UTF-8''${name}`,
+        "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
       };
       if (isKnown(call, headers.ETag)) return notModified(headers);
-      return respond(new Blob([files.bytes(shown)]).stream(), 200, String(shown.media_type), headers);
+      return respond(new Blob([files.bytes(shown)]).stream(), 200, "application/octet-stream", headers);
     },
   });
 }

@@ -41,7 +41,7 @@ export const SUBMIT = {
   operationId: "submitScoringJob",
   summary: "Start a job",
   description:
-    "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests share their computation, and with the same `Idempotency-Key` the response is the same job.",
+    "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests of one client share their computation, and with the same `Idempotency-Key` the response is the same job.",
   parameters: [
     {
       name: "Idempotency-Key",

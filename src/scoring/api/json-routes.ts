@@ -35,6 +35,8 @@ interface JsonOptions {
   clientOf: (request: Request) => string;
   /** @throws Problem unauthenticated */
   requireUser: (request: Request) => void;
+  /** @throws Problem forbidden for callers that may not start or cancel jobs */
+  requireWriter: (request: Request) => void;
   /** Residues that a query may have. */
   maxQueryLength: number;
 }
@@ -44,7 +46,7 @@ const NO_STORE = { "Cache-Control": "no-store" };
 
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
-  const { handlers, clientOf } = options;
+  const { handlers, clientOf, requireWriter } = options;
   const watch = (id: string, base: string): (() => JobObject) => {
     const request = handlers.request(id);
     return () => jobObject(handlers, id, request, base);
@@ -61,6 +63,7 @@ export function jsonRoutes(options: JsonOptions) {
     .post(
       `${API}/jobs`,
       async ({ body, request, requestContext, set, status }) => {
+        requireWriter(request);
         const submission = readSubmission(body, context);
         const key = request.headers.get("idempotency-key");
         const id = await handlers.runJob(submission, clientOf(request), key);
@@ -83,7 +86,8 @@ export function jsonRoutes(options: JsonOptions) {
     })
     .delete(
       `${API}/jobs/:id`,
-      ({ params, requestContext }) => {
+      ({ params, request, requestContext }) => {
+        requireWriter(request);
         handlers.cancel(params.id);
         return show(params.id, requestContext.baseUrl);
       },
@@ -103,14 +107,8 @@ export function jsonRoutes(options: JsonOptions) {
     )
     .get(
       `${API}/jobs/:id/events`,
-      ({ params, request, requestContext: { baseUrl } }) => {
-        const headers = { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" };
-        handlers.job(params.id);
-        // A stream without a reader would stay open.
-        if (request.method === "HEAD") return new Response(null, { headers });
-        const lastId = request.headers.get("last-event-id");
-        return events.open(params.id, baseUrl, clientOf(request), lastId, request.signal);
-      },
+      ({ params, request, requestContext }) =>
+        streamEvents(events, options, { id: params.id, request, baseUrl: requestContext.baseUrl }),
       { params: JobId, query: NoParameters, detail: operations.EVENTS },
     )
     .post(`${API}/patterns`, ({ body }) => checkPattern(body.pattern), {
@@ -121,6 +119,19 @@ export function jsonRoutes(options: JsonOptions) {
     })
     .use(referenceRoutes(options));
   return { routes, notifyWatchers: () => events.checkSoon(), close: () => events.close() };
+}
+
+/** The events of a job as a stream; for HEAD, its headers. */
+function streamEvents(
+  events: JobEvents,
+  { handlers, clientOf }: JsonOptions,
+  { id, request, baseUrl }: { id: string; request: Request; baseUrl: string },
+): Response {
+  const headers = { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" };
+  handlers.job(id);
+  // A stream without a reader would stay open.
+  if (request.method === "HEAD") return new Response(null, { headers });
+  return events.open(id, baseUrl, clientOf(request), request.headers.get("last-event-id"), request.signal);
 }
 
 /** Motif classes and corpora. */

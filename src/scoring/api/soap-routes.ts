@@ -36,6 +36,8 @@ interface SoapOptions {
   receiveTimeout: number;
   /** The client of a request, as a key for fair scheduling. */
   clientOf: (request: Request) => string;
+  /** @throws Problem forbidden for callers that may not start jobs */
+  requireWriter: (request: Request) => void;
   /** Whether public_url is set, so that the Host header does not matter. */
   hasPublicUrl: boolean;
 }
@@ -183,12 +185,13 @@ type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof bo
 
 /** A promise only if the disk has to be waited for. */
 function handle(
-  { handlers, namespace, clientOf }: SoapOptions,
+  { handlers, namespace, clientOf, requireWriter }: SoapOptions,
   request: Request,
   { operation, value, soapVersion, addressing }: Envelope & { problem: null },
 ): Answer | Promise<Answer> {
   switch (operation) {
     case "RunJob":
+      requireWriter(request);
       return handlers
         .runJob(value, clientOf(request), request.headers.get("idempotency-key"))
         .then((JobIdentifier) =>

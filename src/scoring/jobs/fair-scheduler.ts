@@ -16,9 +16,9 @@ export interface Lease {
 }
 
 const LEASE = transitionSql("lease");
-/** Jobs that can start: one whose duplicate runs, here or on the farm, waits for its result. */
+/** Jobs that can start: one whose duplicate of the same client runs, here or on the farm, waits for its result. */
 const READY = `${LEASE.where} AND twin = 0 AND worker IS NULL AND NOT EXISTS (SELECT 1 FROM job AS other
-  WHERE other.digest = ready.digest AND (other.state = 'running' OR (other.state = 'queued' AND other.worker = '')))`;
+  WHERE other.digest = ready.digest AND other.client = ready.client AND (other.state = 'running' OR (other.state = 'queued' AND other.worker = '')))`;
 const nextJobSql = (clientRange: ClientRange): string =>
   `SELECT rid FROM job AS ready INDEXED BY job_turn WHERE ${READY} AND ${clientRange} ORDER BY client, rid LIMIT 1`;
 

@@ -106,10 +106,16 @@ export function resultOf(
   database: Database,
   digest: string,
   { corpus, method }: ScoringVersion,
+  client?: string,
 ): number | null {
-  const row = database
-    .query("SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?")
-    .get(digest, corpus, method) as { rid: number } | null;
+  const sql = "SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?";
+  const row = (
+    client === undefined
+      ? database.query(sql).get(digest, corpus, method)
+      : database
+          .query(`${sql} AND EXISTS (SELECT 1 FROM job WHERE job.result = result.rid AND job.client = ?)`)
+          .get(digest, corpus, method, client)
+  ) as { rid: number } | null;
   return row?.rid ?? null;
 }
 

@@ -101,8 +101,9 @@ export class JobStore {
 
   /**
    * Accepts a job and returns its identifier once its row is on the disk. Jobs that arrive while the event loop is busy
-   * share one transaction and fsync. A known result finishes the job at once; a duplicate of an unfinished job of the
-   * same client (a "twin") waits for its result.
+   * share one transaction and fsync. A result that the client has already finishes the job at once; a duplicate of an
+   * unfinished job of the same client (a "twin") waits for its result. Jobs of other clients have no effect: how fast a
+   * job ends must not reveal what others submitted.
    * @param key idempotency key: if the client has submitted this request with it, the identifier of that job is returned
    * @throws Problem busy if the queue is full or the disk accepts no more; key_reused
    */
@@ -176,8 +177,10 @@ export class JobStore {
     const waitingOf = new Map<string, number>();
     let waiting = this.queued();
     return ({ id, client, request, digest, key }) => {
-      let result = results.get(digest);
-      if (result === undefined) results.set(digest, (result = resultOf(this.#database, digest, version)));
+      const question = `${digest} ${client}`;
+      let result = results.get(question);
+      if (result === undefined)
+        results.set(question, (result = resultOf(this.#database, digest, version, client)));
       if (result !== null) {
         insertFinished.run(id, client, key, request, digest, now, now, now, this.#expiry(now), result);
         return "finished";
@@ -204,7 +207,7 @@ export class JobStore {
   }
 
   /**
-   * Stores a prediction (JSON text, or packed) and finishes its job and the identical ones that wait.
+   * Stores a prediction (JSON text, or packed) and finishes its job and the identical ones of its client that wait.
    * @returns false if the job is not running any more
    */
   finish(
@@ -220,18 +223,18 @@ export class JobStore {
         storeResult(this.#database, digest, version, prediction, now) ??
         resultOf(this.#database, digest, version);
       const { client } = this.#end("finish", { result: stored }, "rid = ?", rid)!;
-      if (this.#row(`SELECT 1 FROM job WHERE digest = ? AND ${IS_WAITING} LIMIT 1`, digest) === null)
-        return true;
+      const waits = `SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${IS_WAITING} LIMIT 1`;
+      if (this.#row(waits, digest, client) === null) return true;
       // Those that wait are scored with the current version, which may have changed while this one ran.
       const result = resultOf(this.#database, digest, this.#options.scoringVersion());
       if (result === null) this.#promoteTwin(digest, client);
-      else this.#end("reuse", { result }, `digest = ? AND ${IS_WAITING}`, digest);
+      else this.#end("reuse", { result }, `digest = ? AND client = ? AND ${IS_WAITING}`, digest, client);
       return true;
     });
   }
 
   /**
-   * Ends a running job without a result, and the identical ones that wait for it.
+   * Ends a running job without a result, and the identical ones of its client that wait for it.
    * @returns false if the job is not running any more
    */
   fail(rid: number, reason: string): boolean {
@@ -239,7 +242,8 @@ export class JobStore {
       const failed = this.#end("fail", { failure: reason }, "rid = ?", rid);
       if (failed === null) return false;
       const failure = `The identical job that this one waited for failed: ${reason}`;
-      this.#end("inherit", { failure }, `digest = ? AND ${IS_WAITING}`, failed.digest);
+      const identical = `digest = ? AND client = ? AND ${IS_WAITING}`;
+      this.#end("inherit", { failure }, identical, failed.digest, failed.client);
       return true;
     });
   }
@@ -263,7 +267,7 @@ export class JobStore {
     event: JobEvent,
     { result = null, failure = null }: { result?: number | null; failure?: string | null },
     where: string,
-    key: number | string,
+    ...keys: (number | string)[]
   ): { digest: string; client: string } | null {
     const { set, where: from } = transitionSql(event);
     const now = this.#options.clock.now();
@@ -276,7 +280,7 @@ export class JobStore {
       this.#expiry(now),
       result,
       failure,
-      key,
+      ...keys,
     );
   }
 

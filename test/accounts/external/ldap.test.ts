@@ -150,7 +150,6 @@ ldapTest("derives access, administrators and memberships from groups", async () 
     groups_allowed: "LABD-users",
     groups_admin: "labd-admins",
     group_map: "genomics=Genomics, labd-admins=Keepers",
-    new_account_group: "Newcomers",
   });
   expect(await signIn("max")).toBe("forbidden not_allowed");
   expect(await signIn("kim")).toBe("kim");
@@ -180,7 +179,7 @@ ldapTest("derives access, administrators and memberships from groups", async () 
     expect(accounts.audit.log.latest({ action: "membership" }, 1)[0].detail).toMatchObject({ count: 2 });
     await members("labd-admins", "max");
     expect(await signIn("kim")).toBe("kim");
-    expect(await groupsOf("kim")).toEqual(["Imaging", "Newcomers"]);
+    expect(await groupsOf("kim")).toEqual(["Imaging", "SYSTEM_GROUP"]);
     await members("labd-users", "lee");
     expect(await signIn("kim")).toBe("forbidden not_allowed");
     const [refused] = accounts.audit.log.latest({ action: "sign_in" }, 1);
