@@ -3,6 +3,7 @@ import { audit } from "./commands/audit.ts";
 import { backup } from "./commands/backup.ts";
 import { check } from "./commands/check.ts";
 import { type Command, type Streams, unknownWord } from "./commands/command.ts";
+import { compact } from "./commands/compact.ts";
 import { corpus } from "./commands/corpus.ts";
 import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   openapi,
   backup,
   restore,
+  compact,
   audit,
   install,
   uninstall,

@@ -132,6 +132,20 @@ export function openWriter(path: string): Database {
   return writer;
 }
 
+/** Rewrites the database without its free pages, in one transaction. Nothing else may use it. */
+export function compactDatabase(path: string, { checkpoints = true }: { checkpoints?: boolean } = {}): void {
+  const writer = openWriter(path);
+  try {
+    // By default in /tmp, which may be small, or readable for others.
+    writer.query(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`).run();
+    writer.run("VACUUM");
+    if (checkpoints) checkpoint(writer);
+  } finally {
+    writer.query("PRAGMA temp_store_directory = ''").run();
+    writer.close(true);
+  }
+}
+
 /** Ends the snapshot at once; an unfinalized statement would keep a closed connection open. */
 export function closeSnapshot(reader: Database): void {
   reader.run("ROLLBACK");
