@@ -139,3 +139,25 @@ test(
   },
   120_000 + KILLS * 10_000,
 );
+
+test("a RunJob that is repeated with its Idempotency-Key over kills is one job", async () => {
+  using place = scratch();
+  const next = random(SEED);
+  const jobs = new Set<string>();
+  const submit = async (url: string): Promise<void> => {
+    const { text } = await post(url, runJobMessage({ sequence: "MKLV" }), { "Idempotency-Key": "one" });
+    jobs.add(element(text, "JobIdentifier")!);
+  };
+  for (let kill = 0; kill < 6; kill++) {
+    const server = await serve(place.directory, ["--workers", "1", "--log", "off"]);
+    const submitted = submit(server.url).catch((error: unknown) => expect(isBroken(error)).toBe(true));
+    await Bun.sleep(next() * 20);
+    await server.end("SIGKILL");
+    await submitted;
+  }
+  await using server = await serve(place.directory, ["--workers", "1", "--log", "off"]);
+  await submit(server.url);
+  expect([...jobs]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  using database = new Database(join(place.directory, "labd.sqlite"), { readonly: true });
+  expect(database.query("SELECT id FROM job").all()).toEqual([...jobs].map((id) => ({ id })));
+}, 120_000);
