@@ -57,15 +57,19 @@ export function alignmentsOf({ identifier, prediction }: PredictionReport, only?
 type Slot = { residue: string; insertion: string };
 
 function slotsOf(residues: string): Slot[] {
-  return [...residues.matchAll(/([^a-z])([a-z]*)/g)].map(([, residue, insertion]) => ({
-    residue,
-    insertion,
-  }));
+  const slots: Slot[] = [];
+  for (const character of residues) {
+    if (character < "a" || character > "z") slots.push({ residue: character, insertion: "" });
+    else if (slots.length > 0) slots.at(-1)!.insertion += character;
+  }
+  return slots;
 }
 
 /** Pads rows to equal length, with room for the longest insertion after every position. */
 function align(rows: Slot[][]): { rows: string[]; reference: string } {
-  const widths = rows[0].map((_, i) => Math.max(...rows.map((slots) => slots[i]?.insertion.length ?? 0)));
+  const widths = rows[0].map(() => 0);
+  for (const slots of rows)
+    for (let i = 0; i < widths.length; i++) widths[i] = Math.max(widths[i], slots[i]?.insertion.length ?? 0);
   return {
     rows: rows.map((slots) =>
       widths.map((width, i) => slots[i].residue + slots[i].insertion.padEnd(width, ".")).join(""),
