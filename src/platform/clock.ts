@@ -1,11 +1,25 @@
 /** Clock and id source, the only fakes in tests. Times are milliseconds since 1970-01-01 UTC. */
 export interface Clock {
   now(): number;
+  /** The same in microseconds; without it, thousands of milliseconds. */
+  microseconds?(): number;
   /** A random identifier (UUID version 4, lower case) that cannot be guessed. */
   newId(): string;
 }
 
+/** Milliseconds between the monotonic clock, which counts microseconds, and the clock of the system, which may be set. */
+let offset = performance.timeOrigin;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
+  microseconds() {
+    const [monotonic, wall] = [performance.now(), Date.now()];
+    if (Math.floor(offset + monotonic) !== wall) offset = wall - monotonic;
+    return Math.max(wall * 1000, Math.floor((offset + monotonic) * 1000));
+  },
   newId: () => crypto.randomUUID(),
 };
+
+/** Microseconds since 1970-01-01 UTC. */
+export const microsecondsOf = (clock: Clock): number =>
+  clock.microseconds?.() ?? Math.round(clock.now() * 1000);

@@ -1,5 +1,6 @@
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
+import { singleParameter } from "../model/listing.ts";
 import type { BatchKind } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import { bodyOf, type Call, noContent, respondJson } from "./call.ts";
@@ -20,7 +21,7 @@ export interface Batch<Value> {
 export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Value>): Response {
   const { actor, request, store, url } = call;
   const number = (name: string, kind: "flag" | "integer", otherwise: number): number => {
-    const given = url.searchParams.get(name);
+    const given = singleParameter(url.searchParams, name);
     const value = given === null ? otherwise : KINDS[kind].parse(given);
     if (value === undefined || Number(value) < 0)
       throw parameterProblem(name, `Expected ${KINDS[kind].expected}.`);
@@ -28,7 +29,7 @@ export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Va
   };
   const dryRun = number("dry_run", "flag", 0) === 1;
   const previewLimit = number("changes", "integer", Number.POSITIVE_INFINITY);
-  const confirm = url.searchParams.get("confirm");
+  const confirm = singleParameter(url.searchParams, "confirm");
   const outcome = store.run({ ...info, actor, dryRun, confirm, previewLimit }, work);
   if ("preview" in outcome) return respondJson(outcome.preview);
   const isMinimal = /(^|[,;\s])return=minimal\b/i.test(request.headers.get("prefer") ?? "");

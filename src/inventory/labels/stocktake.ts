@@ -9,6 +9,7 @@ import { columnOf } from "../model/resource.ts";
 import { nullable } from "../model/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
+import { microsecondsOf } from "../../platform/clock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { judgeReport, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { scan, type ScannedRecord } from "./scan.ts";
@@ -282,7 +283,7 @@ export function addScans(
   });
   if (Number(stored?.total) + codes.length > MAX_SCANS)
     throw new Problem("too_large", `A stocktake contains at most ${MAX_SCANS} codes.`);
-  const now = Math.round(store.clock.now() * 1000);
+  const now = microsecondsOf(store.clock);
   return codes.map((scanned) => {
     const code = scanned.trim().slice(0, MAX_CODE_LENGTH);
     const matches = scan(reader, RESOURCES, code, actor);

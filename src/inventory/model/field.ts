@@ -43,6 +43,8 @@ export interface Field {
   choices?: readonly string[];
   /** Default value of a new record. */
   initial?: Stored;
+  /** Text: only signed-in callers may view, compare or order by it. */
+  signedIn?: true;
   /** No two records may have the same value. */
   unique?: boolean;
   /** Reference: name of the resource it points to. */
@@ -222,6 +224,8 @@ export const KINDS: Record<KindName, Kind> = {
 function parseNumber(text: string): number | undefined {
   const plain = text.trim();
   const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(plain) ? Number(plain) : Number.NaN;
+  // A double would round it.
+  if (/^[+-]?\d+$/.test(plain) && !Number.isSafeInteger(value)) return undefined;
   return Number.isFinite(value) ? value : undefined;
 }
 
@@ -248,6 +252,12 @@ function isStorable(text: string): boolean {
 /** What a client typed, fit to be shown back: short plain words only. */
 export function quoted(typed: string): string {
   return /^[\w.:@+-]{1,60}$/.test(typed) ? `"${typed}"` : "The given text";
+}
+
+/** A name that a client typed, as an error repeats it. */
+export function shownName(typed: string): string {
+  const line = typed.replaceAll(/\p{C}+/gu, " ");
+  return JSON.stringify(line.length > 60 ? `${line.slice(0, 59).toWellFormed()}…` : line);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -73,6 +73,9 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
   explain: "1: returns the parsed parameters, the SQL and its plan instead of records; requires credentials.",
 };
 
+/** Of these, the ones whose values add up. */
+const REPEATABLE = new Set(["fields", "ordering", "query_expression"]);
+
 const CAN_VIEW = "can_view cannot be used as a filter: it is true for every record in a response.";
 
 /** Fields about deletion: a request that mentions one does not mean living records only. */
@@ -130,6 +133,8 @@ export function parseRepresentation(
   resource: Resource,
   parameters: URLSearchParams,
 ): Representation {
+  for (const name of Object.keys(LIST_PARAMETERS))
+    if (!REPEATABLE.has(name)) singleParameter(parameters, name);
   const format = parameters.get("format") ?? undefined;
   if (format !== undefined && !isOneOf(FORMATS, format))
     throw new Problem("not_found", `Not found. format is one of ${FORMATS.join(", ")}.`);
@@ -204,8 +209,15 @@ export function parseRights(resource: Resource, parameters: URLSearchParams, act
   );
 }
 
+/** The value of a parameter that has one; null without it. @throws Problem invalid_request for several values */
+export function singleParameter(parameters: URLSearchParams, name: string): string | null {
+  const values = new Set(parameters.getAll(name));
+  if (values.size > 1) throw parameterProblem(name, "Several values were given; give one.");
+  return parameters.get(name);
+}
+
 function flagParameter(parameters: URLSearchParams, name: string): boolean | undefined {
-  const typed = parameters.get(name);
+  const typed = singleParameter(parameters, name);
   if (typed === null) return undefined;
   const value = KINDS.flag.parse(typed);
   if (value === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);

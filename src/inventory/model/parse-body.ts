@@ -1,5 +1,5 @@
 import { nearest, Problem } from "../../problem.ts";
-import { type Field, type Json, KINDS, quoted, type Stored, isObject } from "./field.ts";
+import { type Field, type Json, KINDS, quoted, shownName, type Stored, isObject } from "./field.ts";
 import { LIMITS } from "./limits.ts";
 import { type Resource, type Resources, targetOf } from "./resource.ts";
 
@@ -133,7 +133,7 @@ export const errorKey = (name: string): string => (/^\w{1,60}$/.test(name) ? nam
 export function missingReference({ by, value }: UnresolvedReference): string {
   return by === "id"
     ? `Invalid pk ${quoted(String(value))} - object does not exist.`
-    : `Object with ${by}=${quoted(String(value))} does not exist.`;
+    : `Object with ${by}=${shownName(String(value))} does not exist.`;
 }
 
 /** 400 with an entry per field; the message is the first of them. */

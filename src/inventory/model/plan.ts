@@ -71,6 +71,7 @@ function planAt(
       const name = path[hops.length];
       const field = fieldOf(of, name);
       if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
+      if (field.signedIn && actor.user === null) return { plain: "NULL", folded: "NULL", field };
       const plain = `${at}.${field.column ?? name}`;
       const folded = field.folded ? `${at}.${field.folded}` : `fold(${plain})`;
       if (field.trigrams === undefined) return { plain, folded, field };

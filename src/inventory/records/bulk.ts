@@ -2,7 +2,7 @@ import type { Actor } from "../model/access.ts";
 import { exceeded } from "../../platform/limits.ts";
 import type { BulkChange } from "../model/bulk-body.ts";
 import { ALIVE } from "../model/condition.ts";
-import { type Json, quoted } from "../model/field.ts";
+import { type Json, KINDS, quoted } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
@@ -32,7 +32,12 @@ export class Bulk {
 
   /** @throws Problem with a verdict on every record that is refused */
   update(resource: Resource, changes: readonly BulkChange[], mode: WriteMode, actor: Actor): number[] {
+    const named = new Set<Json>();
     const { done, refusals } = each(changes, ({ id, body, tests }) => {
+      const parsed = KINDS[resource.fields.id.kind as "uuid"].parse(id) ?? id;
+      if (named.has(parsed))
+        throw invalidField("id", `${quoted(id)} occurs more than once. Name each record once.`);
+      named.add(parsed);
       const rid = this.#find(resource, id, actor);
       if (tests.length > 0) this.#test(resource, { rid, id }, tests, actor);
       // A record that was only tested is not written.

@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
 import { isExposure } from "./exposure.ts";
 import type { Statements } from "./statements.ts";
@@ -84,7 +84,7 @@ export class Journal {
     const last = Number(this.statements.get({ text, args: [] })?.at);
     batch.id = this.clock.newId();
     // A clock that was set back must not put a later state before an earlier one.
-    const at = Math.max(last, Math.round(this.clock.now() * 1000));
+    const at = Math.max(last, microsecondsOf(this.clock));
     const { kind, undoes = null } = batch.info;
     return this.statements.run({
       text: "INSERT INTO record_batch (id, at, kind, user_rid, token_rid, undoes) VALUES (?, ?, ?, ?, ?, ?)",

@@ -5,8 +5,8 @@ import {
   json,
   KINDS,
   parseUuid,
-  quoted,
   reference,
+  shownName,
   text,
   isObject,
 } from "../model/field.ts";
@@ -77,7 +77,7 @@ export function resolvePerson(query: Query, kind: Kind, value: Json): number | s
   if (typeof plain !== "string" || KINDS.text.parse(plain) === undefined)
     return `Expected an id, a ${key}, or an object with one of them.`;
   const name = plain.trim();
-  return rowOf(query, kind, name) ?? `Object with ${key}=${quoted(name)} does not exist.`;
+  return rowOf(query, kind, name) ?? `Object with ${key}=${shownName(name)} does not exist.`;
 }
 
 /** The row of an account or a group, by name or id. */

@@ -7,7 +7,7 @@ import { columnOf, isGuarded, type Resource, type Resources } from "../model/res
 import { clause, compile, join, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
@@ -226,16 +226,16 @@ export class RecordWriter {
   }
 
   #deletion(actor: Actor): Map<string, Stored> {
-    return new Map<string, Stored>([
-      ["deleted", 1],
-      ["deleted_date", this.#now()],
-      ["deleted_by", actor.user],
-    ]);
+    const columns = this.#modified(new Map(), actor);
+    return columns
+      .set("deleted", 1)
+      .set("deleted_date", columns.get("modified")!)
+      .set("deleted_by", actor.user);
   }
 
   /** Microseconds since 1970-01-01 UTC. */
   #now(): number {
-    return Math.round(this.clock.now() * 1000);
+    return microsecondsOf(this.clock);
   }
 
   /** @throws Problem conflict where a record that is not deleted refers to this one */

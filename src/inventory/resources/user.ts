@@ -37,7 +37,7 @@ export const user: Resource = {
       unique: true,
       maxLength: 150,
     }),
-    full_name: text("Full name."),
+    full_name: text("Full name; only visible to signed-in users.", { signedIn: true }),
     email: own("E-mail address; only visible to the user and to administrators.", {
       write: "optional",
       select: "t.email",

@@ -138,7 +138,7 @@ describe("changing records", () => {
     const wrong = await send("PATCH", "locations/", [
       { id: a, label: "A" },
       { id: b, label: "" },
-      { id: b, labl: "c" },
+      { id: await add({ label: "c" }), labl: "c" },
     ]);
     expect(wrong.body).toMatchObject({
       "[1].label": ["This field may not be blank."],

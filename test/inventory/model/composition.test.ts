@@ -185,7 +185,7 @@ function found(resource: Resource, condition: Condition, actor: Actor): Record<s
 
 test("every statement selects what the composed condition means, for every caller", () => {
   let telling = 0;
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < 200; i++) {
     const resource = DECLARED.get(random.pick(NAMES))!;
     const actor = random.pick(actors);
     const condition = compose(3);
@@ -206,8 +206,8 @@ test("every statement selects what the composed condition means, for every calle
     if (expected.length > 0 && expected.length < all.length) telling++;
   }
   // Conditions that hold of nothing or of everything would prove little.
-  expect(telling).toBeGreaterThan(120);
-});
+  expect(telling).toBeGreaterThan(80);
+}, 60_000);
 
 test("counting references combines the composed condition with the condition of the count", () => {
   const resource = DECLARED.get("location") as Parameters<typeof countReferring>[2]["resource"];

@@ -42,7 +42,9 @@ describe("renderings:", () => {
       value: { id: IDS.a101, name: "A 101", deleted: false, app_name: "stocks", model_name: "place" },
     });
     expect(nested.equipment).toMatchObject({ value: { name: "Freezer 1", model_type: "FREEZER" } });
-    expect(nested.owner).toMatchObject({ value: { username: "system", full_name: "labd" } });
+    expect(nested.owner).toMatchObject({ value: { username: "system", full_name: null } });
+    const seen = (await lab.send("alice", "GET", `${path}?response_format=nested&fields=*`)).body;
+    expect(seen.owner).toMatchObject({ value: { username: "system", full_name: "labd" } });
     expect(nested.parent).toEqual({ name: "parent", value: null, category: "property" });
   });
 

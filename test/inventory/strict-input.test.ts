@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { microsecondsOf, systemClock } from "../../src/platform/clock.ts";
+import { expectStatuses, type Lab, openLab, START } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Input that would be changed or half understood is refused, and answers say no more than the caller may know. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+
+test("refuses records named twice in a bulk change", async () => {
+  const { shelf, drawer } = IDS;
+  for (const body of [
+    [
+      { id: shelf, label: "a" },
+      { id: drawer, label: "b" },
+      { id: shelf, label: "c" },
+    ],
+    [
+      { id: shelf, label: "a" },
+      { id: shelf.toUpperCase(), label: "c" },
+    ],
+    { ids: [shelf, shelf], patch: [{ op: "replace", path: "/label", value: "a" }] },
+    { items: [shelf, shelf.replaceAll("-", "")], label: "a" },
+  ]) {
+    const { status, body: answer } = await lab.send("admin", "PATCH", "locations/", body);
+    expect([body, status, answer.message]).toEqual([
+      body,
+      400,
+      expect.stringContaining("occurs more than once"),
+    ]);
+  }
+  expect((await lab.send("admin", "GET", `locations/${shelf}/`)).body.label).toBe("Shelf 1");
+});
+
+test("refuses several values of a parameter that has one", async () => {
+  await expectStatuses(lab, "admin", [
+    ["GET locations/?can_change=true&can_change=false", 400],
+    ["GET locations/?can_delete=true&can_delete=false&as_of=2026-01-01", 400],
+    ["GET locations/?deleted=true&deleted=false", 400],
+    ["GET locations/?page=1&page=2", 400],
+    ["GET locations/?page_size=1&page_size=2", 400],
+    [`GET locations/${IDS.shelf}/?response_format=flat&response_format=nested`, 400],
+    [`PATCH locations/${IDS.shelf}/?dry_run=0&dry_run=1`, 400, { label: "x" }],
+    // What repeats itself or adds up is no contradiction.
+    ["GET locations/?can_change=true&can_change=true", 200],
+    ["GET locations/?ordering=label&ordering=-created", 200],
+    ["GET locations/?owned_by=Genomics&owned_by=Imaging", 200],
+  ]);
+  const { body } = await lab.send("admin", "GET", "locations/?can_change=true&can_change=false");
+  expect(body.can_change).toEqual(["Several values were given; give one."]);
+});
+
+test.each([
+  ["an integer of a JSON value", "9007199254740993", 400],
+  ["a negative one", "[1, -9007199254740993]", 400],
+  ["a very long one", `{"a": ${"9".repeat(400)}}`, 400],
+  ["the largest exact one", "9007199254740991", 201],
+  ["digits in a text", '"9007199254740993, \\" 9007199254740993"', 201],
+  ["a decimal", "[0.12345678901234567, 6.02214076e23, 12345678901234567.5]", 201],
+])("integers that would be rounded: %s", async (_, value, status) => {
+  const { body } = await lab.send("admin", "POST", "consumables/", { name: "x" });
+  const sent = `{"annotation_type_id": "settings", "value": ${value}}`;
+  const answer = await lab.send("admin", "POST", `consumables/${String(body.id)}/annotations/`, sent);
+  expect([answer.status, answer.text]).toEqual([
+    status,
+    status === 400 ? expect.stringContaining("2^53") : answer.text,
+  ]);
+});
+
+test("refuses integers beyond 2^53 in filters and files", async () => {
+  await expectStatuses(lab, "admin", [
+    ["GET consumables/?amount=9007199254740993", 400],
+    ["GET consumables/?amount__gt=1e20", 200],
+    ["GET vocabularies/terms/?position=9007199254740993", 400],
+    ["POST consumables/", 400, { name: "x", amount: "9007199254740993" }],
+  ]);
+});
+
+test("names the text that no record has", async () => {
+  const messageOf = async (place: Json) =>
+    ((await lab.send("admin", "POST", "locations/", { label: "x", place })).body.place as string[])[0];
+  expect(await messageOf('Room 5 (north), "cold"')).toBe(
+    'Object with name="Room 5 (north), \\"cold\\"" does not exist.',
+  );
+  expect(await messageOf(`${"long ".repeat(100)}`)).toMatch(
+    /^Object with name="(long )+.{0,5}…" does not exist\.$/,
+  );
+  const { body } = await lab.send("admin", "PATCH", `locations/${IDS.shelf}/permissions/`, {
+    users: [{ user: "Eve Adams", view: true }],
+  });
+  expect(body.users).toEqual([
+    expect.stringContaining('Object with username="Eve Adams" does not exist.') as never,
+  ]);
+});
+
+test("counts deletion as a modification", async () => {
+  const { body } = await lab.send("alice", "POST", "locations/", { label: "Gone", public: true });
+  const path = `locations/${String(body.id)}/`;
+  await lab.send("alice", "PATCH", `${path}permissions/`, {
+    users: [{ user: "bob", view: true, delete: true }],
+  });
+  const later = START + 60_000;
+  lab.clock.set(later);
+  expect((await lab.send("bob", "DELETE", path)).status).toBe(204);
+  const fields = "fields=modified,modified_by,deleted_date,deleted_by&response_format=flat&deleted=true";
+  const at = "2026-01-01T00:01:00.000000+00:00";
+  expect((await lab.send("alice", "GET", `${path}?${fields}`)).body.results).toEqual({
+    modified: at,
+    modified_by: "bob",
+    deleted_date: at,
+    deleted_by: "bob",
+  });
+  const found = await lab.send(
+    "alice",
+    "GET",
+    `locations/?deleted=all&modified__gte=${encodeURIComponent(at)}&fields=id`,
+  );
+  expect(found.body.results).toEqual([{ id: body.id }]);
+});
+
+test("shows full names of people to signed-in callers only", async () => {
+  await lab.send("alice", "POST", "locations/", { label: "Of Alice", public: true });
+  const paths = [
+    "locations/values/?field=owner__full_name",
+    "locations/values/?field=created_by__full_name",
+    "locations/?fields=id,owner__full_name&page_size=max",
+    "locations/?response_format=nested&page_size=max",
+    "locations/?fields=owner__full_name&format=csv",
+    "locations/?fields=owner__full_name&as_of=2026-01-02",
+    "locations/?response_format=nested&format=api",
+  ];
+  for (const path of paths) {
+    expect([path, (await lab.ask("GET", path)).text]).toEqual([
+      path,
+      expect.not.stringContaining("Alice Archer"),
+    ]);
+    expect([path, (await lab.send("bob", "GET", path)).text]).toEqual([
+      path,
+      expect.stringContaining("Alice Archer"),
+    ]);
+  }
+  const total = async (query: string, as?: string) =>
+    (await lab.ask("GET", `locations/?${query}`, { as })).body.total;
+  const expression = `query_expression=${JSON.stringify({ category: "owner__full_name", operator: "icontains", value: "arch" })}`;
+  for (const query of ["owner__full_name=Alice Archer", "owner__full_name__istartswith=ali", expression])
+    expect([query, await total(query), await total(query, "bob")]).toEqual([query, 0, 1]);
+});
+
+test("the clock of the system counts microseconds", () => {
+  const times = Array.from({ length: 2000 }, () => microsecondsOf(systemClock));
+  expect(times.filter((time) => time % 1000 !== 0).length).toBeGreaterThan(1000);
+  expect(new Set(times.map((time) => time % 1000)).size).toBeGreaterThan(20);
+  expect(times.toSorted((a, b) => a - b)).toEqual(times);
+  expect(Math.abs(times.at(-1)! / 1000 - Date.now())).toBeLessThan(1000);
+});
