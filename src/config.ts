@@ -56,6 +56,15 @@ export const SECTIONS = {
           "Names by which clients may reach the service, against DNS rebinding; addresses, localhost and the host of public_url are always allowed. Empty allows all names.",
       },
     ),
+    cors_origins: text(
+      "",
+      "empty, or origins such as https://eln.example or http://localhost:3000, separated by commas",
+      /^(https?:\/\/[A-Za-z0-9.-]+(:\d{1,5})?(, *|$))*$/,
+      {
+        sentence:
+          "Origins whose pages may use the APIs from a browser (CORS), with a token instead of the session cookie. Empty allows none.",
+      },
+    ),
     ca_file: text("", "empty, or a path", PATH, {
       sentence:
         "File with certificates (PEM) of your own authorities, for connections to LDAP, OpenID Connect and the queue; empty trusts those of the system.",

@@ -41,7 +41,14 @@ import { registerMetrics, requestObserver } from "../operations/health/register-
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
-import { accountOptions, allowedHosts, environmentOf, publicUrlOptions, scoringOptions } from "./options.ts";
+import {
+  accountOptions,
+  allowedHosts,
+  corsOrigins,
+  environmentOf,
+  publicUrlOptions,
+  scoringOptions,
+} from "./options.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 /** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
@@ -232,6 +239,7 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
     ],
     missing: (request) => pageForMissing(request, pageContext(request)),
     allowedHosts: allowedHosts(config),
+    corsOrigins: corsOrigins(config),
     tls: config.tls_key !== "",
   });
 }

@@ -35,12 +35,19 @@ export function publicUrlOptions({ public_url, trust_proxy }: Config): PublicUrl
   };
 }
 
+const namesIn = (list: string): string[] =>
+  list
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "");
+
 /** The names in `allowed_hosts`. */
 export const allowedHosts = ({ allowed_hosts }: Config): string[] =>
-  allowed_hosts
-    .split(",")
-    .map((name) => name.trim().toLowerCase().replace(/\.$/, ""))
-    .filter((name) => name !== "");
+  namesIn(allowed_hosts).map((name) => name.replace(/\.$/, ""));
+
+/** The origins in `cors_origins`, as browsers send them: without a default port. */
+export const corsOrigins = ({ cors_origins }: Config): string[] =>
+  namesIn(cors_origins).map((origin) => new URL(origin).origin);
 
 export const accountOptions = (config: Config): Partial<AccountOptions> => ({
   passwordHashes: PASSWORD_HASHES,

@@ -7,6 +7,7 @@ import { paced, releaseBody } from "./byte-budget.ts";
 import type { Clock } from "./clock.ts";
 import { ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compress } from "./compression.ts";
+import { allowOrigin, preflight } from "./cors.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
 import { fieldErrors } from "./schema.ts";
@@ -33,6 +34,8 @@ export interface HttpOptions {
   documentation: Documentation;
   /** Names by which clients may reach the service; empty, the default, for any. */
   allowedHosts?: readonly string[];
+  /** Origins whose pages may read responses of the APIs; none by default. */
+  corsOrigins?: readonly string[];
   /** Whether requests come by https. */
   tls?: boolean;
   /** Called after every request. */
@@ -86,6 +89,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
   const app = openApp(options, services);
   const { observe, log } = options;
   const reach = options.reach ?? DIRECT;
+  const origins = options.corsOrigins ?? [];
   return async (received, arrival) => {
     const started = performance.now();
     const id = options.clock.newId();
@@ -99,6 +103,8 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       try {
         requireOwnHost(request, options.allowedHosts ?? [], reach);
         checkRequest(request, path, hasHost, options);
+        const asked = preflight(request, path, origins);
+        if (asked) return asked;
         if (path.startsWith("/api/")) await options.admit(request);
         const response =
           reach.basePath !== "" && path === reach.basePath
@@ -111,6 +117,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       }
     });
     releaseBody(context);
+    allowOrigin(request, path, response.headers, origins);
     finish(request, response, id);
     // A reverse proxy that ends TLS sets its own.
     if (options.tls === true) response.headers.set("Strict-Transport-Security", HSTS);

@@ -158,3 +158,13 @@ test("the clock of the system counts microseconds", () => {
   expect(times.toSorted((a, b) => a - b)).toEqual(times);
   expect(Math.abs(times.at(-1)! / 1000 - Date.now())).toBeLessThan(1000);
 });
+
+test("an address below an alias that is no record is 404 for every method", async () => {
+  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+    const sent = method === "GET" || method === "DELETE" ? {} : { body: { name: "x" } };
+    const { status } = await lab.ask(method, "assays/instrumentruns/", { as: "admin", ...sent });
+    expect([method, status]).toEqual([method, 404]);
+  }
+  const { status, headers } = await lab.send("admin", "POST", `assays/${IDS.assay}/`, { name: "x" });
+  expect([status, headers.get("allow")]).toEqual([405, expect.stringContaining("PATCH")]);
+});

@@ -9,9 +9,10 @@ import {
   recordSchema,
   valueSchema,
 } from "../model/schema.ts";
+import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { type Call, findRequested, mayChange, respondJson } from "./call.ts";
+import { type Call, findRequested, mayChange, notFound, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
@@ -180,6 +181,8 @@ function addItem(api: Api, resource: RoutedResource): void {
   api.add("POST", path, {
     unlisted: true,
     run({ call, params }) {
+      // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
+      if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined) throw notFound();
       if (isForm(call.request)) return submitRecordForm(call, resource, params.id);
       const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
       throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
