@@ -50,9 +50,10 @@ if [ "$1" = configure ]; then
   if [ -d /run/systemd/system ]; then
     systemctl --system daemon-reload >/dev/null || true
     # The new version migrates the database when it starts.
-    if [ -n "$2" ]; then deb-systemd-invoke restart labd.service >/dev/null || true
+    # Not for ever: it is not ready while the disk is full, for example.
+    if [ -n "$2" ]; then timeout 300 deb-systemd-invoke restart labd.service >/dev/null || true
     else
-      deb-systemd-invoke start labd.service >/dev/null || true
+      timeout 300 deb-systemd-invoke start labd.service >/dev/null || true
       # Data of an earlier installation may have one.
       if ! systemctl --quiet is-active labd.service ||
         [ "$(runuser -u ${ACCOUNT} -- labd user list --administrators --json --config ${settings})" = "[]" ]; then

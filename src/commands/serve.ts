@@ -26,9 +26,15 @@ export const serve: Command = {
 /** Milliseconds between checks whether the service takes requests. */
 const READY_INTERVAL = 250;
 
-/** Tells systemd once `/readyz` would say that the service takes requests. */
+/** Tells systemd once `/readyz` would say that the service takes requests, and why not until then. */
 async function notifyWhenReady({ notReadyReasons, log }: Listening): Promise<void> {
-  while (notReadyReasons().length > 0) await Bun.sleep(READY_INTERVAL);
-  if (process.env.NOTIFY_SOCKET && !notifySystemd("READY=1"))
-    log.problem("systemd not notified", { socket: process.env.NOTIFY_SOCKET });
+  const socket = process.env.NOTIFY_SOCKET;
+  if (!socket) return;
+  let said = "";
+  for (let why = notReadyReasons().join(" "); why !== ""; why = notReadyReasons().join(" ")) {
+    if (why !== said) notifySystemd(`STATUS=Not ready: ${why}`);
+    said = why;
+    await Bun.sleep(READY_INTERVAL);
+  }
+  if (!notifySystemd("READY=1\nSTATUS=Ready")) log.problem("systemd not notified", { socket });
 }

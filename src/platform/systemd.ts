@@ -1,7 +1,7 @@
 import { dlopen } from "bun:ffi";
 
 /** State for systemd; see sd_notify(3). */
-export type ServiceState = "READY=1" | "STOPPING=1";
+export type ServiceState = `READY=1\nSTATUS=${string}` | `STATUS=${string}` | "STOPPING=1";
 
 const [AF_UNIX, SOCK_DGRAM] = [1, 2];
 /** Bytes of a path in sockaddr_un. */

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connect } from "node:tls";
 import { OPENSSL, selfSigned } from "./certificate.ts";
 import { labd, LABD, scratch, serve } from "./labd.ts";
+import { CAN_MOUNT, fill, smallDisk, UNLESS_MOUNTED } from "./small-disk.ts";
 
 /** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
 
@@ -105,6 +106,7 @@ for (const kind of ["path", "abstract"])
         expect((await lines.next()).value).toBe("bound");
         await using server = await serve(data.directory, [], { NOTIFY_SOCKET: socket });
         expect((await lines.next()).value).toBe("READY=1");
+        expect((await lines.next()).value).toBe("STATUS=Ready");
         expect(await (await fetch(`${server.url}/readyz`)).json()).toEqual({ status: "ready" });
         server.process.kill("SIGTERM");
         expect((await lines.next()).value).toBe("STOPPING=1");
@@ -114,6 +116,32 @@ for (const kind of ["path", "abstract"])
       }
     },
   );
+
+test.skipIf(PYTHON === null || !CAN_MOUNT)(
+  `tells systemd why it is not ready, and once it is${UNLESS_MOUNTED}`,
+  async () => {
+    using place = scratch();
+    using disk = smallDisk(place.directory, 64)!;
+    const [data, ballast] = ["data", "ballast"].map((name) => join(disk.directory, name));
+    await labd(["user", "add", "kim", "--data-dir", data]);
+    fill(ballast);
+    truncateSync(ballast, statSync(ballast).size - 500_000);
+    const socket = join(place.directory, "notify");
+    const receiver = spawn(PYTHON!, ["-c", RECEIVER, socket]);
+    const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
+    try {
+      expect((await lines.next()).value).toBe("bound");
+      await using server = await serve(place.directory, ["--data-dir", data], { NOTIFY_SOCKET: socket });
+      expect((await lines.next()).value).toStartWith("STATUS=Not ready: The data disk is full");
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+      rmSync(ballast);
+      expect((await lines.next()).value).toBe("READY=1");
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    } finally {
+      receiver.kill();
+    }
+  },
+);
 
 test("logs that a systemd socket does not respond, and keeps serving", async () => {
   using data = scratch();
