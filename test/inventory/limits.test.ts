@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { readTable } from "../../src/inventory/imports/import-file.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { LIMITS } from "../../src/inventory/model/limits.ts";
 import { exceeded, type Limit, LIMITS as PLATFORM_LIMITS } from "../../src/platform/limits.ts";
@@ -297,4 +298,51 @@ test("the response of a write to more than 1,000 records comes in pieces, and ha
   expect(flat.records).toEqual({ results: expect.arrayContaining([{ label: "Row 1000" }]) as never });
   const stored = await write("POST", "?fields=label", bodies, { "Idempotency-Key": "large" });
   expect(await write("POST", "?fields=label", bodies, { "Idempotency-Key": "large" })).toEqual(stored);
+});
+
+describe("limits of imported files", () => {
+  const read = (table: string) => readTable(Buffer.from(table), () => {});
+
+  test("rejects more than 200,000 rows", async () => {
+    const rows = (count: number) => `name\n${"a\n".repeat(count)}`;
+    expect((await read(rows(LIMITS.fileRows.max))).count).toBe(200_000);
+    expect(read(rows(LIMITS.fileRows.max + 1))).rejects.toThrow(exceeded(LIMITS.fileRows));
+  });
+
+  test("rejects more than 200 columns", async () => {
+    const columns = (count: number) => many(count, (i) => `column ${i}`).join(",");
+    expect((await read(columns(LIMITS.columns.max))).headers).toHaveLength(200);
+    expect(read(columns(LIMITS.columns.max + 1))).rejects.toThrow(`Row 1: ${exceeded(LIMITS.columns)}`);
+  });
+});
+
+test("limits the labels of a file to 2,000", async () => {
+  const own = await openLab();
+  const create = (count: number) =>
+    own.send(
+      "alice",
+      "POST",
+      "consumables/",
+      many(count, (i) => ({ name: `Tube ${i}`, model_type: "OTHER" })),
+    );
+  const labels = (query: string) =>
+    own.ask("GET", `consumables/labels/?format=zpl&name=Tube&sheet=100x50&symbol=code128${query}`, {
+      as: "alice",
+    });
+  await create(LIMITS.labels.max);
+  const { status, text } = await labels("");
+  expect([status, text.split("^XA").length - 1]).toEqual([200, 2000]);
+  await create(1);
+  const over = await labels("");
+  expect([over.status, over.body.message]).toEqual([413, exceeded(LIMITS.labels)]);
+  expect((await labels("&page_size=2000&page=2")).status).toBe(200);
+  expect((await labels("&page_size=2001")).body.message).toBe(`page_size: ${exceeded(LIMITS.labels)}`);
+}, 60_000);
+
+test("limits a write to 100,000 records", async () => {
+  const remove = (count: number) =>
+    lab.send("alice", "DELETE", "locations/bulk_delete/", { ids: many(count, (i) => `id-${i}`) });
+  expect((await remove(LIMITS.records.max)).status).toBe(404);
+  const { status, body } = await remove(LIMITS.records.max + 1);
+  expect([status, body.message]).toEqual([413, exceeded(LIMITS.records)]);
 });
