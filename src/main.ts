@@ -73,7 +73,7 @@ export async function main(
       return 0;
     }
     // Started by the server only.
-    if (name === REQUEST_PROCESS)
+    if (name === REQUEST_PROCESS && process.send)
       return await import("./inventory/api/request-process.ts").then((m) => m.serveRequests(VERSION));
     const command = COMMANDS.find((candidate) => candidate.name === name);
     if (command) return await runCommand(command, words, environment, streams);

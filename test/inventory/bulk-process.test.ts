@@ -138,8 +138,7 @@ test("leaves no log of the transaction that the server would have to write back"
   expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "logged" })).status).toBe(200);
   const log = () =>
     lab.database.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
-  expect(log().log).toBeGreaterThan(100);
-  while (log().checkpointed < log().log) await Bun.sleep(5);
+  for (let now = log(); now.checkpointed < now.log; now = log()) await Bun.sleep(5);
 }, 30_000);
 
 test("writes nothing when its process is killed, and the next one writes", async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RequestPool, RESOURCES } from "../../src/inventory/index.ts";
+import type { RequestPoolOptions } from "../../src/inventory/api/request-pool.ts";
 import type { Answer } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
@@ -17,8 +18,8 @@ const directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
 const pools: RequestPool[] = [];
 let lab: Lab;
 
-function newPool(deadline = 60): RequestPool {
-  const pool = new RequestPool({ version: VERSION, deadline, log: openLog("off", () => {}, Date.now) });
+function newPool(options: Partial<RequestPoolOptions> = {}): RequestPool {
+  const pool = new RequestPool({ version: VERSION, log: openLog("off", () => {}, Date.now), ...options });
   pools.push(pool);
   return pool;
 }
@@ -167,7 +168,7 @@ test("responds to other requests during a long request", async () => {
 }, 60_000);
 
 test("ends a request at the deadline and names its filter", async () => {
-  const pool = newPool(0.5);
+  const pool = newPool({ deadline: 0.5 });
   const away = lab.through(pool);
   const response = await ask(away, SLOW, "alice");
   expect({ status: response.status, body: await jsonOf(response) }).toMatchObject({
@@ -258,4 +259,38 @@ test("rejects waiting requests and ends the processes when it is closed", async 
   pool.close();
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([503, 503, 503]);
   while (pool.pids.length > 0) await Bun.sleep(5);
+}, 30_000);
+
+test("ends idle processes", async () => {
+  const pool = newPool({ idle: 50 });
+  expect((await ask(lab.through(pool), "changes/", "alice")).status).toBe(200);
+  while (pool.pids.length > 0) await Bun.sleep(5);
+}, 30_000);
+
+test("keeps a process that a service manager signals", async () => {
+  const pool = newPool();
+  const away = lab.through(pool);
+  await ask(away, "changes/", "alice");
+  const [pid] = pool.pids;
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.kill(pid, signal);
+  expect((await ask(away, "changes/", "alice")).status).toBe(200);
+  expect(pool.pids).toEqual([pid]);
+}, 30_000);
+
+test("explains that another version was installed, or that no process can be started", async () => {
+  const upgraded = await ask(lab.through(newPool({ version: "0.0.1" })), "changes/", "alice");
+  expect({ status: upgraded.status, body: await jsonOf(upgraded) }).toMatchObject({
+    status: 503,
+    body: { message: "Another version of labd was installed. Restart the service." },
+  });
+  const away = lab.through(newPool());
+  const { execPath } = process;
+  process.execPath = "/nonexistent/labd";
+  const missing = await ask(away, "changes/", "alice");
+  process.execPath = execPath;
+  expect({ status: missing.status, body: await jsonOf(missing) }).toMatchObject({
+    status: 503,
+    body: { message: "The server cannot start another process for this request. Try again." },
+  });
+  expect((await ask(away, "changes/", "alice")).status).toBe(200);
 }, 30_000);

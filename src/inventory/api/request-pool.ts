@@ -25,7 +25,7 @@ const WRITE_DEADLINE = 600;
 /** Milliseconds after which an idle process is ended. */
 const IDLE = 20_000;
 /** Milliseconds that a request may still take when its client has gone: starting a process again costs more. */
-const GRACE = 1000;
+const GRACE = 300;
 
 export interface RequestPoolOptions {
   /** Of the executable: after an upgrade, the file may be another. */
@@ -33,6 +33,8 @@ export interface RequestPoolOptions {
   log: Log;
   /** Seconds that a request may compute before its first byte, and between two pieces of its body; 60 by default. */
   deadline?: number;
+  /** Milliseconds after which an idle process is ended; 20,000 by default. */
+  idle?: number;
 }
 
 /** On whose behalf a request runs. */
@@ -72,13 +74,14 @@ export class RequestPool {
   /** The response, whose body is computed as fast as it is read. @throws Problem, also that of the handler */
   async run(remote: RemoteRequest, caller: RemoteCaller): Promise<Response> {
     const process = await this.#acquire(remote, caller);
-    const hurry = (): void => process.limit(GRACE);
+    // A write goes on: a client or a proxy may be less patient than a large change takes.
+    const hurry = (): void => (remote.writes ? undefined : process.limit(GRACE));
     caller.signal.addEventListener("abort", hurry);
     try {
       await process.started;
       if (caller.signal.aborted) throw busy("The client has disconnected.", 1);
       const reply = await process.exchange(remote, caller.describe);
-      if (reply.kind !== "head") throw problemOf(reply, this.options.log);
+      if (reply.kind !== "head") throw problemOf(reply);
       return this.#respond(reply, process, caller);
     } catch (error) {
       this.#release(process);
@@ -126,7 +129,7 @@ export class RequestPool {
         pull: async (sink) => {
           try {
             const reply = await process.exchange({ kind: "next" }, describe);
-            if (reply.kind !== "chunk") throw problemOf(reply, this.options.log);
+            if (reply.kind !== "chunk") throw problemOf(reply);
             if (isCancelled) return end();
             if (reply.bytes.byteLength > 0) sink.enqueue(reply.bytes as Uint8Array<ArrayBuffer>);
             if (!reply.ended) return;
@@ -146,10 +149,10 @@ export class RequestPool {
     );
   }
 
-  #acquire({ writes }: RemoteRequest, caller: RemoteCaller): Promise<RequestProcess> {
+  async #acquire({ writes }: RemoteRequest, caller: RemoteCaller): Promise<RequestProcess> {
     if (this.#closed) throw busy("The service is stopping.", 10);
     // Writes take turns already: the caller holds the write lock.
-    if (writes) return Promise.resolve(this.#take(true, "writer"));
+    if (writes) return this.#take(true, "writer");
     const key = caller.user === null ? `network ${caller.network}` : `user ${caller.user}`;
     this.#waiting = this.#waiting.filter((one) => !one.caller.signal.aborted);
     const own = this.#waiting.filter((one) => one.key === key).length;
@@ -189,22 +192,35 @@ export class RequestPool {
         .sort((a, b) => runningOf(a.key) - runningOf(b.key));
       if (!next) return;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      next.resolve(this.#take(false, next.key));
+      try {
+        next.resolve(this.#take(false, next.key));
+      } catch (error) {
+        next.reject(Problem.from(error));
+      }
     }
   }
 
-  /** An idle process or a new one. */
+  /** An idle process or a new one. @throws Problem busy if none can be started */
   #take(writes: boolean, key: string): RequestProcess {
-    let process = [...this.#processes].find((one) => one.writes === writes && one.key === undefined);
-    if (!process) {
-      process = new RequestProcess(writes, this.options, (ended) => {
+    const idle = [...this.#processes].find((one) => one.writes === writes && one.key === undefined);
+    const process = idle ?? this.#start(writes);
+    process.begin(key);
+    return process;
+  }
+
+  #start(writes: boolean): RequestProcess {
+    try {
+      const process = new RequestProcess(writes, this.options, (ended) => {
         this.#processes.delete(ended);
         this.#dispatch();
       });
       this.#processes.add(process);
+      return process;
+    } catch (error) {
+      const cause = (error as Error).message;
+      this.options.log.problem("request process not started", { cause });
+      throw busy("The server cannot start another process for this request. Try again.", 10);
     }
-    process.begin(key);
-    return process;
   }
 
   #release(process: RequestProcess): void {
@@ -231,7 +247,8 @@ class RequestProcess {
   ) {
     const ready = Promise.withResolvers<void>();
     this.started = ready.promise;
-    ready.promise.catch(() => {});
+    const late = setTimeout(() => this.end(), PATIENCE);
+    ready.promise.catch(() => {}).finally(() => clearTimeout(late));
     this.#child = Bun.spawn([...selfCommand(), REQUEST_PROCESS], {
       // It must not outlive the server, not even within a statement.
       env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
@@ -240,7 +257,10 @@ class RequestProcess {
       ipc: (message: FromProcess) => {
         if (message.kind !== "ready") this.#settle()?.resolve(message);
         else if (message.version === options.version) ready.resolve();
-        else this.end();
+        else {
+          ready.reject(busy("Another version of labd was installed. Restart the service.", 60));
+          this.end();
+        }
       },
       onExit: (_, code, signal) => {
         const ended = ENDED[this.writes ? "write" : "read"];
@@ -273,7 +293,7 @@ class RequestProcess {
     if (this.#isEnding) return;
     this.key = undefined;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.end(), IDLE);
+    this.#timer = setTimeout(() => this.end(), this.options.idle ?? IDLE);
     this.#timer.unref();
   }
 
@@ -335,9 +355,7 @@ const tooExpensive = (deadline: number, described: string, writes: boolean): str
     ? "Nothing was written. Select fewer records at a time."
     : "Use fewer conditions; filters for whole values and beginnings are the fastest.");
 
-function problemOf(reply: FromProcess, log: Log): Problem {
-  if (reply.kind !== "failed") throw new Error(`unexpected reply ${reply.kind}`);
-  const { cause, ...details } = reply.details;
-  if (cause !== undefined) log.problem("request process", { cause });
-  return new Problem(reply.code, reply.message, { ...details, cause });
+function problemOf(reply: FromProcess): Problem {
+  if (reply.kind !== "failed") throw new Error(`Unexpected reply: ${reply.kind}.`);
+  return new Problem(reply.code, reply.message, reply.details);
 }

@@ -26,6 +26,8 @@ const send = (message: FromProcess): void => void process.send!(message);
 /** Never returns: the process ends with the channel to the server. */
 export function serveRequests(version: string): Promise<never> {
   process.on("disconnect", () => process.exit());
+  // Service managers and terminals signal all processes: the server decides when this one ends.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
   process.on("message", (message: ToProcess) => {
     if (message.kind === "cancel") void body?.cancel().catch(() => {});
     else (message.kind === "next" ? sendChunk() : answer(message)).catch(fail);
@@ -69,7 +71,10 @@ async function answer(remote: RemoteRequest): Promise<void> {
   body = response.body?.getReader();
   const first = body ? await read(body) : { bytes: null, ended: true };
   send({ kind: "head", status: response.status, headers: [...response.headers], ...first });
-  if (remote.writes && remote.checkpoints) checkpoint(database!);
+  if (!remote.writes) return;
+  if (remote.checkpoints) checkpoint(database!);
+  // Else the heap would grow with every large write.
+  Bun.gc(true);
 }
 
 /** A process only reads or only writes. */
