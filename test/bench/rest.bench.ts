@@ -18,7 +18,14 @@ import { median, memoryOf, say } from "./harness.ts";
 import { startLabd } from "./rest/labd.ts";
 import { startPeer } from "./rest/peer.ts";
 import { creation, type Kind, KINDS, seeded, type Write, writeBeside } from "./rest/requests.ts";
-import { type Page, processorTimeOf, send, type Service, valueOf } from "./rest/service.ts";
+import {
+  type Page,
+  processorTimes,
+  processorTimeSince,
+  send,
+  type Service,
+  valueOf,
+} from "./rest/service.ts";
 
 const RECORDS = Number(process.env.RECORDS ?? 100_000);
 const EXECUTABLES = (process.env.LABD ?? "dist/labd").split(",");
@@ -43,7 +50,7 @@ async function measure(
   for (let round = 0; round <= ROUNDS; round++)
     for (const [index, service] of services.entries()) {
       let sent = round * 1_000_000;
-      const before = processorTimeOf(service);
+      const before = processorTimes(service);
       const end = performance.now() + SECONDS * 1000;
       const client = async () => {
         do {
@@ -56,7 +63,7 @@ async function measure(
       };
       await Promise.all(Array.from({ length: CLIENTS }, client));
       // The first round warms up.
-      if (round > 0) measured[index].push((processorTimeOf(service) - before) / (sent - round * 1_000_000));
+      if (round > 0) measured[index].push(processorTimeSince(service, before) / (sent - round * 1_000_000));
     }
   return measured;
 }

@@ -1,4 +1,4 @@
-import { parseExplain, parseListing } from "../model/listing.ts";
+import { type Listing, parseExplain, parseListing } from "../model/listing.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan, visibleOnly } from "../model/plan.ts";
 import { countStatement, pageStatement } from "../model/sql.ts";
@@ -46,25 +46,43 @@ const plans = new Map<string, boolean>();
 export const isHeavyRead = ({ url }: Call): boolean =>
   url.searchParams.has("as_of") || parseExplain(url.searchParams) !== undefined;
 
-/** @throws Problem for parameters that the list would refuse, too */
-export function isHeavyList(call: Call, resource: RoutedResource): boolean {
+/**
+ * Whether a list is heavy; a promise if it will be light once what it needs is in memory, which is being read.
+ * @throws Problem for parameters that the list would refuse, too
+ */
+export function isHeavyList(call: Call, resource: RoutedResource): boolean | Promise<boolean> {
   const { actor, store, url } = call;
   if (url.search === "" || url.searchParams.has(FROM_FORM)) return false;
   if (isHeavyRead(call)) return true;
-  const { resources } = store;
+  const { resources, reader } = store;
   const listing = parseListing(resources, resource, url.searchParams, actor);
   const rows = rowsOf(call, resource.table);
-  const isFile = listing.format === "csv" || listing.format === "xlsx";
-  const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");
-  const size = listing.size === "max" || (isFile && !isPaged) ? rows : Math.min(listing.size, rows);
-  if (size > SMALL_TABLE || (size > PAGE && rows > SMALL_TABLE)) return true;
+  if (isLong(call, listing, rows)) return true;
   if (url.searchParams.keys().every((name) => PLAIN.has(name))) return false;
   const condition = visibleOnly(resource, actor, listing.condition);
   const newPlan = () => plan(resources, resource, actor);
   const count = countStatement(resource, condition, newPlan());
   if (rows * (count.args.length + 1) <= SCAN) return false;
+  if (count.args.length > ARGUMENTS) return true;
   const page = pageStatement(resource, condition, listing.order, newPlan(), { limit: 1, offset: 0 });
-  return count.args.length > ARGUMENTS || [count, page].some((statement) => isScan(call, statement));
+  const scans = (statement: Sql): boolean => isScan(call, statement);
+  if (![count, page].some(scans)) return false;
+  const missing = () => reader.missing(resource, listing, actor, scans);
+  const reading = missing();
+  if (!reading?.length) return !reading;
+  // What another process wrote meanwhile makes it heavy after all.
+  return Promise.all(reading).then(
+    () => missing()?.length !== 0,
+    () => true,
+  );
+}
+
+/** Whether the response holds many records. */
+function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean {
+  const isFile = format === "csv" || format === "xlsx";
+  const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");
+  const most = size === "max" || (isFile && !isPaged) ? rows : Math.min(size, rows);
+  return most > SMALL_TABLE || (most > PAGE && rows > SMALL_TABLE);
 }
 
 /** Of a request that reads the whole table. */

@@ -154,7 +154,8 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   /** Whether `Allow` leaves the method out. */
   unlisted?: boolean;
   /** Whether the request may take long, so that another process answers it. `sent`: a body that the handler parses. */
-  heavy?: true | ((context: Context<Query, Body>, sent: Uint8Array | undefined) => boolean);
+  heavy?:
+    true | ((context: Context<Query, Body>, sent: Uint8Array | undefined) => boolean | Promise<boolean>);
   run(context: Context<Query, Body>): Response | Promise<Response>;
 }
 
@@ -278,11 +279,13 @@ export class Api {
     if (!sendAway) return run;
     const isHeavy = heavy === true ? () => true : heavy!;
     return (context) => {
-      const away = (sent?: Uint8Array) => sendAway(name, context as never, sent);
-      if (name.startsWith("GET ") || body) return isHeavy(context, undefined) ? away() : run(context);
-      return withBody(context.call, this.#maxBytes, (call, sent) =>
-        isHeavy({ ...context, call }, sent) ? away(sent) : run({ ...context, call }),
-      );
+      const answer = (given: typeof context, sent?: Uint8Array): Response | Promise<Response> => {
+        const decide = (heavy: boolean) => (heavy ? sendAway(name, context as never, sent) : run(given));
+        const heavy = isHeavy(given, sent);
+        return typeof heavy === "boolean" ? decide(heavy) : heavy.then(decide);
+      };
+      if (name.startsWith("GET ") || body) return answer(context);
+      return withBody(context.call, this.#maxBytes, (call, sent) => answer({ ...context, call }, sent));
     };
   }
 }

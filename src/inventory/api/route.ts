@@ -1,6 +1,7 @@
 import type { AnyElysia } from "elysia";
 import type { Actor } from "../model/access.ts";
 import { LIST_PARAMETERS } from "../model/listing.ts";
+import type { LoadRows, RowsRequest } from "../records/row-index.ts";
 import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall } from "./call.ts";
@@ -53,6 +54,7 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
     maxBytes,
     pool && !isInMemory(database) ? sendTo(pool, database) : undefined,
   );
+  if (pool && !isInMemory(database)) store.reader.loadRowsWith(loadFrom(pool, database));
   addRecordOperations(api, store, accounts);
   addImports(api, options.imports ?? new Imports(database, clock));
   addAttachments(api, store);
@@ -82,9 +84,41 @@ export function heavyOperations(database: Database, clock: Clock): Api["heavy"] 
     throw new Error("The server starts the connections.");
   };
   const api = new Api(neverOpened, MAX_MESSAGE_BYTES);
-  addRecordOperations(api, openStore(database, clock), new Accounts(database, clock));
+  const store = openStore(database, clock);
+  addRecordOperations(api, store, new Accounts(database, clock));
+  api.heavy.set(
+    READ_ROWS,
+    ({ query }) => new Response(store.reader.readRows(query as unknown as RowsRequest).slice()),
+  );
   return api.heavy;
 }
+
+/** Reads rows for the caches of lists. */
+const READ_ROWS = "read rows";
+
+/** Reads rows in the pool, on behalf of the caller whose request needs them. */
+const loadFrom =
+  (pool: RequestPool, database: Database): LoadRows =>
+  async (rows) => {
+    const { actor } = rows;
+    const remote: RemoteRequest = {
+      kind: "request",
+      database: database.filename,
+      writes: false,
+      checkpoints: false,
+      operation: READ_ROWS,
+      request: { url: "http://localhost/", method: "GET", headers: [], body: null },
+      call: { method: "GET", base: "", path: "", actor, maxBytes: 0, allow: "" },
+      params: {},
+      query: rows,
+      body: null,
+      state: "",
+      origin: undefined,
+    };
+    const { signal } = new AbortController();
+    const caller = { user: actor.user, network: "", signal, describe: () => "Reading the list" };
+    return new Uint32Array(await (await pool.run(remote, caller)).arrayBuffer());
+  };
 
 /** Sends requests to the pool; those that write hold the write lock meanwhile. */
 const sendTo =

@@ -244,7 +244,9 @@ function parseOrder(
   // Clients look up records with the filter `name`, which matches beginnings: an exact match comes first.
   const name = parameters.get("name");
   if (typed.length > 0 || name === null || KINDS.text.parse(name) === undefined) return terms;
-  return [{ first: compare(resource.nameFields[0].split("__"), "==", name) }, ...terms];
+  const path = resource.nameFields[0].split("__");
+  // Indexes hold the folded name.
+  return [{ first: and(compare(path, "==", name), compare(path, "iexact", name)) }, ...terms];
 }
 
 /** A reference is ordered by what a record shows of it: a user by name, a place by its id. */

@@ -21,8 +21,11 @@ export interface Operand {
   /** The same text for comparisons that ignore case. */
   folded: string;
   /** The trigram index that holds the folded text, if any: its table and column, and the row number to look up. */
-  index?: { table: string; column: string; row: string };
+  index?: { table: string; column: string; row: string; choose?: ChooseTrigrams };
 }
+
+/** The part of a text to look up in a trigram index; undefined if reading all rows is faster. */
+export type ChooseTrigrams = (index: { table: string; column: string }, text: string) => string | undefined;
 
 /**
  * One operator in its two meanings: as SQL, and as a predicate on the stored value. A test holds them equal. Both are
@@ -175,12 +178,18 @@ export function compareStored(a: string | number, b: string | number): number {
 /** The comparison, limited to rows that the trigram index finds for `part`. Shorter parts are not indexed. */
 function among({ index }: Operand, part: string, exact: Sql): Sql {
   if (!index || Array.from(part).length < 3) return exact;
-  const { table, column, row } = index;
+  const { table, column, row, choose } = index;
+  const chosen = choose ? choose(index, part) : part;
+  if (chosen === undefined) return exact;
   return {
     text: `${exact.text} AND ${row} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?)`,
-    args: [...exact.args, `{${column}} : "${part.replaceAll('"', '""')}"`],
+    args: [...exact.args, trigramQuery(column, chosen)],
   };
 }
+
+/** Text in a column, in the language of FTS5. */
+const trigramQuery = (column: string, part: string): string =>
+  `{${column}} : "${part.replaceAll('"', '""')}"`;
 
 /** A range instead of substr(), so that an index on the column serves. */
 function startsWith(column: string, value: string): Sql {

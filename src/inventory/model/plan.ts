@@ -2,7 +2,7 @@ import { Problem } from "../../problem.ts";
 import { type Actor, GRANTS, visible } from "./access.ts";
 import { ALWAYS, and, type Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
-import type { Sql } from "./operator.ts";
+import type { ChooseTrigrams, Sql } from "./operator.ts";
 import {
   columnOf,
   isGuarded,
@@ -27,17 +27,18 @@ const GRANT_COLUMNS = new Set(["user_rid", "group_rid", "can_view", "can_change"
  * A join reaches only records that the actor may view: what is behind a reference to any other is null, so that no
  * filter, ordering or span reveals anything about a record that the actor may not view.
  */
-export function plan(resources: Resources, resource: Resource, actor: Actor): Plan {
-  return planAt(resources, resource, actor, "t", new Map());
+export function plan(resources: Resources, resource: Resource, actor: Actor, choose?: ChooseTrigrams): Plan {
+  return planAt({ resources, actor, joins: new Map(), choose }, resource, "t");
 }
 
-function planAt(
-  resources: Resources,
-  resource: Resource,
-  actor: Actor,
-  alias: string,
-  joins: Map<string, Sql>,
-): Plan {
+/** What all parts of a plan share. */
+interface Planning extends Viewer {
+  joins: Map<string, Sql>;
+  choose: ChooseTrigrams | undefined;
+}
+
+function planAt(shared: Planning, resource: Resource, alias: string): Plan {
+  const { resources, actor, joins, choose } = shared;
   /** The alias and the resource at the end of a path of references. */
   const reach = (references: readonly string[]): { at: string; of: Resource } => {
     let at = alias;
@@ -53,7 +54,7 @@ function planAt(
           );
         const seen = visible(far, actor);
         const same = clause(`${next}.rid = ${at}.${columnOf(of, name)}`);
-        const inner = planAt(resources, far, actor, next, joins);
+        const inner = planAt(shared, far, next);
         const on = seen === ALWAYS ? same : join("and", [same, compile(seen, inner)]);
         joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on.text}`, args: on.args });
       }
@@ -75,7 +76,12 @@ function planAt(
       const plain = `${at}.${field.column ?? name}`;
       const folded = field.folded ? `${at}.${field.folded}` : `fold(${plain})`;
       if (field.trigrams === undefined) return { plain, folded, field };
-      const index = { table: `${of.table}_fts`, column: field.trigrams, row: `${at}.rid` };
+      const index = {
+        table: `${of.table}_fts`,
+        column: field.trigrams,
+        row: `${at}.rid`,
+        ...(choose && { choose }),
+      };
       return { plain, folded, field, index };
     },
     referenceTo(path) {
@@ -128,6 +134,36 @@ const relationPlan = (resource: Resource, relation: string, far: string): Plan =
   },
   joins: () => ({ text: "", args: [] }),
 });
+
+/**
+ * Names of the other resources whose records decide whether the condition holds of a record, or what its paths show:
+ * those behind references, and those of to-many relations.
+ */
+export function dependencies(
+  { resources, actor }: Viewer,
+  resource: Resource,
+  of: Condition | readonly string[],
+): Set<string> {
+  const found = new Set<string>();
+  const addPath = (path: readonly string[]): void => {
+    let here = resource;
+    // A row number is in the row that refers to it.
+    for (const name of path[path.length - 1] === "rid" ? path.slice(0, -2) : path.slice(0, -1)) {
+      here = targetOf(resources, fieldOf(here, name));
+      found.add(here.name);
+      if (visible(here, actor) !== ALWAYS) found.add("grant");
+    }
+  };
+  const add = (condition: Condition): void => {
+    if (condition.kind === "compare") addPath(condition.path);
+    else if (condition.kind === "some") found.add(condition.relation === GRANTS ? "grant" : "note");
+    else if (condition.kind === "not") add(condition.part);
+    else if (condition.kind !== "constant") condition.parts.forEach(add);
+  };
+  if ("kind" in of) add(of);
+  else addPath(of);
+  return found;
+}
 
 /** The records for which the condition holds and that the actor may view. */
 export const visibleOnly = (resource: Resource, actor: Actor, condition: Condition): Condition =>

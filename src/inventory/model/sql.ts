@@ -104,26 +104,89 @@ export function pageStatement(
   { limit, offset }: { limit: number; offset: number },
 ): Sql {
   const where = selecting(resource, compile(condition, plan));
+  const by = orderBy(resource, order, plan);
+  const joins = plan.joins();
+  return {
+    text:
+      `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${where.text}` +
+      ` ORDER BY ${by.text} LIMIT ? OFFSET ?`,
+    args: [...joins.args, ...where.args, ...by.args, limit, offset],
+  };
+}
+
+/**
+ * Row numbers for which the condition holds, in any order. `likely`: most rows of a shared table belong to the resource,
+ * so that SQLite reads the table rather than an index that has all of these rows.
+ */
+export function rowsStatement(resource: Resource, condition: Condition, plan: Plan): Sql {
+  const own = ownConditions(resource).map(({ text }) => clause(`likely${text}`));
+  const where = join("and", [...own, compile(condition, plan)]);
+  const joins = plan.joins();
+  return {
+    text: `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${where.text}`,
+    args: [...joins.args, ...where.args],
+  };
+}
+
+/** The same of a JSON list of row numbers (first argument), by a lookup of each. */
+export function amongStatement(resource: Resource, condition: Condition, plan: Plan, rids: string): Sql {
+  const where = selecting(resource, compile(condition, plan));
+  const joins = plan.joins();
+  return {
+    text: `SELECT t.rid AS rid FROM ${eachOf(resource)}${joins.text} WHERE ${where.text}`,
+    args: [rids, ...joins.args, ...where.args],
+  };
+}
+
+/** A JSON list of row numbers (first argument) in order. */
+export function sortStatement(
+  resource: Resource,
+  order: readonly OrderTerm[],
+  plan: Plan,
+  rids: string,
+): Sql {
+  const by = orderBy(resource, order, plan);
+  const joins = plan.joins();
+  return {
+    text: `SELECT t.rid AS rid FROM ${eachOf(resource)}${joins.text} ORDER BY ${by.text}`,
+    args: [rids, ...joins.args, ...by.args],
+  };
+}
+
+/** The values by which one row is ordered; the id is last. */
+export function keyStatement(
+  resource: Resource,
+  order: readonly Extract<OrderTerm, { path: readonly string[] }>[],
+  plan: Plan,
+  rid: number,
+): Sql {
+  const keys = order.map(({ path }, i) => `${plan.operand(path).plain} AS k${i}, `);
+  const joins = plan.joins();
+  return {
+    text: `SELECT ${keys.join("")}t.${columnOf(resource, "id")} AS id FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
+    args: [...joins.args, rid],
+  };
+}
+
+const eachOf = ({ table }: Resource): string =>
+  `json_each(?) AS page CROSS JOIN ${table} AS t ON t.rid = page.value`;
+
+function orderBy(resource: Resource, order: readonly OrderTerm[], plan: Plan): Sql {
   const terms = order.map((term): Sql => {
     if ("path" in term)
       return { text: `${plan.operand(term.path).plain}${term.descending ? " DESC" : ""}`, args: [] };
     const { text, args } = compile(term.first, plan);
     return { text: `${text} IS TRUE DESC`, args };
   });
-  const joins = plan.joins();
-  const by = [...terms.map(({ text }) => text), `t.${columnOf(resource, "id")}`].join(", ");
   return {
-    text:
-      `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${where.text}` +
-      ` ORDER BY ${by} LIMIT ? OFFSET ?`,
-    args: [...joins.args, ...where.args, ...terms.flatMap(({ args }) => args), limit, offset],
+    text: [...terms.map(({ text }) => text), `t.${columnOf(resource, "id")}`].join(", "),
+    args: terms.flatMap(({ args }) => args),
   };
 }
 
 /** The condition, limited to the rows `t` of this resource where it shares its table. */
-export function selecting(resource: Resource, condition: Clause): Clause {
-  const own = Object.entries(resource.where ?? {}).map(([column, value]) =>
-    clause(`t.${column} = '${value}'`),
-  );
-  return join("and", [...own, condition]);
-}
+export const selecting = (resource: Resource, condition: Clause): Clause =>
+  join("and", [...ownConditions(resource), condition]);
+
+const ownConditions = ({ where = {} }: Resource): Clause[] =>
+  Object.entries(where).map(([column, value]) => clause(`t.${column} = '${value}'`));

@@ -6,8 +6,8 @@ import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { compile, join, selecting } from "../model/sql.ts";
 import { storedFields } from "../model/stored-record.ts";
-import { type LinkOptions, type ReadStatements, RecordReader } from "./record-reader.ts";
-import type { Statements } from "./statements.ts";
+import { type LinkOptions, RecordReader } from "./record-reader.ts";
+import type { ReadStatements, Statements } from "./statements.ts";
 import { couldView, type PastState } from "./visible-then.ts";
 
 /** What determines today how the past is read. */
@@ -71,7 +71,7 @@ class PastReader extends RecordReader {
     private readonly present: Present,
     private readonly everyone: Actor,
   ) {
-    super(view, declared);
+    super(view, declared, { indexed: false });
   }
 
   override list(resource: Resource, listing: Listing) {

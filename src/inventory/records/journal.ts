@@ -3,6 +3,7 @@ import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
 import { isExposure } from "./exposure.ts";
+import type { Resource } from "../model/resource.ts";
 import type { Statements } from "./statements.ts";
 
 /** What is recorded about a batch. */
@@ -31,6 +32,8 @@ export class Journal {
     private readonly statements: Statements,
     private readonly clock: Clock,
     private readonly audit: BatchAudit,
+    /** Called after every write of a record. */
+    private readonly noted: (resource: Resource, rid: number) => void,
   ) {}
 
   /**
@@ -57,6 +60,7 @@ export class Journal {
   /** Records a write in the open batch, in the transaction of the write. */
   record(written: RecordWrite, actor: Actor): void {
     const { resource, rid, op, version, before, after } = written;
+    this.noted(resource, rid);
     const batch = this.#open ?? { info: { kind: op }, written: [], exposed: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.skipsEvents) batch.written.push(written);

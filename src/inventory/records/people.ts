@@ -395,6 +395,8 @@ export class People {
   /** One transaction, whose memberships become one batch of the history. */
   #write(actor: Actor, work: (writer: RecordWriter) => void): string | null {
     const outcome = this.store.run({ kind: "update", actor, dryRun: false, confirm: null }, work);
+    // Accounts and groups have no history.
+    this.store.reader.forget();
     return "batch" in outcome ? outcome.batch : null;
   }
 

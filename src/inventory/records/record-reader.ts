@@ -2,13 +2,15 @@ import { type Actor, changeable, deletable } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
 import { type Json, KINDS, type RenderContext } from "../model/field.ts";
 import { invalidPage, type Listing, type Representation } from "../model/listing.ts";
+import type { Sql } from "../model/operator.ts";
 import { pageCount } from "../model/page.ts";
-import type { Query, Sql } from "../model/operator.ts";
 import { cacheCounter } from "../../platform/cache-counter.ts";
 import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { ReadContext, Resource, Resources } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
+import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
+import type { ReadStatements } from "./statements.ts";
 
 export type Rights = RenderContext["rights"];
 
@@ -22,35 +24,18 @@ export interface ListPage {
   rids: number[];
 }
 
-/** The statements that a reader needs, of the present or of the past. */
-export interface ReadStatements extends Query {
-  /** The column `rid` of all rows. */
-  numbers(sql: Sql, expected: number): Uint32Array;
-  /** One view of the database for several reads. */
-  reading<T>(work: () => T): T;
-  /** Changes whenever another connection has written. */
-  foreignVersion(): number;
-}
-
 /** UTF-16 units of cached record texts. */
 const MAX_TEXT_SIZE = 6_000_000;
-const MAX_COUNTS = 2000;
-/** Offset from which the order of a whole list is cached: SQLite walks over all rows before a page. */
-const DEEP = 1000;
-const MAX_ORDERS = 16;
-const MAX_ORDER_LENGTH = 2_000_000;
 const MAX_PRINTERS = 200;
 
 const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
 
-/** Reads records as far as an actor may view them. Caches hold until something is written. */
+/** Reads records as far as an actor may view them. Caches follow the writes that `note` receives. */
 export class RecordReader {
   readonly #counters = { counts: cacheCounter("counts"), records: cacheCounter("records") };
-  readonly #counts = new Map<string, number>();
   readonly #printers = new Map<string, RecordPrinter>();
-  /** Row numbers of whole lists by their statement; null after the first request for a deep page. */
-  readonly #orders = new Map<string, Uint32Array | null>();
+  readonly #index: RowIndex | undefined;
   readonly #texts = new Map<string, Map<number, string>>();
   #textSize = 0;
   #version = -1;
@@ -58,24 +43,34 @@ export class RecordReader {
   constructor(
     private readonly statements: ReadStatements,
     private readonly resources: Resources,
-  ) {}
+    { indexed = true }: { indexed?: boolean } = {},
+  ) {
+    if (indexed) this.#index = new RowIndex(statements, resources);
+  }
 
   /** Row numbers of one page of the records that the actor may view. @throws Problem not_found past the last page */
   list(resource: Resource, listing: Listing, actor: Actor): ListPage {
     return this.statements.reading(() => {
       this.#refresh();
       const condition = visibleOnly(resource, actor, listing.condition);
-      const newPlan = () => plan(this.resources, resource, actor);
-      const total = this.#count(countStatement(resource, condition, newPlan()));
+      const index = this.#index;
+      const newPlan = () => plan(this.resources, resource, actor, index?.trigrams.choose);
+      // Throws if they are too many for one statement, also where none is needed.
+      const all = pageStatement(resource, condition, listing.order, newPlan(), { limit: -1, offset: 0 });
+      const rows = index?.matching({ resource, actor }, condition);
+      this.#counters.counts[rows ? "hits" : "misses"]++;
+      const total =
+        rows?.count() ?? Number(this.statements.get(countStatement(resource, condition, newPlan()))?.total);
       const pages = pageCount(total, listing.size);
       const current = listing.page === "last" ? pages : listing.page;
       if (current > pages) throw invalidPage();
-      const statement = (limit: number, offset: number): Sql =>
-        pageStatement(resource, condition, listing.order, newPlan(), { limit, offset });
+      const [limit, offset] = listing.size === "max" ? [-1, 0] : [listing.size, (current - 1) * listing.size];
+      const read = (): number[] => {
+        const page = { text: all.text, args: [...all.args.slice(0, -2), limit, offset] };
+        return Array.from(this.statements.numbers(page, limit < 0 ? total : limit));
+      };
       const rids =
-        listing.size === "max"
-          ? Array.from(this.statements.numbers(statement(-1, 0), total))
-          : this.#page(statement, listing.size, (current - 1) * listing.size, total);
+        (rows && index?.page({ resource, actor }, rows, listing.order, { limit, offset })) ?? read();
       return { total, current, rids };
     });
   }
@@ -176,10 +171,50 @@ export class RecordReader {
     return { query: this.statements, resources: this.resources, actor };
   }
 
-  /** Drops the caches after a write. */
+  /**
+   * What is being read before a page of the list needs no statement that visits many rows, which `isScan` tells;
+   * undefined if it cannot be kept in memory.
+   */
+  missing(
+    resource: Resource,
+    listing: Listing,
+    actor: Actor,
+    isScan: (statement: Sql) => boolean,
+  ): Promise<void>[] | undefined {
+    this.#refresh();
+    const condition = visibleOnly(resource, actor, listing.condition);
+    return this.#index?.missing({ resource, actor }, condition, listing.order, isScan);
+  }
+
+  /** Lets another process read large tables for the caches. */
+  loadRowsWith(load: LoadRows): void {
+    if (this.#index) this.#index.load = load;
+  }
+
+  /** Reads rows for the caches of another process. */
+  readRows(request: RowsRequest): Uint32Array {
+    return this.#index!.answer(request);
+  }
+
+  /** Drops what is cached of a record that was written. */
+  note(resource: Resource, rid: number): void {
+    this.#index?.note(resource.name, rid);
+    // Others show the name of a user or a group.
+    if (resource.shownAs === "key" || resource.name === "membership") this.#forgetTexts();
+    for (const [key, texts] of this.#texts) {
+      if (!key.startsWith(`${resource.name} `)) continue;
+      this.#textSize -= texts.get(rid)?.length ?? 0;
+      texts.delete(rid);
+    }
+  }
+
+  /** Drops all caches, after writes that were not noted or were rolled back. */
   forget(): void {
-    this.#counts.clear();
-    this.#orders.clear();
+    this.#index?.forget();
+    this.#forgetTexts();
+  }
+
+  #forgetTexts(): void {
     this.#texts.clear();
     this.#textSize = 0;
   }
@@ -189,40 +224,6 @@ export class RecordReader {
     const now = this.statements.foreignVersion();
     if (now !== this.#version) this.forget();
     this.#version = now;
-  }
-
-  #count(sql: Sql): number {
-    const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
-    let total = this.#counts.get(key);
-    this.#counters.counts[total === undefined ? "misses" : "hits"]++;
-    if (total !== undefined) return total;
-    total = Number(this.statements.get(sql)?.total);
-    if (this.#counts.size >= MAX_COUNTS) this.#counts.clear();
-    this.#counts.set(key, total);
-    return total;
-  }
-
-  #page(
-    statement: (limit: number, offset: number) => Sql,
-    size: number,
-    offset: number,
-    total: number,
-  ): number[] {
-    const sql = statement(size, offset);
-    const read = () => this.statements.all(sql).map(({ rid }) => Number(rid));
-    if (offset < DEEP || total > MAX_ORDER_LENGTH) return read();
-    const key = `${sql.text}\n${JSON.stringify(sql.args.slice(0, -2))}`;
-    let order = this.#orders.get(key);
-    if (order === undefined) {
-      if (this.#orders.size >= MAX_ORDERS) this.#orders.clear();
-      this.#orders.set(key, null);
-      return read();
-    }
-    if (order === null) {
-      order = this.statements.numbers(statement(-1, 0), total);
-      this.#orders.set(key, order);
-    }
-    return [...order.subarray(offset, offset + size)];
   }
 
   #textCache(name: string): Map<number, string> {

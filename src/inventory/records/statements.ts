@@ -1,10 +1,20 @@
-import type { Sql } from "../model/operator.ts";
+import type { Query, Sql } from "../model/operator.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 /** Thrown to roll back all of `joined`. */
 const RETRY = new Error("again");
 
 type Row = Record<string, string | number | null>;
+
+/** The statements that a reader needs, of the present or of the past. */
+export interface ReadStatements extends Query {
+  /** The column `rid` of all rows. */
+  numbers(sql: Sql, expected: number): Uint32Array;
+  /** One view of the database for several reads. */
+  reading<T>(work: () => T): T;
+  /** Changes whenever another connection has written. */
+  foreignVersion(): number;
+}
 
 /** One connection's statements. */
 export class Statements {

@@ -80,7 +80,8 @@ export class Store {
     const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
     this.statements = statements;
     this.reader = new RecordReader(statements, DECLARED);
-    this.#journal = new Journal(statements, clock, new BatchAudit(statements, auditOf(database, clock)));
+    const audit = new BatchAudit(statements, auditOf(database, clock));
+    this.#journal = new Journal(statements, clock, audit, (resource, rid) => this.reader.note(resource, rid));
     this.#writer = new RecordWriter(statements, DECLARED, subResources, clock, this.#journal);
     this.history = new History(statements, versioned);
     this.undo = new Undo(this.#writer, this.history);
@@ -177,8 +178,10 @@ export class Store {
   #batch<T>(info: BatchInfo, work: (written: readonly RecordWrite[], exposed: readonly RecordWrite[]) => T) {
     try {
       return this.statements.writing(() => this.#journal.batch(info, work));
-    } finally {
+    } catch (error) {
+      // Cached reads may include what was rolled back.
       this.reader.forget();
+      throw error;
     }
   }
 

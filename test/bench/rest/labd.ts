@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/platform/sqlite.ts";
 import { GROUPS, TYPES, USERS } from "./requests.ts";
-import type { Service } from "./service.ts";
+import { type Service, withChildren } from "./service.ts";
 
 /** Starts an executable on a new database, which it creates itself: versions differ in their tables. */
 export async function startLabd(executable: string, directory: string, records: number): Promise<Service> {
@@ -27,7 +27,7 @@ export async function startLabd(executable: string, directory: string, records: 
     name: executable,
     base: `${url}api/v2/`,
     tokens,
-    pids: () => [child.pid],
+    pids: () => withChildren(child.pid),
     async stop() {
       child.kill();
       await child.exited;

@@ -1,7 +1,6 @@
 /** The peer, Django REST framework: peer.py with Debian's packages, with its own database. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Service } from "./service.ts";
+import { type Service, withChildren } from "./service.ts";
 
 const PYTHON = "/usr/bin/python3";
 /**
@@ -54,12 +53,11 @@ export async function startPeer(directory: string, records: number): Promise<Ser
       if (!text.includes("[INFO]")) process.stderr.write(text);
     }
   })();
-  const workers = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();
   return {
     name: `Django REST framework ${version}`,
     base: `${url}/api/v2/`,
     tokens,
-    pids: () => [child.pid, ...workers().split(" ").map(Number)],
+    pids: () => withChildren(child.pid),
     async stop() {
       child.kill();
       await child.exited;

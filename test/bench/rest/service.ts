@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { processorTime, sum } from "../harness.ts";
 
 /** A service with the records of the benchmark. */
@@ -50,5 +51,18 @@ export async function valueOf<T>(service: Service, response: Response): Promise<
   return JSON.parse((await response.text()).replaceAll(service.base, "/")) as T;
 }
 
-/** User and system time of all processes of a service, in milliseconds. */
-export const processorTimeOf = (service: Service): number => sum(service.pids().map(processorTime));
+/** A process and those that it started. */
+export function withChildren(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+  return [pid, ...children];
+}
+
+/** User and system time of each process of a service, in milliseconds. */
+export const processorTimes = (service: Service): Map<number, number> =>
+  new Map(service.pids().map((pid) => [pid, processorTime(pid)]));
+
+/** Milliseconds since then, of the processes that still run. */
+export const processorTimeSince = (service: Service, before: ReadonlyMap<number, number>): number =>
+  sum([...processorTimes(service)].map(([pid, time]) => time - (before.get(pid) ?? 0)));

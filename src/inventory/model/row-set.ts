@@ -1,0 +1,67 @@
+/** A set of row numbers as a bitmap: 100,000 rows take 12.5 KB. */
+export class RowSet {
+  #words: Uint32Array;
+
+  constructor(rids: readonly number[] | Uint32Array = []) {
+    let last = 0;
+    for (let i = 0; i < rids.length; i++) last = Math.max(last, rids[i]);
+    this.#words = new Uint32Array((last >>> 5) + 1);
+    for (let i = 0; i < rids.length; i++) this.#words[rids[i] >>> 5] |= 1 << (rids[i] & 31);
+  }
+
+  get bytes(): number {
+    return this.#words.byteLength;
+  }
+
+  has(rid: number): boolean {
+    // Beyond the end: undefined, which counts as 0.
+    return ((this.#words[rid >>> 5] >>> (rid & 31)) & 1) === 1;
+  }
+
+  add(rid: number): void {
+    const word = rid >>> 5;
+    if (word >= this.#words.length) {
+      const grown = new Uint32Array(word + (word >>> 3) + 1);
+      grown.set(this.#words);
+      this.#words = grown;
+    }
+    this.#words[word] |= 1 << (rid & 31);
+  }
+
+  delete(rid: number): void {
+    if (rid >>> 5 < this.#words.length) this.#words[rid >>> 5] &= ~(1 << (rid & 31));
+  }
+
+  /** The rows that are in all of the sets, of which there must be one. */
+  static intersection([first, ...others]: readonly RowSet[]): RowSet {
+    const found = new RowSet();
+    found.#words = first.#words.slice();
+    for (const other of others) {
+      const words = other.#words;
+      if (words.length < found.#words.length) found.#words = found.#words.slice(0, words.length);
+      for (let i = 0; i < found.#words.length; i++) found.#words[i] &= words[i];
+    }
+    return found;
+  }
+
+  /** The number of rows. */
+  count(): number {
+    let total = 0;
+    for (let word of this.#words) {
+      // Bits of pairs, of nibbles, of bytes, of the word (Warren, Hacker's Delight, section 5-1).
+      word -= (word >>> 1) & 0x55555555;
+      word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
+      word = (word + (word >>> 4)) & 0x0f0f0f0f;
+      total += Math.imul(word, 0x01010101) >>> 24;
+    }
+    return total;
+  }
+
+  /** The row numbers in ascending order. */
+  toArray(): number[] {
+    const rids: number[] = [];
+    for (const [i, word] of this.#words.entries())
+      for (let left = word; left !== 0; left &= left - 1) rids.push(i * 32 + 31 - Math.clz32(left & -left));
+    return rids;
+  }
+}

@@ -1,0 +1,425 @@
+import type { Actor } from "../model/access.ts";
+import { ALWAYS, and, type Condition } from "../model/condition.ts";
+import type { Stored } from "../model/field.ts";
+import { type ChooseTrigrams, compareStored, type Sql } from "../model/operator.ts";
+import { dependencies, plan } from "../model/plan.ts";
+import type { Resource, Resources } from "../model/resource.ts";
+import { RowSet } from "../model/row-set.ts";
+import {
+  amongStatement,
+  compile,
+  keyStatement,
+  type OrderTerm,
+  pageStatement,
+  rowsStatement,
+  sortStatement,
+} from "../model/sql.ts";
+import type { ReadStatements } from "./statements.ts";
+import { TrigramStatistics } from "./trigram-statistics.ts";
+
+/** Largest row number of a table whose rows are kept in memory. */
+const MAX_ROWS = 2_000_000;
+const MAX_SET_BYTES = 16_000_000;
+const MAX_ORDERS = 8;
+const MAX_ASKED = 10_000;
+/** Writes of one resource that are remembered. */
+const MAX_WRITES = 5000;
+/** Writes after which an order is read again. */
+const MAX_MOVES = 100;
+/** So few rows are sorted by a statement if their order is not in memory. */
+const NARROW = 2000;
+/** Rows of a table that is read here even if there is a `load`: some milliseconds. */
+const SMALL_TABLE = 5000;
+
+type Terms = readonly Extract<OrderTerm, { path: readonly string[] }>[];
+
+/** What is kept of a resource: the rows for which a condition holds, or all rows in order. */
+export type Content = { holding: Condition } | { inOrder: Terms };
+
+export interface RowsRequest {
+  resource: string;
+  actor: Actor;
+  content: Content;
+}
+
+/** Reads row numbers elsewhere, without blocking this thread. */
+export type LoadRows = (request: RowsRequest) => Promise<Uint32Array>;
+
+/** What is in memory, as of a position in the writes of its resource and of those that it depends on. */
+interface Kept {
+  value: RowSet | Order;
+  position: number;
+  others: string;
+}
+
+/** Row numbers of all records of a resource in one order; the array may be longer. */
+interface Order {
+  rids: Uint32Array;
+  length: number;
+}
+
+/** One resource as one actor sees it. */
+interface Scope {
+  resource: Resource;
+  actor: Actor;
+}
+
+/**
+ * Sets of rows for which conditions hold, and whole orders, in memory, so that counts and pages of any combination
+ * need no statement over all rows. Both are read at their second use, and follow the writes that `note` receives: only
+ * the written rows are read again.
+ */
+export class RowIndex {
+  readonly #kept = { sets: new Map<string, Kept>(), orders: new Map<string, Kept>() };
+  readonly #asked = new Set<string>();
+  readonly #writes = new Map<string, number[]>();
+  readonly #loading = new Map<string, Promise<void>>();
+  /** Increases when everything is dropped: what was requested before is dropped, too. */
+  #generation = 0;
+  readonly trigrams: TrigramStatistics;
+  /** Reads large tables; without it, all are read here. */
+  load: LoadRows | undefined;
+
+  constructor(
+    private readonly statements: ReadStatements,
+    private readonly resources: Resources,
+  ) {
+    this.trigrams = new TrigramStatistics(statements);
+  }
+
+  /** A record was created, changed or removed. */
+  note(resource: string, rid: number): void {
+    const written = this.#writes.get(resource);
+    if (!written) this.#writes.set(resource, [rid]);
+    else if (written.length < MAX_WRITES) written.push(rid);
+    else this.forget();
+  }
+
+  /** Drops everything, after writes that were not noted or were rolled back. */
+  forget(): void {
+    this.#kept.sets.clear();
+    this.#kept.orders.clear();
+    this.#asked.clear();
+    this.#writes.clear();
+    this.#loading.clear();
+    this.#generation++;
+    this.trigrams.forget();
+  }
+
+  /**
+   * What must be read, and is being read, before a page needs no statement that visits many rows, which `isScan` tells;
+   * undefined if it cannot be kept in memory.
+   */
+  missing(
+    scope: Scope,
+    condition: Condition,
+    order: readonly OrderTerm[],
+    isScan: (statement: Sql) => boolean,
+  ): Promise<void>[] | undefined {
+    const { load } = this;
+    if (!load || this.#maxRow(scope) > MAX_ROWS) return undefined;
+    const { sets, rest } = this.#split(scope, condition);
+    const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
+    const isLight =
+      sets.length > 0 &&
+      (isNarrow || !isScan(rowsStatement(scope.resource, and(...rest), this.#plan(scope))));
+    const terms = order.filter((term) => "path" in term);
+    const isSorted = isNarrow || this.#order(scope, terms, false) !== undefined;
+    const contents: Content[] = isLight ? [] : rest.map((part) => ({ holding: part }));
+    if (!isSorted) contents.push({ inOrder: terms });
+    return contents.map((content) => this.#load(load, scope, content));
+  }
+
+  /**
+   * The rows for which the condition holds; undefined where nothing of it is in memory. Each part of a conjunction is a
+   * set; the parts that are not in memory are read together.
+   */
+  matching(scope: Scope, condition: Condition): RowSet | undefined {
+    const { sets, rest } = this.#split(scope, condition);
+    if (sets.length === 0) return undefined;
+    if (rest.length === 1) sets.push(this.#keepSet(scope, rest[0], this.#rows(scope, rest[0])));
+    else if (rest.length > 1) sets.push(new RowSet(this.#rows(scope, and(...rest))));
+    return RowSet.intersection(sets);
+  }
+
+  /** One page of the rows in order, `limit` -1 for all; undefined if a statement over all rows is needed. */
+  page(
+    scope: Scope,
+    rows: RowSet,
+    order: readonly OrderTerm[],
+    { limit, offset }: { limit: number; offset: number },
+  ): number[] | undefined {
+    const [head, ...tail] = order;
+    const first = head && "first" in head ? head.first : undefined;
+    const isNarrow = rows.count() <= NARROW;
+    const sorted = this.#order(scope, (first ? tail : order) as Terms, isNarrow);
+    const end = limit < 0 ? undefined : offset + limit;
+    if (!sorted) {
+      if (!isNarrow) return undefined;
+      const list = JSON.stringify(rows.toArray());
+      const sort = sortStatement(scope.resource, order, this.#plan(scope), list);
+      return [...this.#read(scope, sort).subarray(offset, end)];
+    }
+    if (!first) return take(sorted, (rid) => rows.has(rid), offset, limit);
+    const exact = new RowSet(this.#rows(scope, first));
+    const found = take(sorted, (rid) => exact.has(rid) && rows.has(rid), 0, -1);
+    const page = found.slice(offset, end);
+    const more = limit < 0 ? -1 : limit - page.length;
+    const isOther = (rid: number): boolean => rows.has(rid) && !exact.has(rid);
+    return [...page, ...take(sorted, isOther, Math.max(0, offset - found.length), more)];
+  }
+
+  /** The sets of the parts of a conjunction that are in memory, and the other parts. */
+  #split(scope: Scope, condition: Condition): { sets: RowSet[]; rest: Condition[] } {
+    const sets: RowSet[] = [];
+    const rest: Condition[] = [];
+    for (const part of condition.kind === "and" ? condition.parts : [condition]) {
+      const found = this.#set(scope, part);
+      if (found) sets.push(found);
+      else rest.push(part);
+    }
+    return { sets, rest };
+  }
+
+  /** Rows that the trigram index finds for a search, at most; infinite for other conditions. */
+  #bound(scope: Scope, condition: Condition): number {
+    if (condition.kind === "or" || condition.kind === "and") {
+      const bounds = condition.parts.map((part) => this.#bound(scope, part));
+      return condition.kind === "and" ? Math.min(...bounds) : bounds.reduce((a, b) => a + b);
+    }
+    let bound = Infinity;
+    if (condition.kind !== "compare") return bound;
+    const observed: ChooseTrigrams = (index, text) => {
+      const chosen = this.trigrams.choose(index, text);
+      if (chosen !== undefined) bound = this.trigrams.count(index.table, chosen);
+      return chosen;
+    };
+    compile(condition, this.#plan(scope, observed));
+    return bound;
+  }
+
+  /** The set of one part, if it is in memory or was asked for before. */
+  #set(scope: Scope, part: Condition): RowSet | undefined {
+    const content = { holding: part };
+    const kept = this.#take("sets", scope, content);
+    if (!kept) {
+      const rids = this.#readAsked(scope, content);
+      return rids && this.#keepSet(scope, part, rids);
+    }
+    const set = kept.value as RowSet;
+    const written = this.#writtenSince(scope, kept);
+    if (written.length === 0) return set;
+    const eachRow = this.#plan(scope, () => undefined);
+    const among = amongStatement(scope.resource, part, eachRow, JSON.stringify(written));
+    const holding = new Set(this.#read(scope, among));
+    for (const rid of written) {
+      if (holding.has(rid)) set.add(rid);
+      else set.delete(rid);
+    }
+    return set;
+  }
+
+  /** The order, if it is in memory; or if it was asked for before, unless few rows are to be sorted. */
+  #order(scope: Scope, terms: Terms, isNarrow: boolean): Order | undefined {
+    const content = { inOrder: terms };
+    const kept = this.#take("orders", scope, content);
+    if (kept) {
+      const order = kept.value as Order;
+      const written = this.#writtenSince(scope, kept);
+      if (written.length <= MAX_MOVES) {
+        this.#move(scope, terms, order, written);
+        return order;
+      }
+      this.#kept.orders.delete(this.#key(scope, content));
+    }
+    if (isNarrow) return undefined;
+    const rids = this.#readAsked(scope, content);
+    return rids && this.#keepOrder(scope, terms, rids);
+  }
+
+  #keepSet(scope: Scope, part: Condition, rids: Uint32Array, since?: Omit<Kept, "value">): RowSet {
+    const content = { holding: part };
+    const value = new RowSet(rids);
+    const { sets } = this.#kept;
+    sets.set(this.#key(scope, content), { value, ...(since ?? this.#now(scope, content)) });
+    let bytes = 0;
+    for (const kept of sets.values()) bytes += (kept.value as RowSet).bytes;
+    for (const [key, kept] of sets) {
+      if (bytes <= MAX_SET_BYTES) break;
+      sets.delete(key);
+      bytes -= (kept.value as RowSet).bytes;
+    }
+    return value;
+  }
+
+  #keepOrder(scope: Scope, terms: Terms, rids: Uint32Array, since?: Omit<Kept, "value">): Order {
+    const content = { inOrder: terms };
+    const value = { rids, length: rids.length };
+    const { orders } = this.#kept;
+    if (orders.size >= MAX_ORDERS) orders.delete(orders.keys().next().value!);
+    orders.set(this.#key(scope, content), { value, ...(since ?? this.#now(scope, content)) });
+    return value;
+  }
+
+  /** What is kept under this name and still holds but for the writes since; it becomes the most recently used. */
+  #take(kind: "sets" | "orders", scope: Scope, content: Content): Kept | undefined {
+    const key = this.#key(scope, content);
+    const kept = this.#kept[kind].get(key);
+    if (!kept) return undefined;
+    this.#kept[kind].delete(key);
+    if (kept.others !== this.#now(scope, content).others) return undefined;
+    this.#kept[kind].set(key, kept);
+    return kept;
+  }
+
+  /** The rows of what was asked for before; undefined the first time, and while another process reads them. */
+  #readAsked(scope: Scope, content: Content): Uint32Array | undefined {
+    const key = this.#key(scope, content);
+    const maxRow = this.#maxRow(scope);
+    if (!this.#asked.has(key)) {
+      if (this.#asked.size >= MAX_ASKED) this.#asked.clear();
+      this.#asked.add(key);
+      return undefined;
+    }
+    if (maxRow > MAX_ROWS) return undefined;
+    if (!this.load || maxRow <= SMALL_TABLE) return this.#read(scope, this.#statementOf(scope, content));
+    // Until then, statements answer. A process that is too busy is asked again.
+    this.#load(this.load, scope, content).catch(() => {});
+    return undefined;
+  }
+
+  /** Loads what is not being loaded already. */
+  #load(load: LoadRows, scope: Scope, content: Content): Promise<void> {
+    const key = this.#key(scope, content);
+    let loading = this.#loading.get(key);
+    if (!loading) {
+      loading = this.#loadNow(load, scope, content).finally(() => this.#loading.delete(key));
+      this.#loading.set(key, loading);
+    }
+    return loading;
+  }
+
+  async #loadNow(load: LoadRows, scope: Scope, content: Content): Promise<void> {
+    const generation = this.#generation;
+    // Writes from here on are read again, whether or not the rows include them.
+    const since = this.#now(scope, content);
+    const rids = await load({ resource: scope.resource.name, actor: scope.actor, content });
+    if (generation !== this.#generation) return;
+    if ("holding" in content) this.#keepSet(scope, content.holding, rids, since);
+    else this.#keepOrder(scope, content.inOrder, rids, since);
+  }
+
+  /** Reads what another process asked for. */
+  answer({ resource, actor, content }: RowsRequest): Uint32Array {
+    const scope = { resource: this.resources.get(resource)!, actor };
+    return this.#read(scope, this.#statementOf(scope, content));
+  }
+
+  #statementOf(scope: Scope, content: Content): Sql {
+    const { resource } = scope;
+    return "holding" in content
+      ? rowsStatement(resource, content.holding, this.#plan(scope))
+      : pageStatement(resource, ALWAYS, content.inOrder, this.#plan(scope), { limit: -1, offset: 0 });
+  }
+
+  /** Takes the written rows out of the order, and puts those that still exist where they belong now. */
+  #move(scope: Scope, terms: Terms, order: Order, written: readonly number[]): void {
+    for (const rid of written) {
+      const at = order.rids.subarray(0, order.length).indexOf(rid);
+      if (at >= 0) order.rids.copyWithin(at, at + 1, order.length--);
+    }
+    const keyOf = (rid: number): Stored[] | undefined => {
+      const eachRow = this.#plan(scope, () => undefined);
+      const row = this.statements.get(keyStatement(scope.resource, terms, eachRow, rid));
+      return row === null ? undefined : Object.values(row);
+    };
+    for (const rid of written) {
+      const key = keyOf(rid);
+      if (!key) continue;
+      let low = 0;
+      let high = order.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (compareKeys(keyOf(order.rids[middle])!, key, terms) < 0) low = middle + 1;
+        else high = middle;
+      }
+      if (order.length === order.rids.length) {
+        const grown = new Uint32Array(order.length + (order.length >>> 3) + 64);
+        grown.set(order.rids);
+        order.rids = grown;
+      }
+      order.rids.copyWithin(low + 1, low, order.length++);
+      order.rids[low] = rid;
+    }
+  }
+
+  /** Names what is kept; what an actor may view matters only behind references. */
+  #key(scope: Scope, content: Content): string {
+    const { resource, actor } = scope;
+    const viewer = this.#dependencies(scope, content).has("grant") ? [actor.user, actor.groups] : [];
+    return JSON.stringify([resource.name, content, viewer]);
+  }
+
+  /** The position in the writes now. `others` changes with those behind references and relations. */
+  #now(scope: Scope, content: Content): Omit<Kept, "value"> {
+    const lengthOf = (name: string): number => this.#writes.get(name)?.length ?? 0;
+    const others = [...this.#dependencies(scope, content)].map(lengthOf).join(" ");
+    return { position: lengthOf(scope.resource.name), others };
+  }
+
+  #dependencies({ resource, actor }: Scope, content: Content): Set<string> {
+    const viewer = { resources: this.resources, actor };
+    if ("holding" in content) return dependencies(viewer, resource, content.holding);
+    return new Set(content.inOrder.flatMap(({ path }) => [...dependencies(viewer, resource, path)]));
+  }
+
+  /** The rows written since then, each once; from now on they count as read. */
+  #writtenSince({ resource }: Scope, kept: Kept): number[] {
+    const writes = this.#writes.get(resource.name) ?? [];
+    const written = [...new Set(writes.slice(kept.position))];
+    kept.position = writes.length;
+    return written;
+  }
+
+  #plan({ resource, actor }: Scope, choose = this.trigrams.choose) {
+    return plan(this.resources, resource, actor, choose);
+  }
+
+  #rows(scope: Scope, condition: Condition): Uint32Array {
+    return this.#read(scope, rowsStatement(scope.resource, condition, this.#plan(scope)));
+  }
+
+  #read(scope: Scope, sql: Sql): Uint32Array {
+    return this.statements.numbers(sql, this.#maxRow(scope));
+  }
+
+  #maxRow({ resource }: Scope): number {
+    const text = `SELECT coalesce(max(rid), 0) AS rid FROM ${resource.table}`;
+    return Number(this.statements.get({ text, args: [] })?.rid);
+  }
+}
+
+/** Row numbers of the order that pass, from the `offset`-th on; `limit` -1 means all. */
+function take(
+  { rids, length }: Order,
+  passes: (rid: number) => boolean,
+  offset: number,
+  limit: number,
+): number[] {
+  const taken: number[] = [];
+  let skip = offset;
+  for (let i = 0; i < length && taken.length !== limit; i++)
+    if (passes(rids[i]) && --skip < 0) taken.push(rids[i]);
+  return taken;
+}
+
+/** As SQLite orders rows: null first, then by value, each term in its direction; the id comes last. */
+function compareKeys(a: readonly Stored[], b: readonly Stored[], terms: Terms): number {
+  for (const [i, left] of a.entries()) {
+    const right = b[i];
+    if (left === right) continue;
+    const order = left === null ? -1 : right === null ? 1 : compareStored(left, right);
+    if (order !== 0) return terms[i]?.descending ? -order : order;
+  }
+  return 0;
+}
