@@ -300,50 +300,6 @@ CREATE INDEX location_label_fold ON location (label_fold);
 
 CREATE INDEX location_parent ON location (parent);
 
-CREATE TABLE field_meta (
-  rid INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL UNIQUE,
-  name_fold TEXT NOT NULL,
-  description TEXT NOT NULL DEFAULT '',
-  created INTEGER NOT NULL,
-  modified INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES user_account (rid),
-  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
-  owner INTEGER NOT NULL REFERENCES user_account (rid),
-  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
-  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
-  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
-  deleted_date INTEGER,
-  deleted_by INTEGER REFERENCES user_account (rid),
-  version INTEGER NOT NULL DEFAULT 1
-) STRICT;
-
-CREATE INDEX field_meta_name ON field_meta (deleted, name, id, public, owner, owned_by);
-
-CREATE TABLE cv_category (
-  rid INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL UNIQUE,
-  name_fold TEXT NOT NULL,
-  description TEXT NOT NULL DEFAULT '',
-  -- The terms of a category are either choices or units of measurement.
-  kind TEXT NOT NULL CHECK (kind IN ('term', 'unit')),
-  created INTEGER NOT NULL,
-  modified INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES user_account (rid),
-  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
-  owner INTEGER NOT NULL REFERENCES user_account (rid),
-  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
-  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
-  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
-  deleted_date INTEGER,
-  deleted_by INTEGER REFERENCES user_account (rid),
-  version INTEGER NOT NULL DEFAULT 1
-) STRICT;
-
-CREATE INDEX cv_category_name ON cv_category (deleted, name, id, public, owner, owned_by);
-
 CREATE TABLE vocabulary_term (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -1166,3 +1122,47 @@ CREATE TABLE result_part (
   bytes BLOB NOT NULL,
   PRIMARY KEY (result, form, part)
 ) STRICT;
+
+CREATE TABLE "field_meta" (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX field_meta_name ON field_meta (deleted, name, id, public, owner, owned_by);
+
+CREATE TABLE "cv_category" (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  -- The terms of a category are either choices or units of measurement.
+  kind TEXT NOT NULL CHECK (kind IN ('term', 'unit')),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX cv_category_name ON cv_category (deleted, name, id, public, owner, owned_by);

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MIGRATIONS } from "../db/index.ts";
 import { openDatabase } from "../src/platform/sqlite.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 
 const DB = join(import.meta.dir, "../db");
 
@@ -11,6 +13,7 @@ const FROZEN: Record<string, string> = {
   "0001-baseline.sql": "19298a6d8d0e3bbf9981da2e44bf5d6e0d7d4118500b2a6b5e5aacc2b03e75ac",
   "0002-job-idempotency-key.sql": "3fcf8ab81578c910597abeec1affa9e33f3911fc018b38c2182d0d16211b72fa",
   "0003-result-part.sql": "d8560232a9cea2ab4d4dd497f893a03ea2431d9acc54cc3cb88f742d1109ea77",
+  "0004-names-of-hidden-records.sql": "dc59a51a1984fb4af469a60137ae8848f15a9cc1c08a154f0dd0dbbd02ce5850",
 };
 
 test("embeds every file of db/ in order", () => {
@@ -39,4 +42,31 @@ test("gives a fresh database the schema of schema.sql (SCHEMA=write rewrites it)
   const file = join(DB, "schema.sql");
   if (process.env.SCHEMA === "write") writeFileSync(file, schema);
   expect(readFileSync(file, "utf8")).toBe(schema);
+});
+
+test("making categories and field metas anew keeps their records and what refers to them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const old = openDatabase(path, MIGRATIONS.slice(0, 3));
+    const shared = "1, 1, 1, 1, 1, 1";
+    const columns = "created, modified, created_by, modified_by, owner, owned_by";
+    old.run(
+      `INSERT INTO cv_category (rid, id, name, name_fold, kind, ${columns}) VALUES (7, 'c', 'Organ', 'organ', 'term', ${shared})`,
+    );
+    old.run(
+      `INSERT INTO vocabulary_term (rid, id, name, name_fold, label, label_fold, category, ${columns}) VALUES (9, 't', 'liver', 'liver', 'liver', 'liver', 7, ${shared})`,
+    );
+    old.close(true);
+    const migrated = openDatabase(path, MIGRATIONS);
+    const terms = "SELECT t.id, c.name FROM vocabulary_term AS t JOIN cv_category AS c ON c.rid = t.category";
+    expect(migrated.query(terms).all()).toEqual([{ id: "t", name: "Organ" }]);
+    expect(() => migrated.run("DELETE FROM cv_category WHERE rid = 7")).toThrow("FOREIGN KEY");
+    migrated.run(
+      `INSERT INTO cv_category (id, name, name_fold, kind, ${columns}) VALUES ('d', 'Organ', 'organ', 'term', ${shared})`,
+    );
+    migrated.close(true);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });

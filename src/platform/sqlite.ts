@@ -49,9 +49,9 @@ export function openDatabase(
     database.run(`PRAGMA wal_autocheckpoint = ${checkpoints ? 4000 : 0}`);
     // After a checkpoint, the first commit cuts off what a large transaction left.
     if (checkpoints) database.run(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG}`);
-    database.run("PRAGMA foreign_keys = ON");
     addFunctions(database);
     migrate(database, migrations);
+    database.run("PRAGMA foreign_keys = ON");
     if (!checkpoints) unchecked.add(database);
     return database;
   } catch (error) {
@@ -196,7 +196,9 @@ interface Applied {
   checksum: string;
 }
 
+/** Without foreign keys, so that a migration can make a table anew; they are checked before it is committed. */
 function migrate(database: Database, migrations: readonly Migration[]): void {
+  database.run("PRAGMA foreign_keys = OFF");
   database.run(
     "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied INTEGER NOT NULL) STRICT",
   );
@@ -209,6 +211,9 @@ function migrate(database: Database, migrations: readonly Migration[]): void {
         database
           .query("INSERT INTO migration (name, checksum, applied) VALUES (?, ?, ?)")
           .run(migration.name, checksum(migration.sql), Date.now());
+        const [broken] = database.query("PRAGMA foreign_key_check").all() as { table: string }[];
+        if (broken)
+          throw new Error(`${migration.name} leaves rows of ${broken.table} without what they refer to`);
       }
     })
     .exclusive();

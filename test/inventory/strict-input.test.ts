@@ -168,3 +168,32 @@ test("an address below an alias that is no record is 404 for every method", asyn
   const { status, headers } = await lab.send("admin", "POST", `assays/${IDS.assay}/`, { name: "x" });
   expect([status, headers.get("allow")]).toEqual([405, expect.stringContaining("PATCH")]);
 });
+
+test("does not confirm the name of a hidden record, and keeps visible names unique", async () => {
+  for (const [segment, more] of [
+    ["vocabularies/categories", { kind: "term" }],
+    ["fieldmeta", {}],
+  ] as const) {
+    const body = { ...more, name: "Project Zebra" };
+    const hidden = await lab.send("alice", "POST", `${segment}/`, body);
+    expect(hidden.status).toBe(201);
+    expect((await lab.send("alice", "POST", `${segment}/`, body)).status).toBe(400);
+    const own = await lab.send("bob", "POST", `${segment}/`, body);
+    const other = await lab.send("bob", "POST", `${segment}/`, { ...body, name: "Unknown" });
+    expect([own.status, other.status]).toEqual([201, 201]);
+    const path = `${segment}/${String(other.body.id)}/`;
+    expect((await lab.send("bob", "PATCH", path, { name: "Project Zebra" })).body.name).toEqual([
+      expect.stringContaining("already exists"),
+    ]);
+    // Who sees both has to say which one is meant.
+    const type = { name: `z${more.kind}`, type: "TEXT", label: "Z", field_meta: "organ" };
+    const named =
+      segment === "fieldmeta"
+        ? { ...type, field_meta: body.name }
+        : { ...type, type: "VOCABULARYTERM", cv_category: body.name };
+    expect((await lab.send("admin", "POST", "annotationtypes/", named)).text).toContain(
+      "Several objects have this name",
+    );
+    expect((await lab.send("bob", "POST", "annotationtypes/", named)).status).toBe(201);
+  }
+});

@@ -45,7 +45,7 @@ export interface Field {
   initial?: Stored;
   /** Text: only signed-in callers may view, compare or order by it. */
   signedIn?: true;
-  /** No two records may have the same value. */
+  /** No two records that the same caller may view may have the same value. */
   unique?: boolean;
   /** Reference: name of the resource it points to. */
   to?: string;

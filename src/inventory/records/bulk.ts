@@ -63,7 +63,7 @@ export class Bulk {
     if (marked.refusals.length > 0) throw refusal(marked.refusals, (i) => ids[i]);
     // Together, as they may refer to each other.
     const { refusals } = each(marked.done, (rid) => {
-      this.writer.verify(resource, rid);
+      this.writer.verify(resource, rid, actor);
       return rid;
     });
     if (refusals.length > 0) throw refusal(refusals, (i) => ids[i]);

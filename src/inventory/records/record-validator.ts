@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { ALIVE, ALWAYS, and, compare } from "../model/condition.ts";
+import { ALIVE, ALWAYS, and, compare, not } from "../model/condition.ts";
 import type { Json, Stored } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
+import { Problem } from "../../problem.ts";
 import { exceeded } from "../../platform/limits.ts";
 import type { Statements } from "./statements.ts";
 
@@ -52,7 +53,8 @@ export class RecordValidator {
     if (errors.size === 0) {
       for (const [name, error] of Object.entries(resource.rules?.(record, parsed.given, before) ?? {}))
         errors.set(name, [error]);
-      this.#checkUnique(resource, record, rid, errors);
+      for (const name of this.#takenNames(resource, record, rid, actor))
+        errors.set(name, [`${resource.name} with this ${name} already exists.`]);
       this.#checkNesting(resource, record, draft, errors);
     }
     if (errors.size > 0) throw fieldProblem(errors);
@@ -60,7 +62,7 @@ export class RecordValidator {
   }
 
   /** Checks a record as it is stored, after an earlier state was restored. @throws Problem invalid_request */
-  verify(resource: Resource, record: StoredRecord): void {
+  verify(resource: Resource, record: StoredRecord, actor: Actor): void {
     const rid = Number(record.rid);
     const errors: Errors = new Map();
     for (const [name, field] of Object.entries(resource.fields)) {
@@ -70,7 +72,8 @@ export class RecordValidator {
       if (!this.exists(`SELECT 1 FROM ${far.table} WHERE rid = ?${alive}`, record[name]))
         errors.set(name, [`The ${far.name} that it refers to is deleted.`]);
     }
-    this.#checkUnique(resource, record, rid, errors);
+    if (this.#takenNames(resource, record, rid, actor).length > 0)
+      throw new Problem("conflict", "Another record now has the former name of this record.");
     this.#checkNesting(resource, record, { rid, before: undefined }, errors);
     if (errors.size > 0) throw fieldProblem(errors);
   }
@@ -151,13 +154,16 @@ export class RecordValidator {
     }
   }
 
-  #checkUnique(resource: Resource, record: StoredRecord, rid: number, errors: Errors): void {
-    for (const [name, field] of Object.entries(resource.fields)) {
-      if (!field.unique || field.write === "never") continue;
-      const text = `SELECT 1 FROM ${resource.table} WHERE ${columnOf(resource, name)} = ? AND rid <> ?`;
-      if (this.exists(text, record[name], rid))
-        errors.set(name, [`${resource.name} with this ${name} already exists.`]);
-    }
+  /** Unique fields whose value another record has that the actor may view: what is hidden is not confirmed. */
+  #takenNames(resource: Resource, record: StoredRecord, rid: number, actor: Actor): string[] {
+    const unique = Object.entries(resource.fields).filter(
+      ([, field]) => field.unique && field.write !== "never",
+    );
+    return unique.flatMap(([name]) => {
+      const others = and(compare([name], "==", record[name]), not(compare(["rid"], "==", rid)));
+      const { text, args } = selectVisible({ resources: this.resources, actor }, resource, "1", others);
+      return this.exists(text, ...args) ? name : [];
+    });
   }
 
   /** A record is not inside itself, however many steps away, and not inside too many others. */

@@ -113,7 +113,7 @@ export class RecordWriter {
   }
 
   /** Checks that a record keeps all rules after `markDeleted` and `restoreValues`. */
-  verify(resource: Resource, rid: number): void {
+  verify(resource: Resource, rid: number, actor: Actor): void {
     const record = this.current(resource, rid);
     if (isSubResource(resource)) {
       const { kind, rid: parent } = resource.parent(record);
@@ -124,7 +124,7 @@ export class RecordWriter {
       resource.verify?.(record, this.statements);
     }
     if (record.deleted === 1) this.#refuseReferenced(resource, rid);
-    else this.#validator.verify(resource, record);
+    else this.#validator.verify(resource, record, actor);
   }
 
   /** Removes a deleted record and its history for good. */

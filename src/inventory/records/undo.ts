@@ -47,7 +47,7 @@ export class Undo {
       });
     if (refusals.size === 0)
       for (const [index, [{ resource, rid }]] of records.entries())
-        attempt(index, () => this.writer.verify(resource, rid));
+        attempt(index, () => this.writer.verify(resource, rid, actor));
     const sorted = [...refusals].map(([index, problem]) => ({ index, problem }));
     sorted.sort((a, b) => a.index - b.index);
     if (sorted.length > 0) throw refusal(sorted, (index) => String(records[index][0].after.id));
@@ -58,7 +58,7 @@ export class Undo {
     const values = version === undefined ? {} : this.history.version(resource, rid, version, actor);
     if (!values) throw new Problem("not_found", `There is no version ${version} of this record.`);
     this.writer.restoreValues(resource, rid, values, actor);
-    this.writer.verify(resource, rid);
+    this.writer.verify(resource, rid, actor);
   }
 
   /** Names of fields whose later values would be lost by undoing these changes of one record. */

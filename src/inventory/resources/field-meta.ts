@@ -7,5 +7,8 @@ export const fieldMeta = ownedResource({
   model: "core.fieldmeta",
   summary: "Shared meanings of annotation types and custom property types.",
   table: "field_meta",
-  fields: { name: nameField("Unique name.", { unique: true }), description: prose("Definition.") },
+  fields: {
+    name: nameField("Name; unique among those that the caller may view.", { unique: true }),
+    description: prose("Definition."),
+  },
 });
