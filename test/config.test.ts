@@ -66,7 +66,6 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   public_url: ["https://lab.example/", "https://lab.example/lab/labd"],
   workers: ["0", "4"],
   job_timeout: ["1.5", "60"],
-  max_queued: ["1", "2"],
   job_retention_days: ["36501", "0"],
   max_message_bytes: ["1 MB", "2000"],
   soap_namespace: ["no uri", "urn:lab:scorer"],

@@ -11,7 +11,7 @@ test("--version prints version and commit", async () => {
 });
 
 test.each<[string[], number, string]>([
-  [["serve", "--data-dir", LABD], 78, "cannot be written: it is a file."],
+  [["serve", "--data-dir", LABD], 78, "is a file. Name a directory."],
   [["serve", "--port", "0", "--host", "203.0.113.1"], 75, "this machine has no such address"],
 ])("%p exits with %p and prints %p", async (words, code, text) => {
   using place = scratch();
