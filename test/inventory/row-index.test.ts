@@ -82,7 +82,7 @@ function parameters(): URLSearchParams {
       ]),
     ]);
   chosen.push(["page_size", random.pick(["3", "10", "max"])]);
-  return new URLSearchParams(chosen);
+  return new URLSearchParams(Object.fromEntries(chosen));
 }
 
 const rids: number[] = [];
