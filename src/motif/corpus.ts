@@ -347,18 +347,36 @@ export function openCorpus(packed: Uint8Array): Corpus {
       return low < sequenceCount && accession(byAccession[low]) === target ? byAccession[low] : -1;
     },
     verify() {
-      const running = new Bun.CryptoHasher("sha256");
-      running.update(data.subarray(0, HASH_AT));
-      for (let at = HEADER_BYTES; at < data.length; at += CHUNK_BYTES) {
-        running.update(data.subarray(at, Math.min(at + CHUNK_BYTES, data.length)));
+      const hasher = new CorpusHasher();
+      for (let at = 0; at < data.length; at += CHUNK_BYTES) {
+        hasher.update(data.subarray(at, Math.min(at + CHUNK_BYTES, data.length)));
       }
-      if (running.digest("hex") !== hash)
-        throw new CorpusError("altered: the content does not match its hash");
+      if (!hasher.matches()) throw new CorpusError("altered: the content does not match its hash");
       for (let i = 0; i < residues.length; i++) {
         if (residues[i] > MAX_CODE) throw new CorpusError(`residue code ${residues[i]} is above ${MAX_CODE}`);
       }
     },
   };
+}
+
+/** Checks the hash of a packed corpus while its bytes are read, in order. */
+export class CorpusHasher {
+  readonly #header = new Uint8Array(HEADER_BYTES);
+  readonly #running = new Bun.CryptoHasher("sha256");
+  #length = 0;
+
+  update(chunk: Uint8Array): void {
+    const missing = Math.max(0, HEADER_BYTES - this.#length);
+    this.#header.set(chunk.subarray(0, missing), Math.min(this.#length, HEADER_BYTES));
+    this.#length += chunk.length;
+    if (missing > 0 && this.#length >= HEADER_BYTES) this.#running.update(this.#header.subarray(0, HASH_AT));
+    this.#running.update(chunk.subarray(missing));
+  }
+
+  /** Whether all bytes gave the hash in the header. */
+  matches(): boolean {
+    return this.#running.digest("hex") === this.#header.subarray(HASH_AT).toHex();
+  }
 }
 
 function wordBytes(numbers: number[]): Uint8Array {

@@ -46,7 +46,7 @@ export { neighbourJoining, newick } from "./tree.ts";
 export type { Tree } from "./tree.ts";
 
 /** Protein collections: FASTA in, an immutable block of bytes out. */
-export { CorpusBuilder, openCorpus, packCorpus } from "./corpus.ts";
+export { CorpusBuilder, CorpusHasher, openCorpus, packCorpus } from "./corpus.ts";
 export type { Corpus, PackedCorpus } from "./corpus.ts";
 export { FastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";

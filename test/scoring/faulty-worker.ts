@@ -58,10 +58,11 @@ const BEHAVIOURS: Record<string, (task: WorkerTask, path: string) => void> = {
     for (; ; Bun.sleepSync(10)) chunks.push(new Uint8Array(16 * 1024 * 1024).fill(1));
   },
   wait() {},
-  /** Maps and reads the file at `path` eight times, as workers map a corpus, until it is removed. */
+  /** Maps and reads the file at `path` 16 times, as workers map a corpus, until it is removed. */
   map(task, path) {
-    const copies = Array.from({ length: 8 }, () => Bun.mmap(path, { shared: false }));
+    const copies = Array.from({ length: 16 }, () => Bun.mmap(path, { shared: false }));
     for (const bytes of copies) for (let at = 0; at < bytes.length; at += 4096) sum += bytes[at];
+    report({ ticket: task.ticket, kind: "progress", stage: "homologs", fraction: 0.5 });
     while (existsSync(path)) Bun.sleepSync(5);
     finish(task);
   },

@@ -179,10 +179,9 @@ test("does not count mapped files as memory of the workers", async () => {
   const path = join(directory, "corpus");
   writeFileSync(path, "");
   truncateSync(path, 64 * 1024 * 1024);
-  const before = process.memoryUsage.rss();
   open({ size: 1, workerMemory: 200 * 1024 * 1024 });
   const id = await submit(`map ${path}`);
-  await until(() => process.memoryUsage.rss() > before + 400 * 1024 * 1024 || state(id) === "failed");
+  await until(() => pool.progress(id)?.stage === "homologs");
   // The memory is checked four times a second.
   await Bun.sleep(1000);
   rmSync(path);
@@ -363,6 +362,25 @@ test("starts the real worker from source, which reports a missing corpus", async
   const id = await submit("anything");
   await until(() => state(id) === "failed");
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
+});
+
+test("a corpus that is truncated while jobs run ends no job; read again, it ends the jobs, not the process", async () => {
+  const options = { size: 2, workerUrl: workerAddress() };
+  open(options);
+  const { path } = await corpora.add({ name: "one", bytes: ">a\nMKLACDEFGHIKLMNPQRSTVWY" });
+  const before = await submit("anything");
+  await until(() => state(before) === "finished");
+  truncateSync(path, 0);
+  const after = await submit("anything");
+  await until(() => state(after) === "finished");
+  pool.close();
+  open(options);
+  const later = [await submit("anything"), await submit("anything")];
+  await until(() => later.every((id) => state(id) === "failed"));
+  for (const id of later)
+    expect(store.get(id).failure).toMatch(
+      /^corpora\/\S+ is truncated or altered: .* Add the corpus again\.$/,
+    );
 });
 
 test.skipIf(process.platform !== "linux")("lowers only the priority of workers", async () => {

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { Elysia } from "elysia";
 import { type Corpus, explain, minBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
@@ -226,8 +227,11 @@ function requireJson(headers: Headers): void {
 function openCorpusOnce(corpora: Corpora): () => Corpus {
   let opened: { hash: string | null; corpus: Corpus } | undefined;
   return () => {
-    const hash = corpora.active()?.hash ?? null;
-    if (!opened || opened.hash !== hash) opened = { hash, corpus: corpora.openActive() };
+    const active = corpora.active();
+    const hash = active?.hash ?? null;
+    // Reading beyond the end of a mapped file would end the process.
+    const isWhole = !active || statSync(active.path, { throwIfNoEntry: false })?.size === active.bytes;
+    if (!opened || opened.hash !== hash || !isWhole) opened = { hash, corpus: corpora.openActive() };
     return opened.corpus;
   };
 }

@@ -51,14 +51,14 @@ export const NO_CORPUS =
   "There is no corpus to search for homologs: add one with `labd corpus add FILE` (FASTA) and submit again.";
 
 /**
- * Maps a corpus file, with its calibration if there is one. Workers share its pages; the mapping is private, so that no stray
- * write reaches the file.
+ * Opens a corpus, with its calibration if there is one: the content of the file if it has been read, or else the mapped file.
+ * The mapping is private, so that no stray write reaches the file.
  * @throws Problem bad_corpus
  */
-export function openCorpusFile(path: string): Corpus {
+export function openCorpusFile(path: string, content?: SharedArrayBuffer): Corpus {
   let bytes: Uint8Array;
   try {
-    bytes = mapOrRead(path);
+    bytes = content ? new Uint8Array(content) : mapOrRead(path);
   } catch (error) {
     throw new Problem("bad_corpus", `corpora/${basename(path)} cannot be read.`, { cause: error });
   }

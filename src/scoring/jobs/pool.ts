@@ -2,6 +2,7 @@ import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { memoryLimit, ownMemory } from "../../platform/memory.ts";
+import { SharedCorpus } from "../corpus/shared-corpus.ts";
 import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "./job.ts";
 import type { Lease } from "./fair-scheduler.ts";
@@ -100,6 +101,7 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #workerUrl: string;
   readonly #slots: Slot[];
+  readonly #corpus = new SharedCorpus();
   readonly #progress = new Map<string, Progress>();
   readonly #memoryLimit: number;
   #guard: Timer | undefined;
@@ -233,9 +235,25 @@ export class Pool {
   }
 
   #send(slot: Slot, task: WorkerTask | SearchTask): void {
+    const bytes = task.corpusPath === null ? undefined : this.#corpus.read(task.corpusPath);
+    if (!(bytes instanceof Promise)) return this.#post(slot, task, bytes);
+    const { ticket } = task;
+    const isCurrent = (): boolean => !this.#closed && (slot.job ?? slot.helps)?.ticket === ticket;
+    void bytes.then(
+      (read) => {
+        if (isCurrent()) this.#post(slot, task, read);
+      },
+      (error: unknown) => {
+        const { message: reason } = Problem.from(error);
+        if (isCurrent()) this.#onMessage(slot, { ticket, kind: "failed", reason, cause: String(error) });
+      },
+    );
+  }
+
+  #post(slot: Slot, task: WorkerTask | SearchTask, corpusBytes: SharedArrayBuffer | undefined): void {
     slot.worker ??= this.#spawn(slot);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-    slot.worker.postMessage(task);
+    slot.worker.postMessage({ ...task, corpusBytes });
   }
 
   #spawn(slot: Slot): Worker {

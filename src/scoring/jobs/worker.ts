@@ -17,11 +17,17 @@ import { emptyCorpus, NO_CORPUS, openCorpusFile } from "../corpus/corpus.ts";
 import type { JobPattern, JobRequest } from "./job.ts";
 import { packPrediction, printJson } from "./packed-prediction.ts";
 
+interface CorpusSource {
+  /** The file of the corpus; null for none. */
+  corpusPath: string | null;
+  /** The content of the file, if it has been read. */
+  corpusBytes?: SharedArrayBuffer | undefined;
+}
+
 /** A job to score, against the corpus in a file. */
-export interface WorkerTask {
+export interface WorkerTask extends CorpusSource {
   ticket: number;
   request: JobRequest;
-  corpusPath: string | null;
   /** Replace the defaults of the method. */
   options?: Partial<Options>;
   /** Whether the prediction is returned packed for the store, instead of as JSON text. */
@@ -31,17 +37,16 @@ export interface WorkerTask {
 }
 
 /** A search that all workers with the same counter share, each in other parts of the corpus. */
-export interface SearchTask {
+export interface SearchTask extends CorpusSource {
   ticket: number;
   queries: string[];
-  corpusPath: string | null;
   options?: Partial<Options> | undefined;
   /** A zero in shared memory. */
   counter: Int32Array;
 }
 
 /** Random matches of patterns to draw from proteins of the corpus. */
-export interface DrawTask {
+export interface DrawTask extends CorpusSource {
   ticket: number;
   proteins: number[];
   patterns: JobPattern[];
@@ -77,18 +82,18 @@ try {
 const PROGRESS_INTERVAL = 100;
 
 /**
- * Residues of a corpus above which garbage is collected before each task: a mapped file counts as memory of the worker,
+ * Residues of a corpus above which garbage is collected before each task: the corpus counts as memory of the worker,
  * so that the engine would let as much again pile up.
  */
 const LARGE = 10_000_000;
 
 let opened: { path: string | null; stamp: string; corpus: Corpus } | undefined;
 
-/** Keeps the corpus mapped between jobs; workers share its pages. */
-function corpusAt(path: string | null): Corpus {
+/** Keeps the corpus open between jobs; workers share its bytes. */
+function corpusOf({ corpusPath: path, corpusBytes }: CorpusSource): Corpus {
   const stamp = path === null ? "" : calibrationStamp(path);
   if (!opened || opened.path !== path || opened.stamp !== stamp) {
-    opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path) };
+    opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path, corpusBytes) };
   }
   if (opened.corpus.residueCount >= LARGE) Bun.gc(true);
   return opened.corpus;
@@ -107,19 +112,21 @@ function reporter(ticket: number): (stage: Stage, fraction: number) => void {
   };
 }
 
-function search({ ticket, queries, corpusPath, options, counter }: SearchTask): WorkerReport {
+function search(task: SearchTask): WorkerReport {
+  const { ticket, queries, options, counter } = task;
   const report = reporter(ticket);
-  const hits = findHits(queries, corpusAt(corpusPath), { ...DEFAULTS, ...options }, counter, (fraction) =>
+  const hits = findHits(queries, corpusOf(task), { ...DEFAULTS, ...options }, counter, (fraction) =>
     report("homologs", fraction),
   );
   return { ticket, kind: "searched", hits };
 }
 
-function score({ ticket, request, corpusPath, options, pack, hits }: WorkerTask): WorkerReport {
+function score(task: WorkerTask): WorkerReport {
+  const { ticket, request, corpusPath, options, pack, hits } = task;
   const { query, patterns, model } = request;
   const prediction = predict(
     { query, patterns, model },
-    corpusAt(corpusPath),
+    corpusOf(task),
     { ...DEFAULTS, ...options },
     reporter(ticket),
     hits,
@@ -132,9 +139,10 @@ function score({ ticket, request, corpusPath, options, pack, hits }: WorkerTask)
   };
 }
 
-function draw({ ticket, proteins, patterns, seed, corpusPath }: DrawTask): DrawReport {
+function draw(task: DrawTask): DrawReport {
+  const { ticket, proteins, patterns, seed } = task;
   const read = patterns.map(({ expression, dialect }) => parsePattern(expression, dialect));
-  return { ticket, kind: "drawn", drawn: drawMatches(corpusAt(corpusPath), proteins, read, seed) };
+  return { ticket, kind: "drawn", drawn: drawMatches(corpusOf(task), proteins, read, seed) };
 }
 
 function post(report: WorkerReport | DrawReport): void {
