@@ -63,10 +63,11 @@ export function layout(prefix: string, writable: readonly string[] = []): Layout
 /** The directories of data and backups that the settings name outside of the default one. */
 export function directoriesOutside(data: string, settings: string): string[] {
   if (!existsSync(settings)) return [];
-  const { config } = readConfig({ flags: {}, environment: {}, file: settings });
-  return [config.data_dir, config.backup_dir].filter(
-    (path) => isAbsolute(path) && !`${normalize(path)}/`.startsWith(`${data}/`),
-  );
+  const { config, origin } = readConfig({ flags: {}, environment: {}, file: settings });
+  return (["data_dir", "backup_dir"] as const)
+    .filter((name) => origin[name] !== "default")
+    .map((name) => config[name])
+    .filter((path) => isAbsolute(path) && !`${normalize(path)}/`.startsWith(`${data}/`));
 }
 
 /** The first settings file: every setting with its default, commented out. */

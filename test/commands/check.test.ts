@@ -14,7 +14,7 @@ const REFUSED: [Record<string, string>, string][] = [
   ],
   [{ host: "unix:/etc/passwd" }, "host: cannot listen on /etc/passwd: a file"],
   [{ data_dir: "/etc/passwd" }, "data_dir: /etc/passwd is a file."],
-  [{ public_url: "https://lab.example:99999" }, "public_url: https://lab.example:99999 is not a URL."],
+  [{ public_url: "https://lab.example:99999" }, "public_url: https://lab.example:99999 is not a valid URL."],
   [{ ldap_url: "ldaps://ldap.example" }, "ldap_user_base: required with ldap_url"],
   [{ oidc_issuer: "https://idp.example" }, "oidc_client_id: required with oidc_issuer"],
   [{ queue: "redis://queue.example/99999" }, "queue: the address is invalid"],

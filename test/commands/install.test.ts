@@ -26,9 +26,10 @@ test("install --root writes every file with its mode, keeps settings, and uninst
   const again = await labd(["install", "--systemd", "--root", root]);
   expect(again.stdout).toContain(`kept     ${at(settings)}\n`);
   expect(readFileSync(at(settings), "utf8")).toBe("workers = 1\n");
-  expect(readFileSync(at(unit), "utf8")).not.toBe("old");
+  expect(readFileSync(at(unit), "utf8")).toStartWith("[Unit]\n");
+  expect(readFileSync(at(unit), "utf8")).not.toContain("ReadWritePaths");
   const plan = await labd(["install", "--systemd", "--root", root, "--dry-run"]);
-  expect(plan.stdout).toContain(`==> ${at(settings)} (0640, exists and stays)\n`);
+  expect(plan.stdout).toContain(`==> ${at(settings)} (0640, exists and is kept)\n`);
   expect(plan.stdout).toContain(`==> ${at(unit)} (0644)\n`);
   expect(plan.stdout).not.toContain("==> systemctl");
 
