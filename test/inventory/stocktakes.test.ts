@@ -216,6 +216,12 @@ test("shows each reader only the visible part of an applied report", async () =>
       400,
     ],
   ]);
+  // What a record was called before it was published stays hidden, as its history does.
+  const published = { public: true, name: "Shown on the shelf" };
+  await expectStatuses(lab, "admin", [[`PATCH stocks/consumables/${id("f")}/`, 200, published]]);
+  const later = await lab.send("bob", "GET", `${of}count/`);
+  expect([later.body.counts, later.text]).toEqual([seen.counts, expect.not.stringMatching(/Hidden|f{8}/)]);
+  expect((await lab.send("alice", "GET", `${of}count/`)).text).toContain("Hidden on the shelf");
   // A reader who may not view the counted location gets no report.
   await expectStatuses(lab, "admin", [
     [`PATCH locations/${IDS.shelf}/`, 200, { public: false, owned_by: "Genomics" }],

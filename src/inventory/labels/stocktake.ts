@@ -356,6 +356,7 @@ export function applyStocktake(
       return "left";
     },
   });
-  writer.setValues(STOCKTAKE, rid, { state: "APPLIED", report: JSON.stringify(report) }, actor);
+  const stored: Report = { ...report, cursor: store.history.last() };
+  writer.setValues(STOCKTAKE, rid, { state: "APPLIED", report: JSON.stringify(stored) }, actor);
   return report;
 }

@@ -8,7 +8,7 @@ import { compile, join, selecting } from "../model/sql.ts";
 import { storedFields } from "../model/stored-record.ts";
 import { type LinkOptions, RecordReader } from "./record-reader.ts";
 import type { ReadStatements, Statements } from "./statements.ts";
-import { couldView, type PastState } from "./visible-then.ts";
+import { couldView, type PastState } from "../model/visible-then.ts";
 
 /** What determines today how the past is read. */
 export interface Present {

@@ -14,7 +14,7 @@ import {
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
 import type { Statements } from "./statements.ts";
-import { couldView, type PastState } from "./visible-then.ts";
+import { couldView, type PastState } from "../model/visible-then.ts";
 
 /** One write as it was recorded. */
 export interface Change {

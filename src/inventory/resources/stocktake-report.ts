@@ -1,6 +1,8 @@
 import { ALWAYS } from "../model/condition.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { ReadContext } from "../model/resource.ts";
+import { clause } from "../model/sql.ts";
+import { couldView } from "../model/visible-then.ts";
 
 /** Lists of a report. */
 export const RESULTS = ["found", "misplaced", "missing", "unknown", "other", "places"] as const;
@@ -31,19 +33,21 @@ export interface ReportLine {
 
 /** The outcome of a stocktake. */
 export interface Report extends Record<Result, ReportLine[]> {
+  /** Last change when it was stored; absent from what readers get. */
+  cursor?: number;
   location: { id: string; name: string };
   counts: Record<"expected" | Result, number>;
 }
 
 /**
- * A stored report without the records that the reader may not view today, as if they had neither been recorded nor
- * scanned. Null where the reader may not view the counted location.
+ * A stored report without the records that the reader may not view today, or could not view when it was stored with
+ * their names of then, as if they had neither been recorded nor scanned. Null where that is the counted location.
  */
-export function judgeReport(report: Report, context: ReadContext): Report | null {
+export function judgeReport({ cursor, ...report }: Report, context: ReadContext): Report | null {
   if (context.actor.superuser) return report;
   const lines = RESULTS.flatMap((result) => report[result]);
   const places = [report.location, ...lines.flatMap(({ at, to }) => [at, to])];
-  const sees = visibleAmong(context, [
+  const sees = visibleAmong(context, cursor, [
     ...lines,
     ...places.map((place) => ({ segment: "locations", id: place?.id })),
   ]);
@@ -71,19 +75,25 @@ export function judgeReport(report: Report, context: ReadContext): Report | null
   };
 }
 
-/** Which of the named records the reader may view. */
+/** Which of the named records the reader may view, and could view at the time of the cursor. */
 function visibleAmong(
   { query, resources, actor }: ReadContext,
+  cursor: number | undefined,
   lines: readonly { segment?: string | undefined; id?: string | undefined }[],
 ): (segment: string, id: string) => boolean {
   const seen = new Set<string>();
   for (const [segment, named] of Map.groupBy(lines, (line) => line.segment)) {
     const resource = [...resources.values()].find((each) => each.segment === segment);
     if (segment === undefined || !resource) continue;
-    const tail = " AND t.id IN (SELECT value FROM json_each(?))";
+    const then =
+      cursor === undefined
+        ? clause("1")
+        : couldView(resource, actor, { rid: "t.rid", upTo: `p.seq <= ${Number(cursor)}` });
+    const tail = ` AND ${then.text} AND t.id IN (SELECT value FROM json_each(?))`;
     const { text, args } = selectVisible({ resources, actor }, resource, "t.id AS id", ALWAYS, tail);
     const ids = JSON.stringify(named.map(({ id }) => id));
-    for (const { id } of query.all({ text, args: [...args, ids] })) seen.add(`${segment} ${String(id)}`);
+    for (const { id } of query.all({ text, args: [...args, ...then.args, ids] }))
+      seen.add(`${segment} ${String(id)}`);
   }
   return (segment, id) => seen.has(`${segment} ${id}`);
 }

@@ -1,7 +1,14 @@
-import { type Actor, GRANTS, visible } from "../model/access.ts";
-import type { Resource } from "../model/resource.ts";
-import { type Clause, clause, compile, type Plan } from "../model/sql.ts";
-import { grant } from "../resources/grant.ts";
+import { type Actor, GRANTS, visible } from "./access.ts";
+import type { Resource } from "./resource.ts";
+import { type Clause, clause, compile, type Plan } from "./sql.ts";
+
+/** How changes of grants are recorded: the resource, and the field of each column that rights compare. */
+const GRANT = "grant";
+const GRANT_FIELDS: Readonly<Record<string, string>> = {
+  user_rid: "user",
+  group_rid: "group",
+  can_view: "view",
+};
 
 /** One state of a record: its row number as SQL, and the changes up to that state as a condition on `seq` and `batch` of `p`. */
 export interface PastState {
@@ -19,16 +26,16 @@ export function couldView(resource: Resource, actor: Actor, state: PastState): C
     `(SELECT p.seq FROM main.record_change AS p WHERE p.object_kind = '${kind}' AND p.object_rid = ${rid}` +
     ` AND ${state.upTo} ORDER BY p.batch DESC, p.seq DESC LIMIT 1)`;
   const from: Plan = {
-    ...accessPlan((path) => `json_extract(s.after, '$.${path[0]}')`),
+    ...accessPlan(resource, (path) => `json_extract(s.after, '$.${path[0]}')`),
     exists(relation, part) {
       if (relation !== GRANTS) throw new Error(`${relation} is no relation of past states`);
       const { text, args } = part(
-        accessPlan(([column]) => `json_extract(g.after, '$.${fieldOfGrant(column)}')`),
+        accessPlan(resource, ([column]) => `json_extract(g.after, '$.${GRANT_FIELDS[column]}')`),
       );
       return {
         text:
-          `EXISTS (SELECT 1 FROM main.record_change AS g WHERE g.object_kind = '${grant.name}' AND g.host_kind = '${resource.name}'` +
-          ` AND g.host_rid = ${state.rid} AND g.seq = ${last(grant.name, "g.object_rid")}` +
+          `EXISTS (SELECT 1 FROM main.record_change AS g WHERE g.object_kind = '${GRANT}' AND g.host_kind = '${resource.name}'` +
+          ` AND g.host_rid = ${state.rid} AND g.seq = ${last(GRANT, "g.object_rid")}` +
           ` AND json_extract(g.after, '$.deleted') = 0 AND ${text})`,
         args,
       };
@@ -42,15 +49,11 @@ export function couldView(resource: Resource, actor: Actor, state: PastState): C
 }
 
 /** A plan for the rights in the JSON of a change, which paths such as `public` and `owner.rid` name. */
-const accessPlan = (column: (path: readonly string[]) => string): Plan => ({
-  operand: (path) => ({ plain: column(path), folded: column(path), field: grant.fields.view }),
+const accessPlan = (resource: Resource, column: (path: readonly string[]) => string): Plan => ({
+  operand: (path) => ({ plain: column(path), folded: column(path), field: resource.fields.rid }),
   referenceTo: () => undefined,
   exists(relation) {
     throw new Error(`${relation} is no relation of a change`);
   },
   joins: () => ({ text: "", args: [] }),
 });
-
-/** The field of a grant that is stored in a column. */
-const fieldOfGrant = (column: string): string =>
-  Object.keys(grant.fields).find((name) => grant.fields[name].column === column)!;
