@@ -5,7 +5,8 @@
  *   LABD=/path/of/another/labd bun run test/bench/fairness.bench.ts
  *
  * With 100,000 public records, a list of five is requested every 20 ms while each load runs, alone and eight at once,
- * on a new server. Prints the longest wait and the peak memory of the server with its processes. Linux only.
+ * on a new server. Prints the longest wait and the peak memory of the server with its processes. The control is a server
+ * that does nothing, requested at the same times: on a busy machine it waits too. Linux only.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,12 +21,16 @@ const named = process.argv.slice(2);
 const unknown = named.filter((name) => !Object.hasOwn(LOADS, name));
 if (unknown.length > 0)
   throw new Error(`No load is named ${unknown.join(" or ")}. Loads: ${Object.keys(LOADS).join(", ")}`);
+const script = (name: string): string[] => [process.execPath, join(import.meta.dir, `fairness/${name}.ts`)];
+const idle = Bun.spawn(script("control"), { stdout: "pipe" });
+const controlUrl = new TextDecoder().decode((await idle.stdout.getReader().read()).value).trim();
 const prepared = await prepare();
 
 interface Measured {
   /** Milliseconds. */
   longest: number;
   p99: number;
+  control: number;
   /** Megabytes. */
   peak: number;
   seconds: number;
@@ -36,10 +41,7 @@ async function measure(load: Load, clients: number): Promise<Measured> {
   await using laboratory = await open(prepared);
   const list = `${laboratory.url}/api/v2/stocks/consumables/?page_size=5`;
   for (let i = 0; i < 20; i++) await (await fetch(list)).arrayBuffer();
-  const reader = Bun.spawn([process.execPath, join(import.meta.dir, "fairness/reader.ts"), list], {
-    stdin: "pipe",
-    stdout: "pipe",
-  });
+  const reader = Bun.spawn([...script("reader"), list, controlUrl], { stdin: "pipe", stdout: "pipe" });
   await Bun.sleep(500);
   let peak = 0;
   const watch = setInterval(() => {
@@ -52,9 +54,12 @@ async function measure(load: Load, clients: number): Promise<Measured> {
   await Bun.sleep(500);
   clearInterval(watch);
   await reader.stdin.end();
-  const text = await Promise.race([new Response(reader.stdout).text(), Bun.sleep(LIMIT).then(() => "[-1]")]);
+  const text = await Promise.race([
+    new Response(reader.stdout).text(),
+    Bun.sleep(LIMIT).then(() => "[[1e9],[0]]"),
+  ]);
   reader.kill();
-  const waits = (JSON.parse(text) as number[]).map((wait) => (wait < 0 ? Infinity : wait));
+  const [waits, control] = JSON.parse(text) as number[][];
   const outcomes = [...new Set(given)].map((outcome) => {
     const count = given.filter((other) => other === outcome).length;
     return count > 1 ? `${count} × ${outcome}` : outcome;
@@ -62,23 +67,25 @@ async function measure(load: Load, clients: number): Promise<Measured> {
   return {
     longest: Math.max(...waits),
     p99: quantile(waits, 0.99),
+    control: Math.max(...control),
     peak,
     seconds,
     outcomes: outcomes.join(", "),
   };
 }
 
-say("| Load | Clients | Longest wait | 99th percentile | Peak memory | Seconds | Responses |");
-say("|---|---|---|---|---|---|---|");
+say("| Load | Clients | Longest wait | 99th percentile | Control | Peak memory | Seconds | Responses |");
+say("|---|---|---|---|---|---|---|---|");
 try {
   for (const name of named.length > 0 ? named : Object.keys(LOADS))
     for (const clients of name === "nothing" ? [1] : [1, 8]) {
-      const { longest, p99, peak, seconds, outcomes } = await measure(LOADS[name], clients);
+      const { longest, p99, control, peak, seconds, outcomes } = await measure(LOADS[name], clients);
       const cells = [
         name,
         clients,
         `${longest.toFixed(0)} ms`,
         `${p99.toFixed(1)} ms`,
+        `${control.toFixed(0)} ms`,
         `${peak.toFixed(0)} MB`,
         seconds.toFixed(1),
         outcomes,
@@ -86,6 +93,7 @@ try {
       say(`| ${cells.join(" | ")} |`);
     }
 } finally {
+  idle.kill();
   rmSync(prepared.directory, { recursive: true, force: true });
 }
 process.exit();
