@@ -13,11 +13,6 @@ export class RowSet {
     return this.#words.byteLength;
   }
 
-  has(rid: number): boolean {
-    // Beyond the end: undefined, which counts as 0.
-    return ((this.#words[rid >>> 5] >>> (rid & 31)) & 1) === 1;
-  }
-
   add(rid: number): void {
     const word = rid >>> 5;
     if (word >= this.#words.length) {
@@ -55,6 +50,26 @@ export class RowSet {
       total += Math.imul(word, 0x01010101) >>> 24;
     }
     return total;
+  }
+
+  /** Those of these rows that are in the set, from the `offset`-th on; `limit` -1 means all. */
+  select(rids: Uint32Array, offset: number, limit: number): number[] {
+    const words = this.#words;
+    const selected: number[] = [];
+    let skip = offset;
+    for (let i = 0; i < rids.length && selected.length !== limit; i++) {
+      const rid = rids[i];
+      // Beyond the end: undefined, which counts as 0.
+      if ((words[rid >>> 5] >>> (rid & 31)) & 1 && --skip < 0) selected.push(rid);
+    }
+    return selected;
+  }
+
+  /** The set without these rows. */
+  without(rids: readonly number[]): RowSet {
+    const rest = RowSet.intersection([this]);
+    for (const rid of rids) rest.delete(rid);
+    return rest;
   }
 
   /** The row numbers in ascending order. */

@@ -54,7 +54,7 @@ export function pastAsOf(statements: Statements, batch: number, present: Present
   const view: ReadStatements = {
     all: (sql) => statements.all(before(sql)),
     get: (sql) => statements.get(before(sql)),
-    numbers: (sql, expected) => statements.numbers(before(sql), expected),
+    numbers: (sql) => statements.numbers(before(sql)),
     reading: (work) => statements.reading(work),
     foreignVersion: () => statements.foreignVersion(),
   };

@@ -67,7 +67,7 @@ export class RecordReader {
       const [limit, offset] = listing.size === "max" ? [-1, 0] : [listing.size, (current - 1) * listing.size];
       const read = (): number[] => {
         const page = { text: all.text, args: [...all.args.slice(0, -2), limit, offset] };
-        return Array.from(this.statements.numbers(page, limit < 0 ? total : limit));
+        return Array.from(this.statements.numbers(page));
       };
       const rids =
         (rows && index?.page({ resource, actor }, rows, listing.order, { limit, offset })) ?? read();

@@ -28,6 +28,8 @@ const MAX_WRITES = 5000;
 const MAX_MOVES = 100;
 /** So few rows are sorted by a statement if their order is not in memory. */
 const NARROW = 2000;
+/** So few are sorted by a statement in less time than the order takes to walk over. */
+const FEW = 100;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
 const SMALL_TABLE = 5000;
 
@@ -151,22 +153,23 @@ export class RowIndex {
   ): number[] | undefined {
     const [head, ...tail] = order;
     const first = head && "first" in head ? head.first : undefined;
-    const isNarrow = rows.count() <= NARROW;
-    const sorted = this.#order(scope, (first ? tail : order) as Terms, isNarrow);
+    const total = rows.count();
+    const sorted = this.#order(scope, (first ? tail : order) as Terms, total <= FEW);
     const end = limit < 0 ? undefined : offset + limit;
     if (!sorted) {
-      if (!isNarrow) return undefined;
+      if (total > NARROW) return undefined;
       const list = JSON.stringify(rows.toArray());
       const sort = sortStatement(scope.resource, order, this.#plan(scope), list);
-      return [...this.#read(scope, sort).subarray(offset, end)];
+      return [...this.statements.numbers(sort).subarray(offset, end)];
     }
-    if (!first) return take(sorted, (rid) => rows.has(rid), offset, limit);
-    const exact = new RowSet(this.#rows(scope, first));
-    const found = take(sorted, (rid) => exact.has(rid) && rows.has(rid), 0, -1);
+    const rids = sorted.rids.subarray(0, sorted.length);
+    if (!first) return rows.select(rids, offset, limit);
+    const exact = RowSet.intersection([rows, new RowSet(this.#rows(scope, first))]);
+    if (exact.count() === 0) return rows.select(rids, offset, limit);
+    const found = exact.select(rids, 0, -1);
     const page = found.slice(offset, end);
     const more = limit < 0 ? -1 : limit - page.length;
-    const isOther = (rid: number): boolean => rows.has(rid) && !exact.has(rid);
-    return [...page, ...take(sorted, isOther, Math.max(0, offset - found.length), more)];
+    return [...page, ...rows.without(found).select(rids, Math.max(0, offset - found.length), more)];
   }
 
   /** The sets of the parts of a conjunction that are in memory, and the other parts. */
@@ -211,7 +214,7 @@ export class RowIndex {
     if (written.length === 0) return set;
     const eachRow = this.#plan(scope, () => undefined);
     const among = amongStatement(scope.resource, part, eachRow, JSON.stringify(written));
-    const holding = new Set(this.#read(scope, among));
+    const holding = new Set(this.statements.numbers(among));
     for (const rid of written) {
       if (holding.has(rid)) set.add(rid);
       else set.delete(rid);
@@ -220,7 +223,7 @@ export class RowIndex {
   }
 
   /** The order, if it is in memory; or if it was asked for before, unless few rows are to be sorted. */
-  #order(scope: Scope, terms: Terms, isNarrow: boolean): Order | undefined {
+  #order(scope: Scope, terms: Terms, areFew: boolean): Order | undefined {
     const content = { inOrder: terms };
     const kept = this.#take("orders", scope, content);
     if (kept) {
@@ -232,7 +235,7 @@ export class RowIndex {
       }
       this.#kept.orders.delete(this.#key(scope, content));
     }
-    if (isNarrow) return undefined;
+    if (areFew) return undefined;
     const rids = this.#readAsked(scope, content);
     return rids && this.#keepOrder(scope, terms, rids);
   }
@@ -282,7 +285,8 @@ export class RowIndex {
       return undefined;
     }
     if (maxRow > MAX_ROWS) return undefined;
-    if (!this.load || maxRow <= SMALL_TABLE) return this.#read(scope, this.#statementOf(scope, content));
+    if (!this.load || maxRow <= SMALL_TABLE)
+      return this.statements.numbers(this.#statementOf(scope, content));
     // Until then, statements answer. A process that is too busy is asked again.
     this.#load(this.load, scope, content).catch(() => {});
     return undefined;
@@ -312,7 +316,7 @@ export class RowIndex {
   /** Reads what another process asked for. */
   answer({ resource, actor, content }: RowsRequest): Uint32Array {
     const scope = { resource: this.resources.get(resource)!, actor };
-    return this.#read(scope, this.#statementOf(scope, content));
+    return this.statements.numbers(this.#statementOf(scope, content));
   }
 
   #statementOf(scope: Scope, content: Content): Sql {
@@ -386,31 +390,13 @@ export class RowIndex {
   }
 
   #rows(scope: Scope, condition: Condition): Uint32Array {
-    return this.#read(scope, rowsStatement(scope.resource, condition, this.#plan(scope)));
-  }
-
-  #read(scope: Scope, sql: Sql): Uint32Array {
-    return this.statements.numbers(sql, this.#maxRow(scope));
+    return this.statements.numbers(rowsStatement(scope.resource, condition, this.#plan(scope)));
   }
 
   #maxRow({ resource }: Scope): number {
     const text = `SELECT coalesce(max(rid), 0) AS rid FROM ${resource.table}`;
     return Number(this.statements.get({ text, args: [] })?.rid);
   }
-}
-
-/** Row numbers of the order that pass, from the `offset`-th on; `limit` -1 means all. */
-function take(
-  { rids, length }: Order,
-  passes: (rid: number) => boolean,
-  offset: number,
-  limit: number,
-): number[] {
-  const taken: number[] = [];
-  let skip = offset;
-  for (let i = 0; i < length && taken.length !== limit; i++)
-    if (passes(rids[i]) && --skip < 0) taken.push(rids[i]);
-  return taken;
 }
 
 /** As SQLite orders rows: null first, then by value, each term in its direction; the id comes last. */

@@ -9,7 +9,7 @@ type Row = Record<string, string | number | null>;
 /** The statements that a reader needs, of the present or of the past. */
 export interface ReadStatements extends Query {
   /** The column `rid` of all rows. */
-  numbers(sql: Sql, expected: number): Uint32Array;
+  numbers(sql: Sql): Uint32Array;
   /** One view of the database for several reads. */
   reading<T>(work: () => T): T;
   /** Changes whenever another connection has written. */
@@ -43,11 +43,17 @@ export class Statements {
   }
 
   /** The column `rid` of all rows: a million row numbers take 4 MB. */
-  numbers(sql: Sql, expected: number): Uint32Array {
-    const found = new Uint32Array(expected);
+  numbers(sql: Sql): Uint32Array {
+    let found = new Uint32Array(64);
     let n = 0;
-    for (const row of this.database.query(sql.text).iterate(...sql.args) as Iterable<Row>)
+    for (const row of this.database.query(sql.text).iterate(...sql.args) as Iterable<Row>) {
+      if (n === found.length) {
+        const grown = new Uint32Array(2 * n);
+        grown.set(found);
+        found = grown;
+      }
       found[n++] = Number(row.rid);
+    }
     return found.subarray(0, n);
   }
 
