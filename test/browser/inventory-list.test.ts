@@ -8,6 +8,7 @@ import {
   fill,
   named,
   openPage,
+  post,
   press,
   seeText,
 } from "./browser.ts";
@@ -171,6 +172,25 @@ browserTest("changes selected records after a preview, and undoes it", async () 
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
   expect(await count("description=Checked by the bulk test")).toBe(0);
+});
+
+browserTest("shows which records a change of many publishes", async () => {
+  await using opened = await openPage("/inventory/stocks-consumables?name=Draft", { signedIn: true });
+  const { page } = opened;
+  for (const name of ["Draft 1", "Draft 2"])
+    await post(page, "/api/v2/stocks/consumables/", { name, model_type: "OTHER" });
+  await page.reload({ waitUntil: "networkidle2" });
+  await page.click("input[aria-label='Select all on this page']");
+  await press(page, "button", "Edit");
+  await page.waitForSelector("dialog");
+  await page.select("dialog select", "public");
+  await press(page, "checkbox", "New value");
+  await press(page, "button", "Preview");
+  await seeText(page, "Everyone will be able to view:");
+  await seeText(page, "Draft 2.");
+  await checkPage(opened, "inventory-bulk-publish");
+  await press(page, "button", "Change 2 records");
+  await seeText(page, "Changed 2 records.");
 });
 
 browserTest("selects over pages, and explains what cannot be deleted", async () => {
