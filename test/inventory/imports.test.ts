@@ -74,12 +74,7 @@ test("serves readers during an import while writers wait", async () => {
 
 test("leaves no log of the transaction that the server would have to write back", async () => {
   expect((await send(IMPORT, csv(2000))).status).toBe(200);
-  const log = lab.database.query("PRAGMA wal_checkpoint(NOOP)").get() as {
-    log: number;
-    checkpointed: number;
-  };
-  expect(log.log).toBeGreaterThan(100);
-  expect(log.checkpointed).toBe(log.log);
+  expect(lab.database.query("PRAGMA wal_checkpoint(NOOP)").get()).toMatchObject({ log: 0, checkpointed: 0 });
 });
 
 test("runs a background import and reports its progress and result", async () => {
