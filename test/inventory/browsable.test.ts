@@ -171,6 +171,34 @@ describe("writing by forms", () => {
     expect(out.text).toContain("Sign in to add and edit records");
   });
 
+  test("asks before a form publishes records, and sends it again", async () => {
+    await signIn();
+    const { id } = (await lab.send("alice", "POST", "locations/", { label: "draft" })).body;
+    const record = async () => (await open(`http://lab/api/v2/locations/${String(id)}/?format=api`)).text;
+    const list = (await open("http://lab/api/v2/locations/?format=api&owner=alice")).text;
+    for (const [form, change, isPublic] of [
+      [formWith(await record(), "PATCH"), [["_content", '{"public": true}']], true],
+      [formWith(await record(), "PATCH"), [["_content", '{"public": false}']], false],
+      [
+        formWith(list, "{}"),
+        [
+          ["id", id],
+          ["_content", '{"public": true}'],
+          ["_method", "PATCH"],
+        ],
+        true,
+      ],
+    ] as [Form, [string, string][], boolean][]) {
+      const asked = await submit(form, change);
+      if (isPublic) {
+        expect([asked.status, asked.text]).toEqual([409, expect.stringContaining("&quot;exposes&quot;")]);
+        expect((await submit(formWith(asked.text, "PATCH"))).status).toBe(200);
+      }
+      const { body } = await lab.send("alice", "GET", `locations/${String(id)}/?fields=public`);
+      expect(body.public).toBe(isPublic);
+    }
+  });
+
   test("gives pages of different users different entity tags", async () => {
     const address = "http://lab/api/v2/locations/?format=api";
     const tag = (await open(address)).headers.get("etag")!;

@@ -138,6 +138,14 @@ export function recordForms(resource: RoutedResource, url: string, record: Recor
   ];
 }
 
+/** A form that was sent, again, with the confirmation that the answer asked for. */
+export function confirmForm(url: string, fields: URLSearchParams, confirm: string): Html {
+  const inputs = [...fields].map(
+    ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return markup`<form method="post" action="${url}?confirm=${encodeURIComponent(confirm)}">${inputs}<button>Confirm</button></form>`;
+}
+
 /** For the records of a page: update or delete the selected ones, all or none. */
 export function bulkForm(
   resource: RoutedResource,

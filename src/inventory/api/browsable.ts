@@ -129,13 +129,21 @@ export function linksOf(resource: RoutedResource, base: string): NonNullable<Bro
   };
 }
 
-/** The page for a form that was rejected. */
-export function browsableProblem(problem: Problem, resource: RoutedResource, list: string): Response {
-  const { message, code, status, fields } = problem;
-  const value = { ...(fields ?? { detail: message }), message, code } as Json;
+/** The page for a form that was rejected; `confirm` is the form that confirms it, where that is what is missing. */
+export function browsableProblem(
+  problem: Problem,
+  resource: RoutedResource,
+  list: string,
+  confirm?: Html,
+): Response {
+  const { message, code, status, fields, more } = problem;
+  const value = { ...(fields ?? { detail: message }), ...more, message, code } as Json;
   const page = {
     title: "Not saved",
-    summary: `${message} Nothing was changed. Go back to correct the form.`,
+    summary: confirm
+      ? "This would show existing records to more people: those under exposes. Nothing was changed yet."
+      : `${message} Nothing was changed. Go back to correct the form.`,
+    ...(confirm ? { forms: [confirm] } : {}),
     method: "POST",
     url: list,
     status: String(status),

@@ -1,7 +1,7 @@
 import type { RoutedResource } from "../resources/index.ts";
 import { browsableProblem } from "./browsable.ts";
-import { FROM_FORM } from "./browsable-forms.ts";
-import { type Call } from "./call.ts";
+import { confirmForm, FROM_FORM } from "./browsable-forms.ts";
+import { type Call, here } from "./call.ts";
 import { readFields } from "./request-body.ts";
 import { createRecords, deleteRecords, updateRecords, writeRecord } from "./write-records.ts";
 import { parameterProblem } from "../model/filter.ts";
@@ -48,8 +48,9 @@ async function submit(
   resource: RoutedResource,
   send: (method: string, fields: URLSearchParams) => Promise<Response>,
 ): Promise<Response> {
+  let fields = new URLSearchParams();
   try {
-    const fields = await readFields(call.request, call.maxBytes);
+    fields = await readFields(call.request, call.maxBytes);
     const method = (fields.get("_method") ?? "POST").toUpperCase();
     if (!METHODS.includes(method)) throw notAForm();
     const response = await send(method, fields);
@@ -59,7 +60,11 @@ async function submit(
   } catch (error) {
     const problem = Problem.from(error);
     if (problem.code === "internal") throw error;
-    return browsableProblem(problem, resource, call.request.url);
+    const confirm =
+      problem.code === "sharing_unconfirmed"
+        ? confirmForm(here(call), fields, String(problem.more.confirm))
+        : undefined;
+    return browsableProblem(problem, resource, call.request.url, confirm);
   }
 }
 
