@@ -5,6 +5,7 @@ import { nearest, Problem } from "./problem.ts";
 import { REMOVED_SETTINGS } from "./removed-settings.ts";
 import { LDAP_SETTINGS, OIDC_SETTINGS, SIGN_IN_SETTINGS } from "./accounts/external/settings.ts";
 import { choice, integer, type Setting, text, bool } from "./platform/setting.ts";
+import type { LogLevel } from "./platform/log.ts";
 import { BASE_PATH } from "./platform/origin.ts";
 
 const PATH = /^[^\0]*$/;
@@ -77,8 +78,9 @@ export const SECTIONS = {
       sentence:
         "Token to read /metrics from other machines (Authorization: Bearer); callers on this machine need no token.",
     }),
-    log: choice<"requests" | "problems" | "off">("requests", ["requests", "problems", "off"], {
-      sentence: "Log on standard error, as JSON lines: every request, only problems, or nothing.",
+    log: choice<LogLevel>("requests", ["requests", "anonymous", "problems", "off"], {
+      sentence:
+        "Log on standard error, as JSON lines: every request, every request without client address and user id, only problems, or nothing.",
     }),
   },
   scoring: {

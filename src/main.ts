@@ -26,7 +26,7 @@ import { webhook } from "./commands/webhook.ts";
 import { worker } from "./commands/worker.ts";
 import { wsdl } from "./commands/wsdl.ts";
 import { REQUEST_PROCESS } from "./inventory/index.ts";
-import { causeOf } from "./platform/log.ts";
+import { causeOf, logLine } from "./platform/log.ts";
 import { Problem } from "./problem.ts";
 import { COMMIT, VERSION } from "./version.ts";
 
@@ -86,10 +86,21 @@ export async function main(
     );
   } catch (error) {
     const problem = systemProblem(error) ?? Problem.from(error);
-    const cause = causeOf(problem);
-    streams.stderr.write(`labd: ${problem.message}\n${cause ? `${cause}\n` : ""}`);
+    reportFailure(problem, name, streams);
     return problem.exitCode;
   }
+}
+
+function reportFailure(problem: Problem, name: string, streams: Streams): void {
+  const cause = causeOf(problem);
+  const { code, message } = problem;
+  // Before the settings are read, the error is that of a command, not of a service.
+  const isService =
+    [serve.name, worker.name].includes(name) && code !== "usage" && code !== "invalid_setting";
+  const text = `labd: ${message}\n${cause ? `${cause}\n` : ""}`;
+  streams.stderr.write(
+    isService && !streams.stderr.isTTY ? logLine("error", "not started", { code, message, cause }) : text,
+  );
 }
 
 if (import.meta.main) {

@@ -200,7 +200,7 @@ export class SignIns {
         if (method !== "session" && secondFactors.mustSetUp(user)) return "due";
         const result = secondFactors.use(user, code);
         if (result in CODE_ERRORS) return result;
-        identify({ username, via: "password" });
+        identify({ user, username, via: "password" });
         this.setLastLogin(user);
         audit.recordUser(user, "sign_in", {
           method,

@@ -56,7 +56,7 @@ export const demo: Command = {
       await call.print(await showInventory(service.url));
       if (call.has("--once")) return;
       await call.print(closingText(service, isTemporary));
-      await untilStopped(service, call.streams.stderr);
+      await untilStopped(service, call.streams);
     } finally {
       await service.stop();
       if (isTemporary) rmSync(directory, { recursive: true, force: true });

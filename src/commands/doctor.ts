@@ -17,6 +17,7 @@ import {
   checkCertificate,
   checkDisk,
   checkLimits,
+  lockHolder,
   checkPermissions,
   checkSecretFiles,
 } from "../operations/health/check-machine.ts";
@@ -69,7 +70,7 @@ async function checkAll({ config, origin }: Resolved): Promise<CheckResult[]> {
   return [
     ...always,
     ...checkDisk(data, statSync(path, { throwIfNoEntry: false })?.size ?? 0),
-    ...checkLimits(),
+    ...checkLimits(lockHolder(join(data, "labd.lock"))),
     ...checkClock(path, now, isClockSynchronized()),
     ...checkDatabase(path, MIGRATIONS, config.litestream),
     ...checkSecondFactors(path, key),

@@ -1,6 +1,7 @@
 import { listen, type Listening } from "../app/listen.ts";
 import { notifySystemd } from "../platform/systemd.ts";
-import { VERSION } from "../version.ts";
+import { COMMIT, VERSION } from "../version.ts";
+import { announce } from "./announcement.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { serviceHint, untilStopped } from "./stop-signal.ts";
 
@@ -12,13 +13,14 @@ export const serve: Command = {
     "labd serve --data-dir /var/lib/labd --port 8480\n" +
     "SOAP is at /soap/ConservationScorer, REST below /api/v2/, the API reference at /docs.",
   async run(call) {
-    const service = await listen(call.configuration().config);
-    const { stderr } = call.streams;
+    const { config } = call.configuration();
+    const service = await listen(config);
     // Signals count from before the message: its reader may answer it with one.
-    const stopped = untilStopped(service, stderr);
-    stderr.write(`labd ${VERSION} serves ${service.url}\n`);
+    const stopped = untilStopped(service, call.streams);
+    const about = { version: VERSION, commit: COMMIT, url: service.url };
+    announce(call.streams, "start", `labd ${VERSION} serves ${service.url} from ${config.data_dir}`, about);
     void notifyWhenReady(service);
-    if (service.setUp !== null) stderr.write(`${serviceHint(service.setUp)}\n`);
+    if (service.setUp !== null) announce(call.streams, "set-up link", serviceHint(service.setUp));
     await stopped;
   },
 };

@@ -5,6 +5,7 @@ import { FarmWorker, redactedAddress } from "../farm/index.ts";
 import { openLog } from "../platform/log.ts";
 import { Problem } from "../problem.ts";
 import { COMMIT, VERSION } from "../version.ts";
+import { announce } from "./announcement.ts";
 import type { Command } from "./command.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { CORPUS_SOURCE_FLAGS, readToken } from "./token-file.ts";
@@ -32,8 +33,7 @@ export const worker: Command = {
         "usage",
         "labd worker needs the server's queue: --queue redis://user:password@host:6379/0, or LABD_QUEUE. See labd worker --help.",
       );
-    const { stderr } = call.streams;
-    const log = openLog(config.log, (line) => stderr.write(line), Date.now);
+    const log = openLog(config.log, (line) => call.streams.stderr.write(line), Date.now);
     const token = await readToken(call);
     const dataDirectory = resolve(config.data_dir);
     const farmWorker = new FarmWorker({
@@ -52,11 +52,17 @@ export const worker: Command = {
       commit: COMMIT,
     });
     await farmWorker.start();
-    stderr.write(`labd ${VERSION} works for ${redactedAddress(url)} as ${farmWorker.name}\n`);
+    announce(
+      call.streams,
+      "start",
+      `labd ${VERSION} works for ${redactedAddress(url)} as ${farmWorker.name}`,
+      { version: VERSION, commit: COMMIT },
+    );
     await stopSignal();
-    stderr.write("Stopping: running jobs finish, the others return to the queue.\n");
+    announce(call.streams, "stop", "Stopping: running jobs finish, the others return to the queue.");
     if (await farmWorker.drain((call.number("--drain") ?? DRAIN) * 1000)) return;
-    call.warn("The queue is unreachable; other workers take the jobs of this one when their locks expire.");
+    const lost = "The queue is unreachable; other workers take the jobs of this one when their locks expire.";
+    announce(call.streams, "stop", lost);
     return 1;
   },
 };

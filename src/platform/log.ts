@@ -6,16 +6,29 @@ export interface Log {
   problem(event: string, fields?: Record<string, unknown>): void;
 }
 
-export type LogLevel = "requests" | "problems" | "off";
+export type LogLevel = "requests" | "anonymous" | "problems" | "off";
+
+/** Fields that tell who made a request; the level "anonymous" leaves them out. */
+const PERSONAL = ["client", "user", "address"];
+
+/** One line of the log. */
+export const logLine = (
+  severity: "info" | "error",
+  event: string,
+  fields: Record<string, unknown>,
+  now = Date.now(),
+): string => `${JSON.stringify({ time: new Date(now).toISOString(), severity, event, ...fields })}\n`;
 
 /** A log that passes its lines to `write`, stamped by `now`. */
 export function openLog(level: LogLevel, write: (line: string) => void, now: () => number): Log {
   const print = (severity: "info" | "error", event: string, fields: Record<string, unknown> = {}): void => {
-    write(`${JSON.stringify({ time: new Date(now()).toISOString(), severity, event, ...fields })}\n`);
+    const personal = level === "anonymous" ? PERSONAL : [];
+    const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !personal.includes(name)));
+    write(logLine(severity, event, shown, now()));
   };
   return {
     info: (event, fields) => {
-      if (level === "requests") print("info", event, fields);
+      if (level === "requests" || level === "anonymous") print("info", event, fields);
     },
     problem: (event, fields) => {
       if (level !== "off") print("error", event, fields);

@@ -19,11 +19,11 @@ const LIMIT_FILES: Readonly<Record<string, { mount: string; files: readonly stri
 };
 
 /**
- * Bytes of memory for this process: those of the machine, or the least that its control group or a parent of it allows, as
+ * Bytes of memory for this process, or another: those of the machine, or the least that its control group or a parent of it allows, as
  * set by systemd (MemoryMax, MemoryHigh) or a container. @param root of the file system
  */
-export function memoryLimit(root = "/"): number {
-  const groups = (readText(join(root, "proc/self/cgroup")) ?? "").split("\n").flatMap((line) => {
+export function memoryLimit(root = "/", pid: number | "self" = "self"): number {
+  const groups = (readText(join(root, `proc/${pid}/cgroup`)) ?? "").split("\n").flatMap((line) => {
     const [, controllers = "none", path = ""] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
     const known = LIMIT_FILES[controllers];
     return known ? limitsOf(join(root, known.mount), path, known.files) : [];

@@ -42,6 +42,8 @@ const NOBODY: Identity = { actor: null, via: "none", token: null };
 /** The request that is being answered. Route handlers get it as `requestContext`. */
 export class RequestContext {
   identity: Identity = NOBODY;
+  /** Row of the caller's account, for the log. */
+  userId: number | null = null;
   /** Bytes of the body that have arrived. */
   bodyBytes = 0;
   /** Path pattern of the route that answers. */
@@ -80,7 +82,7 @@ export class RequestContext {
   }
 }
 
-type Current = Pick<RequestContext, "identity" | "address"> & { id: string | null };
+type Current = Pick<RequestContext, "identity" | "address"> & { id: string | null; userId?: number | null };
 
 const current = new AsyncLocalStorage<Current>();
 
@@ -100,10 +102,16 @@ export function currentRequest(): RequestContext | undefined {
 }
 
 /** Records who makes the current request. */
-export function identify(who: { username: string | null; token?: number | null; via?: Via }): void {
+export function identify(who: {
+  user?: number | null;
+  username: string | null;
+  token?: number | null;
+  via?: Via;
+}): void {
   const context = current.getStore();
   if (!context) return;
   const via = who.via ?? (who.token == null ? "none" : "token");
+  context.userId = who.user ?? null;
   context.identity = { actor: who.username, via, token: who.token ?? null };
 }
 

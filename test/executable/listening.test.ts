@@ -60,7 +60,7 @@ test.skipIf(process.platform === "win32")(
         if (said.includes("/setup?key=")) break;
       }
       expect(said).toContain("serves unix:");
-      expect(said).toMatch(/reverse proxy.s address: \/setup\?key=/);
+      expect(said).toMatch(/\/setup\?key=\S+ at the reverse proxy.s address/);
       return run;
     };
     const ask = async (): Promise<string> =>

@@ -100,6 +100,48 @@ describe("one server", () => {
   });
 });
 
+test("every line of the log is JSON, from the version at the start to the stop", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["user", "add", "kim", "--admin"], { env });
+  const token = (await labd(["token", "add", "kim"], { env })).stdout.trim();
+  const logged = async (log: string) => {
+    const server = await serve(place.directory, ["--log", log]);
+    const headers = { Authorization: `Token ${token}` };
+    await fetch(`${server.url}/api/v2/locations/`, { headers });
+    await fetch(`${server.url}/healthz`);
+    await server.end("SIGTERM");
+    const lines = server.log().trimEnd().split("\n");
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  const lines = await logged("requests");
+  expect(lines.find(({ event }) => event === "start")).toMatchObject({
+    severity: "info",
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    commit: expect.any(String),
+    url: expect.stringMatching(/^http:/),
+  });
+  expect(lines.map(({ event }) => event)).toContain("stop");
+  const request = (path: string) => (line: Record<string, unknown>) => line.path === path;
+  expect(lines.find(request("/api/v2/locations/"))).toMatchObject({
+    client: "127.0.0.1",
+    user: expect.any(Number),
+  });
+  const anonymous = lines.find(request("/healthz"))!;
+  expect([anonymous.client, anonymous.user]).toEqual(["127.0.0.1", undefined]);
+  for (const line of (await logged("anonymous")).filter(({ event }) => event === "request")) {
+    expect(line).toMatchObject({ status: 200 });
+    expect(line).not.toHaveProperty("client");
+    expect(line).not.toHaveProperty("user");
+  }
+  const rejected = await labd(["serve", "--port", "0", "--host", "203.0.113.1"], { env });
+  expect(JSON.parse(rejected.stderr.trimEnd().split("\n").at(-1)!)).toMatchObject({
+    severity: "error",
+    event: "not started",
+    code: "cannot_listen",
+  });
+});
+
 test("SIGTERM finishes running requests, requeues the running job, and exits with 0", async () => {
   using place = scratch();
   await labd(["corpus", "add", "--sample"], { env: { LABD_DATA_DIR: place.directory } });

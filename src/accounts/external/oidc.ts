@@ -122,7 +122,7 @@ export class OidcSignIn {
       throw new OidcError("invalid", "the person was not authenticated again (auth_time)");
     await writeLockOf(database).free();
     const user = identities.admit(person, options);
-    identify({ username: accounts.actorOf(user).username, via: "oidc" });
+    identify({ user, username: accounts.actorOf(user).username, via: "oidc" });
     return database
       .transaction(() => {
         database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);

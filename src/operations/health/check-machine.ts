@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Checks, type CheckResult, size } from "../../platform/check-result.ts";
+import { memoryLimit } from "../../platform/memory.ts";
 
 const MEGABYTE = 1_000_000;
 const DAY = 86_400_000;
@@ -122,22 +123,41 @@ function writeProbe(path: string): void {
   rmSync(path);
 }
 
-/** Checks the limit on open connections and files. */
-export function checkLimits(limits = "/proc/self/limits"): CheckResult[] {
+/** The process that holds a lock file, such as a server; undefined without one, and where the system does not tell. */
+export function lockHolder(path: string, locks = "/proc/locks"): number | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
+    const file = `${[major, minor].map((part) => part.toString(16).padStart(2, "0")).join(":")}:${ino}`;
+    const held = readFileSync(locks, "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .find((words) => words[3] === "WRITE" && words[5] === file);
+    return held && Number(held[4]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checks the limits of a server on open connections and files, and on memory. @param pid without it, those of this process */
+export function checkLimits(pid?: number, root = "/"): CheckResult[] {
   const checks = new Checks("limits");
   let text: string;
   try {
-    text = /^Max open files +(\S+)/m.exec(readFileSync(limits, "utf8"))![1];
+    const limits = readFileSync(join(root, `proc/${pid ?? "self"}/limits`), "utf8");
+    text = /^Max open files +(\S+)/m.exec(limits)![1];
   } catch {
     return [];
   }
+  const subject = pid === undefined ? "A server started from here" : `The server (process ${pid})`;
   const limit = text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
   if (limit < 4096)
     checks.warning(
-      `Only ${limit} files and connections may be open; each client needs one.`,
+      `${subject} may open only ${limit} files and connections; each client needs one.`,
       "LimitNOFILE=65536 in the unit, or ulimit -n 65536.",
     );
-  return checks.orOk(`${limit} files and connections may be open.`);
+  const memory = size(memoryLimit(root, pid));
+  return checks.orOk(`${subject} may open ${limit} files and connections, and use ${memory} of memory.`);
 }
 
 /** Checks that certificate and key are a pair, and the end of validity. */

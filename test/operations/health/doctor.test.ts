@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../../db/index.ts";
-import { closeDatabase, openDatabase } from "../../../src/platform/sqlite.ts";
+import { closeDatabase, lockFile, openDatabase } from "../../../src/platform/sqlite.ts";
 import type { CheckResult } from "../../../src/platform/check-result.ts";
 import { checkBackups, checkClock, checkDatabase } from "../../../src/operations/health/check-database.ts";
 import { checkSignIns } from "../../../src/operations/health/check-sign-ins.ts";
@@ -14,6 +14,7 @@ import {
   checkCertificate,
   checkDisk,
   checkLimits,
+  lockHolder,
   checkPermissions,
 } from "../../../src/operations/health/check-machine.ts";
 import { OPENSSL, selfSigned } from "../../executable/certificate.ts";
@@ -123,15 +124,41 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("checkLimits reads the limit of open files", () => {
-  const limits = join(directory, "limits");
-  const write = (soft: string): void =>
-    writeFileSync(limits, `Limit   Soft Limit  Hard Limit\nMax open files   ${soft}   4096   files\n`);
-  write("1024");
-  expect(worst(checkLimits(limits))).toEqual(["warning", said("1024")]);
-  write("unlimited");
-  expect(worst(checkLimits(limits))).toEqual(["ok", said("Infinity")]);
-  expect(checkLimits(join(directory, "none"))).toEqual([]);
+test("checkLimits reads the limits of the server, or of this process without one", () => {
+  const write = (pid: number | string, name: string, text: string): void => {
+    mkdirSync(join(directory, `proc/${pid}`), { recursive: true });
+    writeFileSync(join(directory, `proc/${pid}/${name}`), text);
+  };
+  const openFiles = (soft: string): string =>
+    `Limit   Soft Limit  Hard Limit\nMax open files   ${soft}   4096   files\n`;
+  write("self", "limits", openFiles("65536"));
+  write(77, "limits", openFiles("1024"));
+  expect(worst(checkLimits(77, directory))).toEqual([
+    "warning",
+    said("The server (process 77) may open only 1024"),
+  ]);
+  expect(worst(checkLimits(undefined, directory))).toEqual([
+    "ok",
+    said("A server started from here may open 65536"),
+  ]);
+  write(77, "limits", openFiles("unlimited"));
+  write(77, "cgroup", "0::/labd.service\n");
+  mkdirSync(join(directory, "sys/fs/cgroup/labd.service"), { recursive: true });
+  writeFileSync(join(directory, "sys/fs/cgroup/labd.service/memory.max"), "2000000000\n");
+  expect(worst(checkLimits(77, directory))).toEqual([
+    "ok",
+    said("Infinity files and connections, and use 2.00 GB"),
+  ]);
+  expect(checkLimits(1, directory)).toEqual([]);
+});
+
+test.skipIf(process.platform !== "linux")("lockHolder finds the process that holds a lock", () => {
+  const path = join(directory, "labd.lock");
+  expect(lockHolder(path)).toBeUndefined();
+  const lock = lockFile(path)!;
+  expect(lockHolder(path)).toBe(process.pid);
+  lock.release();
+  expect(lockHolder(path)).toBeUndefined();
 });
 
 test.skipIf(OPENSSL === null)("checkCertificate finds expired, unreadable and mismatched pairs", () => {
