@@ -18,6 +18,13 @@ beforeAll(async () => {
      SELECT printf('20000000-0000-4000-8000-%012d', i), 'Box ' || i, 'box ' || i, 'Box of number ' || i,
        1700000000000000 + i, 1700000000000000 + i, ${alice}, ${alice}, ${alice}, ${group}, i % 5 = 0 FROM n`,
   );
+  lab.database.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999)
+     INSERT INTO field_type (id, kind, name, name_fold, description_fold, type, preferred_view_widget, preferred_edit_widget,
+       preferred_list_widget, field_meta, created, modified, created_by, modified_by, owner, owned_by)
+     SELECT printf('30000000-0000-4000-8000-%012d', i), 'annotation', 'type ' || i, 'type ' || i, '', 'TEXT', 'TEXT', 'TEXTINPUT',
+       'TEXT', (SELECT min(rid) FROM field_meta), i, i, ${alice}, ${alice}, ${alice}, ${group} FROM n`,
+  );
 });
 
 function isHeavy(path: string, as: string | undefined): boolean | Promise<boolean> {
@@ -48,6 +55,8 @@ test.each([
   ["locations/?ordering=description", true],
   ["locations/?ordering=owner__username", true],
   ["locations/?owner__username__icontains=li", true],
+  ["annotationtypes/?name=type 123", false],
+  ["annotationtypes/?ordering=owner__username", true],
   ["locations/?created__gte=2026-01-01", true],
 ] as const)("%s is heavy for every caller: %p", (path, expected) => {
   for (const as of [undefined, "admin", "alice"])

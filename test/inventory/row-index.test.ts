@@ -119,6 +119,9 @@ function share(writer: RecordWriter, root: Actor): void {
 /** One random write. */
 function write(root: Actor): void {
   const kind = random.below(13);
+  // As if there were more writes than are remembered.
+  if (rids.length > 0 && random.chance(0.02))
+    for (let i = 0; i < 3000; i++) store.reader.note(location, random.pick(rids));
   store.write((writer) => {
     if (kind < 4 || rids.length < 50) rids.push(writer.create(location, body(root), root));
     else if (kind < 8) writer.update(location, random.pick(rids), body(root), "merge", root);

@@ -28,7 +28,7 @@ const PLAIN = new Set(["page", "page_size", "format", "fields", "response_format
 const VISITS = /^(SEARCH|SCAN) t\b/;
 /** One that visits few of its rows: by an index, and not only by what most rows have in common. */
 const SELECTS =
-  /^SEARCH t USING (INTEGER PRIMARY KEY|(COVERING )?INDEX \S+ \((?!deleted=\?( AND public=\?)?\)))/;
+  /^SEARCH t USING (INTEGER PRIMARY KEY|(COVERING )?INDEX \S+ \((?!(kind=\?)?( AND )?(deleted=\?)?( AND public=\?)?\)))/;
 /**
  * What takes long for every row of a large table: reading it instead of an index, sorting, and reading other tables than
  * that of grants.

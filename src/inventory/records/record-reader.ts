@@ -26,7 +26,6 @@ export interface ListPage {
 
 /** UTF-16 units of cached record texts. */
 const MAX_TEXT_SIZE = 6_000_000;
-const MAX_PRINTERS = 200;
 
 const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
@@ -34,7 +33,6 @@ const EVERYTHING: Rights = { change: true, delete: true };
 /** Reads records as far as an actor may view them. Caches follow the writes that `note` receives. */
 export class RecordReader {
   readonly #counters = { counts: cacheCounter("counts"), records: cacheCounter("records") };
-  readonly #printers = new Map<string, RecordPrinter>();
   readonly #index: RowIndex | undefined;
   readonly #texts = new Map<string, Map<number, string>>();
   #textSize = 0;
@@ -234,14 +232,9 @@ export class RecordReader {
 
   /** A printer, with a key if it is the same for everyone: one with spans holds conditions on what this actor may view. */
   #printerFor(resource: Resource, representation: Representation, actor: Actor) {
-    const key = `${resource.name} ${representation.shape} ${representation.fields?.join(",") ?? "all"}`;
-    const cached = this.#printers.get(key);
-    if (cached) return { printer: cached, key };
     const printer = recordPrinter(this.resources, resource, representation, actor);
-    if (printer.personal) return { printer, key: undefined };
-    if (this.#printers.size >= MAX_PRINTERS) this.#printers.clear();
-    this.#printers.set(key, printer);
-    return { printer, key };
+    const key = `${resource.name} ${representation.shape} ${representation.fields?.join(",") ?? "all"}`;
+    return { printer, key: printer.personal ? undefined : key };
   }
 
   #rightsFor(printer: RecordPrinter, resource: Resource, actor: Actor, rids: readonly number[]) {

@@ -22,7 +22,7 @@ const MAX_ROWS = 2_000_000;
 const MAX_SET_BYTES = 16_000_000;
 const MAX_ORDERS = 8;
 const MAX_ASKED = 10_000;
-/** Writes of one resource that are remembered. */
+/** Writes of one resource that are remembered; what has not been used for so long is read again. */
 const MAX_WRITES = 5000;
 /** Writes after which an order is read again. */
 const MAX_MOVES = 100;
@@ -60,6 +60,12 @@ interface Order {
   length: number;
 }
 
+/** Row numbers of the last writes of a resource, and how many came before. */
+interface Writes {
+  rids: number[];
+  dropped: number;
+}
+
 /** One resource as one actor sees it. */
 interface Scope {
   resource: Resource;
@@ -74,7 +80,7 @@ interface Scope {
 export class RowIndex {
   readonly #kept = { sets: new Map<string, Kept>(), orders: new Map<string, Kept>() };
   readonly #asked = new Set<string>();
-  readonly #writes = new Map<string, number[]>();
+  readonly #writes = new Map<string, Writes>();
   readonly #loading = new Map<string, Promise<void>>();
   /** Increases when everything is dropped: what was requested before is dropped, too. */
   #generation = 0;
@@ -91,10 +97,8 @@ export class RowIndex {
 
   /** A record was created, changed or removed. */
   note(resource: string, rid: number): void {
-    const written = this.#writes.get(resource);
-    if (!written) this.#writes.set(resource, [rid]);
-    else if (written.length < MAX_WRITES) written.push(rid);
-    else this.forget();
+    const writes = this.#writesOf(resource);
+    if (writes.rids.push(rid) > MAX_WRITES) writes.dropped += writes.rids.splice(0, MAX_WRITES / 2).length;
   }
 
   /** Drops everything, after writes that were not noted or were rolled back. */
@@ -270,7 +274,8 @@ export class RowIndex {
     const kept = this.#kept[kind].get(key);
     if (!kept) return undefined;
     this.#kept[kind].delete(key);
-    if (kept.others !== this.#now(scope, content).others) return undefined;
+    const { dropped } = this.#writesOf(scope.resource.name);
+    if (kept.position < dropped || kept.others !== this.#now(scope, content).others) return undefined;
     this.#kept[kind].set(key, kept);
     return kept;
   }
@@ -366,9 +371,12 @@ export class RowIndex {
 
   /** The position in the writes now. `others` changes with those behind references and relations. */
   #now(scope: Scope, content: Content): Omit<Kept, "value"> {
-    const lengthOf = (name: string): number => this.#writes.get(name)?.length ?? 0;
-    const others = [...this.#dependencies(scope, content)].map(lengthOf).join(" ");
-    return { position: lengthOf(scope.resource.name), others };
+    const positionIn = (name: string): number => {
+      const { rids, dropped } = this.#writesOf(name);
+      return dropped + rids.length;
+    };
+    const others = [...this.#dependencies(scope, content)].map(positionIn).join(" ");
+    return { position: positionIn(scope.resource.name), others };
   }
 
   #dependencies({ resource, actor }: Scope, content: Content): Set<string> {
@@ -379,10 +387,16 @@ export class RowIndex {
 
   /** The rows written since then, each once; from now on they count as read. */
   #writtenSince({ resource }: Scope, kept: Kept): number[] {
-    const writes = this.#writes.get(resource.name) ?? [];
-    const written = [...new Set(writes.slice(kept.position))];
-    kept.position = writes.length;
+    const { rids, dropped } = this.#writesOf(resource.name);
+    const written = [...new Set(rids.slice(kept.position - dropped))];
+    kept.position = dropped + rids.length;
     return written;
+  }
+
+  #writesOf(resource: string): Writes {
+    let writes = this.#writes.get(resource);
+    if (!writes) this.#writes.set(resource, (writes = { rids: [], dropped: 0 }));
+    return writes;
   }
 
   #plan({ resource, actor }: Scope, choose = this.trigrams.choose) {
