@@ -47,7 +47,7 @@ test("streamed and unstreamed lists have the same bytes", async () => {
     "&response_format=nested",
     "&fields=label,place__room,can_change&ordering=-label",
     "&label__icontains=box&page=last",
-    "&page=1&page_size=all",
+    "&page=1",
   ];
   for (const form of forms)
     for (const as of [undefined, "alice", "bob", "admin"]) {

@@ -362,10 +362,12 @@ export class RowIndex {
     }
   }
 
-  /** Names what is kept; what an actor may view matters only behind references. */
+  /** Names what is kept; what an actor may view matters only behind references, and some fields need an account. */
   #key(scope: Scope, content: Content): string {
     const { resource, actor } = scope;
-    const viewer = this.#dependencies(scope, content).has("grant") ? [actor.user, actor.groups] : [];
+    const viewer = this.#dependencies(scope, content).has("grant")
+      ? [actor.user, actor.groups]
+      : actor.user === null;
     return JSON.stringify([resource.name, content, viewer]);
   }
 
