@@ -247,8 +247,6 @@ class RequestProcess {
   ) {
     const ready = Promise.withResolvers<void>();
     this.started = ready.promise;
-    const late = setTimeout(() => this.end(), PATIENCE);
-    ready.promise.catch(() => {}).finally(() => clearTimeout(late));
     this.#child = Bun.spawn([...selfCommand(), REQUEST_PROCESS], {
       // It must not outlive the server, not even within a statement.
       env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
@@ -273,6 +271,8 @@ class RequestProcess {
     });
     // An idle one must not keep the server from ending.
     this.#child.unref();
+    const late = setTimeout(() => this.end(), PATIENCE);
+    ready.promise.catch(() => {}).finally(() => clearTimeout(late));
   }
 
   get pid(): number {
