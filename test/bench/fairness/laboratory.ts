@@ -164,7 +164,7 @@ async function largestPrediction(url: string): Promise<string> {
   return job;
 }
 
-/** Megabytes of the server and its processes, without the pages of the executable that they share. */
+/** Megabytes of the server and its processes; pages that they share count once. */
 export function memory(server: Server): number {
   let kilobytes = 0;
   for (const pid of family(server.process.pid))
