@@ -15,6 +15,9 @@ const CHUNK = 65_536;
 /** Added to the niceness: the server comes first; writes, which others wait for, come before reads. */
 const NICENESS = { write: 5, read: 10 };
 
+/** Resident bytes from which memory is released after a request. */
+const LARGE = 150_000_000;
+
 type Body = ReadableStreamDefaultReader<Uint8Array>;
 
 let database: Database | undefined;
@@ -71,10 +74,8 @@ async function answer(remote: RemoteRequest): Promise<void> {
   body = response.body?.getReader();
   const first = body ? await read(body) : { bytes: null, ended: true };
   send({ kind: "head", status: response.status, headers: [...response.headers], ...first });
-  if (!remote.writes) return;
-  if (remote.checkpoints) checkpoint(database!);
-  // Else the heap would grow with every large write.
-  Bun.gc(true);
+  if (remote.writes && remote.checkpoints) checkpoint(database!);
+  if (first.ended) collect();
 }
 
 /** A process only reads or only writes. */
@@ -90,7 +91,14 @@ function open({ database: path, writes }: RemoteRequest): void {
 }
 
 async function sendChunk(): Promise<void> {
-  send({ kind: "chunk", ...(await read(body!)) });
+  const chunk = await read(body!);
+  send({ kind: "chunk", ...chunk });
+  if (chunk.ended) collect();
+}
+
+/** Else the heap would grow with every large response or write. */
+function collect(): void {
+  if (process.memoryUsage.rss() > LARGE) Bun.gc(true);
 }
 
 /** At least CHUNK bytes, or all that is left. */
