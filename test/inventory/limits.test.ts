@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readTable } from "../../src/inventory/imports/import-file.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { LIMITS } from "../../src/inventory/model/limits.ts";
@@ -7,6 +7,9 @@ import { workbook } from "../fixtures/workbook.ts";
 import { type Lab, openLab } from "./harness.ts";
 
 /** Every limit at its boundary: what is allowed works, one more is refused with the message of the limit. */
+
+// Large inputs take seconds on a busy machine.
+setDefaultTimeout(60_000);
 
 let lab: Lab;
 beforeAll(async () => {
@@ -337,7 +340,7 @@ test("limits the labels of a file to 2,000", async () => {
   expect([over.status, over.body.message]).toEqual([413, exceeded(LIMITS.labels)]);
   expect((await labels("&page_size=2000&page=2")).status).toBe(200);
   expect((await labels("&page_size=2001")).body.message).toBe(`page_size: ${exceeded(LIMITS.labels)}`);
-}, 60_000);
+});
 
 test("limits a write to 100,000 records", async () => {
   const remove = (count: number) =>
