@@ -174,6 +174,6 @@ test("rejects a removed setting and names the replacement", () => {
   });
 });
 
-test("there are at most 50 settings", () => {
-  expect(SETTING_NAMES.length).toBeLessThanOrEqual(50);
+test("there are fewer than 50 settings", () => {
+  expect(SETTING_NAMES.length).toBeLessThan(50);
 });

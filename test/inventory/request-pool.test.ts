@@ -111,6 +111,12 @@ function randomPath(random: Random): string {
   ])();
 }
 
+/** Of a body; null for XLSX, which contains the time of its creation. */
+async function hashOf(response: Response): Promise<unknown> {
+  const bytes = await response.bytes();
+  return response.headers.get("content-type")?.includes("spreadsheet") ? null : Bun.hash(bytes);
+}
+
 test("returns the same bytes from another process for every caller", async () => {
   const pool = newPool();
   const here = lab.through(undefined);
@@ -121,20 +127,19 @@ test("returns the same bytes from another process for every caller", async () =>
     const as = random.pick([undefined, "admin", "alice", "bob"]);
     const method = random.chance(0.1) ? "HEAD" : "GET";
     const [expected, got] = [await ask(here, path, as, { method }), await ask(away, path, as, { method })];
-    const bytes = new Uint8Array(await expected.arrayBuffer());
     const same = {
       path,
       as,
       status: got.status,
       headers: [...got.headers],
-      bytes: Bun.hash(new Uint8Array(await got.arrayBuffer())),
+      bytes: await hashOf(got),
     };
     expect(same).toEqual({
       path,
       as,
       status: expected.status,
       headers: [...expected.headers],
-      bytes: Bun.hash(bytes),
+      bytes: await hashOf(expected),
     });
   }
   expect(pool.pids.length).toBeGreaterThan(0);
