@@ -87,7 +87,9 @@ export const SECTIONS = {
     workers: integer(availableParallelism(), 1, 256, {
       sentence: "Scoring workers, each with one job at a time; by default one per processor.",
     }),
-    job_timeout: integer(600, 1, 86_400, { sentence: "Seconds after which a scoring job fails." }),
+    max_queued: integer(10_000, 2, 100_000_000, {
+      sentence: "Maximum number of queued jobs; one client may have half of them.",
+    }),
     job_retention_days: integer(90, 0, 36_500, {
       sentence: "Days for which a job's request and result are kept after it ended; 0 keeps them forever.",
     }),

@@ -42,12 +42,12 @@ test("a flag overrides the variable, the variable the file, and the file the def
       environment: { LABD_PORT: "1002", LABD_WORKERS: "2" },
       file,
     });
-    expect(all.config).toMatchObject({ port: 1001, workers: 2, host: "::1", job_timeout: 600 });
+    expect(all.config).toMatchObject({ port: 1001, workers: 2, host: "::1", job_retention_days: 90 });
     expect(all.origin).toMatchObject({
       port: "flag --port",
       workers: "variable LABD_WORKERS",
       host: `file ${file}`,
-      job_timeout: "default",
+      job_retention_days: "default",
     });
   });
 });
@@ -65,7 +65,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   tls_key: ["a\0b", "/etc/labd/lab.key"],
   public_url: ["https://lab.example/", "https://lab.example/lab/labd"],
   workers: ["0", "4"],
-  job_timeout: ["1.5", "60"],
+  max_queued: ["1", "2"],
   job_retention_days: ["36501", "0"],
   max_message_bytes: ["1 MB", "2000"],
   soap_namespace: ["no uri", "urn:lab:scorer"],

@@ -15,8 +15,9 @@ export const environmentOf = (config: Config): Record<string, string> =>
 export function scoringOptions(config: Config) {
   return {
     dataDirectory: config.data_dir,
-    jobTimeoutSeconds: config.job_timeout,
     maxMessageBytes: config.max_message_bytes,
+    maxQueued: config.max_queued,
+    maxQueuedPerClient: Math.ceil(config.max_queued / 2),
     retentionDays: config.job_retention_days,
     namespace: config.soap_namespace,
     hasPublicUrl: config.public_url !== "",

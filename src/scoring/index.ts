@@ -67,7 +67,8 @@ export interface ScoringOptions {
   /** Scoring workers; 0 opens the service without touching the queue. */
   workers: number;
   /** Seconds that one job may take. */
-  jobTimeoutSeconds: number;
+  /** 600 by default. */
+  jobTimeoutSeconds?: number;
   /** Residues that a query may have; the longest human protein has 35,991. */
   maxQueryLength?: number;
   /** Bytes that a SOAP message may have. */
@@ -178,7 +179,7 @@ interface WorkerDependencies {
 /** Opens the pool of this process and, if configured, the farm. */
 function openWorkers(options: ScoringOptions, { corpora, store, changed }: WorkerDependencies) {
   const { database, clock, log } = options;
-  const timeout = options.jobTimeoutSeconds * 1000;
+  const timeout = (options.jobTimeoutSeconds ?? 600) * 1000;
   let farm: Farm | undefined;
   const pool = new Pool({
     store: {

@@ -307,10 +307,7 @@ export class Pool {
     this.#terminate(slot);
     const seconds = (lease.timeout ?? this.#options.timeout) / 1000;
     this.#complete(lease.id, () =>
-      this.#options.store.fail(
-        lease.rid,
-        `The job was stopped after ${seconds} seconds (setting job_timeout).`,
-      ),
+      this.#options.store.fail(lease.rid, `The job was stopped after ${seconds} seconds.`),
     );
   }
 
