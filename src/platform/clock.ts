@@ -14,8 +14,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   microseconds() {
     const [monotonic, wall] = [performance.now(), Date.now()];
-    if (Math.floor(offset + monotonic) !== wall) offset = wall - monotonic;
-    return Math.max(wall * 1000, Math.floor((offset + monotonic) * 1000));
+    const time = Math.min(Math.max(offset + monotonic, wall), wall + 0.999);
+    offset = time - monotonic;
+    return Math.floor(time * 1000);
   },
   newId: () => crypto.randomUUID(),
 };
