@@ -229,7 +229,7 @@ describe("nested locations", () => {
   });
 });
 
-describe("limits of XLSX files", () => {
+describe("limits of imported files", () => {
   const importFile = async (file: Uint8Array<ArrayBuffer>) => {
     const { status, bytes } = await lab.bytes("POST", "consumables/import/?dry_run=1", {
       as: "alice",
@@ -254,6 +254,26 @@ describe("limits of XLSX files", () => {
       );
       const over = await cell(LIMITS.cell.max + 1);
       expect([over.status, over.body.message]).toEqual([413, `Row 2, column 1: ${tooLong}`]);
+    },
+  );
+
+  test.each([",", ";", "\t"])(
+    "a CSV file separated by %j has cells of up to 32,767 characters",
+    async (separator) => {
+      const cell = (value: string) =>
+        importFile(new TextEncoder().encode(`name${separator}description\nx${separator}"${value}"\n`));
+      const allowed = await cell("é".repeat(LIMITS.cell.max));
+      expect((allowed.body.errors as { message: string }[])[0].message).toContain(
+        "no more than 10000 characters",
+      );
+      // The quote that protects a formula does not count.
+      expect((await cell(`'=${"é".repeat(LIMITS.cell.max - 1)}`)).status).toBe(200);
+      const over = await cell("é".repeat(LIMITS.cell.max + 1));
+      expect([over.status, over.body.message]).toEqual([413, `Row 2, column 2: ${tooLong}`]);
+      const header = await importFile(
+        new TextEncoder().encode(`name${separator}${"h".repeat(LIMITS.cell.max + 1)}\n`),
+      );
+      expect([header.status, header.body.message]).toEqual([413, `Row 1, column 2: ${tooLong}`]);
     },
   );
 

@@ -82,7 +82,13 @@ async function* csvRows(text: string): AsyncGenerator<Row> {
   const { streamCsvRows } = await import("hucre/csv");
   let number = 0;
   for (const row of streamCsvRows(text))
-    yield { number: ++number, cells: row.map((cell) => csvValue(String(cell ?? ""))) };
+    yield { number: ++number, cells: row.map((cell, i) => fitting(csvValue(String(cell ?? "")), number, i)) };
+}
+
+/** The text of a cell. @throws Problem too_large */
+function fitting(text: string, row: number, column: number): string {
+  if (text.length > LIMITS.cell.max) throw cellTooLong(`Row ${row}, column ${column + 1}: `);
+  return text;
 }
 
 async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<Row> {
@@ -95,8 +101,7 @@ async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<Row> {
   };
   for await (const { index, values } of streamXlsxRows(toStreamable(bytes, MAX_UNCOMPRESSED, idle))) {
     const cells = values.map((value, i): Cell => {
-      if (typeof value === "string" && value.length > LIMITS.cell.max)
-        throw cellTooLong(`Row ${index + 1}, column ${i + 1}: `);
+      if (typeof value === "string") return fitting(value, index + 1, i);
       if (value === null || value === undefined) return null;
       if (value instanceof Date) return value.toISOString();
       return typeof value === "object" ? String(value) : value;

@@ -42,9 +42,5 @@ export const LIMITS = {
   depth: { max: 50, of: "locations inside each other", instead: "Choose an outer location." },
   fileRows: { max: 200_000, of: "rows in an imported file", instead: "Split the file." },
   columns: { max: 200, of: "columns in an imported file", instead: "Delete columns that are not imported." },
-  cell: {
-    max: 32_767,
-    of: "characters in a cell of an XLSX file",
-    instead: "Shorten the text, or import it as CSV.",
-  },
+  cell: { max: 32_767, of: "characters in a cell of an imported file", instead: "Shorten the text." },
 } as const satisfies Record<string, Limit>;
