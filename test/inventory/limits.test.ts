@@ -41,6 +41,8 @@ describe("limits of lists", () => {
     ],
     ["values compared for equality", LIMITS.values, (n) => repeated(n, "owner")],
     ["values in a list with commas", LIMITS.values, (n) => `owner=${many(n, String).join(",")}`],
+    ["ids with commas", LIMITS.values, (n) => `id=${many(n, () => Bun.randomUUIDv7()).join(",")}`],
+    ["values of __in", LIMITS.values, (n) => `label__in=${many(n, String).join(",")}`],
     ["values compared otherwise", LIMITS.texts, (n) => repeated(n, "notes__content__icontains")],
     ["descriptions", LIMITS.texts, (n) => repeated(n, "description")],
     ["words", LIMITS.words, (n) => `query=${many(n, String).join("+")}`],

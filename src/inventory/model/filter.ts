@@ -2,7 +2,7 @@ import { errorKey } from "./parse-body.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { and, compare, type Condition, not, or, some } from "./condition.ts";
 import { exceeded } from "../../platform/limits.ts";
-import { DAY, isDay, type KindName, KINDS, parseUuid, quoted } from "./field.ts";
+import { DAY, type Field, isDay, type KindName, KINDS, parseUuid, quoted } from "./field.ts";
 import { LIMITS } from "./limits.ts";
 import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
 import {
@@ -140,11 +140,15 @@ const everyWord =
     );
   };
 
+/** Kinds whose values contain no commas, so that a comma always separates two of them. */
+const SEPARABLE: ReadonlySet<Field["kind"]> = new Set(["reference", "uuid", "integer"]);
+
 /**
  * The condition that a parameter means, or undefined where a list of this resource knows no such parameter:
- * `<field>`, `<reference>_id`, `<reference>__<field>`, each also with `__<lookup>` or `__isnull`.
- * Several values are ORed; for references they may also be separated by commas. Every value and every word of a search
- * is one condition of the budget; values compared for equality are one together, because an index finds them.
+ * `<field>`, `<reference>_id`, `<reference>__<field>`, each also with `__<lookup>`, `__in` or `__isnull`.
+ * Several values are ORed; those of ids, references and `__in` may also be separated by commas. Every value and every
+ * word of a search is one condition of the budget; values compared for equality are one together, because an index finds
+ * them.
  */
 export function parseParameter(
   resources: Resources,
@@ -160,13 +164,16 @@ export function parseParameter(
   }
   const parts = name.split("__");
   const path = knownPath(resources, resource, parts);
+  const equals = (path: readonly string[]) => (value: string) =>
+    parseComparison(resources, resource, path, "==", value);
   if (path) {
-    const listed = fieldAt(resources, resource, path)?.kind === "reference" ? values.flatMap(commas) : values;
-    return anyEqual(listed, budget, (value) => parseComparison(resources, resource, path, "==", value));
+    const isSeparable = SEPARABLE.has(fieldAt(resources, resource, path)?.kind ?? "text");
+    return anyEqual(isSeparable ? values.flatMap(commas) : values, budget, equals(path));
   }
   const before = knownPath(resources, resource, parts.slice(0, -1));
   const lookup = parts[parts.length - 1];
   if (!before) return undefined;
+  if (lookup === "in") return anyEqual(values.flatMap(commas), budget, equals(before));
   if (lookup === "isnull") {
     if (isRelatedPath(resource, before))
       return { error: `Compare a field with it instead: ${before.join("__")}__icontains.` };
@@ -216,6 +223,7 @@ const wordsOf = (typed: string): string[] => typed.trim().split(/\s+/);
 type ParseValue = (value: string) => ParsedFilter;
 
 function anyEqual(values: readonly string[], budget: Budget, one: ParseValue): ParsedFilter {
+  if (values.length === 0) return { error: "Expected values separated by commas." };
   if (values.length > LIMITS.values.max) return { error: exceeded(LIMITS.values) };
   if (!spend(budget, 1)) return { error: exceeded(LIMITS.conditions) };
   return joined(or, [...new Set(values)].map(one));

@@ -266,10 +266,15 @@ function parsePage(typed: string | null): number | "last" {
 /** As Django REST framework answers for a page that does not exist. */
 export const invalidPage = (): Problem => new Problem("not_found", "Invalid page.");
 
-/** As in Django REST framework, a malformed size is the default size. @throws Problem invalid_request */
+/** @throws Problem invalid_request */
 export function parseSize(typed: string | null, limit: Limit = LIMITS.rows): number | "max" {
+  if (typed === null) return DEFAULT_PAGE_SIZE;
   if (typed === "max" || typed === "all") return "max";
-  if (typed === null || !/^0*[1-9]\d*$/.test(typed)) return DEFAULT_PAGE_SIZE;
+  if (!/^0*[1-9]\d*$/.test(typed))
+    throw parameterProblem(
+      "page_size",
+      `Expected a number from 1 to ${limit.max.toLocaleString("en")}, or max.`,
+    );
   if (Number(typed) > limit.max) throw parameterProblem("page_size", exceeded(limit));
   return Number(typed);
 }

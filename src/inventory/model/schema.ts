@@ -138,10 +138,12 @@ const parameter = (name: string, description: string, schema: TSchema): Paramete
 
 /** The description of the exact filter of a field. */
 export function filterDoc(resources: Resources, field: Field): string {
+  const several = "several, separated by commas or repeated, are ORed.";
+  if (field.kind === "uuid") return `Equals; ${several} ${field.doc}`;
   if (field.kind !== "reference") return `Equals. ${field.doc}`;
   const far = targetOf(resources, field);
   const absent = field.nullable ? " `null` finds records without one." : "";
-  return `Equals, by id or ${far.key}; several, separated by commas or repeated, are ORed.${absent} ${field.doc}`;
+  return `Equals, by id or ${far.key}; ${several}${absent} ${field.doc}`;
 }
 
 /** The suffixes that every filter on one field may have. */
@@ -149,7 +151,7 @@ export const LOOKUP_NOTE = `Every field filter may span references (\`<reference
   ...LOOKUPS,
 ]
   .map(([lookup, name]) => `\`__${lookup}\` ${OPERATORS[name].sentence}`)
-  .join("; ")}; \`__isnull\` true or false.`;
+  .join("; ")}; \`__in\` equals one of the values, separated by commas; \`__isnull\` true or false.`;
 
 /** Types as the metadata of Django REST framework calls them. */
 const METADATA_TYPES: Record<Field["kind"], string> = {
@@ -188,7 +190,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
     rule: field.pattern?.rule ?? null,
     // The list of choices of a reference, and their name there.
     reference: far ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs } : null,
-    lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "isnull"] : [],
+    lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "in", "isnull"] : [],
     sortable: isComparable(field) && field.kind !== "json",
   };
 }
