@@ -166,6 +166,10 @@ export function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
+/** The same of a column as SQL. ASCII text takes a third of the time of `fold`, which calls JavaScript for each row. */
+export const foldedText = (column: string): string =>
+  `iif(length(${column}) = octet_length(${column}), lower(${column}), fold(${column}))`;
+
 /**
  * Negative, 0 or positive, as SQLite orders two values of one column: numbers by size, text by its UTF-8 bytes. That
  * is the order of code points, which differs from JavaScript's own order where surrogate pairs meet U+E000 and above.

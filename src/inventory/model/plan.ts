@@ -2,7 +2,7 @@ import { Problem } from "../../problem.ts";
 import { type Actor, GRANTS, visible } from "./access.ts";
 import { ALWAYS, and, type Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
-import type { ChooseTrigrams, Sql } from "./operator.ts";
+import { type ChooseTrigrams, foldedText, type Sql } from "./operator.ts";
 import {
   columnOf,
   isGuarded,
@@ -74,7 +74,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
       if (field.signedIn && actor.user === null) return { plain: "NULL", folded: "NULL", field };
       const plain = `${at}.${field.column ?? name}`;
-      const folded = field.folded ? `${at}.${field.folded}` : `fold(${plain})`;
+      const folded = field.folded ? `${at}.${field.folded}` : foldedText(plain);
       if (field.trigrams === undefined) return { plain, folded, field };
       const index = {
         table: `${of.table}_fts`,
@@ -126,7 +126,7 @@ const relationPlan = (resource: Resource, relation: string, far: string): Plan =
       throw new Error(`${resource.name} has no relation ${relation} with ${name}`);
     const plain = `${far}.${column}`;
     const field = RELATED_TEXT[relation] ?? resource.fields.rid;
-    return { plain, folded: relation === GRANTS ? plain : `fold(${plain})`, field };
+    return { plain, folded: relation === GRANTS ? plain : foldedText(plain), field };
   },
   referenceTo: () => undefined,
   exists() {

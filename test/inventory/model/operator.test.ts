@@ -3,6 +3,7 @@ import { MIGRATIONS } from "../../../db/index.ts";
 import {
   compareStored,
   foldCase,
+  foldedText,
   LOOKUPS,
   type Operator,
   OPERATORS,
@@ -26,11 +27,27 @@ test("every lookup corresponds to an operator", () => {
 
 test("folds text in memory as in SQL", () => {
   const random = seeded(1);
-  const fold = database.prepare("SELECT fold(?) AS folded");
-  for (let i = 0; i < 500; i++) {
-    const text = randomText(random, 8);
-    expect((fold.get(text) as { folded: string }).folded).toBe(foldCase(text));
-  }
+  const fold = database.prepare(
+    `SELECT fold(stored) AS called, ${foldedText("stored")} AS folded FROM (SELECT ? AS stored)`,
+  );
+  const texts = Array.from({ length: 500 }, () => randomText(random, 8));
+  for (const text of [...texts, "", "Box 42\0A", "\0", "\0É", "~[Z]^\x7f\n", "\u00a0É"])
+    expect(fold.get(text)).toEqual({ called: foldCase(text), folded: foldCase(text) });
+  expect(fold.get(null)).toEqual({ called: null, folded: null });
+});
+
+test("folds ASCII text without JavaScript", () => {
+  const counted = openDatabase(":memory:", MIGRATIONS);
+  let calls = 0;
+  counted.function("fold", { deterministic: true }, (text: unknown) => (calls++, foldCase(String(text))));
+  const texts = JSON.stringify(["Box 42", "BOX 43", "Bóx 42", "ﬂask"]);
+  const { text, args } = OPERATORS.icontains.sql({ plain: "value", folded: foldedText("value") }, "BOX");
+  expect(counted.query(`SELECT value FROM json_each(?) WHERE ${text}`).values(texts, ...args)).toEqual([
+    ["Box 42"],
+    ["BOX 43"],
+  ]);
+  expect(calls).toBe(2);
+  counted.close();
 });
 
 test("orders values in memory as in SQL", () => {
@@ -58,7 +75,7 @@ describe("an operator has the same meaning in SQL and in memory", () => {
         // Parts of the stored text, so that often enough something is found.
         const value = random.chance(0.5) ? randomText(random, 2) : stored.slice(random.below(3));
         if (!value.isWellFormed()) continue;
-        const { text, args } = operator.sql({ plain: "stored", folded: "fold(stored)" }, value);
+        const { text, args } = operator.sql({ plain: "stored", folded: foldedText("stored") }, value);
         const row = database
           .prepare(`SELECT (${text}) IS TRUE AS holds FROM (SELECT ? AS stored)`)
           .get(...args, stored) as { holds: number };
