@@ -31,6 +31,9 @@ const BOTH = ["admin", "user0"] as const;
 const digits = (random: Random, count: number): string => String(random(10 ** count)).padStart(count, "0");
 /** A page that exists for user0 too, who may view six of ten records. */
 const page = (random: Random, records: number): number => 1 + random(Math.floor((records * 0.6) / 50));
+/** A record that user0 may view: a public one or its group's. */
+const visible = (random: Random, records: number): number =>
+  random(Math.floor(records / 10)) * 10 + [0, 1, 3, 5, 7, 9][random(6)];
 /** One of the first twenty pages of a list; of some types user0 may view one record of twenty. */
 const early = (random: Random, records: number): number =>
   1 + random(Math.min(20, Math.floor(records / 20 / 50)));
@@ -87,8 +90,8 @@ export const KINDS: readonly Kind[] = [
   { name: "query, one letter", path: (random) => `locations/?query=${random(10)}`, users: BOTH },
   {
     name: "any record",
-    path: (random, records) => `annotationtypes/${idOf(1, random(records))}/`,
-    users: ["admin"],
+    path: (random, records) => `annotationtypes/${idOf(1, visible(random, records))}/`,
+    users: BOTH,
   },
 ];
 
