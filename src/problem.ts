@@ -44,6 +44,7 @@ export const PROBLEMS = {
     78,
     "A setting has a value that is not allowed; the message names both and the choices.",
   ),
+  url_too_long: client(414, 65, "The URL is longer than the limit that the message names."),
   unauthenticated: client(401, 77, "Credentials are missing or not valid."),
   second_factor_required: client(
     401,

@@ -10,6 +10,7 @@ import { compress } from "./compression.ts";
 import { allowOrigin, preflight } from "./cors.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
+import { exceeded, LIMITS } from "./limits.ts";
 import { fieldErrors } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
 import { requireOwnHost } from "./own-host.ts";
@@ -228,11 +229,12 @@ function normalizeUrl(
 
 /** @throws Problem for a request that is refused before routing */
 function checkRequest(
-  { headers }: Request,
+  { headers, url }: Request,
   path: string,
   hasHost: boolean,
   { maxMessageBytes, isUpload }: Pick<HttpOptions, "maxMessageBytes" | "isUpload">,
 ): void {
+  if (url.length > LIMITS.url.max) throw new Problem("url_too_long", exceeded(LIMITS.url));
   if (path.startsWith("/soap/")) return;
   if (!hasHost) throw new Problem("invalid_request", "The request has no usable Host header.");
   // A body of unknown length is counted where it is read.

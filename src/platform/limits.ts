@@ -10,6 +10,11 @@ export interface Limit {
 export const LIMITS = {
   containers: { max: 1_000_000, of: "lists and objects in one JSON body", instead: "Split the request." },
   members: { max: 10_000, of: "members in one JSON object or form", instead: "Split the request." },
+  url: {
+    max: 65_536,
+    of: "characters in a URL",
+    instead: "Send the parameters of a list in the body of a POST to its search/.",
+  },
   bodies: {
     max: 67_108_864,
     of: "bytes of request bodies in flight",

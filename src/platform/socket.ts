@@ -1,4 +1,5 @@
 import { chmodSync, lstatSync, rmSync } from "node:fs";
+import http from "node:http";
 import { connect } from "node:net";
 import { Problem } from "../problem.ts";
 import { type CertificateFiles, readCertificate, stampOf } from "./certificate.ts";
@@ -82,8 +83,13 @@ type Place =
   | { hostname: string; port: number; reusePort?: boolean; tls?: { cert: string; key: string } }
   | { unix: string };
 
+/** Bytes of a request line with its headers; Bun answers longer ones with 431 and no body. */
+const MAX_HEAD = 131_072;
+
 function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
   const isUnix = "unix" in place;
+  // Bun.serve takes it from here; its default is 16 KB.
+  Object.assign(http, { maxHeaderSize: MAX_HEAD });
   return Bun.serve({
     // With Bun's default a second instance would share the port without notice.
     reusePort: false,

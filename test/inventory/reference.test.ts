@@ -28,7 +28,7 @@ afterAll(() => lab.database.close());
 
 test("every operation has a unique id, a summary, a tag and described responses", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  expect(operations.length).toBe(24 * RESOURCES.length + 19 * RESOURCES.filter(isGuarded).length + 56);
+  expect(operations.length).toBe(25 * RESOURCES.length + 19 * RESOURCES.filter(isGuarded).length + 58);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   for (const { summary, tags, responses } of operations) {
     expect(summary).toMatch(/\S/);

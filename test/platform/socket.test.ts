@@ -32,6 +32,16 @@ test.each([
   }
 });
 
+test("takes a request line with headers of 128 KB, and rejects longer ones", async () => {
+  const socket = await open();
+  try {
+    const status = async (length: number) => (await fetch(`${socket.url}/x?${"y".repeat(length)}`)).status;
+    expect([await status(20_000), await status(120_000), await status(131_072)]).toEqual([200, 200, 431]);
+  } finally {
+    await socket.stop(true);
+  }
+});
+
 test("selects the next free port within the allowed number of attempts", async () => {
   const first = await open();
   try {

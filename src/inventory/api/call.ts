@@ -48,10 +48,18 @@ interface CallOptions {
 
 const isRead = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
 
-/** @throws Problem unauthenticated */
-export function openCall(options: CallOptions, request: Request, context: RequestContext): OpenedCall {
-  const actor = options.authenticate(request);
-  if (actor.user === null && !(options.anonymousRead && isRead(request.method))) throw missingCredentials();
+/** @param reads whether the request changes nothing, whatever its method @throws Problem unauthenticated */
+export function openCall(
+  options: CallOptions,
+  request: Request,
+  context: RequestContext,
+  reads: boolean,
+): OpenedCall {
+  const isSafe = isRead(request.method);
+  // Rules for writing, such as those of read-only tokens, go by the method.
+  const asked = reads && !isSafe ? new Request(request.url, { headers: request.headers }) : request;
+  const actor = options.authenticate(asked);
+  if (actor.user === null && !(options.anonymousRead && (reads || isSafe))) throw missingCredentials();
   return { ...openAnonymousCall(options, request, context), actor };
 }
 

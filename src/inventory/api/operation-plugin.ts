@@ -151,6 +151,8 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   /** Error statuses besides the usual ones. */
   errors?: readonly number[];
   signedIn?: boolean;
+  /** Whether a POST changes nothing, so that anonymous callers and read-only tokens may send it. */
+  reads?: true;
   /** Whether `Allow` leaves the method out. */
   unlisted?: boolean;
   /** Whether the request may take long, so that another process answers it. `sent`: a body that the handler parses. */
@@ -162,20 +164,26 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
 /** Relative to the root of the API or to a resource, whose aliases the document leaves out; or absolute. */
 export type Path = string | readonly [RoutedResource, string];
 
-type OpenCall = (request: Request, context: RequestContext) => Omit<Call, "allow">;
+type OpenCall = (request: Request, context: RequestContext, reads: boolean) => Omit<Call, "allow">;
 
-type Run = (context: Context) => Response | Promise<Response>;
+export type Run = (context: Context) => Response | Promise<Response>;
 
 /** Answers an operation, named by method and path, in another process. */
 export type SendAway = (operation: string, context: Context, sent?: Uint8Array) => Promise<Response>;
 
 /** Supplies `call`, refuses anonymous callers where `signedIn` is set, and sends `Allow`. */
-const createPlugin = (open: OpenCall, maxBytes: number, allowed: ReadonlyMap<string, string>) =>
+const createPlugin = (
+  open: OpenCall,
+  maxBytes: number,
+  { allowed, reading }: { allowed: ReadonlyMap<string, string>; reading: ReadonlySet<string> },
+) =>
   new Elysia()
     .use(requestPlugin)
     .parser("unwrappedJson", async ({ request }) => unwrap(await readJson(request, maxBytes)))
     .derive(({ request, requestContext, route }) => ({
-      call: Object.assign(open(request, requestContext), { allow: allowed.get(route) ?? "OPTIONS" }) as Call,
+      call: Object.assign(open(request, requestContext, reading.has(route)), {
+        allow: allowed.get(route) ?? "OPTIONS",
+      }) as Call,
     }))
     .macro({
       signedIn: {
@@ -204,6 +212,8 @@ export class Api {
   readonly #routes: { method: Method; path: string; run: unknown; hook: object }[] = [];
   readonly #methods = new Map<string, Set<Method>>();
   readonly #allowed = new Map<string, string>();
+  /** Paths whose POST changes nothing. */
+  readonly #reading = new Set<string>();
 
   /** Without `sendAway`, heavy requests are answered here, too. */
   constructor(open: OpenCall, maxBytes: number, sendAway?: SendAway) {
@@ -217,31 +227,36 @@ export class Api {
 
   /** All operations as one plugin. It is not kept: with its copies of 1,400 routes it takes several megabytes. */
   plugin(): AnyElysia {
-    const plugin = createPlugin(this.#open, this.#maxBytes, this.#allowed);
+    const plugin = createPlugin(this.#open, this.#maxBytes, {
+      allowed: this.#allowed,
+      reading: this.#reading,
+    });
     for (const { method, path, run, hook } of this.#routes.splice(0))
       plugin.route(method, path, run as never, hook as never);
     return plugin;
   }
 
+  /** Returns its handler, which decides whether a request is heavy. */
   add<Query extends TObject, Body extends TSchema>(
     method: Method,
     path: Path,
     operation: Operation<Query, Body>,
-  ): void {
+  ): Run {
     if (typeof path === "string") return this.#route(method, path, operation);
     const [{ segment, aliases = [] }, rest] = path;
-    this.#route(method, `${segment}/${rest}`, operation);
     const { summary: _, ...undocumented } = operation;
     for (const alias of aliases) this.#route(method, `${alias}/${rest}`, undocumented);
+    return this.#route(method, `${segment}/${rest}`, operation);
   }
 
   #route<Query extends TObject, Body extends TSchema>(
     method: Method,
     path: string,
     operation: Operation<Query, Body>,
-  ): void {
-    const { query, body, signedIn, summary, unlisted } = operation;
+  ): Run {
+    const { query, body, signedIn, summary, unlisted, reads } = operation;
     const full = path.startsWith("/") ? path : ROOT + path;
+    if (reads) this.#reading.add(full);
     const methods = this.#methods.get(full) ?? new Set();
     if (!unlisted) this.#methods.set(full, methods.add(method));
     this.#allowed.set(full, allowOf(methods));
@@ -267,6 +282,7 @@ export class Api {
             : ({ describe: () => detailOf(method, path, operation) } satisfies DeferredDetail),
       },
     });
+    return answer as Run;
   }
 
   /** The handler of an operation that is heavy for some requests. */
@@ -314,9 +330,11 @@ function decoded(params: Record<string, string | null> = {}): Record<string, str
   return params as Record<string, string>;
 }
 
+const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;
+
 function detailOf(method: Method, path: string, about: Operation): object {
   const { summary, description, accepts = [], returns, status, signedIn } = about;
-  const writes = method !== "GET";
+  const writes = isWrite(method, about);
   const sends = about.sends ?? (about.body && content(about.body));
   const previews = accepts.includes("dryRun") && (status !== undefined || !returns);
   return {

@@ -159,7 +159,7 @@ function addWrites(api: Api, files: Attachments): void {
     method: "PUT" | "PATCH" | "DELETE",
     about: Partial<Operation>,
     read: (call: Call) => Promise<Write>,
-  ): void =>
+  ): unknown =>
     api.add(method, FILE_PATH, {
       ...about,
       accepts: ["dryRun", "match"],

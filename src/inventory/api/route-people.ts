@@ -11,7 +11,8 @@ import { type Api } from "./operation-plugin.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { isHeavyList } from "./heavy-request.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
-import { addOptions, parametersOf } from "./route-records.ts";
+import { SEARCH } from "./list-search.ts";
+import { addOptions, addSearch, parametersOf } from "./route-records.ts";
 import { content, optional, pageOf, singlePage, TEXT } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
@@ -56,7 +57,7 @@ function sentBy(kind: Kind, isChange: boolean) {
 function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/`;
-  api.add("GET", path, {
+  const list = api.add("GET", path, {
     summary: `List ${resource.segment}`,
     description: resource.summary,
     parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
@@ -72,6 +73,7 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
       return listRecords(call, resource);
     },
   });
+  addSearch(api, path + SEARCH, resource, { list, signedIn: true });
   api.add("POST", path, {
     summary: `Create ${NOUNS[kind]}`,
     description: "Administrators only.",

@@ -14,9 +14,17 @@ import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRequested, mayChange, notFound, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
+import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
-import { type Api, inQuery, type Operation, type Parameter, type Path } from "./operation-plugin.ts";
+import {
+  type Api,
+  inQuery,
+  type Operation,
+  type Parameter,
+  type Path,
+  type Run,
+} from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";
@@ -96,7 +104,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
   const changes = bodySchema(DECLARED, resource, true);
   const id = valueSchema(DECLARED, "id", resource.fields.id);
   const renderings = parametersOf(resource);
-  api.add("GET", [resource, ""], {
+  const list = api.add("GET", [resource, ""], {
     summary: `List ${segment}`,
     description: `${summary} ${LOOKUP_NOTE}`,
     parameters: listParameters(DECLARED, resource),
@@ -105,6 +113,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     heavy: ({ call }) => isHeavyList(call, resource),
     run: ({ call }) => redirectOfFilterForm(call) ?? listRecords(call, resource),
   });
+  addSearch(api, [resource, SEARCH], resource, { list });
   api.add("POST", [resource, ""], {
     summary: `Create records in ${segment}`,
     description:
@@ -138,6 +147,28 @@ function addCollection(api: Api, resource: RoutedResource): void {
     });
   addOptions(api, [resource, ""], resource, ({ actor }) => (actor.user === null ? [] : ["POST"]));
 }
+
+/** The list by POST, for parameters that are too long for a URL. */
+export function addSearch(
+  api: Api,
+  path: Path,
+  resource: RoutedResource,
+  { list, ...options }: { list: Run; signedIn?: true },
+): void {
+  api.add("POST", path, {
+    ...options,
+    summary: `Search ${resource.segment}`,
+    description:
+      "Returns the list that GET returns for the same parameters. Each member is a parameter with its value or a list of values; `query_expression` may be JSON itself. Changes nothing: anonymous callers and read-only tokens may send it.",
+    reads: true,
+    sends: content(SEARCHED),
+    returns: content(listSchema(DECLARED, resource)),
+    errors: [406, 413, 415, 503],
+    run: async ({ call }) => list({ call: await listCallOf(call), params: {}, query: {}, body: undefined }),
+  });
+}
+
+const SEARCHED = Type.Object({}, { additionalProperties: true, description: "The parameters of the list." });
 
 function addItem(api: Api, resource: RoutedResource): void {
   const { segment } = resource;

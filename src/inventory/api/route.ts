@@ -50,7 +50,8 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
   const shared = { store, maxBytes };
   const authenticate = (request: Request): Actor => accounts.authenticate(request);
   const api = new Api(
-    (request, context) => openCall({ ...shared, authenticate, anonymousRead }, request, context),
+    (request, context, reads) =>
+      openCall({ ...shared, authenticate, anonymousRead }, request, context, reads),
     maxBytes,
     pool && !isInMemory(database) ? sendTo(pool, database) : undefined,
   );

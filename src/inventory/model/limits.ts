@@ -16,6 +16,11 @@ export const LIMITS = {
   words: { max: 20, of: "words in one search", instead: "Search for fewer words." },
   nesting: { max: 16, of: "levels of and, or, not in an expression", instead: "Use fewer levels." },
   terms: { max: 10, of: "fields in an ordering", instead: "Order by fewer fields." },
+  search: {
+    max: 262_144,
+    of: "bytes in the body of a search",
+    instead: "Split the request.",
+  },
   rows: {
     max: 1000,
     of: "records on a page",
