@@ -2,7 +2,7 @@ import type { Database } from "./sqlite.ts";
 import { Problem } from "../problem.ts";
 
 /** Milliseconds that a request waits for the lock. */
-const PATIENCE = 30_000;
+const PATIENCE = 10_000;
 
 /**
  * The writer of a database, within this process. SQLite blocks the thread of a second writer, which must not happen to
@@ -10,15 +10,18 @@ const PATIENCE = 30_000;
  * Reads need no lock.
  */
 export class WriteLock {
+  /** In a process that writes for the server: asks the server for its lock. */
+  acquire: (() => Promise<void>) | undefined;
   #held: Promise<void> | undefined;
 
   constructor(private readonly database: Database) {}
 
   /**
    * Undefined if a write may start now, in this turn of the event loop; else a promise of that.
-   * @throws Problem busy, by the promise, after 30 seconds
+   * @throws Problem busy, by the promise, after 10 seconds
    */
   free(): Promise<void> | undefined {
+    if (this.acquire) return this.acquire();
     return this.#held && this.#wait(this.#held);
   }
 
@@ -41,9 +44,13 @@ export class WriteLock {
 
   async #wait(held: Promise<void>): Promise<void> {
     const late = Promise.withResolvers<void>();
-    const busy = new Problem("busy", "An import or a bulk change is being written. Try again in a minute.", {
-      headers: { "Retry-After": "60" },
-    });
+    const busy = new Problem(
+      "busy",
+      "An import or a bulk change is being written. Try again in 10 seconds.",
+      {
+        headers: { "Retry-After": "10" },
+      },
+    );
     const timer = setTimeout(() => late.reject(busy), PATIENCE);
     try {
       for (let now: Promise<void> | undefined = held; now; now = this.#held)

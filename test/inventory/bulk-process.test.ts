@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, jest, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,8 @@ import { RequestPool } from "../../src/inventory/index.ts";
 import type { Answer } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
+import { writeLockOf } from "../../src/platform/write-lock.ts";
+import type { Problem } from "../../src/problem.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Lab, openLab } from "./harness.ts";
 
@@ -122,7 +124,7 @@ test("writes and responds as the thread of the server does", async () => {
 }, 120_000);
 
 test("lets others read meanwhile, and write afterwards", async () => {
-  const bulk = send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=0`, { description: "dry" });
+  const bulk = send(away, "DELETE", `locations/bulk_delete/?${FILTER}&dry_run=1&changes=0`);
   await Bun.sleep(20);
   const write = send(away, "POST", "locations/", { label: "Written meanwhile" }, "bob");
   let turns = 0;
@@ -134,6 +136,54 @@ test("lets others read meanwhile, and write afterwards", async () => {
   expect(turns).toBeGreaterThan(10);
 }, 60_000);
 
+test("lets others write until it writes, and includes what they wrote", async () => {
+  const box = "20000000-0000-4000-8000-000000000007";
+  const bulk = send(away, "PATCH", `locations/?${FILTER}`, { description: "bulk" });
+  const one = send(away, "PATCH", `locations/${box}/`, { barcode: "before", description: "one" });
+  const statuses = [(await one).status, (await bulk).status];
+  const [[row]] = lab.database.query(`SELECT rid FROM location WHERE id = '${box}'`).values();
+  const changes = lab.database
+    .query(
+      "SELECT after ->> 'barcode', after ->> 'description' FROM record_change WHERE object_kind = 'location' AND object_rid = ? ORDER BY seq DESC LIMIT 2",
+    )
+    .values(Number(row));
+  expect({ statuses, changes }).toEqual({
+    statuses: [200, 200],
+    changes: [
+      ["before", "bulk"],
+      ["before", "one"],
+    ],
+  });
+  expect(descriptionsOf()).toEqual([["bul"]]);
+}, 60_000);
+
+test("previews a change while another process holds the write lock", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = writeLockOf(lab.database).hold(() => promise);
+  const preview = await send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=1`, {
+    description: "dry",
+  });
+  expect({ status: preview.status, count: preview.body.count }).toEqual({ status: 200, count: RECORDS });
+  resolve();
+  await held;
+});
+
+test("tells a write to try again that has waited for the lock", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const lock = writeLockOf(lab.database);
+  const held = lock.hold(() => promise);
+  jest.useFakeTimers();
+  try {
+    const waiting = lock.free()!.catch((error: Problem) => error);
+    jest.advanceTimersByTime(10_000);
+    expect(await waiting).toMatchObject({ code: "busy", headers: { "Retry-After": "10" } });
+  } finally {
+    jest.useRealTimers();
+    resolve();
+    await held;
+  }
+});
+
 test("leaves no log of the transaction that the server would have to write back", async () => {
   expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "logged" })).status).toBe(200);
   const log = () =>
@@ -142,16 +192,16 @@ test("leaves no log of the transaction that the server would have to write back"
 }, 30_000);
 
 test("writes nothing when its process is killed, and the next one writes", async () => {
-  const before = descriptionsOf();
+  const before = rowsOf(lab);
   await send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=0`, { description: "dry" });
-  const bulk = send(away, "PATCH", `locations/?${FILTER}`, { description: "killed" });
+  const bulk = send(away, "DELETE", `locations/bulk_delete/?${FILTER}`);
   await Bun.sleep(50);
   for (const pid of pool.pids) process.kill(pid, "SIGKILL");
   expect(await bulk).toMatchObject({
     status: 503,
     body: { code: "busy", message: expect.stringContaining("all of them were written, or none") },
   });
-  expect(descriptionsOf()).toEqual(before);
+  expect(rowsOf(lab)).toEqual(before);
   expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "yes" })).status).toBe(200);
   expect(descriptionsOf()).toEqual([["yes"]]);
 }, 60_000);

@@ -1,7 +1,7 @@
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { singleParameter } from "../model/listing.ts";
-import type { BatchKind } from "../records/batch-audit.ts";
+import type { BatchKind, RecordWrite } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import { bodyOf, type Call, noContent, respondJson } from "./call.ts";
 import { Problem } from "../../problem.ts";
@@ -10,6 +10,8 @@ export interface Batch<Value> {
   kind: BatchKind;
   /** Row of the batch that this one undoes. */
   undoes?: number;
+  /** What the work would do, if that was computed beforehand. */
+  planned?: readonly RecordWrite[] | undefined;
   work(writer: RecordWriter): Value;
   respond(value: Value): Response;
 }
@@ -20,15 +22,8 @@ export interface Batch<Value> {
  */
 export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Value>): Response {
   const { actor, request, store, url } = call;
-  const number = (name: string, kind: "flag" | "integer", otherwise: number): number => {
-    const given = singleParameter(url.searchParams, name);
-    const value = given === null ? otherwise : KINDS[kind].parse(given);
-    if (value === undefined || Number(value) < 0)
-      throw parameterProblem(name, `Expected ${KINDS[kind].expected}.`);
-    return Number(value);
-  };
-  const dryRun = number("dry_run", "flag", 0) === 1;
-  const previewLimit = number("changes", "integer", Number.POSITIVE_INFINITY);
+  const dryRun = isDryRun(call);
+  const previewLimit = numberOf(call, "changes", "integer", Number.POSITIVE_INFINITY);
   const confirm = singleParameter(url.searchParams, "confirm");
   const outcome = store.run({ ...info, actor, dryRun, confirm, previewLimit }, work);
   if ("preview" in outcome) return respondJson(outcome.preview);
@@ -38,9 +33,21 @@ export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Va
   return response;
 }
 
+function numberOf({ url }: Call, name: string, kind: "flag" | "integer", otherwise: number): number {
+  const given = singleParameter(url.searchParams, name);
+  const value = given === null ? otherwise : KINDS[kind].parse(given);
+  if (value === undefined || Number(value) < 0)
+    throw parameterProblem(name, `Expected ${KINDS[kind].expected}.`);
+  return Number(value);
+}
+
+const isDryRun = (call: Call): boolean => numberOf(call, "dry_run", "flag", 0) === 1;
+
 /** Runs a batch once other writes allow it. */
-export const writeBatch = <Value>(call: Call, batch: Batch<Value>): Promise<Response> =>
-  call.store.enqueue(() => runBatch(call, batch));
+export const writeBatch = async <Value>(call: Call, batch: Batch<Value>): Promise<Response> =>
+  batch.planned && isDryRun(call)
+    ? call.store.statements.reading(() => runBatch(call, batch))
+    : call.store.enqueue(() => runBatch(call, batch));
 
 /** The same for a POST: a repeated request with the same Idempotency-Key and body gets the first response again. */
 export const writeOnce = <Value>(call: Call, body: Json, batch: Batch<Value>): Promise<Response> =>

@@ -29,8 +29,8 @@ export interface RemoteRequest {
   origin: Origin | undefined;
 }
 
-/** `next` asks for more of the body; `cancel` says that nobody reads the rest. */
-export type ToProcess = RemoteRequest | { kind: "next" } | { kind: "cancel" };
+/** `locked` says that the process may write; `next` asks for more of the body; `cancel` says that nobody reads the rest. */
+export type ToProcess = RemoteRequest | { kind: "locked" } | { kind: "next" } | { kind: "cancel" };
 
 export interface RemoteHead {
   kind: "head";
@@ -54,8 +54,10 @@ export interface RemoteFailure {
   };
 }
 
+/** `lock` asks for the write lock, until the response begins. */
 export type FromProcess =
   | { kind: "ready"; version: string }
+  | { kind: "lock" }
   | RemoteHead
   | { kind: "chunk"; bytes: Uint8Array; ended: boolean }
   | RemoteFailure;

@@ -27,6 +27,15 @@ const IDLE = 20_000;
 /** Milliseconds that a request may still take when its client has gone: starting a process again costs more. */
 const GRACE = 300;
 
+/** Key of the process that writes, of which there is one. */
+const WRITER = "writer";
+
+const READS_WAIT = "Long lists, searches and reports of other users occupy all processes. Try again later.";
+const WRITES_WAIT = "Another bulk change is being made. Try again later.";
+
+/** Holds the write lock during work. */
+export type HoldLock = <T>(work: () => Promise<T>) => Promise<T>;
+
 export interface RequestPoolOptions {
   /** Of the executable: after an upgrade, the file may be another. */
   version: string;
@@ -71,8 +80,11 @@ export class RequestPool {
     return [...this.#processes].map(({ pid }) => pid);
   }
 
-  /** The response, whose body is computed as fast as it is read. @throws Problem, also that of the handler */
-  async run(remote: RemoteRequest, caller: RemoteCaller): Promise<Response> {
+  /**
+   * The response, whose body is computed as fast as it is read. `hold` runs the part of the work that writes while it
+   * holds the write lock. @throws Problem, also that of the handler
+   */
+  async run(remote: RemoteRequest, caller: RemoteCaller, hold?: HoldLock): Promise<Response> {
     const process = await this.#acquire(remote, caller);
     // A write goes on: a client or a proxy may be less patient than a large change takes.
     const hurry = (): void => (remote.writes ? undefined : process.limit(GRACE));
@@ -80,7 +92,9 @@ export class RequestPool {
     try {
       await process.started;
       if (caller.signal.aborted) throw busy("The client has disconnected.", 1);
-      const reply = await process.exchange(remote, caller.describe);
+      let reply = await process.exchange(remote, caller.describe);
+      if (reply.kind === "lock")
+        reply = await hold!(() => process.exchange({ kind: "locked" }, caller.describe));
       if (reply.kind !== "head") throw problemOf(reply);
       return this.#respond(reply, process, caller);
     } catch (error) {
@@ -151,26 +165,22 @@ export class RequestPool {
 
   async #acquire({ writes }: RemoteRequest, caller: RemoteCaller): Promise<RequestProcess> {
     if (this.#closed) throw busy("The service is stopping.", 10);
-    // Writes take turns already: the caller holds the write lock.
-    if (writes) return this.#take(true, "writer");
-    const key = caller.user === null ? `network ${caller.network}` : `user ${caller.user}`;
+    const reader = caller.user === null ? `network ${caller.network}` : `user ${caller.user}`;
+    const key = writes ? WRITER : reader;
     this.#waiting = this.#waiting.filter((one) => !one.caller.signal.aborted);
-    const own = this.#waiting.filter((one) => one.key === key).length;
+    const own = this.#waiting.filter((one) => one.caller.user === caller.user && one.key === key).length;
     if (own >= WAITING_PER_CALLER || this.#waiting.length >= WAITING)
       throw busy(
         own >= WAITING_PER_CALLER
-          ? `${own} of your requests for long lists, searches or reports are waiting. Send fewer at a time.`
-          : "Too many long lists, searches and reports are requested. Try again later.",
+          ? `${own} of your long requests are waiting. Send fewer at a time.`
+          : "Too many long lists, searches, reports and bulk changes are requested. Try again later.",
         10,
       );
     const { promise, resolve, reject } = Promise.withResolvers<RequestProcess>();
     const waiting = { caller, key, resolve, reject };
     this.#waiting.push(waiting);
     this.#dispatch();
-    const late = busy(
-      "Long lists, searches and reports of other users occupy all processes. Try again later.",
-      10,
-    );
+    const late = busy(writes ? WRITES_WAIT : READS_WAIT, 10);
     const timer = setTimeout(() => {
       this.#waiting = this.#waiting.filter((one) => one !== waiting);
       reject(late);
@@ -182,18 +192,20 @@ export class RequestPool {
   #dispatch(): void {
     for (;;) {
       const active = [...this.#processes].flatMap(({ key }) => key ?? []);
-      if (active.filter((key) => key !== "writer").length >= PROCESSES) return;
-      const anonymous = active.filter((key) => key.startsWith("network")).length;
+      const readers = active.filter((key) => key !== WRITER);
+      const anonymous = readers.filter((key) => key.startsWith("network")).length;
       const runningOf = (key: string): number => active.filter((other) => other === key).length;
-      const [next] = this.#waiting
-        .filter(
-          ({ key, caller }) => runningOf(key) < PER_CALLER && (caller.user !== null || anonymous < ANONYMOUS),
-        )
-        .sort((a, b) => runningOf(a.key) - runningOf(b.key));
+      const mayRun = ({ key, caller }: Waiting): boolean =>
+        key === WRITER
+          ? runningOf(key) === 0
+          : readers.length < PROCESSES &&
+            runningOf(key) < PER_CALLER &&
+            (caller.user !== null || anonymous < ANONYMOUS);
+      const [next] = this.#waiting.filter(mayRun).sort((a, b) => runningOf(a.key) - runningOf(b.key));
       if (!next) return;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
       try {
-        next.resolve(this.#take(false, next.key));
+        next.resolve(this.#take(next.key === WRITER, next.key));
       } catch (error) {
         next.reject(Problem.from(error));
       }
@@ -307,6 +319,9 @@ class RequestProcess {
 
   /** Sends a message and waits for the reply. @throws Problem too_expensive after the deadline, busy if it ends */
   exchange(message: ToProcess, describe: () => string): Promise<FromProcess> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== null || signalCode !== null)
+      return Promise.reject(busy(ENDED[this.writes ? "write" : "read"], 5));
     this.#reply = Promise.withResolvers();
     const { promise, reject } = this.#reply;
     const { deadline = this.writes ? WRITE_DEADLINE : DEADLINE } = this.options;

@@ -6,6 +6,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";
 import { withinOrigin } from "../../platform/request-context.ts";
 import { checkpoint, type Database, openReader, openWriter } from "../../platform/sqlite.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 
 /** A process that answers heavy requests for the server, one after another, until the server ends it. */
@@ -23,6 +24,8 @@ type Body = ReadableStreamDefaultReader<Uint8Array>;
 let database: Database | undefined;
 let operations: ReturnType<typeof heavyOperations> | undefined;
 let body: Body | undefined;
+/** Called when the server has given the write lock to this process. */
+let locked: (() => void) | undefined;
 
 const send = (message: FromProcess): void => void process.send!(message);
 
@@ -33,6 +36,7 @@ export function serveRequests(version: string): Promise<never> {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => {});
   process.on("message", (message: ToProcess) => {
     if (message.kind === "cancel") void body?.cancel().catch(() => {});
+    else if (message.kind === "locked") locked?.();
     else (message.kind === "next" ? sendChunk() : answer(message)).catch(fail);
   });
   send({ kind: "ready", version });
@@ -87,7 +91,15 @@ function open({ database: path, writes }: RemoteRequest): void {
     // A container may forbid it.
   }
   database = writes ? openWriter(path) : openReader(path);
+  if (writes) writeLockOf(database).acquire = acquireLock;
   operations = heavyOperations(database, systemClock);
+}
+
+function acquireLock(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  locked = resolve;
+  send({ kind: "lock" });
+  return promise;
 }
 
 async function sendChunk(): Promise<void> {

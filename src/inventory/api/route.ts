@@ -121,7 +121,7 @@ const loadFrom =
     return new Uint32Array(await (await pool.run(remote, caller)).arrayBuffer());
   };
 
-/** Sends requests to the pool; those that write hold the write lock meanwhile. */
+/** Sends requests to the pool; those that write hold the write lock while they do. */
 const sendTo =
   (pool: RequestPool, database: Database): SendAway =>
   async (operation, { call, params, query, body }, sent) => {
@@ -148,11 +148,9 @@ const sendTo =
     };
     const { network = "" } = currentRequest() ?? {};
     const describe = () => describeFilters(url.searchParams);
-    const run = () => pool.run(remote, { user: actor.user, network, signal: request.signal, describe });
-    if (!writes) return run();
     const lock = writeLockOf(database);
-    for (let free = lock.free(); free; free = lock.free()) await free;
-    return lock.hold(run);
+    const caller = { user: actor.user, network, signal: request.signal, describe };
+    return pool.run(remote, caller, (work) => lock.hold(work));
   };
 
 /** The start of a sentence about what a request asks for. */

@@ -5,6 +5,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import type { WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
+import type { UniformUpdate } from "../records/uniform-update.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findRecord, membersOf, noContent, readBody, respondJson } from "./call.ts";
@@ -37,11 +38,17 @@ export async function createRecords(call: Call, resource: RoutedResource): Promi
 /** PUT or PATCH of a list. */
 export async function updateRecords(call: Call, resource: RoutedResource): Promise<Response> {
   checkRepresentation(call, resource);
-  const changes = changesOf(call, resource, await readBody(call));
+  const { actor, store } = call;
+  const { changes, plan } = changesOf(call, resource, await readBody(call));
+  const planned = plan && store.statements.reading(plan);
   return writeBatch(call, {
     kind: "bulk_update",
-    // Filters are evaluated in the transaction of the write.
-    work: () => call.store.bulk.update(resource, changes(), modeOf(call), call.actor),
+    planned: planned?.writes,
+    work: () =>
+      planned && store.uniformUpdates.write(planned, actor)
+        ? planned.writes.map(({ rid }) => rid)
+        : // In this transaction, filters are evaluated again.
+          store.bulk.update(resource, changes(), modeOf(call), actor),
     respond: (rids) => showRecords(call, resource, rids, 200),
   });
 }
@@ -73,36 +80,46 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const { actor, store } = call;
   const { searchParams } = call.url;
   const value = await readJson(call.request, call.maxBytes);
-  const named = idsOf(searchParams, value);
+  const named = namedIds(searchParams, value);
   const filters = membersOf(membersOf(value)?.filters);
   const parameters = filters ? parametersOf(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
   return writeOnce(call, value, {
     kind: "bulk_delete",
     work() {
-      const ids = isByFilter ? idsFound(call, resource, parameters) : named;
+      const ids = isByFilter ? idsOf(call, resource, rowsFound(call, resource, parameters)) : named;
       return isByFilter && ids.length === 0 ? [] : store.bulk.remove(resource, ids, actor);
     },
     respond: (ids) => respondJson({ deleted: ids.length, ids }),
   });
 }
 
-/** The changes of a bulk update; evaluated later where a filter selects the records. */
-function changesOf(call: Call, resource: Resource, value: Json): () => BulkChange[] {
-  const { searchParams } = call.url;
+/** The changes of a bulk update, evaluated later where a filter selects the records; and their plan, if there may be one. */
+function changesOf(
+  call: Call,
+  resource: Resource,
+  value: Json,
+): { changes: () => BulkChange[]; plan?: () => UniformUpdate | undefined } {
+  const { actor, store, url } = call;
+  const { searchParams } = url;
   const filtered = parseFilteredChange(value, isFiltered(searchParams));
   if (!filtered) {
     const changes = parseBulkChanges(value);
-    return () => changes;
+    return { changes: () => changes };
   }
   const { filters, body, tests } = filtered;
   const parameters = filters === undefined ? searchParams : parametersOf(filters);
   if (!isFiltered(parameters))
     throw parameterProblem("filters", 'Give at least one filter. {"deleted": false} selects all records.');
-  return () => idsFound(call, resource, parameters).map((id) => ({ id, body, tests }));
+  const find = () => rowsFound(call, resource, parameters);
+  return {
+    changes: () => idsOf(call, resource, find()).map((id) => ({ id, body, tests })),
+    plan: () =>
+      tests.length > 0 ? undefined : store.uniformUpdates.plan(resource, find(), body, modeOf(call), actor),
+  };
 }
 
-function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): string[] {
+function rowsFound({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): number[] {
   for (const name of ["page", "page_size"])
     if (parameters.has(name)) throw parameterProblem(name, "Bulk operations apply to all pages.");
   const filters = new URLSearchParams([...parameters].filter(([name]) => isFilter(name)));
@@ -110,9 +127,11 @@ function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSea
   if (first !== undefined)
     throw parameterProblem(first, "An empty filter selects all records. Use deleted=false for that.");
   const listing = parseListing(store.resources, resource, filters, actor);
-  const { rids } = store.reader.list(resource, { ...listing, page: 1, size: "max" }, actor);
-  return store.reader.values(resource, ["id"], actor, rids).map(({ id }) => String(id));
+  return store.reader.list(resource, { ...listing, page: 1, size: "max" }, actor).rids;
 }
+
+const idsOf = ({ actor, store }: Call, resource: Resource, rids: readonly number[]): string[] =>
+  store.reader.values(resource, ["id"], actor, rids).map(({ id }) => String(id));
 
 function patched(
   { actor, store }: Call,
@@ -155,7 +174,7 @@ function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
  * The ids of a bulk deletion, without duplicates: parameters `id` or `ids`, repeated or separated by commas, optionally
  * with `id=` in front (`?id=<id_1>,id=<id_2>`, as in the specification); or a body that is a list or {"ids": […]}.
  */
-function idsOf(parameters: URLSearchParams, body: Json): string[] {
+function namedIds(parameters: URLSearchParams, body: Json): string[] {
   const fromQuery = ["id", "ids"].flatMap((name) => parameters.getAll(name)).join(",");
   const listed = membersOf(body)?.ids ?? body;
   const given = (Array.isArray(listed) ? listed : []).map((item) => {

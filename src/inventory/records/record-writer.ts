@@ -66,7 +66,8 @@ export class RecordWriter {
     const before = this.current(resource, rid);
     const record = this.#validator.validate(resource, body, mode, { rid, before }, actor);
     if (isSubResource(resource)) return this.setValues(resource, rid, record, actor);
-    this.#write(resource, before, this.#modified(columnsOf(resource, record), actor), "update", actor);
+    const columns = columnsOf(resource, record, changedNames(resource, before, record));
+    this.#write(resource, before, this.#modified(columns, actor), "update", actor);
   }
 
   /** Sets checked values of a sub-resource and restores it if it is deleted. Equal values are not written. */
@@ -197,7 +198,7 @@ export class RecordWriter {
 
   /** Sets the values of a record, and restores it if it is deleted. */
   #revive(resource: Resource, before: StoredRecord, record: Readonly<StoredRecord>, actor: Actor): void {
-    const columns = columnsOf(resource, record);
+    const columns = columnsOf(resource, record, changedNames(resource, before, record));
     columns.set("deleted", 0).set("deleted_date", null).set("deleted_by", null);
     const op = before.deleted === 1 ? "restore" : "update";
     constrained(() => this.#write(resource, before, this.#modified(columns, actor), op, actor));
@@ -274,10 +275,19 @@ function constrained(work: () => unknown): void {
   }
 }
 
+/** Names of the fields to write: an unchanged one would be written to its indexes again, and its reference checked. */
+const changedNames = ({ fields }: Resource, before: StoredRecord, after: Readonly<StoredRecord>): string[] =>
+  Object.keys(fields).filter((name) => (before[name] ?? null) !== (after[name] ?? null));
+
 /** Values by column, with the folded copies. */
-function columnsOf(resource: Resource, record: StoredRecord): Map<string, Stored> {
+export function columnsOf(
+  resource: Resource,
+  record: StoredRecord,
+  names: Iterable<string> = Object.keys(resource.fields),
+): Map<string, Stored> {
   const columns = new Map<string, Stored>();
-  for (const [name, field] of Object.entries(resource.fields)) {
+  for (const name of names) {
+    const field = resource.fields[name];
     if (field.kind === "computed" || field.write === "never") continue;
     columns.set(columnOf(resource, name), record[name] ?? null);
     if (field.folded) columns.set(field.folded, foldCase(String(record[name])));

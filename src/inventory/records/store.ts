@@ -7,13 +7,14 @@ import { changedFields } from "../model/stored-record.ts";
 import { pastAsOf } from "./as-of.ts";
 import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
 import { Bulk } from "./bulk.ts";
-import { describeExposure, unconfirmed } from "./exposure.ts";
+import { describeExposure, type Exposure, unconfirmed } from "./exposure.ts";
 import { History } from "./history.ts";
 import { type BatchInfo, Journal } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
 import { RecordWriter } from "./record-writer.ts";
 import { Statements } from "./statements.ts";
 import { Undo } from "./undo.ts";
+import { UniformUpdates } from "./uniform-update.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
 import type { SubResource } from "../resources/sub-resource.ts";
@@ -32,6 +33,8 @@ export interface WriteOptions extends BatchInfo {
   previewLimit?: number;
   /** The digest of a dry run: do exactly that. */
   confirm: string | null;
+  /** What the work would do, if that is known: a dry run then needs no lock. */
+  planned?: readonly RecordWrite[] | undefined;
 }
 
 /** The result of a batch: its value and id (null if nothing was written), or what would change. */
@@ -65,6 +68,7 @@ export class Store {
   readonly statements: Statements;
   readonly reader: RecordReader;
   readonly bulk: Bulk;
+  readonly uniformUpdates: UniformUpdates;
   readonly history: History;
   readonly undo: Undo;
   readonly #writer: RecordWriter;
@@ -86,6 +90,7 @@ export class Store {
     this.history = new History(statements, versioned);
     this.undo = new Undo(this.#writer, this.history);
     this.bulk = new Bulk(this.reader, this.#writer);
+    this.uniformUpdates = new UniformUpdates(statements, DECLARED, this.reader, clock, this.#journal);
     this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
   }
 
@@ -110,8 +115,9 @@ export class Store {
    * @throws Problem conflict if `confirm` no longer matches, sharing_unconfirmed without it if more people could view records
    */
   run<T>(options: WriteOptions, work: (writer: RecordWriter) => T): Outcome<T> {
-    const { actor, dryRun, confirm, previewLimit } = options;
+    const { actor, dryRun, confirm } = options;
     const watched = dryRun || confirm !== null;
+    if (dryRun && options.planned) return { preview: this.#previewOf(options, options.planned, []) };
     let preview: JsonObject;
     // Thrown to roll the transaction back.
     const [rollback, exposure] = [new Error("dry run"), new Error("exposure")];
@@ -120,22 +126,12 @@ export class Store {
         const value = work(this.#writer);
         if (!watched && exposed.length > 0) throw exposure;
         const exposes = exposed.map((write) => describeExposure(this, this.subResources, write, actor));
-        const digest = watched ? digestOf(options, written, exposes) : "";
-        if (confirm !== null && confirm !== digest)
-          throw new Problem(
-            "conflict",
-            "The records have changed since the dry run. Nothing was written; repeat the dry run.",
-          );
-        if (!dryRun) return value;
-        const changes = this.history.preview(written.slice(0, previewLimit), actor);
-        preview = {
-          dry_run: true,
-          count: written.length,
-          confirm: digest,
-          exposes: exposes.slice(0, previewLimit),
-          changes,
-        };
-        throw rollback;
+        if (dryRun) {
+          preview = this.#previewOf(options, written, exposes);
+          throw rollback;
+        }
+        if (confirm !== null) checkConfirmed(options, written, exposes);
+        return value;
       });
     } catch (error) {
       if (error === exposure) {
@@ -175,6 +171,23 @@ export class Store {
     return Number(this.statements.get({ text, args: [rid] })?.version);
   }
 
+  /** @throws Problem conflict if `confirm` is that of another outcome */
+  #previewOf(
+    options: WriteOptions,
+    written: readonly RecordWrite[],
+    exposes: readonly Exposure[],
+  ): JsonObject {
+    if (options.confirm !== null) checkConfirmed(options, written, exposes);
+    const { actor, previewLimit } = options;
+    return {
+      dry_run: true,
+      count: written.length,
+      confirm: digestOf(options, written, exposes),
+      exposes: exposes.slice(0, previewLimit),
+      changes: this.history.preview(written.slice(0, previewLimit), actor),
+    };
+  }
+
   #batch<T>(info: BatchInfo, work: (written: readonly RecordWrite[], exposed: readonly RecordWrite[]) => T) {
     try {
       return this.statements.writing(() => this.#journal.batch(info, work));
@@ -194,6 +207,19 @@ export class Store {
     if (!row) throw parameterProblem("as_of", `Expected ${KINDS.instant.expected} or the id of a batch.`);
     return Number(row.rid);
   }
+}
+
+/** @throws Problem conflict */
+function checkConfirmed(
+  options: WriteOptions,
+  written: readonly RecordWrite[],
+  exposes: readonly Exposure[],
+): void {
+  if (options.confirm === digestOf(options, written, exposes)) return;
+  throw new Problem(
+    "conflict",
+    "The records have changed since the dry run. Nothing was written; repeat the dry run.",
+  );
 }
 
 /** Values that differ between a dry run and the same request run for real. */

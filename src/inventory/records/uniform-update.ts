@@ -1,0 +1,132 @@
+import type { Actor } from "../model/access.ts";
+import type { Json, Stored } from "../model/field.ts";
+import { LIMITS } from "../model/limits.ts";
+import { parseBody, type ParsedBody, type WriteMode } from "../model/parse-body.ts";
+import { isGuarded, type Resource, type Resources } from "../model/resource.ts";
+import { storedStatement, type StoredRecord } from "../model/stored-record.ts";
+import type { RecordWrite } from "./batch-audit.ts";
+import type { Journal } from "./journal.ts";
+import type { RecordReader } from "./record-reader.ts";
+import { columnsOf } from "./record-writer.ts";
+import type { Statements } from "./statements.ts";
+import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+
+/** The same new values for many records, found and checked, but not written. */
+export interface UniformUpdate {
+  resource: Resource;
+  /** By column, with the folded copies. */
+  columns: ReadonlyMap<string, Stored>;
+  writes: (RecordWrite & { after: StoredRecord })[];
+}
+
+/** Pending trigrams, in bytes, that are written as one segment of the index; 1 MB otherwise. */
+const TRIGRAMS = 33_554_432;
+
+/** Fields that decide who may view a record. */
+const RIGHTS = new Set(["public", "owner", "owned_by"]);
+
+/** Whether values are valid, depend on no other record, and no other record depends on them. */
+const isIndependent = (resource: Resource, { values, pending, given, errors }: ParsedBody): boolean =>
+  isGuarded(resource) &&
+  "version" in resource.fields &&
+  given.size > 0 &&
+  errors.size === 0 &&
+  pending.length === 0 &&
+  values.keys().every((name) => {
+    const { kind, unique, idOf, keysOf } = resource.fields[name];
+    return kind !== "reference" && !unique && !idOf && !keysOf && !RIGHTS.has(name);
+  });
+
+/** Whether a record is valid as it is; the rules of some resources also change values. */
+function keepsRules(
+  { rules }: Resource,
+  record: StoredRecord,
+  given: ReadonlySet<string>,
+  before: StoredRecord,
+): boolean {
+  if (!rules) return true;
+  const ruled = { ...record };
+  return Object.keys(rules(ruled, given, before)).length === 0 && Bun.deepEquals(ruled, record);
+}
+
+/**
+ * Gives many records the same values. Finding, checking and computing take most of the time and need no write lock;
+ * the rest is a few statements, so that others wait briefly.
+ */
+export class UniformUpdates {
+  constructor(
+    private readonly statements: Statements,
+    private readonly resources: Resources,
+    private readonly reader: RecordReader,
+    private readonly clock: Clock,
+    private readonly journal: Journal,
+  ) {}
+
+  /** Undefined if a record is refused, or if the records have to be checked one after another, while they are written. */
+  plan(
+    resource: Resource,
+    rids: readonly number[],
+    body: Json,
+    mode: WriteMode,
+    actor: Actor,
+  ): UniformUpdate | undefined {
+    const parsed = parseBody(this.resources, resource, body, mode);
+    if (rids.length > LIMITS.records.max || !isIndependent(resource, parsed)) return undefined;
+    const values = Object.fromEntries(parsed.values);
+    const rights = this.reader.rights(resource, actor, rids);
+    const writes: UniformUpdate["writes"] = [];
+    for (const rid of rids) {
+      const before = this.statements.get({ text: storedStatement(resource), args: [rid] });
+      if (!before || before.deleted === 1 || !rights.get(rid)?.change) return undefined;
+      const after = { ...before, ...values };
+      if (!keepsRules(resource, after, parsed.given, before)) return undefined;
+      const version = Number(before.version) + 1;
+      Object.assign(after, { version, modified_by: actor.user });
+      writes.push({ resource, rid, op: "update", version, before, after });
+    }
+    return { resource, columns: columnsOf(resource, values, parsed.values.keys()), writes };
+  }
+
+  /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
+  write({ resource, columns, writes }: UniformUpdate, actor: Actor): boolean {
+    const { table } = resource;
+    const versions = JSON.stringify(writes.map(({ rid, before }) => [rid, before!.version]));
+    const unchanged = this.statements.get({
+      text:
+        `SELECT count(*) AS count FROM json_each(?) AS p CROSS JOIN ${table} AS t ON t.rid = p.value ->> 0` +
+        " WHERE t.version = p.value ->> 1",
+      args: [versions],
+    });
+    if (Number(unchanged?.count) !== writes.length) return false;
+    const modified = microsecondsOf(this.clock);
+    const sets = [...columns.keys(), "modified", "modified_by"].map((column) => `${column} = ?`).join(", ");
+    this.#withLargeSegments(resource, () =>
+      this.statements.run({
+        text: `UPDATE ${table} SET ${sets}, version = version + 1 WHERE rid IN (SELECT value FROM json_each(?))`,
+        args: [...columns.values(), modified, actor.user, JSON.stringify(writes.map(({ rid }) => rid))],
+      }),
+    );
+    for (const write of writes) {
+      write.after.modified = modified;
+      this.journal.record(write, actor);
+    }
+    return true;
+  }
+
+  /** By default, FTS5 merges small segments with large ones again and again, which takes five times as long. */
+  #withLargeSegments({ table, fields }: Resource, write: () => void): void {
+    const index = `${table}_fts`;
+    if (!Object.values(fields).some(({ trigrams }) => trigrams)) return write();
+    const set = (option: string, value: number): void =>
+      void this.statements.run({
+        text: `INSERT INTO ${index} (${index}, rank) VALUES (?, ?)`,
+        args: [option, value],
+      });
+    set("automerge", 0);
+    set("hashsize", TRIGRAMS);
+    write();
+    // The defaults of FTS5.
+    set("automerge", 4);
+    set("hashsize", 1_048_576);
+  }
+}
