@@ -141,6 +141,21 @@ test("writes nothing", async () => {
   expect(await last()).toBe(before);
 });
 
+test("remembers long searches in little memory", async () => {
+  const heap = () => {
+    Bun.gc(true);
+    return process.memoryUsage().heapUsed;
+  };
+  const ask = async (i: number) => {
+    const { body } = await search("locations/search/", { label__icontains: `${i}${"x".repeat(100_000)}` });
+    expect(body.total).toBe(0);
+  };
+  await ask(0);
+  const before = heap();
+  for (let i = 1; i <= 100; i++) await ask(i);
+  expect(heap() - before).toBeLessThan(4_000_000);
+});
+
 test.each<[string, unknown, number, string]>([
   ["a list", [], 400, "Expected an object with the parameters of the list."],
   ["no values", { id: [] }, 400, "id: Expected at least one value."],

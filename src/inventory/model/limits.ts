@@ -17,7 +17,7 @@ export const LIMITS = {
   nesting: { max: 16, of: "levels of and, or, not in an expression", instead: "Use fewer levels." },
   terms: { max: 10, of: "fields in an ordering", instead: "Order by fewer fields." },
   search: {
-    max: 262_144,
+    max: 131_072,
     of: "bytes in the body of a search",
     instead: "Split the request.",
   },

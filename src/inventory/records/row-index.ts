@@ -22,6 +22,8 @@ const MAX_ROWS = 2_000_000;
 const MAX_SET_BYTES = 16_000_000;
 const MAX_ORDERS = 8;
 const MAX_ASKED = 10_000;
+/** Characters of a name for what is kept; a digest stands for a longer one. */
+const MAX_KEY = 1000;
 /** Writes of one resource that are remembered; what has not been used for so long is read again. */
 const MAX_WRITES = 5000;
 /** Writes after which an order is read again. */
@@ -368,7 +370,8 @@ export class RowIndex {
     const viewer = this.#dependencies(scope, content).has("grant")
       ? [actor.user, actor.groups]
       : actor.user === null;
-    return JSON.stringify([resource.name, content, viewer]);
+    const key = JSON.stringify([resource.name, content, viewer]);
+    return key.length > MAX_KEY ? new Bun.CryptoHasher("sha256").update(key).digest("base64url") : key;
   }
 
   /** The position in the writes now. `others` changes with those behind references and relations. */

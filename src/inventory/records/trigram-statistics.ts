@@ -3,6 +3,14 @@ import type { ChooseTrigrams, Query } from "../model/operator.ts";
 const MAX_KNOWN = 20_000;
 /** Rows per match below which reading all rows is faster than looking up each match. */
 const MIN_SELECTIVITY = 4;
+/** Characters of a text whose trigrams are compared. */
+const MAX_COMPARED = 200;
+
+function beginning(text: string): string[] {
+  const points: string[] = [];
+  for (const point of text) if (points.push(point) === MAX_COMPARED) break;
+  return points;
+}
 
 /** How many rows have each trigram, to look up only the rarest one of a text: common ones would return every row. */
 export class TrigramStatistics {
@@ -12,7 +20,7 @@ export class TrigramStatistics {
 
   /** The other trigrams need no lookup: the comparison itself tests the rows that are found. */
   readonly choose: ChooseTrigrams = ({ table }, text) => {
-    const points = Array.from(text);
+    const points = beginning(text);
     let rarest: string | undefined;
     let least = this.#rows(table) / MIN_SELECTIVITY;
     for (let i = 0; i + 3 <= points.length; i++) {
@@ -21,6 +29,7 @@ export class TrigramStatistics {
       if (count >= least) continue;
       rarest = trigram;
       least = count;
+      if (count === 0) break;
     }
     return rarest;
   };
