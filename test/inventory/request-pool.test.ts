@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RequestPool, RESOURCES } from "../../src/inventory/index.ts";
 import type { RequestPoolOptions } from "../../src/inventory/api/request-pool.ts";
+import { nextTurn, WRITER } from "../../src/inventory/api/request-turns.ts";
 import type { Answer } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
@@ -173,7 +174,7 @@ test("responds to other requests during a long request", async () => {
 }, 60_000);
 
 test("ends a request at the deadline and names its filter", async () => {
-  const pool = newPool({ deadline: 0.5 });
+  const pool = newPool({ deadline: 0.25 });
   const away = lab.through(pool);
   const response = await ask(away, SLOW, "alice");
   expect({ status: response.status, body: await jsonOf(response) }).toMatchObject({
@@ -191,13 +192,26 @@ test("ends a request at the deadline and names its filter", async () => {
   expect(status).toBe(200);
 }, 30_000);
 
+test("answers a caller whose responses are not read, and cuts off the oldest of too many", async () => {
+  const pool = newPool({ unread: 100 });
+  const away = lab.through(pool);
+  const unread: Response[] = [];
+  for (let i = 0; i < 4; i++) unread.push(await ask(away, "locations/?page_size=max", "alice"));
+  expect(pool.pids).toHaveLength(4);
+  expect((await ask(away, "locations/?page_size=max", "alice")).status).toBe(200);
+  expect(pool.pids).toHaveLength(4);
+  const [oldest, other] = unread;
+  expect(await oldest.text().catch(String)).toContain("The process that computed the response ended");
+  expect((await other.text()).length).toBeGreaterThan(1_000_000);
+}, 60_000);
+
 test("releases the process of a client that disconnected", async () => {
   const pool = newPool();
   const away = lab.through(pool);
   const list = () => ask(away, "locations/?page_size=max", "alice");
-  const [first, second] = await Promise.all([list(), list()]);
+  const [first, ...others] = [await list(), await list(), await list(), await list()];
   let isAnswered = false;
-  const third = list().then((response) => {
+  const last = list().then((response) => {
     isAnswered = true;
     return response.text();
   });
@@ -205,9 +219,48 @@ test("releases the process of a client that disconnected", async () => {
   expect((await ask(away, "changes/", "bob")).status).toBe(200);
   expect(isAnswered).toBe(false);
   await first.body!.cancel();
-  expect((await third).length).toBeGreaterThan(1_000_000);
-  await second.body!.cancel();
+  expect((await last).length).toBeGreaterThan(1_000_000);
+  for (const { body } of others) await body!.cancel();
 }, 60_000);
+
+describe("turns", () => {
+  type Row = [key: string, unreadSince?: number];
+  const next = (waiting: string[], processes: Row[]) => {
+    const turn = nextTurn(
+      waiting.map((key) => ({ key })),
+      processes.map(([key, unreadSince]) => ({ key, unreadSince })),
+      100,
+      1000,
+    );
+    if (typeof turn !== "object") return turn;
+    const { request, displaced } = turn;
+    return displaced ? [request.key, displaced.unreadSince] : request.key;
+  };
+  const busy = (...keys: string[]): Row[] => keys.map((key) => [key]);
+  const unread = (since: number, ...keys: string[]): Row[] => keys.map((key) => [key, since]);
+  const [a, b, c, n] = ["user 1", "user 2", "user 3", "network x"];
+  test.each([
+    ["in the order of arrival", [a, b], [], a],
+    ["with fewer running requests first", [a, b], busy(a), b],
+    ["two at most that compute for one caller", [a, b], busy(a, a), b],
+    ["four at most that compute", [a], busy(b, b, c, c), undefined],
+    ["three at most that compute for anonymous callers", [n, a], busy(n, n, "network y"), a],
+    ["unread responses of the caller do not count", [a], unread(990, a, a, a), a],
+    ["up to four, until one is old", [a], [...unread(990, a, a, a), [a, 950]], 50],
+    ["the oldest of the caller makes room", [a], [...unread(850, a, a, a), [a, 800], [b, 1]], [a, 800]],
+    ["the oldest of all makes room", [c], [...unread(850, a, a, a), ...unread(800, b, b, b)], [c, 800]],
+    [
+      "of anonymous callers for anonymous ones",
+      [n],
+      [...unread(850, n, n, "network y", n), [a, 1]],
+      [n, 850],
+    ],
+    ["one process writes", [WRITER, a], busy(WRITER), a],
+    ["one that writes does not occupy a reader", [a, WRITER], busy(b, b, c, c), WRITER],
+  ] as const)("%s", (_, waiting, processes, expected) => {
+    expect(next([...waiting], processes as unknown as Row[])).toEqual(expected as never);
+  });
+});
 
 test("ends the query of a client that disconnected", async () => {
   const pool = newPool();

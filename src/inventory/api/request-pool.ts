@@ -5,15 +5,11 @@ import {
   REQUEST_PROCESS,
   type ToProcess,
 } from "./remote-request.ts";
+import { callerKey, nextTurn, WRITER } from "./request-turns.ts";
 import type { Log } from "../../platform/log.ts";
 import { selfCommand } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 
-/** Processes that read; each takes some 60 MB while it runs. */
-const PROCESSES = 4;
-/** Of these, the most for one caller, and for callers without credentials together. */
-const PER_CALLER = 2;
-const ANONYMOUS = 3;
 /** Requests that may wait, in all and of one caller. */
 const WAITING = 200;
 const WAITING_PER_CALLER = 20;
@@ -24,11 +20,10 @@ const DEADLINE = 60;
 const WRITE_DEADLINE = 600;
 /** Milliseconds after which an idle process is ended. */
 const IDLE = 20_000;
+/** Milliseconds after which a response that nobody reads may be cut off, because others need its process. */
+const UNREAD = 10_000;
 /** Milliseconds that a request may still take when its client has gone: starting a process again costs more. */
 const GRACE = 300;
-
-/** Key of the process that writes, of which there is one. */
-const WRITER = "writer";
 
 const READS_WAIT = "Long lists, searches and reports of other users occupy all processes. Try again later.";
 const WRITES_WAIT = "Another bulk change is being made. Try again later.";
@@ -44,6 +39,8 @@ export interface RequestPoolOptions {
   deadline?: number;
   /** Milliseconds after which an idle process is ended; 20,000 by default. */
   idle?: number;
+  /** Milliseconds after which an unread response may be cut off; 10,000 by default. */
+  unread?: number;
 }
 
 /** On whose behalf a request runs. */
@@ -71,6 +68,8 @@ interface Waiting {
 export class RequestPool {
   readonly #processes = new Set<RequestProcess>();
   #waiting: Waiting[] = [];
+  /** Until an unread response may be cut off. */
+  #later: Timer | undefined;
   #closed = false;
 
   constructor(private readonly options: RequestPoolOptions) {}
@@ -123,6 +122,7 @@ export class RequestPool {
       this.#release(process);
       return new Response(bytes as Uint8Array<ArrayBuffer> | null, init);
     }
+    this.#awaitReader(process);
     return new Response(this.#bodyOf(process, bytes!, describe), init);
   }
 
@@ -146,7 +146,7 @@ export class RequestPool {
             if (reply.kind !== "chunk") throw problemOf(reply);
             if (isCancelled) return end();
             if (reply.bytes.byteLength > 0) sink.enqueue(reply.bytes as Uint8Array<ArrayBuffer>);
-            if (!reply.ended) return;
+            if (!reply.ended) return this.#awaitReader(process);
             sink.close();
           } catch (error) {
             if (!isCancelled) sink.error(error);
@@ -165,8 +165,7 @@ export class RequestPool {
 
   async #acquire({ writes }: RemoteRequest, caller: RemoteCaller): Promise<RequestProcess> {
     if (this.#closed) throw busy("The service is stopping.", 10);
-    const reader = caller.user === null ? `network ${caller.network}` : `user ${caller.user}`;
-    const key = writes ? WRITER : reader;
+    const key = writes ? WRITER : callerKey(caller.user, caller.network);
     this.#waiting = this.#waiting.filter((one) => !one.caller.signal.aborted);
     const own = this.#waiting.filter((one) => one.caller.user === caller.user && one.key === key).length;
     if (own >= WAITING_PER_CALLER || this.#waiting.length >= WAITING)
@@ -191,23 +190,22 @@ export class RequestPool {
   /** Gives free processes to the callers with the fewest, in the order of arrival. */
   #dispatch(): void {
     for (;;) {
-      const active = [...this.#processes].flatMap(({ key }) => key ?? []);
-      const readers = active.filter((key) => key !== WRITER);
-      const anonymous = readers.filter((key) => key.startsWith("network")).length;
-      const runningOf = (key: string): number => active.filter((other) => other === key).length;
-      const mayRun = ({ key, caller }: Waiting): boolean =>
-        key === WRITER
-          ? runningOf(key) === 0
-          : readers.length < PROCESSES &&
-            runningOf(key) < PER_CALLER &&
-            (caller.user !== null || anonymous < ANONYMOUS);
-      const [next] = this.#waiting.filter(mayRun).sort((a, b) => runningOf(a.key) - runningOf(b.key));
-      if (!next) return;
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      const { unread = UNREAD } = this.options;
+      const next = nextTurn(this.#waiting, [...this.#processes], unread, performance.now());
+      clearTimeout(this.#later);
+      if (typeof next === "number" && next < PATIENCE)
+        this.#later = setTimeout(() => this.#dispatch(), next).unref();
+      if (typeof next !== "object") return;
+      const { request, displaced } = next;
+      if (displaced) {
+        this.#processes.delete(displaced);
+        displaced.end();
+      }
+      this.#waiting.splice(this.#waiting.indexOf(request), 1);
       try {
-        next.resolve(this.#take(next.key === WRITER, next.key));
+        request.resolve(this.#take(request.key === WRITER, request.key));
       } catch (error) {
-        next.reject(Problem.from(error));
+        request.reject(Problem.from(error));
       }
     }
   }
@@ -235,6 +233,12 @@ export class RequestPool {
     }
   }
 
+  /** Lets other requests compute while the client reads. */
+  #awaitReader(process: RequestProcess): void {
+    process.unreadSince = performance.now();
+    this.#dispatch();
+  }
+
   #release(process: RequestProcess): void {
     process.rest();
     this.#dispatch();
@@ -245,6 +249,8 @@ export class RequestPool {
 class RequestProcess {
   /** On whose behalf it works; undefined while it is idle. */
   key: string | undefined;
+  /** When its response began to wait for the client; undefined while it computes. */
+  unreadSince: number | undefined;
   /** @throws Problem busy if it cannot be started */
   readonly started: Promise<void>;
   readonly #child: Bun.Subprocess;
@@ -304,6 +310,7 @@ class RequestProcess {
   rest(): void {
     if (this.#isEnding) return;
     this.key = undefined;
+    this.unreadSince = undefined;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.end(), this.options.idle ?? IDLE);
     this.#timer.unref();
@@ -322,6 +329,7 @@ class RequestProcess {
     const { exitCode, signalCode } = this.#child;
     if (exitCode !== null || signalCode !== null)
       return Promise.reject(busy(ENDED[this.writes ? "write" : "read"], 5));
+    this.unreadSince = undefined;
     this.#reply = Promise.withResolvers();
     const { promise, reject } = this.#reply;
     const { deadline = this.writes ? WRITE_DEADLINE : DEADLINE } = this.options;

@@ -1,0 +1,83 @@
+/** Which waiting request is answered next, and by how many processes. */
+
+/** Requests that compute at once; each process takes some 60 MB while it runs. */
+const COMPUTING = 4;
+/** Of these, the most for one caller, and for callers without credentials together. */
+const COMPUTING_PER_CALLER = 2;
+const COMPUTING_ANONYMOUS = 3;
+/** The same with responses that wait for their readers, which need a process, but hardly any time. */
+const OPEN = 6;
+const OPEN_PER_CALLER = 4;
+const OPEN_ANONYMOUS = 4;
+
+/** Key of the process that writes, of which there is one. */
+export const WRITER = "writer";
+
+/** Key of a caller: the account, or the network of callers without credentials. */
+export const callerKey = (user: number | null, network: string): string =>
+  user === null ? `network ${network}` : `user ${user}`;
+
+const isAnonymous = ({ key }: { key?: string | undefined }): boolean => key?.startsWith("network ") ?? false;
+
+/** A process, as far as turns depend on it. */
+export interface Turn {
+  /** On whose behalf it works; undefined while it is idle. */
+  readonly key: string | undefined;
+  /** When its response began to wait for the reader, in milliseconds. */
+  readonly unreadSince: number | undefined;
+}
+
+/** The next request; `displaced` is a process whose response is cut off for it. */
+export interface Next<Request, Process> {
+  request: Request;
+  displaced: Process | undefined;
+}
+
+/**
+ * Callers with fewer running requests go first, otherwise in the order of arrival. A response that nobody has read for
+ * `patience` milliseconds makes room if there is no other; a number says after how long that may be.
+ */
+export function nextTurn<Request extends { key: string }, Process extends Turn>(
+  waiting: readonly Request[],
+  processes: readonly Process[],
+  patience: number,
+  now: number,
+): Next<Request, Process> | number | undefined {
+  const open = processes.filter(({ key }) => key !== undefined && key !== WRITER);
+  const computing = open.filter(({ unreadSince }) => unreadSince === undefined);
+  const of = <T extends { key?: string | undefined }>(list: readonly T[], key: string): T[] =>
+    list.filter((one) => one.key === key);
+  const mayCompute = (request: Request): boolean =>
+    request.key === WRITER
+      ? of(processes, WRITER).length === 0
+      : computing.length < COMPUTING &&
+        of(computing, request.key).length < COMPUTING_PER_CALLER &&
+        (!isAnonymous(request) || computing.filter(isAnonymous).length < COMPUTING_ANONYMOUS);
+  const candidates = waiting
+    .filter(mayCompute)
+    .sort((a, b) => of(open, a.key).length - of(open, b.key).length);
+  let later: number | undefined;
+  for (const request of candidates) {
+    const full = request.key === WRITER ? undefined : fullGroup(open, request);
+    if (!full) return { request, displaced: undefined };
+    const [displaced] = full
+      .filter(({ unreadSince }) => unreadSince !== undefined)
+      .sort((a, b) => a.unreadSince! - b.unreadSince!);
+    const left = displaced ? displaced.unreadSince! + patience - now : Number.POSITIVE_INFINITY;
+    if (left <= 0) return { request, displaced };
+    later = Math.min(later ?? left, left);
+  }
+  return later;
+}
+
+/** The processes of which one has to end before the request can have one. */
+function fullGroup<Process extends Turn>(
+  open: readonly Process[],
+  request: { key: string },
+): readonly Process[] | undefined {
+  const own = open.filter(({ key }) => key === request.key);
+  if (own.length >= OPEN_PER_CALLER) return own;
+  const anonymous = open.filter(isAnonymous);
+  if (isAnonymous(request) && anonymous.length >= OPEN_ANONYMOUS) return anonymous;
+  return open.length >= OPEN ? open : undefined;
+}
