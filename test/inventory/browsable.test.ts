@@ -237,3 +237,45 @@ describe("writing by forms", () => {
     expect(await labels()).toEqual([]);
   });
 });
+
+describe("forms of programs", () => {
+  const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    lab.ask("POST", path, {
+      as: "alice",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
+      body: new URLSearchParams(fields).toString(),
+    });
+
+  test.each([undefined, "*/*", "application/json"])("get JSON with Accept: %s", async (accept) => {
+    const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
+    const made = await send("locations/", { label: "box", place: "A 101", public: "false" }, headers);
+    expect([made.status, made.headers.get("content-type")]).toEqual([201, "application/json"]);
+    expect(made.body).toMatchObject({ label: "box", place: IDS.a101 });
+    const path = `locations/${String(made.body.id)}/`;
+    expect(made.headers.get("location")).toEndWith(path);
+    const content = { _method: "PATCH", _content: '{"label": "crate"}' };
+    expect((await send(path, content, headers)).body.label).toBe("crate");
+    const several = { _method: "PATCH", id: String(made.body.id), label: "tray" };
+    expect(await send("locations/", several, headers)).toMatchObject({
+      status: 200,
+      body: [{ label: "tray" }],
+    });
+    for (const [fields, status, message] of [
+      [{}, 400, "label: This field is required."],
+      [{ label: "x", colour: "red" }, 400, "is not a field of location"],
+      [{ _method: "TRACE" }, 405, "Must be POST"],
+    ] as [Record<string, string>, number, string][]) {
+      const refused = await send("locations/", fields, headers);
+      expect([refused.status, refused.body.message]).toEqual([status, expect.stringContaining(message)]);
+    }
+    expect((await send(path, { _method: "DELETE" }, headers)).status).toBe(204);
+    expect(await labels()).toEqual([]);
+  });
+
+  test("are redirected if they ask for HTML", async () => {
+    const made = await send("locations/", { label: "box" }, { Accept: PAGE });
+    expect([made.status, made.headers.get("location")]).toEqual([303, expect.stringContaining("format=api")]);
+    const refused = await send("locations/", {}, { Accept: PAGE });
+    expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+  });
+});

@@ -9,7 +9,8 @@ import { Problem } from "../../problem.ts";
 
 /**
  * Requests of the forms on browsable pages. A POST with the fields `_method`, `_content` (JSON) and `id` becomes the
- * request that a program would send. The browser is then redirected, so that reloading repeats nothing.
+ * request that a program would send. The browser is then redirected, so that reloading repeats nothing. Programs get the
+ * response itself, and may send the fields of a record in place of `_content`.
  */
 
 /** The redirect of a filter form to the list without its empty fields; undefined for other requests. */
@@ -23,7 +24,7 @@ export function redirectOfFilterForm({ url }: Call): Response | undefined {
 /** A form that creates a record, or that changes or deletes the selected records. */
 export const submitListForm = (call: Call, resource: RoutedResource): Promise<Response> =>
   submit(call, resource, (method, fields) => {
-    const content = fields.get("_content") ?? "";
+    const content = contentOf(fields);
     const ids = fields.getAll("id");
     if (method === "POST") return createRecords(withJson(call, "POST", content), resource);
     if (ids.length === 0) throw parameterProblem("id", "Choose at least one record.");
@@ -39,9 +40,21 @@ export const submitListForm = (call: Call, resource: RoutedResource): Promise<Re
 export const submitRecordForm = (call: Call, resource: RoutedResource, id: string): Promise<Response> =>
   submit(call, resource, (method, fields) => {
     if (method === "POST") throw notAForm();
-    const content = method === "DELETE" ? "" : (fields.get("_content") ?? "");
+    const content = method === "DELETE" ? "" : contentOf(fields);
     return writeRecord(withJson(call, method, content), resource, id);
   });
+
+/** The JSON body: `_content`, or the other fields as the members of an object. */
+function contentOf(fields: URLSearchParams): string {
+  const content = fields.get("_content");
+  if (content !== null) return content;
+  const names = [...new Set(fields.keys())].filter((name) => name !== "id" && !name.startsWith("_"));
+  const members = names.map((name) => {
+    const values = fields.getAll(name);
+    return [name, values.length === 1 ? values[0] : values] as const;
+  });
+  return members.length === 0 ? "" : JSON.stringify(Object.fromEntries(members));
+}
 
 async function submit(
   call: Call,
@@ -49,13 +62,18 @@ async function submit(
   send: (method: string, fields: URLSearchParams) => Promise<Response>,
 ): Promise<Response> {
   let fields = new URLSearchParams();
-  try {
+  const sendForm = async (): Promise<Response> => {
     fields = await readFields(call.request, call.maxBytes);
     const method = (fields.get("_method") ?? "POST").toUpperCase();
     if (!METHODS.includes(method)) throw notAForm();
-    const response = await send(method, fields);
+    return send(method, fields);
+  };
+  if (!call.request.headers.get("accept")?.includes("text/html")) return sendForm();
+  try {
+    const response = await sendForm();
     // After deleting a record, its list.
-    const next = response.headers.get("location") ?? (method === "DELETE" ? `${listOf(call, resource)}` : "");
+    const isDelete = fields.get("_method")?.toUpperCase() === "DELETE";
+    const next = response.headers.get("location") ?? (isDelete ? `${listOf(call, resource)}` : "");
     return redirect(`${next}?format=api`, { "Cache-Control": "no-store" });
   } catch (error) {
     const problem = Problem.from(error);
