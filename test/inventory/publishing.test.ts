@@ -40,6 +40,18 @@ const REQUESTS: [string, (path: string) => [method: string, path: string, body: 
   ["another group", (path) => ["PATCH", path, { owned_by: "Imaging" }], "admin"],
   ["permissions of a record", (path) => ["PATCH", `${path}permissions/`, { public: true }]],
   [
+    "a permission of a group",
+    (path) => ["PATCH", `${path}permissions/`, { groups: [{ group: "Imaging", view: true }] }],
+  ],
+  [
+    "a permission of a group on several records",
+    (path) => [
+      "PUT",
+      "specimens/permissions/",
+      { ids: [path.split("/")[1]], groups: [{ group: "Imaging", change: true }] },
+    ],
+  ],
+  [
     "permissions of several records",
     (path) => ["PATCH", "specimens/permissions/", { ids: [path.split("/")[1]], public: true }],
   ],
@@ -59,7 +71,7 @@ test.each(REQUESTS)(
     expect(refused.status).toBe(409);
     expect(JSON.parse(refused.text)).toMatchObject({ code: "sharing_unconfirmed", count: 1 });
     const [exposed, ...others] = refused.body.exposes as Record<string, Json>[];
-    const toGroup = "owned_by" in (body as object);
+    const toGroup = "owned_by" in (body as object) || "groups" in (body as object);
     expect(others).toEqual([]);
     expect(exposed).toMatchObject({
       resource: "stocks/specimen",
@@ -101,12 +113,37 @@ test("an undo and a restored version are confirmed too", async () => {
   expect(await isPublic(path)).toBe(true);
 });
 
+test("a permission of a group that was removed is confirmed too before it is restored", async () => {
+  const path = await addRecord();
+  const imaging = { groups: [{ group: "Imaging", view: true }] };
+  const shared = await lab.send("alice", "PATCH", `${path}permissions/`, imaging);
+  const [{ grant }] = shared.body.groups as { grant: string }[];
+  const removed = await unconfirmed("PUT", `${path}permissions/`, { groups: [] });
+  expect(removed.status).toBe(200);
+  const undo = `batches/${removed.headers.get("batch-id")}/undo/`;
+  expect((await unconfirmed("POST", `${path}permissions/${grant}/restore/`, {})).status).toBe(409);
+  expect((await unconfirmed("POST", undo, {})).status).toBe(409);
+  expect((await lab.send("bob", "GET", path)).status).toBe(404);
+  expect((await lab.send("alice", "POST", undo, {})).status).toBe(200);
+  expect((await lab.send("bob", "GET", path)).status).toBe(200);
+});
+
 test("nothing is asked where nobody else could view an existing record", async () => {
   const created = await unconfirmed("POST", "specimens/", { name: "New", public: true });
   expect(created.status).toBe(201);
   const path = `specimens/${String(created.body.id)}/`;
   for (const body of [{ public: true }, { description: "x" }, { public: false }, { owned_by: "Genomics" }])
     expect([body, (await unconfirmed("PATCH", path, body)).status]).toEqual([body, 200]);
+  const groups = (group: string, rights: object) => ({ groups: [{ group, ...rights }] });
+  const share = async (body: object) => (await unconfirmed("PATCH", `${path}permissions/`, body)).status;
+  // The owning group, people, and groups of public records.
+  expect(await share(groups("Genomics", { change: true }))).toBe(200);
+  expect(await share({ users: [{ user: "bob", view: true }] })).toBe(200);
+  await lab.send("alice", "PATCH", path, { public: true });
+  expect(await share(groups("Imaging", { view: true }))).toBe(200);
+  await lab.send("alice", "PATCH", path, { public: false });
+  // A group that may view it already.
+  expect(await share(groups("Imaging", { change: true }))).toBe(200);
 });
 
 test("users with only the permission to change may neither publish a record nor give it away", async () => {
@@ -117,6 +154,13 @@ test("users with only the permission to change may neither publish a record nor 
     [`PATCH ${path}`, 400, { public: true }],
     [`PATCH ${path}`, 400, { owned_by: "Imaging" }],
     [`PATCH ${path}permissions/`, 400, { public: true }],
+    [`PATCH ${path}permissions/`, 400, { groups: [{ group: "Imaging", view: true }] }],
+    [`PUT ${path}permissions/`, 400, { groups: [{ group: "Genomics", change: true }] }],
+    [
+      "PATCH specimens/permissions/",
+      400,
+      { ids: [path.split("/")[1]], groups: [{ group: "Imaging", view: true }] },
+    ],
     [`PATCH ${path}`, 200, { description: "by bob" }],
     [`PATCH ${path}permissions/`, 200, { users: [{ user: "bob", view: true, change: true }] }],
   ]);
@@ -128,6 +172,28 @@ test("users with only the permission to change may neither publish a record nor 
   expect((await lab.send("bob", "POST", `batches/${hidden.headers.get("batch-id")}/undo/`, {})).status).toBe(
     400,
   );
+});
+
+test("users with only the permission to change may not restore a permission of a group", async () => {
+  const path = await addRecord();
+  const share = {
+    users: [{ user: "bob", change: true }],
+    groups: [{ group: "SYSTEM_GROUP", view: true }],
+  };
+  const shared = await lab.send("alice", "PATCH", `${path}permissions/`, share);
+  const [{ grant }] = shared.body.groups as { grant: string }[];
+  const back = { users: share.users, groups: [] };
+  const removed = await lab.send("bob", "PUT", `${path}permissions/`, back);
+  expect([removed.status, removed.body.groups]).toEqual([200, []]);
+  await expectStatuses(lab, "bob", [
+    [`POST ${path}permissions/${grant}/restore/`, 403, {}],
+    [`POST batches/${removed.headers.get("batch-id")}/undo/`, 403, {}],
+    // What was there already can be sent back.
+    [`PUT ${path}permissions/`, 200, back],
+  ]);
+  await expectStatuses(lab, "alice", [[`POST ${path}permissions/${grant}/restore/`, 200, {}]]);
+  const kept = (await lab.send("bob", "GET", `${path}permissions/`)).body;
+  expect((await lab.send("bob", "PUT", `${path}permissions/`, kept)).body).toEqual(kept);
 });
 
 test("an import refuses rows that would publish existing records", async () => {

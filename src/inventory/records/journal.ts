@@ -2,7 +2,7 @@ import type { Actor } from "../model/access.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
-import { isExposure } from "./exposure.ts";
+import { type ExposedRecord, exposedBy } from "./exposure.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Statements } from "./statements.ts";
 
@@ -18,8 +18,8 @@ export interface BatchInfo {
 interface OpenBatch {
   info: BatchInfo;
   written: RecordWrite[];
-  /** Writes that show a record to more people. */
-  exposed: RecordWrite[];
+  /** Records that the writes show to more people. */
+  exposed: ExposedRecord[];
   row: number | null;
   id: string | null;
 }
@@ -42,7 +42,7 @@ export class Journal {
    */
   batch<T>(
     info: BatchInfo,
-    work: (written: readonly RecordWrite[], exposed: readonly RecordWrite[]) => T,
+    work: (written: readonly RecordWrite[], exposed: readonly ExposedRecord[]) => T,
   ): { value: T; batch: string | null } {
     if (this.#open) return { value: work(this.#open.written, this.#open.exposed), batch: this.#open.id };
     const batch: OpenBatch = { info, written: [], exposed: [], row: null, id: null };
@@ -64,7 +64,8 @@ export class Journal {
     const batch = this.#open ?? { info: { kind: op }, written: [], exposed: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.skipsEvents) batch.written.push(written);
-    if (isExposure(written)) batch.exposed.push(written);
+    const exposed = exposedBy(written, this.statements);
+    if (exposed) batch.exposed.push(exposed);
     const parent = after && resource.parent?.(after);
     this.statements.run({
       text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -3,7 +3,7 @@ import { type Json, KINDS, isObject } from "../model/field.ts";
 import type { Query, Row } from "../model/operator.ts";
 import { fieldProblem, invalidField, addUnknown } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
-import { grant } from "../resources/grant.ts";
+import { grant, OWNERS_ONLY } from "../resources/grant.ts";
 import { type Kind, resolvePerson } from "./people.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
 
@@ -89,7 +89,10 @@ export class Sharing {
   ): void {
     const { writer } = this;
     if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
-    const mayDelete = writer.allows(resource, rid, "delete", actor);
+    const giver = {
+      mayDelete: writer.allows(resource, rid, "delete", actor),
+      isOwner: actor.superuser || writer.current(resource, rid).owner === actor.user,
+    };
     if (request.public !== undefined && request.public !== (writer.current(resource, rid).public === 1))
       writer.update(resource, rid, { public: request.public }, "merge", actor);
     for (const kind of ["user", "group"] as const) {
@@ -101,11 +104,7 @@ export class Sharing {
         left.delete(grantee);
         const was = before.get(grantee)?.rights ?? NOTHING;
         const rights = combine(kind, mode === "merge" ? was : NOTHING, given);
-        if (rights.delete && !was.delete && !mayDelete)
-          throw invalidField(
-            KIND[kind].list,
-            "You cannot grant the right to delete, because you do not have it.",
-          );
+        checkGain(kind, was, rights, giver);
         this.#store({ object_kind: resource.name, object_rid: rid }, kind, grantee, rights, actor);
       }
       if (mode === "replace") for (const { row } of left.values()) writer.endSubResource(grant, row, actor);
@@ -138,6 +137,19 @@ export class Sharing {
     else if (rights.view) this.writer.setValues(grant, Number(known!.rid), values, actor);
     else if (known?.deleted === 0) this.writer.endSubResource(grant, Number(known.rid), actor);
   }
+}
+
+/** @throws Problem for rights that this giver may not give */
+function checkGain(
+  kind: Kind,
+  was: Rights,
+  rights: Rights,
+  giver: { mayDelete: boolean; isOwner: boolean },
+): void {
+  const { list } = KIND[kind];
+  if (rights.delete && !was.delete && !giver.mayDelete)
+    throw invalidField(list, "You cannot grant the right to delete, because you do not have it.");
+  if (kind === "group" && rights.view && !was.view && !giver.isOwner) throw invalidField(list, OWNERS_ONLY);
 }
 
 /** The rights after a change. The rights to change and delete include the right to view, unless it is withdrawn. */

@@ -7,7 +7,7 @@ import { changedFields } from "../model/stored-record.ts";
 import { pastAsOf } from "./as-of.ts";
 import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
 import { Bulk } from "./bulk.ts";
-import { describeExposure, type Exposure, unconfirmed } from "./exposure.ts";
+import { describeExposure, type ExposedRecord, type Exposure, unconfirmed } from "./exposure.ts";
 import { History } from "./history.ts";
 import { type BatchInfo, Journal } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
@@ -96,7 +96,7 @@ export class Store {
 
   /** Runs writes in one transaction, as one batch of the history. */
   write<T>(
-    work: (writer: RecordWriter, exposed: readonly RecordWrite[]) => T,
+    work: (writer: RecordWriter, exposed: readonly ExposedRecord[]) => T,
     info: BatchInfo = { kind: "import" },
   ): T {
     return this.#batch(info, (_written, exposed) => work(this.#writer, exposed)).value;
@@ -125,7 +125,7 @@ export class Store {
       return this.#batch({ ...options, skipsEvents: !watched }, (written, exposed) => {
         const value = work(this.#writer);
         if (!watched && exposed.length > 0) throw exposure;
-        const exposes = exposed.map((write) => describeExposure(this, this.subResources, write, actor));
+        const exposes = exposed.map((record) => describeExposure(this, this.subResources, record, actor));
         if (dryRun) {
           preview = this.#previewOf(options, written, exposes);
           throw rollback;
@@ -188,7 +188,10 @@ export class Store {
     };
   }
 
-  #batch<T>(info: BatchInfo, work: (written: readonly RecordWrite[], exposed: readonly RecordWrite[]) => T) {
+  #batch<T>(
+    info: BatchInfo,
+    work: (written: readonly RecordWrite[], exposed: readonly ExposedRecord[]) => T,
+  ) {
     try {
       return this.statements.writing(() => this.#journal.batch(info, work));
     } catch (error) {

@@ -2,6 +2,8 @@ import { Problem } from "../../problem.ts";
 import { flag, reference } from "../model/field.ts";
 import { subResource } from "./sub-resource.ts";
 
+export const OWNERS_ONLY = "Only the owner or an administrator may share a record with a group.";
+
 export const grant = subResource({
   name: "grant",
   segment: "permissions",
@@ -15,9 +17,14 @@ export const grant = subResource({
     delete: flag("May delete the record.", false, { column: "can_delete" }),
   },
   readers: "changers",
-  checkRestore(before, after, { allows }) {
-    const has = (record: typeof before) => record.deleted === 0 && record.delete === 1;
-    if (has(after) && !has(before) && !allows("delete"))
+  checkRestore(before, after, { allows, parent, query, actor }) {
+    const gains = (right: "view" | "delete") =>
+      after.deleted === 0 && after[right] === 1 && (before.deleted === 1 || before[right] !== 1);
+    if (gains("delete") && !allows("delete"))
       throw new Problem("forbidden", "You cannot restore a right to delete that you do not have yourself.");
+    const text = `SELECT owner FROM ${parent.resource.table} WHERE rid = ?`;
+    const owner = query.get({ text, args: [parent.rid] })?.owner;
+    if (after.group !== null && gains("view") && owner !== actor.user)
+      throw new Problem("forbidden", OWNERS_ONLY);
   },
 });

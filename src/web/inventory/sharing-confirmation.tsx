@@ -5,7 +5,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { countOf } from "../format.tsx";
 import { onConfirmationRequired } from "../request.ts";
 
-/** Shows what becomes visible before a record is published or given to another group. */
+/** Shows what becomes visible before a record is published or shared with another group. */
 
 const NOUNS: Readonly<Record<string, string>> = {
   versions: "earlier version",
@@ -84,11 +84,11 @@ export function SharingConfirmation() {
   return (
     <Dialog
       cancel
-      title={isPublic ? "Make public" : "Give to another group"}
+      title={isPublic ? "Make public" : "Share with another group"}
       onClose={() => end(false)}
       actions={
         <Button look="primary" onClick={() => end(true)}>
-          {isPublic ? "Make public" : "Give to group"}
+          {isPublic ? "Make public" : "Share with group"}
         </Button>
       }
     >
