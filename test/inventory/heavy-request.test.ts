@@ -82,3 +82,19 @@ test("a heavy list is light once another process has read what it needs", async 
   reader.loadRowsWith(() => Promise.reject(new Error("Too busy.")));
   expect(await isHeavy(path, "alice")).toBe(true);
 });
+
+test("another process reads nothing of a search that the trigram index answers", async () => {
+  const { reader } = openStore(lab.database, lab.clock);
+  let reads = 0;
+  reader.loadRowsWith(async (request) => {
+    reads++;
+    return reader.readRows(request);
+  });
+  await isHeavy("locations/?owner__username__icontains=li", "alice");
+  const before = reads;
+  for (let time = 0; time < 2; time++) {
+    expect(isHeavy("locations/?query=1234", "alice")).toBe(false);
+    expect((await lab.send("alice", "GET", "locations/?query=1234")).status).toBe(200);
+  }
+  expect(reads - before).toBe(0);
+});

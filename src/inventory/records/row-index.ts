@@ -144,9 +144,11 @@ export class RowIndex {
    */
   matching(scope: Scope, condition: Condition): RowSet | undefined {
     const { sets, rest } = this.#split(scope, condition);
+    const isLast = sets.length > 0 && rest.length === 1;
+    const unread = isLast ? rest : rest.filter((part) => !this.#addAsked(scope, part, sets));
     if (sets.length === 0) return undefined;
-    if (rest.length === 1) sets.push(this.#keepSet(scope, rest[0], this.#rows(scope, rest[0])));
-    else if (rest.length > 1) sets.push(new RowSet(this.#rows(scope, and(...rest))));
+    if (unread.length === 1) sets.push(this.#keepSet(scope, unread[0], this.#rows(scope, unread[0])));
+    else if (unread.length > 1) sets.push(new RowSet(this.#rows(scope, and(...unread))));
     return RowSet.intersection(sets);
   }
 
@@ -207,14 +209,17 @@ export class RowIndex {
     return bound;
   }
 
-  /** The set of one part, if it is in memory or was asked for before. */
+  /** Adds the set of one part, if it was asked for before and can be read here. */
+  #addAsked(scope: Scope, part: Condition, sets: RowSet[]): boolean {
+    const rids = this.#readAsked(scope, { holding: part });
+    if (rids) sets.push(this.#keepSet(scope, part, rids));
+    return rids !== undefined;
+  }
+
+  /** The set of one part, if it is in memory. */
   #set(scope: Scope, part: Condition): RowSet | undefined {
-    const content = { holding: part };
-    const kept = this.#take("sets", scope, content);
-    if (!kept) {
-      const rids = this.#readAsked(scope, content);
-      return rids && this.#keepSet(scope, part, rids);
-    }
+    const kept = this.#take("sets", scope, { holding: part });
+    if (!kept) return undefined;
     const set = kept.value as RowSet;
     const written = this.#writtenSince(scope, kept);
     if (written.length === 0) return set;
