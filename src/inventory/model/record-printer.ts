@@ -68,7 +68,11 @@ export function recordPrinter(
     },
     needsRights: fields.some((name) => name === "permissions" || ownField(name)?.needsRights),
     personal: joins.text !== "" || fields.some((name) => ownField(name)?.judged),
-    print: (...given) => Object.fromEntries(fields.map((name, i) => [name, printers[i](...given)])),
+    print(row, context, reader) {
+      const record: Record<string, Json> = {};
+      for (let i = 0; i < fields.length; i++) record[fields[i]] = printers[i](row, context, reader);
+      return record;
+    },
   };
 }
 

@@ -62,7 +62,8 @@ export class RowSet {
     const selected: number[] = [];
     let i = 0;
     // Without a branch for each row, whose outcome no processor predicts. Beyond the end: undefined, which counts as 0.
-    for (let skip = offset; skip > 0 && i < length; i++) skip -= (words[rids[i] >>> 5] >>> (rids[i] & 31)) & 1;
+    for (let skip = offset; skip > 0 && i < length; i++)
+      skip -= (words[rids[i] >>> 5] >>> (rids[i] & 31)) & 1;
     for (; i < length && selected.length !== limit; i++)
       if ((words[rids[i] >>> 5] >>> (rids[i] & 31)) & 1) selected.push(rids[i]);
     return selected;

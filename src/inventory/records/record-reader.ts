@@ -29,6 +29,11 @@ const MAX_TEXT_SIZE = 6_000_000;
 
 const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
+/** By whether changing and deleting are allowed. */
+const RIGHTS: readonly (readonly Rights[])[] = [
+  [NOTHING, { change: false, delete: true }],
+  [{ change: true, delete: false }, EVERYTHING],
+];
 
 /** Reads records as far as an actor may view them. Caches follow the writes that `note` receives. */
 export class RecordReader {
@@ -123,9 +128,15 @@ export class RecordReader {
     const rights = this.#rightsFor(printer, resource, actor, rids);
     if (key === undefined)
       return this.#print(printer, rids, links, rights, actor).map(({ value }) => JSON.stringify(value));
+    const caches = new Map<Rights, Map<number, string>>();
     const cacheOf = (rid: number): Map<number, string> => {
-      const { change, delete: remove } = rights?.get(rid) ?? NOTHING;
-      return this.#textCache(`${key} ${links.base} ${links.format} ${change} ${remove}`);
+      const right = rights?.get(rid) ?? NOTHING;
+      let cache = caches.get(right);
+      if (!cache) {
+        const name = `${key} ${links.base} ${links.format} ${right.change} ${right.delete}`;
+        caches.set(right, (cache = this.#textCache(name)));
+      }
+      return cache;
     };
     const missing = rids.filter((rid) => !cacheOf(rid).has(rid));
     this.#counters.records.hits += rids.length - missing.length;
@@ -160,7 +171,7 @@ export class RecordReader {
       args: [...change.args, ...remove.args, JSON.stringify(rids)],
     });
     return new Map(
-      found.map((row) => [Number(row.rid), { change: row.may_change === 1, delete: row.may_delete === 1 }]),
+      found.map((row) => [Number(row.rid), RIGHTS[Number(row.may_change)][Number(row.may_delete)]]),
     );
   }
 
