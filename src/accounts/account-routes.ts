@@ -16,7 +16,7 @@ import {
 } from "./responses.ts";
 import { guardedRoutes, requireUser } from "./route-guards.ts";
 import type { Session } from "./session.ts";
-import { SCOPES } from "./token.ts";
+import { SCOPES, TOKENS_LISTED } from "./token.ts";
 
 /** Hours for which the set-up link, and a link to set a password, are valid. */
 export const SET_UP_HOURS = 24;
@@ -60,7 +60,7 @@ const SessionList = listSchema("Your browser sessions, latest first.", {
 });
 const Ended = answerSchema("The number of ended sessions.", { ended: Type.Integer() });
 const PasswordLink = answerSchema("The link, which is not shown again.", { url: Text, expires: Text });
-const TokenList = listSchema("The tokens, newest first.", {
+const TokenList = listSchema(`The latest ${TOKENS_LISTED} tokens, newest first.`, {
   id: Text,
   username: Text,
   name: Text,
@@ -215,7 +215,7 @@ function administrationRoutes(accounts: Accounts) {
       "/api/admin/tokens",
       ({ query }) =>
         list(
-          tokens.list({ all: query.all === "1" }).map((token) =>
+          tokens.list({ all: query.all === "1", limit: TOKENS_LISTED }).map((token) =>
             Object.assign({}, token, {
               created: timestamp(token.created),
               expires: timestampOrNull(token.expires),

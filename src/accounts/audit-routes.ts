@@ -2,14 +2,13 @@ import { Type } from "typebox";
 import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
-import { type AuditFilter, type AuditLog, canonical } from "./audit.ts";
+import { type AuditEntry, type AuditFilter, type AuditLog, canonical } from "./audit.ts";
 import { answers, answerSchema } from "./responses.ts";
 import { guardedRoutes } from "./route-guards.ts";
 
 const JSON_LINES = "application/x-ndjson";
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
-const LINES_PER_CHUNK = 1000;
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const count = (maximum: number, description: string) =>
@@ -53,37 +52,44 @@ export const auditRoutes = (accounts: Accounts) =>
         const headers = { "Content-Type": JSON_LINES, "Cache-Control": "no-store", Vary: "Accept" };
         return new Response(jsonLines(log, filter), { headers });
       }
-      const size = query.page_size ?? DEFAULT_PAGE;
-      const found = log.latest(filter, size + 1);
-      const results = found.slice(0, size);
-      const { searchParams } = new URL(request.url);
-      searchParams.set("before", String(results.at(-1)?.seq));
       set.headers.vary = "Accept";
-      const next = found.length > size ? `?${searchParams.toString()}` : null;
-      return { head: log.head(), next, results };
+      return pageOf(log, filter, query.page_size ?? DEFAULT_PAGE, new URL(request.url).searchParams);
     },
     { administrator: true, query: Query, ...answers(LIST, { 200: Page }, 400, 401, 403) },
   );
 
+/** Lets other requests run, as the log may be long. */
+const otherRequests = () => new Promise(setImmediate);
+
+async function pageOf(log: AuditLog, filter: AuditFilter, size: number, parameters: URLSearchParams) {
+  const found: AuditEntry[] = [];
+  for (const page of log.latestPages(filter, size + 1)) {
+    found.push(...page);
+    if (found.length <= size) await otherRequests();
+  }
+  const results = found.slice(0, size);
+  parameters.set("before", String(results.at(-1)?.seq));
+  return { head: log.head(), next: found.length > size ? `?${parameters.toString()}` : null, results };
+}
+
 /** One entry per line, read while the client takes them. */
 function jsonLines(log: AuditLog, filter: AuditFilter): ReadableStream<Uint8Array> {
-  const entries = log.entries(filter);
+  const pages = log.pages(filter);
   const encoder = new TextEncoder();
-  return new ReadableStream({
-    pull(controller) {
-      let lines = "";
-      for (let i = 0; i < LINES_PER_CHUNK; i++) {
-        const { value, done } = entries.next();
-        if (done === true) {
-          if (lines !== "") controller.enqueue(encoder.encode(lines));
-          controller.close();
-          return;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        for (;;) {
+          await otherRequests();
+          const { value: page, done } = pages.next();
+          if (done) return controller.close();
+          const lines = page.map((entry) => `${canonical(entry)}\n`).join("");
+          if (lines !== "") return controller.enqueue(encoder.encode(lines));
         }
-        lines += `${canonical(value)}\n`;
-      }
-      controller.enqueue(encoder.encode(lines));
+      },
     },
-  });
+    { highWaterMark: 0 },
+  );
 }
 
 /** A filter from query parameters or flags. @throws Problem invalid_request with the name */

@@ -61,7 +61,10 @@ export const ON_BEHALF = "on behalf of ";
 const PRINCIPAL = `substr(actor, nullif(instr(actor, '${ON_BEHALF}'), 0) + ${ON_BEHALF.length})`;
 
 const UNKNOWN: Origin = { actor: null, via: "service", token: null, address: null, request: null };
-const PAGE = 1000;
+/** Entries that are read at a time. */
+const PAGE = 250;
+/** Entries that are examined at a time, because a filter may match few of them; some 5 ms. */
+const WINDOW = 20_000;
 
 /** The audit log of a database. An event recorded in a transaction is committed or rolled back with it. */
 export class AuditLog {
@@ -92,16 +95,30 @@ export class AuditLog {
   }
 
   latest(filter: AuditFilter, count: number): AuditEntry[] {
-    return this.#select(filter, "DESC", count);
+    const found: AuditEntry[] = [];
+    for (const page of this.latestPages(filter, count)) found.push(...page);
+    return found;
   }
 
-  /** All entries, oldest first, read in pages; includes those recorded meanwhile. */
-  *entries(filter: AuditFilter): Generator<AuditEntry> {
-    for (let after = filter.after ?? 0; ;) {
-      const page = this.#select({ ...filter, after }, "ASC", PAGE);
-      yield* page;
-      if (page.length < PAGE) return;
-      after = page[page.length - 1].seq;
+  /** The same in pieces, some of them empty, between which other work can be done. */
+  *latestPages(filter: AuditFilter, count: number): Generator<AuditEntry[]> {
+    const end = (this.head()?.seq ?? 0) + 1;
+    let left = count;
+    for (let before = Math.min(filter.before ?? end, end); before > 1 && left > 0; before -= WINDOW) {
+      const after = Math.max(filter.after ?? 0, before - WINDOW - 1);
+      const page = this.#select({ ...filter, before, after }, "DESC", left);
+      yield page;
+      left -= page.length;
+    }
+  }
+
+  /** All entries, oldest first, in pieces as well; includes those recorded meanwhile. */
+  *pages(filter: AuditFilter): Generator<AuditEntry[]> {
+    for (let after = filter.after ?? 0; after < (this.head()?.seq ?? 0);) {
+      const before = Math.min(filter.before ?? Number.POSITIVE_INFINITY, after + WINDOW + 1);
+      const page = this.#select({ ...filter, before, after }, "ASC", PAGE);
+      yield page;
+      after = page.length < PAGE ? after + WINDOW : page[PAGE - 1].seq;
     }
   }
 

@@ -44,6 +44,11 @@ const COLUMNS =
   "t.id, u.username, t.name, t.prefix, t.scope, t.created, t.expires, t.last_used, t.revoked" +
   " FROM api_token AS t JOIN user_account AS u ON u.rid = t.user_rid";
 
+const VALID = "(t.revoked IS NULL AND (t.expires IS NULL OR t.expires > $now))";
+
+/** Tokens that responses list: programs that sign in at every run have very many. */
+export const TOKENS_LISTED = 1000;
+
 /** API tokens, by which programs sign in. */
 export class Tokens {
   private readonly audit: AuditLog;
@@ -80,18 +85,25 @@ export class Tokens {
   }
 
   /** Valid tokens, newest first, of one user or of everybody; `all` includes expired and revoked ones. */
-  list({ user, all = false }: { user?: number; all?: boolean } = {}): TokenRecord[] {
+  list({
+    user,
+    all = false,
+    limit = -1,
+  }: { user?: number; all?: boolean; limit?: number } = {}): TokenRecord[] {
     return this.database
       .query(
-        `SELECT ${COLUMNS} WHERE ($user IS NULL OR t.user_rid = $user)
-         AND ($all OR (t.revoked IS NULL AND (t.expires IS NULL OR t.expires > $now)))
-         ORDER BY t.created DESC, t.rid DESC`,
+        `SELECT ${COLUMNS} WHERE ($user IS NULL OR t.user_rid = $user) AND ($all OR ${VALID})
+         ORDER BY t.rid DESC LIMIT $limit`,
       )
-      .all({ user: user ?? null, all, now: this.clock.now() }) as TokenRecord[];
+      .all({ user: user ?? null, all, now: this.clock.now(), limit }) as TokenRecord[];
   }
 
-  find(user: number, id: string): TokenRecord | undefined {
-    return this.list({ user, all: true }).find((token) => token.id === id);
+  /** A token of this user; `all` as in lists. */
+  find(user: number, id: string, { all = false } = {}): TokenRecord | undefined {
+    const found = this.database
+      .query(`SELECT ${COLUMNS} WHERE t.id = $id AND t.user_rid = $user AND ($all OR ${VALID})`)
+      .get({ id, user, all, now: this.clock.now() }) as TokenRecord | null;
+    return found ?? undefined;
   }
 
   revoke(id: string): boolean {

@@ -71,8 +71,8 @@ function exportLines(call: Call): Promise<void> {
     call.value(flag),
   );
   return withLog(call, async (reader) => {
-    for (const entry of auditOf(reader, systemClock).entries(readFilter({ since, until, actor, action })))
-      await call.print(`${canonical(entry)}\n`);
+    for (const page of auditOf(reader, systemClock).pages(readFilter({ since, until, actor, action })))
+      for (const entry of page) await call.print(`${canonical(entry)}\n`);
   });
 }
 

@@ -71,8 +71,24 @@ test.each<[AuditFilter | "start" | "end", number[]]>([
   const at = start + 3000;
   const found = filter === "start" ? { since: at } : filter === "end" ? { until: at } : filter;
   expect(log.latest(found, 10).map(({ seq }) => seq)).toEqual(entries);
-  expect([...log.entries(found)].map(({ seq }) => seq)).toEqual(entries.toReversed());
+  expect([...log.pages(found)].flat().map(({ seq }) => seq)).toEqual(entries.toReversed());
   expect(log.latest(found, 1)).toHaveLength(Math.min(1, entries.length));
+});
+
+test("examines a long log in pieces", () => {
+  const { database, log } = opened();
+  database.run(
+    `WITH RECURSIVE n (i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+     INSERT INTO audit (seq, time, via, action, outcome, detail, hash)
+     SELECT i, 0, 'none', iif(i % 20000 = 0, 'rare', 'common'), 'done', '{}', hash FROM n, (SELECT hash FROM audit LIMIT 1)`,
+  );
+  const filter = { action: "rare" };
+  const seqs = (pages: Iterable<{ seq: number }[]>) => [...pages].map((page) => page.map(({ seq }) => seq));
+  expect(seqs(log.latestPages(filter, 10))).toEqual([[40_000], [20_000], []]);
+  expect(seqs(log.latestPages(filter, 1))).toEqual([[40_000]]);
+  expect(seqs(log.pages(filter))).toEqual([[20_000], [40_000], []]);
+  expect([...log.pages({})].every((page) => page.length <= 250)).toBe(true);
+  expect([...log.pages({})].flat()).toHaveLength(50_000);
 });
 
 test("records an event with its transaction and the origin of the request", () => {

@@ -134,7 +134,8 @@ describe("tokens", () => {
     clock.at += 5;
     expect(accounts.tokens.list({ user })).toHaveLength(1);
     expect(accounts.tokens.list({ user, all: true })).toHaveLength(2);
-    expect(accounts.tokens.find(user, listed[0].id)?.name).toBe("two");
+    expect(accounts.tokens.find(user, listed[0].id)).toBeUndefined();
+    expect(accounts.tokens.find(user, listed[0].id, { all: true })?.name).toBe("two");
     const [created] = accounts.audit.log.latest({ action: "token.create" }, 2).slice(1);
     expect(created.detail).toMatchObject({ name: "two", expires: new Date(clock.at).toISOString() });
     expect(() => accounts.tokens.resolve(two.slice(0, 12))).toThrow("no valid token");

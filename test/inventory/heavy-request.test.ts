@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Call } from "../../src/inventory/api/call.ts";
-import { isHeavyList } from "../../src/inventory/api/heavy-request.ts";
+import { isHeavyList, isLarge } from "../../src/inventory/api/heavy-request.ts";
 import { openStore } from "../../src/inventory/records/store.ts";
 import { RESOURCES } from "../../src/inventory/index.ts";
 import { type Lab, openLab } from "./harness.ts";
@@ -97,4 +97,19 @@ test("another process reads nothing of a search that the trigram index answers",
     expect((await lab.send("alice", "GET", "locations/?query=1234")).status).toBe(200);
   }
   expect(reads - before).toBe(0);
+});
+
+test("reads of a whole table are heavy if it is large, or if it is not small and the filter is long", () => {
+  lab.database.run("UPDATE consumable SET rid = 1000 WHERE rid = (SELECT max(rid) FROM consumable)");
+  const large = (table: string, search: string): boolean => {
+    const url = new URL(`http://lab/${search}`);
+    return isLarge({ url, store: openStore(lab.database, lab.clock) } as unknown as Call, table);
+  };
+  const long = `?field=owner&notes__content__icontains=${"a".repeat(300)}`;
+  const found = ["place", "consumable", "location"].map((table) => [large(table, ""), large(table, long)]);
+  expect(found).toEqual([
+    [false, false],
+    [false, true],
+    [true, true],
+  ]);
 });

@@ -19,6 +19,8 @@ const SCAN = 20_000;
 const ARGUMENTS = 60;
 /** Rows of a table that a request reads as a whole. */
 const LARGE_TABLE = 5000;
+/** Characters of a short filter. */
+const FILTER = 50;
 const MAX_PLANS = 1000;
 
 /** Parameters that neither filter nor order. */
@@ -85,8 +87,9 @@ function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean
   return most > SMALL_TABLE || (most > PAGE && rows > SMALL_TABLE);
 }
 
-/** Of a request that reads the whole table. */
-export const isLarge = (call: Call, table: string): boolean => rowsOf(call, table) > LARGE_TABLE;
+/** Of a request that reads the whole table; long filters take longer for each row. */
+export const isLarge = (call: Call, table: string): boolean =>
+  rowsOf(call, table) * (1 + Math.floor(call.url.search.length / FILTER)) > LARGE_TABLE;
 
 /** At most; found without counting. */
 const rowsOf = ({ store: { statements } }: Call, table: string): number =>

@@ -11,7 +11,7 @@ import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
 import type { Credentials } from "../../accounts/sign-in.ts";
-import { SCOPES, type TokenRecord } from "../../accounts/token.ts";
+import { SCOPES, type TokenRecord, TOKENS_LISTED } from "../../accounts/token.ts";
 import { unauthenticated } from "../../accounts/unauthenticated.ts";
 import { ownPage } from "../../platform/origin.ts";
 import { Problem } from "../../problem.ts";
@@ -173,11 +173,11 @@ function expiryOf(
 export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
   api.add("GET", "tokens/", {
     summary: "List your tokens",
-    description: "Active tokens, newest first, in one page.",
+    description: `Active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
     returns: content(pageOf(Type.Object(TOKEN))),
     signedIn: true,
     run({ call: { actor } }) {
-      const results = tokens.list({ user: actor.user! }).map(printToken);
+      const results = tokens.list({ user: actor.user!, limit: TOKENS_LISTED }).map(printToken);
       return respondJson(singlePage(results), NO_STORE);
     },
   });
@@ -196,7 +196,7 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
     },
   });
   const find = (user: number | null, id: string): TokenRecord => {
-    const found = tokens.list({ user: user! }).find((token) => token.id === id);
+    const found = user === null ? undefined : tokens.find(user, id);
     if (!found) throw notFound();
     return found;
   };
