@@ -72,7 +72,7 @@ export function set(written: string, form: SetNode["form"], mask: number, positi
 
 /** A set of listed residues without repetitions. */
 export function listed(letters: string, position: number): SetNode {
-  const unique = [...new Set(letters)].join("");
+  const unique = letters.length === 1 ? letters : [...new Set(letters)].join("");
   return set(unique.length === 1 ? unique : `[${unique}]`, "listed", maskOf(unique), position);
 }
 

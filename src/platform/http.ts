@@ -126,11 +126,17 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
     const { status } = response;
     const took = performance.now() - started;
     observe?.({ method, route: context.route, status, seconds: took / 1000 });
-    const milliseconds = Math.round(took * 100) / 100;
-    const who = { client: context.address ?? undefined, user: context.userId ?? undefined };
-    const fields = { request: id, method, path, status, milliseconds, ...who };
+    const fields = () => ({
+      request: id,
+      method,
+      path,
+      status,
+      milliseconds: Math.round(took * 100) / 100,
+      client: context.address ?? undefined,
+      user: context.userId ?? undefined,
+    });
     const cause = context.problem && causeOf(context.problem);
-    if (cause) log.problem("request", { ...fields, cause });
+    if (cause) log.problem("request", { ...fields(), cause });
     else log.info("request", fields);
     return response;
   };

@@ -2,14 +2,18 @@ import type { Code, Problem } from "../problem.ts";
 
 /** One JSON object per line; never bodies, headers or secrets. */
 export interface Log {
-  info(event: string, fields?: Record<string, unknown>): void;
+  /** @param fields or a function that makes them, called only if the line is written */
+  info(event: string, fields?: Record<string, unknown> | (() => Record<string, unknown>)): void;
   problem(event: string, fields?: Record<string, unknown>): void;
 }
 
 export type LogLevel = "requests" | "anonymous" | "problems" | "off";
 
 /** Fields that tell who made a request; the level "anonymous" leaves them out. */
-const PERSONAL = ["client", "user", "address"];
+const PERSONAL = new Set(["client", "user", "address"]);
+
+const anonymous = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !PERSONAL.has(name)));
 
 /** One line of the log. */
 export const logLine = (
@@ -22,13 +26,12 @@ export const logLine = (
 /** A log that passes its lines to `write`, stamped by `now`. */
 export function openLog(level: LogLevel, write: (line: string) => void, now: () => number): Log {
   const print = (severity: "info" | "error", event: string, fields: Record<string, unknown> = {}): void => {
-    const personal = level === "anonymous" ? PERSONAL : [];
-    const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !personal.includes(name)));
-    write(logLine(severity, event, shown, now()));
+    write(logLine(severity, event, level === "anonymous" ? anonymous(fields) : fields, now()));
   };
   return {
     info: (event, fields) => {
-      if (level === "requests" || level === "anonymous") print("info", event, fields);
+      if (level === "requests" || level === "anonymous")
+        print("info", event, typeof fields === "function" ? fields() : fields);
     },
     problem: (event, fields) => {
       if (level !== "off") print("error", event, fields);

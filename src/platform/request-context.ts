@@ -52,6 +52,7 @@ export class RequestContext {
   problem: Problem | undefined;
   /** Row of the account whose Basic password was checked before routing, or why it was refused. */
   basicUser: number | Problem | undefined;
+  #address: string | undefined;
 
   constructor(
     readonly request: Request,
@@ -63,7 +64,8 @@ export class RequestContext {
 
   /** Network address of the client, or of the client that a trusted proxy names. */
   get address(): string | null {
-    return callerAddress(this.request, this.arrival?.address() ?? undefined, this.reach) ?? null;
+    this.#address ??= callerAddress(this.request, this.arrival?.address() ?? undefined, this.reach);
+    return this.#address ?? null;
   }
 
   /** The client's network, by which anonymous clients are told apart; empty where it is unknown. */

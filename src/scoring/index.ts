@@ -1,3 +1,4 @@
+import { MESSAGE_LIMITS } from "./contract/limits.ts";
 import { RECEIVE_TIMEOUT } from "../platform/body.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
@@ -261,7 +262,7 @@ function openRoutes(
     ...services,
     log,
     namespace,
-    maxMessageBytes,
+    limits: { ...MESSAGE_LIMITS, bytes: maxMessageBytes },
     receiveTimeout: receiveTimeoutSeconds * 1000,
     clientOf,
     requireWriter,

@@ -1,4 +1,4 @@
-import { type Dialect, parsePattern, PatternError, type ScoringModel } from "../../motif/index.ts";
+import { parsePattern, PatternError, type ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern, JobRequest } from "../jobs/job.ts";
@@ -142,7 +142,7 @@ export function readPatterns(
 ): JobPattern[] {
   const patterns = expressions.flatMap((expression, i): JobPattern[] => {
     if (expression.trim() === "") return [];
-    check(expression, "soap", `regularExpression ${i + 1}`);
+    check(expression, `regularExpression ${i + 1}`);
     return [{ expression, name: null, dialect: "soap" }];
   });
   const named = names.flatMap((name, i): JobPattern[] => {
@@ -153,9 +153,16 @@ export function readPatterns(
   return [...patterns, ...named];
 }
 
-function check(expression: string, dialect: Dialect, where: string): void {
+/** Expressions that were valid lately: clients look for the same ones in many proteins. */
+const valid = new Set<string>();
+const [MAX_VALID, MAX_VALID_LENGTH] = [1000, 200];
+
+function check(expression: string, where: string): void {
+  if (valid.has(expression)) return;
   try {
-    parsePattern(expression, dialect);
+    parsePattern(expression, "soap");
+    if (valid.size >= MAX_VALID) valid.clear();
+    if (expression.length <= MAX_VALID_LENGTH) valid.add(expression);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     const text = `${where}, character ${error.position + 1}: ${error.message}`;

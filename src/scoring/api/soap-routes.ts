@@ -19,6 +19,7 @@ import {
   readEnvelope,
   readWholeEnvelope,
 } from "../contract/envelope.ts";
+import type { MessageLimits } from "../contract/limits.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
@@ -30,8 +31,8 @@ interface SoapOptions {
   classes: MotifClasses;
   log: Log;
   namespace: string;
-  /** Bytes that a message may have (setting max_message_bytes). */
-  maxMessageBytes: number;
+  /** What a message may contain; its bytes are the setting max_message_bytes. */
+  limits: MessageLimits;
   /** Milliseconds within which a message must arrive. */
   receiveTimeout: number;
   /** The client of a request, as a key for fair scheduling. */
@@ -143,15 +144,16 @@ function isGzip({ headers }: Request): boolean {
 
 /** Reads the message as it arrives, within the receive timeout. */
 async function receive(options: SoapOptions, request: Request): Promise<Envelope> {
-  const { maxMessageBytes, namespace, receiveTimeout } = options;
-  const body = request.body && isGzip(request) ? gunzipped(request.body) : undefined;
+  const { limits, namespace, receiveTimeout } = options;
+  // `request.body` makes a stream, which small messages do without.
+  const body = isGzip(request) && request.body ? gunzipped(request.body) : undefined;
   const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > maxMessageBytes) {
-    const text = `The message has ${declared} bytes; at most ${maxMessageBytes} are allowed (setting max_message_bytes).`;
+  if (declared > limits.bytes) {
+    const text = `The message has ${declared} bytes; at most ${limits.bytes} are allowed (setting max_message_bytes).`;
     throw new Problem("too_large", text);
   }
   const contentType = request.headers.get("content-type");
-  const reading: EnvelopeOptions = { contentType, namespace, limits: { bytes: maxMessageBytes } };
+  const reading: EnvelopeOptions = { contentType, namespace, limits };
   // Reading a small message in one piece is faster than as a stream of one chunk.
   if (body === undefined && declared > 0 && declared <= SMALL)
     return readWholeEnvelope(await readBody(request, receiveTimeout), reading);

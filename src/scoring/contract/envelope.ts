@@ -12,8 +12,8 @@ export interface EnvelopeOptions {
   contentType: string | null;
   /** Target namespace of the service. */
   namespace: string;
-  /** Limits that replace the documented ones. */
-  limits?: Partial<MessageLimits>;
+  /** By default the documented ones. */
+  limits?: MessageLimits;
   /** Stops reading a message that does not arrive; its reason becomes the problem. */
   signal?: AbortSignal;
   /** Called with the size of each piece that arrives; an error ends the message. */
@@ -59,13 +59,14 @@ export async function readEnvelope(
 /** Reads a message whose bytes are all there. */
 export function readWholeEnvelope(bytes: Uint8Array, options: EnvelopeOptions): Envelope {
   const reader = openEnvelopeReader(options);
-  reader.push(bytes);
+  reader.push(bytes, true);
   return reader.finish();
 }
 
 /** Reads the bytes of one message piece by piece. */
 interface EnvelopeReader {
-  push(bytes: Uint8Array): void;
+  /** @param isWhole whether these are all bytes of the message */
+  push(bytes: Uint8Array, isWhole?: boolean): void;
   /** Ends the message with an error of the transport. */
   fail(error: unknown): void;
   /** Ends the message. */
@@ -78,11 +79,12 @@ interface EnvelopeReader {
 const SLICE = 16_384;
 
 export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
-  const limits = { ...MESSAGE_LIMITS, ...options.limits };
+  const { limits = MESSAGE_LIMITS } = options;
   const parser = new MessageParser(options.namespace, limits);
   let soapVersion: SoapVersion = "1.1";
   let problem: Problem | null = null;
   let received = 0;
+  let isDecoded = false;
   let decoder: XmlDecoder;
 
   const attempt = (action: () => void): void => {
@@ -104,8 +106,12 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
   });
 
   return {
-    push(bytes) {
+    push(bytes, isWhole = false) {
       attempt(() => {
+        if (isWhole && bytes.length <= limits.bytes) {
+          isDecoded = true;
+          return parse(bytes, true);
+        }
         const end = Math.min(bytes.length, limits.bytes - received);
         received += bytes.length;
         for (let i = 0; i < end; i += SLICE) parse(bytes.subarray(i, Math.min(end, i + SLICE)));
@@ -120,7 +126,7 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
     },
     finish() {
       attempt(() => {
-        parse(new Uint8Array(0), true);
+        if (!isDecoded) parse(new Uint8Array(0), true);
         parser.finish();
       });
       const form = { soapVersion: parser.soapVersion ?? soapVersion, addressing: parser.addressing };
@@ -148,6 +154,17 @@ const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/i;
  */
 function readContentType(header: string | null): ContentType {
   if (header === null || header.trim() === "") return { charset: null, soapVersion: "1.1" };
+  if (header !== latest.header) latest = { header, type: parseContentType(header) };
+  return latest.type;
+}
+
+/** Clients send the same header with every message. */
+let latest: { header: string; type: ContentType } = {
+  header: "text/xml",
+  type: { charset: null, soapVersion: "1.1" },
+};
+
+function parseContentType(header: string): ContentType {
   const mediaType = header.split(";", 1)[0].trim().toLowerCase();
   if (!/^[a-z0-9.+_-]+\/(?:xml|[a-z0-9._-]+\+xml)$/.test(mediaType)) {
     throw new Problem(

@@ -9,6 +9,51 @@ import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { OPERATION_NAMES, type OperationName, type Request } from "./service.ts";
 import { at, atStart, malformed, notWellFormed, type Place, placeOfContent } from "./xml-errors.ts";
 
+/** A parser of saxes with its listeners. Making one takes as long as reading a small message, so that they are used again. */
+class Source {
+  listener!: MessageParser;
+  // Forced to 1.0, so that no character of XML 1.1 passes before its declaration is refused.
+  readonly sax = new SaxesParser({
+    xmlns: true,
+    position: false,
+    defaultXMLVersion: "1.0",
+    forceXMLVersion: true,
+  });
+  readonly resolve = (prefix: string): string | undefined => this.sax.resolve(prefix);
+
+  constructor() {
+    const { sax } = this;
+    sax.on("error", ({ message }) => this.listener.onError(message));
+    sax.on("xmldecl", ({ version }) => this.listener.onXmlDeclaration(version));
+    sax.on("opentagstart", ({ name }) => this.listener.onTagName(name));
+    sax.on("attribute", (attribute) => this.listener.onAttribute(attribute));
+    sax.on("opentag", (tag) => this.listener.onStartTag(tag));
+    sax.on("closetag", () => this.listener.onEndTag());
+    // The `<` after the text has been read already.
+    sax.on("text", (text) => this.listener.onText(text, 1));
+    sax.on("cdata", (text) => this.listener.onText(text, 0, true));
+    sax.on("comment", () => this.listener.onComment());
+    sax.on("doctype", () => this.listener.onDoctype());
+    sax.on("processinginstruction", () => this.listener.onProcessingInstruction());
+  }
+}
+
+/** Sources whose messages were complete. */
+const idle: Source[] = [];
+const MAX_IDLE = 16;
+
+function takeSource(): Source {
+  const source = idle.pop() ?? new Source();
+  // saxes reports a DOCTYPE at its end, but a second one at its beginning: this makes every one the second.
+  source.sax["doctype"] = true;
+  return source;
+}
+
+/** saxes is in its initial state after `close`. */
+function giveBack(source: Source): void {
+  if (idle.length < MAX_IDLE) idle.push(source);
+}
+
 type Stage = "before" | "envelope" | "header" | "after header" | "body" | "after body";
 
 /**
@@ -18,7 +63,8 @@ type Stage = "before" | "envelope" | "header" | "after header" | "body" | "after
 export class MessageParser {
   /** Version of the envelope, once its start tag has been read. */
   soapVersion: SoapVersion | null = null;
-  readonly #sax: SaxesParser<{ xmlns: true; position: false }>;
+  readonly #source = takeSource();
+  readonly #sax = this.#source.sax;
   readonly #decoder: RequestDecoder;
   readonly #addressing = new AddressingReader();
   readonly #namespace: string;
@@ -42,57 +88,38 @@ export class MessageParser {
     this.#limits = limits;
     this.#namespace = namespace;
     this.#decoder = new RequestDecoder(namespace, limits);
-    // Forced to 1.0, so that no character of XML 1.1 passes before its declaration is refused.
-    this.#sax = new SaxesParser({
-      xmlns: true,
-      position: false,
-      defaultXMLVersion: "1.0",
-      forceXMLVersion: true,
-    });
-    // saxes reports a DOCTYPE at its end, but a second one at its beginning: this makes every one the second.
-    this.#sax["doctype"] = true;
-    this.#listen();
+    this.#source.listener = this;
   }
 
-  #listen(): void {
-    const sax = this.#sax;
-    sax.on("error", (error) => this.#onError(error.message));
-    sax.on("xmldecl", ({ version }) => {
-      if (version !== "1.0") throw malformed(this.#here, "the message must be XML 1.0");
-      this.#endPart();
-    });
-    sax.on("opentagstart", ({ name }) => this.#onTagName(name));
-    sax.on("attribute", (attribute) => this.#onAttribute(attribute));
-    sax.on("opentag", (tag) => {
-      this.#onStartTag(tag);
-      this.#depth++;
-      this.#endPart();
-    });
-    sax.on("closetag", () => {
-      this.#finishEndTag();
-      this.#endTag = this.#here;
-      this.#endPart();
-    });
-    // The `<` after the text has been read already.
-    sax.on("text", (text) => this.#onText(text, 1));
-    sax.on("cdata", (text) => this.#onText(text, 0, true));
-    sax.on("comment", () => {
-      this.#finishEndTag();
-      this.#countElement(this.#endPart());
-    });
-    sax.on("doctype", () => {
-      throw notWellFormed("inappropriately located doctype", this.#here);
-    });
-    sax.on("processinginstruction", () => {
-      this.#finishEndTag();
-      const place = this.#endPart();
-      this.#countElement(place);
-      if (!this.#decoder.isInValue) return;
-      throw new Problem(
-        "invalid_request",
-        `${this.#decoder.operation}, ${at(place)}: processing instructions are not allowed in values.`,
-      );
-    });
+  onXmlDeclaration(version: string | undefined): void {
+    if (version !== "1.0") throw malformed(this.#here, "the message must be XML 1.0");
+    this.#endPart();
+  }
+
+  onEndTag(): void {
+    this.#finishEndTag();
+    this.#endTag = this.#here;
+    this.#endPart();
+  }
+
+  onComment(): void {
+    this.#finishEndTag();
+    this.#countElement(this.#endPart());
+  }
+
+  onDoctype(): void {
+    throw notWellFormed("inappropriately located doctype", this.#here);
+  }
+
+  onProcessingInstruction(): void {
+    this.#finishEndTag();
+    const place = this.#endPart();
+    this.#countElement(place);
+    if (!this.#decoder.isInValue) return;
+    throw new Problem(
+      "invalid_request",
+      `${this.#decoder.operation}, ${at(place)}: processing instructions are not allowed in values.`,
+    );
   }
 
   /** @throws Problem */
@@ -112,6 +139,7 @@ export class MessageParser {
     // A bare & makes saxes look for its ; up to the end.
     if (this.#sax["entity"] !== "") throw notWellFormed("undefined entity", this.#partPlace);
     this.#sax.close();
+    giveBack(this.#source);
     this.#finishEndTag();
     this.#addressing.checkAction(this.#namespace, this.operation!);
   }
@@ -158,7 +186,7 @@ export class MessageParser {
       throw limitExceeded(this.#limits, "elements", atStart(place));
   }
 
-  #onError(message: string): void {
+  onError(message: string): void {
     // saxes notices text outside the root late, at a place that depends on how the message was cut.
     if (message.startsWith("text data outside")) {
       this.#finishEndTag();
@@ -167,7 +195,7 @@ export class MessageParser {
     throw notWellFormed(message, /^(?:unbound|duplicate)/.test(message) ? this.#tagPlace : this.#here);
   }
 
-  #onTagName(name: string): void {
+  onTagName(name: string): void {
     this.#finishEndTag();
     this.#attributes = 0;
     const { line, column } = this.#here;
@@ -182,7 +210,7 @@ export class MessageParser {
     this.#endPart();
   }
 
-  #onAttribute({ name, prefix, value }: Pick<SaxesAttributeNS, "name" | "prefix" | "value">): void {
+  onAttribute({ name, prefix, value }: Pick<SaxesAttributeNS, "name" | "prefix" | "value">): void {
     this.#endPart();
     const place = this.#tagPlace;
     const limits = this.#limits;
@@ -195,13 +223,15 @@ export class MessageParser {
     if (value !== value.trim()) throw malformed(place, "a namespace has white space around it");
   }
 
-  #onStartTag(tag: SaxesTagNS): void {
+  onStartTag(tag: SaxesTagNS): void {
     const place = this.#tagPlace;
     if (this.#depth === 0) this.#openEnvelope(tag, place);
     else if (this.#depth === 1) this.#openEnvelopeChild(tag, place);
-    else if (this.#stage === "body") this.#decoder.open(tag, place, (prefix) => this.#sax.resolve(prefix));
+    else if (this.#stage === "body") this.#decoder.open(tag, place, this.#source.resolve);
     else if (this.#stage === "header" && this.#depth === 2) this.#openHeaderBlock(tag, place);
     else if (this.#stage === "header" && this.#depth === 3) this.#addressing.openChild(tag);
+    this.#depth++;
+    this.#endPart();
   }
 
   #openHeaderBlock(tag: Tag, place: Place): void {
@@ -257,7 +287,8 @@ export class MessageParser {
     else if (this.#stage === "header" && this.#depth === 2) this.#addressing.closeBlock();
   }
 
-  #onText(text: string, ahead: number, isCdata = false): void {
+  /** @param ahead characters that saxes has read beyond it */
+  onText(text: string, ahead: number, isCdata = false): void {
     this.#finishEndTag();
     const place = this.#endPart(ahead);
     if (isCdata) this.#countElement(place);
@@ -274,12 +305,11 @@ function refuse(place: Place, text: string): never {
 }
 
 /** Characters that a name may contain but not begin with (XML 1.0, productions 4 and 4a). */
-const NOT_FIRST = /^(?:[-.0-9\u203F\u2040\u00B7]|[\u0300-\u036F])/;
+const NOT_FIRST = /^[^:]*:(?:[-.0-9\u203F\u2040\u00B7]|[\u0300-\u036F])/;
 
 /** Checks the part of a name after its prefix (Namespaces in XML 1.0, production 4), which saxes does not. */
 function checkLocalName(name: string, place: Place): void {
-  const colon = name.indexOf(":");
-  if (colon >= 0 && NOT_FIRST.test(name.slice(colon + 1)))
+  if (NOT_FIRST.test(name))
     throw malformed(place, "not well-formed XML: a name begins with a character that is not allowed there");
 }
 

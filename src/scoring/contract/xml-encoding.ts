@@ -54,11 +54,12 @@ export class XmlDecoder {
   decode(bytes: Uint8Array, isLast = false): string {
     if (this.fault !== null) return "";
     if (this.#encoding !== null) return this.#decodeText(bytes, isLast);
-    this.#head = Buffer.concat([this.#head, bytes]);
+    this.#head = this.#head.length === 0 ? bytes : Buffer.concat([this.#head, bytes]);
     const found = detectEncoding(this.#head, this.#charset, isLast);
     if (found === null) return "";
     this.#encoding = found.encoding;
-    return this.#decodeText(this.#head.subarray(found.bomLength), isLast);
+    const { bomLength } = found;
+    return this.#decodeText(bomLength === 0 ? this.#head : this.#head.subarray(bomLength), isLast);
   }
 
   #decodeText(bytes: Uint8Array, isLast: boolean): string {
@@ -73,6 +74,7 @@ export class XmlDecoder {
     }
     const pending = this.#incomplete.length > 0 ? Buffer.concat([this.#incomplete, bytes]) : bytes;
     try {
+      if (isLast && this.#decoder === null) return wholeDecoders[encoding].decode(bytes);
       this.#decoder ??= strictDecoder(encoding);
       const text = this.#decoder.decode(bytes, { stream: !isLast });
       const used = encoding === "utf-8" ? Buffer.byteLength(text) : 2 * text.length;
@@ -88,6 +90,13 @@ export class XmlDecoder {
 // `ignoreBOM` keeps a second mark, which is an ordinary character.
 const strictDecoder = (encoding: string): TextDecoder =>
   new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+
+/** For messages in one piece; the others have one each, which remembers incomplete characters. */
+const wholeDecoders = {
+  "utf-8": strictDecoder("utf-8"),
+  "utf-16le": strictDecoder("utf-16le"),
+  "utf-16be": strictDecoder("utf-16be"),
+};
 
 /** Not by TextDecoder, whose ISO-8859-1 is Windows-1252. */
 const latin1 = (bytes: Uint8Array): string =>

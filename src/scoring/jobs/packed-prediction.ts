@@ -101,6 +101,9 @@ export function storeResult(
   return row.rid;
 }
 
+const RESULT = "SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?";
+const RESULT_OF_CLIENT = `${RESULT} AND EXISTS (SELECT 1 FROM job WHERE job.result = result.rid AND job.client = ?)`;
+
 /** Row of the result on this corpus by this method; null if there is none. */
 export function resultOf(
   database: Database,
@@ -108,13 +111,10 @@ export function resultOf(
   { corpus, method }: ScoringVersion,
   client?: string,
 ): number | null {
-  const sql = "SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?";
   const row = (
     client === undefined
-      ? database.query(sql).get(digest, corpus, method)
-      : database
-          .query(`${sql} AND EXISTS (SELECT 1 FROM job WHERE job.result = result.rid AND job.client = ?)`)
-          .get(digest, corpus, method, client)
+      ? database.query(RESULT).get(digest, corpus, method)
+      : database.query(RESULT_OF_CLIENT).get(digest, corpus, method, client)
   ) as { rid: number } | null;
   return row?.rid ?? null;
 }

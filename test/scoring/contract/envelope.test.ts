@@ -139,3 +139,21 @@ describe("streams", () => {
     expect((await reading).problem?.message).toBe("Too slow.");
   });
 });
+
+test("a message is read the same after complete, cut-off and refused ones", () => {
+  const good = envelope(runJob());
+  const others = [
+    good,
+    good.slice(0, -20),
+    `<!DOCTYPE a>${good}`,
+    envelope("&"),
+    `${good}<a/>`,
+    "\uFEFF\uFEFF",
+  ];
+  const problems = others.map((message) => read(message).problem?.message);
+  for (const [i, message] of others.entries()) {
+    for (let n = 0; n < 20; n++) expect(read(message).problem?.message).toBe(problems[i]);
+    expect(read(good).problem).toBeNull();
+  }
+  expect(problems.map((problem) => problem === undefined)).toEqual([true, false, false, false, false, false]);
+});

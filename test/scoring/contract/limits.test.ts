@@ -16,7 +16,7 @@ function read(message: string, limits: Partial<MessageLimits> = {}) {
   return readWholeEnvelope(encoder.encode(message), {
     contentType: "text/xml",
     namespace: NAMESPACE,
-    limits,
+    limits: { ...MESSAGE_LIMITS, ...limits },
   });
 }
 

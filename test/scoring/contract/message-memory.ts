@@ -1,4 +1,5 @@
 import { readEnvelope } from "../../../src/scoring/contract/envelope.ts";
+import { MESSAGE_LIMITS } from "../../../src/scoring/contract/limits.ts";
 
 /**
  * Reads one long message and prints the bytes by which the process grew at most. Standard input is a JSON object: the
@@ -26,6 +27,6 @@ const body = new ReadableStream<Uint8Array>({
   },
 });
 
-const limits = { bytes: 1e9, elements: 1e9, namespaces: 1e9 };
+const limits = { ...MESSAGE_LIMITS, bytes: 1e9, elements: 1e9, namespaces: 1e9 };
 const { problem } = await readEnvelope(body, { contentType: "text/xml", namespace, limits });
 process.stdout.write(JSON.stringify({ problem: problem && problem.message, grown: peak - before }));
