@@ -2,13 +2,32 @@ import { readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path/posix";
 
+/** Other processes of the service by process id, each with a function that ends it if it is not needed now. */
+const others = new Map<number, () => boolean>();
+
+/** Counts the memory of another process until the returned function is called. */
+export function countMemoryOf(pid: number, endUnneeded: () => boolean): () => void {
+  others.set(pid, endUnneeded);
+  return () => void others.delete(pid);
+}
+
+/** Ends one of the other processes that is not needed now, if there is one. */
+export const releaseMemory = (): boolean => others.values().some((endUnneeded) => endUnneeded());
+
 /**
- * Bytes that this process alone occupies. Pages of mapped files are left out: its threads share them, but the resident size
- * counts them once per mapping, and the system may drop them at any time. Elsewhere than on Linux, the resident size.
+ * Bytes that this process and those of `countMemoryOf` occupy. Pages of mapped files are left out: threads and processes
+ * share them, but the resident size counts them once per mapping, and the system may drop them at any time. Elsewhere than
+ * on Linux, the resident size of this process.
  */
 export function ownMemory(status = "/proc/self/status"): number {
+  const own = unmappedMemory(status);
+  if (own === undefined) return process.memoryUsage.rss();
+  return others.keys().reduce((sum, pid) => sum + (unmappedMemory(`/proc/${pid}/status`) ?? 0), own);
+}
+
+function unmappedMemory(status: string): number | undefined {
   const kilobytes = [...(readText(status) ?? "").matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)];
-  if (kilobytes.length === 0) return process.memoryUsage.rss();
+  if (kilobytes.length === 0) return undefined;
   return kilobytes.reduce((sum, [, size]) => sum + Number(size) * 1024, 0);
 }
 

@@ -6,6 +6,7 @@ import { RequestPool, RESOURCES } from "../../src/inventory/index.ts";
 import type { RequestPoolOptions } from "../../src/inventory/api/request-pool.ts";
 import { nextTurn, WRITER } from "../../src/inventory/api/request-turns.ts";
 import type { Answer } from "../../src/platform/http.ts";
+import { releaseMemory } from "../../src/platform/memory.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
 import { VERSION } from "../../src/version.ts";
@@ -325,6 +326,21 @@ test("rejects waiting requests and ends the processes when it is closed", async 
 test("ends idle processes", async () => {
   const pool = newPool({ idle: 50 });
   expect((await ask(lab.through(pool), "changes/", "alice")).status).toBe(200);
+  while (pool.pids.length > 0) await Bun.sleep(5);
+}, 30_000);
+
+test("ends a process that is idle or unread when memory is short, and no other", async () => {
+  const pool = newPool();
+  const away = lab.through(pool);
+  const slow = ask(away, SLOW, "alice");
+  while (pool.pids.length === 0) await Bun.sleep(5);
+  while (releaseMemory());
+  expect((await slow).status).toBe(200);
+  const unread = await ask(away, "locations/?page_size=max", "alice");
+  expect(releaseMemory()).toBe(true);
+  expect(await unread.text().catch(String)).toContain("The process that computed the response ended");
+  expect((await ask(away, "changes/", "alice")).status).toBe(200);
+  expect(releaseMemory()).toBe(true);
   while (pool.pids.length > 0) await Bun.sleep(5);
 }, 30_000);
 

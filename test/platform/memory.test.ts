@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
-import { memoryLimit, ownMemory } from "../../src/platform/memory.ts";
+import { countMemoryOf, memoryLimit, ownMemory, releaseMemory } from "../../src/platform/memory.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -37,6 +37,21 @@ describe("own memory", () => {
     const allocated = new Uint8Array(100 * MEGABYTE).fill(1);
     expect(ownMemory() - own).toBeGreaterThan(60 * MEGABYTE);
     expect(allocated[0]).toBe(1);
+  });
+
+  test.skipIf(process.platform !== "linux")("counts other processes of the service", async () => {
+    const script =
+      "const bytes = new Uint8Array(100_000_000).fill(1); console.log(bytes.length); setTimeout(() => {}, 60_000)";
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+    await child.stdout.getReader().read();
+    const before = ownMemory();
+    const ended: number[] = [];
+    const uncount = countMemoryOf(child.pid, () => ended.push(child.pid) > 0);
+    expect(ownMemory() - before).toBeGreaterThan(90_000_000);
+    expect([releaseMemory(), ended]).toEqual([true, [child.pid]]);
+    uncount();
+    expect([ownMemory() - before < 50_000_000, releaseMemory()]).toEqual([true, false]);
+    child.kill();
   });
 
   test("adds private and shared anonymous memory", () => {

@@ -9,6 +9,7 @@ import { type JobSource, Pool, type PoolOptions } from "../../src/scoring/jobs/p
 import { JobStore, type JobView } from "../../src/scoring/jobs/store.ts";
 import { workerAddress } from "../../src/scoring/jobs/worker-entrypoints.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { countMemoryOf } from "../../src/platform/memory.ts";
 import { closeDatabase, type Database, openDatabase, openWriter } from "../../src/platform/sqlite.ts";
 import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
@@ -184,6 +185,26 @@ test("does not count mapped files as memory of the workers", async () => {
   await until(() => pool.progress(id)?.stage === "homologs");
   // The memory is checked four times a second.
   await Bun.sleep(1000);
+  rmSync(path);
+  await until(() => state(id) === "finished");
+  expect(logged).toEqual([]);
+});
+
+test("ends a process that is not needed before a job", async () => {
+  const path = join(directory, "corpus");
+  writeFileSync(path, "x".repeat(65_536));
+  open({ size: 1, workerMemory: 200 * 1024 * 1024 });
+  const script =
+    "globalThis.bytes = new Uint8Array(300_000_000).fill(1); console.log(1); setInterval(() => {}, 1000)";
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+  await child.stdout.getReader().read();
+  const uncount = countMemoryOf(child.pid, () => {
+    uncount();
+    child.kill();
+    return true;
+  });
+  const id = await submit(`map ${path}`);
+  await child.exited;
   rmSync(path);
   await until(() => state(id) === "finished");
   expect(logged).toEqual([]);

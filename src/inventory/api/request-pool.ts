@@ -7,6 +7,7 @@ import {
 } from "./remote-request.ts";
 import { callerKey, nextTurn, WRITER } from "./request-turns.ts";
 import type { Log } from "../../platform/log.ts";
+import { countMemoryOf } from "../../platform/memory.ts";
 import { selfCommand } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 
@@ -212,7 +213,9 @@ export class RequestPool {
 
   /** An idle process or a new one. @throws Problem busy if none can be started */
   #take(writes: boolean, key: string): RequestProcess {
-    const idle = [...this.#processes].find((one) => one.writes === writes && one.key === undefined);
+    const idle = [...this.#processes].find(
+      (one) => one.writes === writes && one.key === undefined && !one.isEnding,
+    );
     const process = idle ?? this.#start(writes);
     process.begin(key);
     return process;
@@ -256,7 +259,8 @@ class RequestProcess {
   readonly #child: Bun.Subprocess;
   #reply: PromiseWithResolvers<FromProcess> | undefined;
   #timer: Timer | undefined;
-  #isEnding = false;
+  isEnding = false;
+  readonly #uncount: () => void;
 
   constructor(
     readonly writes: boolean,
@@ -281,12 +285,14 @@ class RequestProcess {
       onExit: (_, code, signal) => {
         const ended = ENDED[this.writes ? "write" : "read"];
         const cause = `exit code ${code}, signal ${signal}`;
-        if (!this.#isEnding) options.log.problem("request process ended", { cause });
+        if (!this.isEnding) options.log.problem("request process ended", { cause });
         ready.reject(busy(ended, 5));
         this.#settle()?.reject(busy(ended, 5));
+        this.#uncount();
         onEnd(this);
       },
     });
+    this.#uncount = countMemoryOf(this.pid, () => this.#endUnneeded());
     // An idle one must not keep the server from ending.
     this.#child.unref();
     const late = setTimeout(() => this.end(), PATIENCE);
@@ -308,7 +314,7 @@ class RequestProcess {
 
   /** Ends the process if it gets no new work for a while. */
   rest(): void {
-    if (this.#isEnding) return;
+    if (this.isEnding) return;
     this.key = undefined;
     this.unreadSince = undefined;
     clearTimeout(this.#timer);
@@ -350,8 +356,15 @@ class RequestProcess {
     this.#timer = setTimeout(() => this.end(), milliseconds);
   }
 
+  /** Ends an idle process, or one whose response nobody reads. */
+  #endUnneeded(): boolean {
+    const isUnneeded = !this.isEnding && (this.key === undefined || this.unreadSince !== undefined);
+    if (isUnneeded) this.end();
+    return isUnneeded;
+  }
+
   end(): void {
-    this.#isEnding = true;
+    this.isEnding = true;
     this.#child.kill("SIGKILL");
   }
 

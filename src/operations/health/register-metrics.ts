@@ -112,7 +112,7 @@ function registerProcess(metrics: Metrics, now: () => number): () => void {
     ],
     [
       "labd_memory_bytes",
-      "Memory of the process without mapped files such as the corpus.",
+      "Memory of the server and its processes for heavy requests, without mapped files such as the corpus.",
       () => ownMemory(),
     ],
     [

@@ -1,7 +1,7 @@
 import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
-import { memoryLimit, ownMemory } from "../../platform/memory.ts";
+import { memoryLimit, ownMemory, releaseMemory } from "../../platform/memory.ts";
 import { SharedCorpus } from "../corpus/shared-corpus.ts";
 import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "./job.ts";
@@ -343,8 +343,9 @@ export class Pool {
   }
 
   /**
-   * Ends the longest-running job if the process has grown too large, before the operating system ends the process. Workers
-   * share its memory, so that the culprit is unknown; a job that is ended is tried again.
+   * Ends the longest-running job if the service has grown too large, before the operating system ends the process; first,
+   * processes that are not needed now. Workers share its memory, so that the culprit is unknown; a job that is ended is
+   * tried again.
    */
   #checkMemory(): void {
     const busy = this.#slots.filter(({ job }) => job !== null);
@@ -354,14 +355,14 @@ export class Pool {
       return;
     }
     const bytes = ownMemory();
-    if (bytes <= this.#memoryLimit) return;
+    if (bytes <= this.#memoryLimit || releaseMemory()) return;
     const slot = busy.reduce((a, b) => (a.job!.ticket < b.job!.ticket ? a : b));
     const job = this.#detach(slot)!;
     this.#terminate(slot);
     const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
     this.#retry(
       job,
-      `the process uses ${found} MB; at most ${most} are allowed`,
+      `the service uses ${found} MB; at most ${most} are allowed`,
       `The job was stopped ${job.lease.attempts} times because the service took more than ${most} MB of memory.`,
     );
   }
