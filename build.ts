@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { IMPORT_WORKER } from "./src/inventory/imports/import-thread.ts";
+import { compressAssets } from "./packaging/compressed-assets.ts";
 import { buildDebianPackage } from "./packaging/debian.ts";
 import { leaveOutUnused } from "./packaging/unused-code.ts";
 import { buildVersion } from "./packaging/version.ts";
@@ -37,7 +38,7 @@ async function compile(outfile: string, version: string, target?: (typeof TARGET
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.
     format: "esm",
-    plugins: [leaveOutUnused],
+    plugins: [leaveOutUnused, compressAssets],
     define: { LABD_VERSION: JSON.stringify(version) },
     compile: {
       outfile,
@@ -70,7 +71,7 @@ async function sha256(path: string): Promise<string> {
 }
 
 async function report(path: string): Promise<void> {
-  console.log(`compiled ${path} (${Math.round(statSync(path).size / 1e6)} MB)`);
+  console.log(`compiled ${path} (${(statSync(path).size / 1e6).toFixed(1)} MB)`);
 }
 
 const all = process.argv.includes("--all");

@@ -19,6 +19,11 @@ const REPLACEMENTS: readonly Replacement[] = [
       ),
   },
   {
+    module: /\/bwip-js\/dist\/bwip-js-gen\.mjs$/,
+    why: "The text below a bar code is set by the labels.",
+    replace: (source) => source.replaceAll(/^FontLib\.loadFont\("OCR-.*$/gm, ""),
+  },
+  {
     module: /\/brotli\/decompress\.js$/,
     why: "It brings its dictionary to unpack WOFF2; the font of the labels is TrueType.",
     replace: () => 'module.exports = (bytes) => require("node:zlib").brotliDecompressSync(bytes);\n',

@@ -24,6 +24,10 @@ export const fitsPdf = (label: Label, sheet: Sheet, symbol: Symbology): boolean 
 
 let font: Promise<Buffer> | undefined;
 
+/** The executable has the font compressed (packaging/compressed-assets.ts). */
+const unpacked = (bytes: Uint8Array<ArrayBuffer>): Buffer =>
+  Buffer.from(bytes[0] === 0x1f ? Bun.gunzipSync(bytes) : bytes);
+
 /** A PDF file of labels that leaves the first `skip` positions of the first page empty. */
 export async function labelPdf(
   labels: readonly Label[],
@@ -32,7 +36,7 @@ export async function labelPdf(
   skip: number,
   title: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  font ??= Bun.file(fontFile).arrayBuffer().then(Buffer.from);
+  font ??= Bun.file(fontFile).bytes().then(unpacked);
   const page = sheet.grid?.page ?? sheet.label;
   const document = new PDFDocument({
     size: [page.width * MM, page.height * MM],
