@@ -237,6 +237,7 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
       ...serviceRoutes(config, parts),
       webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === LINK_PAGES[page]),
     ],
+    reject: parts.scoring.reject,
     missing: (request) => pageForMissing(request, pageContext(request)),
     allowedHosts: allowedHosts(config),
     corsOrigins: corsOrigins(config),

@@ -43,6 +43,8 @@ export interface HttpOptions {
   observe?: (answered: Answered) => void;
   /** Routes of the services. */
   services: AnyElysia[];
+  /** The response to a request that is rejected before it is routed, if it is not JSON. */
+  reject?: (request: Request, problem: Problem) => Response | undefined;
   /** The page for browsers at an unknown address; undefined for programs. */
   missing?: (request: Request) => Promise<Response | undefined>;
 }
@@ -114,7 +116,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
         return await compress(request, response);
       } catch (error) {
         context.problem = Problem.from(error);
-        return problemResponse(context.problem);
+        return options.reject?.(request, context.problem) ?? problemResponse(context.problem);
       }
     });
     releaseBody(context);

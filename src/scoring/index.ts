@@ -7,7 +7,7 @@ import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./api/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
-import { soapRoutes } from "./api/soap-routes.ts";
+import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
 import { type NamedQuestion, type PatternInput, readBatch, readSequences } from "./batch/questions.ts";
 import { type AlignmentRequest, type BatchOptions, scoreAlignment, scoreQuestions } from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
@@ -121,6 +121,8 @@ export async function openScoring(options: ScoringOptions) {
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
     routes: http.routes,
+    /** The SOAP fault for a message that is rejected before it is routed. */
+    reject: http.reject,
     corpora,
     classes,
     /** Number of jobs by state. */
@@ -258,7 +260,7 @@ function openRoutes(
     hasPublicUrl = false,
   } = options;
   const json = jsonRoutes({ ...services, clientOf, requireUser, requireWriter });
-  const soap = soapRoutes({
+  const soap = {
     ...services,
     log,
     namespace,
@@ -267,6 +269,11 @@ function openRoutes(
     clientOf,
     requireWriter,
     hasPublicUrl,
-  });
-  return { routes: soap.use(json.routes), notifyWatchers: json.notifyWatchers, close: json.close };
+  };
+  return {
+    routes: soapRoutes(soap).use(json.routes),
+    reject: soapRejection(soap),
+    notifyWatchers: json.notifyWatchers,
+    close: json.close,
+  };
 }

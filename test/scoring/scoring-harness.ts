@@ -40,11 +40,13 @@ export interface HarnessOptions extends Partial<ScoringOptions> {
   /** Whether the sample proteins are the corpus. */
   corpus?: boolean;
   reach?: PublicUrlOptions;
+  allowedHosts?: string[];
 }
 
 export async function openScoringAlone({
   corpus = false,
   reach = DIRECT,
+  allowedHosts = [],
   ...options
 }: HarnessOptions = {}): Promise<ScoringAlone> {
   const directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
@@ -72,6 +74,8 @@ export async function openScoringAlone({
     reach,
     documentation: { version: "0", introduction: "", tags: [] },
     services: [scoring.routes],
+    reject: scoring.reject,
+    allowedHosts,
   });
   return {
     scoring,

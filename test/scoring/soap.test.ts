@@ -432,3 +432,15 @@ describe("documents", () => {
     },
   );
 });
+
+test("returns a fault for a message to a host that is not allowed", async () => {
+  const strict = await openScoringAlone({ namespace: NAMESPACE, allowedHosts: ["lab.example"] });
+  const answers = [await ask("GetStatus", "none", strict)];
+  answers.push(await post("<x/>", { "Content-Type": "application/soap+xml" }, strict));
+  await strict.close();
+  expect(answers.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual([
+    [500, "text/xml; charset=utf-8"],
+    [400, "application/soap+xml; charset=utf-8"],
+  ]);
+  for (const { xml } of answers) expect(xml).toContain("Host: lab is not a name of this service.");
+});

@@ -1,10 +1,18 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { currentRequest } from "../../platform/request-context.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
-import { LOGIN_FAILURES, LOGIN_WINDOW, Throttle, throttled } from "../throttle.ts";
+import {
+  ACCOUNT_WINDOW,
+  type AttemptCounter,
+  GrowingDelay,
+  LOGIN_FAILURES_ACCOUNT,
+  Throttle,
+  throttled,
+} from "../throttle.ts";
 import {
   accountState,
   describeRejection,
@@ -231,7 +239,9 @@ type Rejected = DirectoryRejection & { label: string };
 export class LdapPasswords implements ExternalPasswords {
   readonly name = "ldap";
   private readonly semaphore = new Semaphore(MAX_CONNECTIONS);
-  private readonly failures: Throttle;
+  /** By entry, and known browser or address. */
+  private readonly byOrigin: GrowingDelay;
+  private readonly byEntry: Throttle;
 
   constructor(
     private readonly options: LdapOptions,
@@ -240,7 +250,8 @@ export class LdapPasswords implements ExternalPasswords {
     private readonly log: Log,
     clock: Clock,
   ) {
-    this.failures = new Throttle(LOGIN_FAILURES, LOGIN_WINDOW, clock);
+    this.byOrigin = new GrowingDelay(clock);
+    this.byEntry = new Throttle(LOGIN_FAILURES_ACCOUNT, ACCOUNT_WINDOW, clock);
   }
 
   async verify(
@@ -280,9 +291,7 @@ export class LdapPasswords implements ExternalPasswords {
     return withDirectory(options, async (connection) => {
       const entry = await findEntry(connection, options, byName(options, username));
       if (!entry) return undefined;
-      const bound = await this.counted(`${entry.dn} ${browser}`, () =>
-        bindAs(connection, entry.dn, password),
-      );
+      const bound = await this.counted(entry.dn, browser, () => bindAs(connection, entry.dn, password));
       if (bound === false) return undefined;
       if (bound !== true) return { ...bound, label: entry.dn };
       if (options.groupBase !== "") await bindReader(connection, options);
@@ -297,26 +306,31 @@ export class LdapPasswords implements ExternalPasswords {
       const person = await lookUpIdentity(this.options, { ...identity, username });
       if (!person) return false;
       const dn = person.label;
-      return (
-        (await this.counted(`${dn} ${browser}`, () => checkPassword(this.options, dn, password))) === true
-      );
+      return (await this.counted(dn, browser, () => checkPassword(this.options, dn, password))) === true;
     });
   }
 
   /**
-   * Counts attempts by DN, because one entry may have several names, and by known browser. From all unknown ones together
-   * there are few, because many directories lock an entry themselves. @throws Problem throttled
+   * Counts attempts as `SignIns` does, but by DN, because one entry may have several names. @throws Problem throttled
    */
-  private async counted<T>(key: string, bind: () => Promise<T>): Promise<T> {
-    const wait = this.failures.wait(key);
+  private async counted<T>(dn: string, browser: string | undefined, bind: () => Promise<T>): Promise<T> {
+    const origin = `${dn} ${browser ?? currentRequest()?.network ?? ""}`;
+    const counters: [AttemptCounter, string][] = [[this.byOrigin, origin]];
+    if (browser === undefined) counters.push([this.byEntry, dn]);
+    const wait = Math.max(...counters.map(([counter, key]) => counter.wait(key)));
     if (wait > 0) throw throttled(wait);
-    this.failures.count(key);
+    for (const [counter, key] of counters) counter.count(key);
+    const forgive = (): void => {
+      for (const [counter, key] of counters) counter.forgive(key);
+    };
     try {
       const bound = await bind();
-      if (bound === true) this.failures.forget(key);
+      if (bound !== true) return bound;
+      forgive();
+      this.byOrigin.forget(origin);
       return bound;
     } catch (error) {
-      this.failures.forgive(key);
+      forgive();
       throw error;
     }
   }

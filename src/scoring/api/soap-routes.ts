@@ -109,6 +109,14 @@ export function soapRoutes(options: SoapOptions) {
     .all(ENDPOINT, ({ request }) => otherMethod(options, request), { parse: "none", ...hidden });
 }
 
+/** The fault for a message that is rejected before it is routed. */
+export const soapRejection =
+  (options: SoapOptions) =>
+  (request: Request, problem: Problem): Response | undefined =>
+    request.method === "POST" && new URL(request.url).pathname.startsWith(ENDPOINT)
+      ? faultResponse(options, problem, versionOf(request))
+      : undefined;
+
 interface Context {
   request: Request;
   requestContext: RequestContext;

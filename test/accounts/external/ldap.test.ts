@@ -8,6 +8,7 @@ import {
 } from "../../../src/accounts/external/index.ts";
 import { resolveConfig } from "../../../src/config.ts";
 import type { Json } from "../../../src/inventory/model/field.ts";
+import { RequestContext, withinRequest } from "../../../src/platform/request-context.ts";
 import { Problem } from "../../../src/problem.ts";
 import { callerOfRequest } from "../../fixtures/request.ts";
 import { basicHeader, problemOf, request, tokenHeader } from "../stage.ts";
@@ -205,14 +206,21 @@ ldapTest("rejects disabled accounts, and unlinked ones without new_accounts", as
   expect(await second.signIn("kim")).toBe("forbidden no_account");
 });
 
-ldapTest("throttles by name and by entry", async () => {
+ldapTest("throttles by name and by entry, for each address apart", async () => {
   const { signIn, accounts } = await open();
+  const from = (address: string, ...credentials: Parameters<typeof signIn>) => {
+    const context = new RequestContext(request(), "r", { address: () => address, origin: () => "" });
+    return withinRequest(context, () => signIn(...credentials));
+  };
   expect(await signIn("kim")).toBe("kim");
-  for (let i = 0; i < 10; i++) expect(await signIn("kim", "wrong")).toBe("unauthenticated");
-  expect(await signIn("kim")).toBe("throttled");
+  for (let i = 0; i < 10; i++) expect(await from("192.0.2.1", "kim", "wrong")).toBe("unauthenticated");
+  expect(await from("192.0.2.1", "kim")).toBe("throttled");
   // Directories ignore spaces around a name.
-  expect(await signIn(" kim", "kim's password")).toBe("throttled");
+  expect(await from("192.0.2.1", " kim", "kim's password")).toBe("throttled");
   expect(accounts.audit.log.latest({ action: "sign_in" }, 1)[0].outcome).toBe("throttled");
+  expect(await from("192.0.2.2", "kim")).toBe("kim");
+  expect(await from("192.0.2.2", " kim", "kim's password")).toBe("kim");
+  expect(await from("192.0.2.1", "kim")).toBe("throttled");
 });
 
 ldapTest("uses ldaps, StartTLS and ldapi with trusted certificates only", async () => {
