@@ -1,5 +1,5 @@
 import { Problem } from "../problem.ts";
-import { holdBody } from "./byte-budget.ts";
+import { holdBody, reserveBody } from "./byte-budget.ts";
 import { checkMembers } from "./json-members.ts";
 import { currentRequest } from "./request-context.ts";
 
@@ -64,6 +64,7 @@ const tooSlow = (seconds: number, isPause: boolean): Problem =>
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
+  reserveBody(request);
   await receive(request, (chunk) => {
     size += chunk.byteLength;
     if (size > maxBytes) throw bodyTooLarge(maxBytes);

@@ -1,5 +1,5 @@
 import { Problem } from "../problem.ts";
-import { exceeded, type Limit, LIMITS } from "./limits.ts";
+import { exceeded, type Limit, LIMITS, SMALL } from "./limits.ts";
 import { currentRequest } from "./request-context.ts";
 
 /** Bytes in memory over all requests. Half of them at most are those of one client, so that others can go on. */
@@ -40,20 +40,31 @@ export class ByteBudget {
   }
 }
 
-/** Bytes of each body that are not counted, so that small requests pass while large ones wait. */
-export const SMALL = 65_536;
-
 const bodies = new ByteBudget(LIMITS.bodies);
 
-/** Counts bytes of the body of the current request until its response exists. @throws Problem busy */
+/**
+ * Counts the declared length of the body of the current request before it is read, until the response exists: one for
+ * which there is no room is refused before it arrives.
+ * @throws Problem busy
+ */
+export function reserveBody({ headers }: Request): void {
+  const context = currentRequest();
+  const declared = Number(headers.get("content-length") ?? 0);
+  if (!context || !(declared > SMALL)) return;
+  bodies.check(declared - SMALL, context.limits?.maxMessageBytes);
+  bodies.hold(context, declared - SMALL);
+  context.uncountedBytes = declared;
+}
+
+/** Counts bytes of the body of the current request that were not reserved, until the response exists. @throws Problem busy */
 export function holdBody(bytes: number): void {
   const context = currentRequest();
   if (!context) return;
-  const uncounted = Math.max(0, SMALL - context.bodyBytes);
-  context.bodyBytes += bytes;
-  if (bytes <= uncounted) return;
-  bodies.check(bytes - uncounted, context.limits?.maxMessageBytes);
-  bodies.hold(context, bytes - uncounted);
+  const counted = bytes - context.uncountedBytes;
+  context.uncountedBytes = Math.max(0, -counted);
+  if (counted <= 0) return;
+  bodies.check(counted, context.limits?.maxMessageBytes);
+  bodies.hold(context, counted);
 }
 
 export const releaseBody = (context: object): void => bodies.release(context);

@@ -30,3 +30,6 @@ export const LIMITS = {
 /** The error of a request above the limit. */
 export const exceeded = ({ max, of, instead }: Limit): string =>
   `More than ${max.toLocaleString("en")} ${of}. ${instead}`;
+
+/** Bytes of each body that are not counted, so that small requests pass while large ones wait. */
+export const SMALL = 65_536;

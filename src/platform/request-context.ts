@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Problem } from "../problem.ts";
+import { SMALL } from "./limits.ts";
 import { baseOf, basePathOf, callerAddress, DIRECT, networkOf, type PublicUrlOptions } from "./origin.ts";
 
 /** How the caller authenticated; `service` is the server itself. */
@@ -44,8 +45,8 @@ export class RequestContext {
   identity: Identity = NOBODY;
   /** Row of the caller's account, for the log. */
   userId: number | null = null;
-  /** Bytes of the body that have arrived. */
-  bodyBytes = 0;
+  /** Bytes of the body that may still arrive without being counted. */
+  uncountedBytes = SMALL;
   /** Path pattern of the route that answers. */
   route = "none";
   /** The problem that the request ended in, for the log. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { ask, element, NAMESPACE, processorTime, scratch, serve, type Server } from "./labd.ts";
-import { dial, pour } from "./raw-http.ts";
+import { ask, element, NAMESPACE, processorTime, scratch, seenBy, serve, type Server } from "./labd.ts";
+import { dial, exchange, pour } from "./raw-http.ts";
 
 const HUNDRED_MB = 100_000_000;
 /** Megabytes by which the process may grow while such a message is read. */
@@ -86,6 +86,22 @@ test("responds to a client that sends a whole flood before it reads, and keeps t
   socket.destroy();
   expect(memory(server.process.pid) - before).toBeLessThan(FLAT);
 }, 300_000);
+
+test("refuses bodies beyond those in flight before they arrive, with 503 and Retry-After", async () => {
+  const head = `POST /soap/ConservationScorer HTTP/1.1\r\nHost: lab\r\nContent-Type: text/xml\r\nContent-Length: 16777216\r\n\r\n`;
+  const unfinished = [dial(server.url), dial(server.url)];
+  for (const socket of unfinished) socket.write(head);
+  await seenBy(server.url);
+  const { received, statuses } = await exchange(server.url, [head], { until: /Envelope>$/ });
+  expect(statuses).toEqual([503]);
+  expect(received).toContain("\r\nRetry-After: 5\r\n");
+  expect(element(received, "faultcode")).toBe("soap:Server");
+  expect(element(received, "code")).toBe("busy");
+  for (const socket of unfinished) socket.destroy();
+  const isFree = async (): Promise<boolean> =>
+    (await exchange(server.url, [head], { until: /Envelope>$/, patience: 200 })).received === "";
+  for (let i = 0; !(await isFree()); i++) expect(i).toBeLessThan(100);
+});
 
 test("does not decompress gzip bombs beyond the limit of a message, nor other encodings", async () => {
   const bomb = Bun.gzipSync(Buffer.alloc(50_000_000, 0x20));

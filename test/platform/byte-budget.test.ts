@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readBytes } from "../../src/platform/body.ts";
-import { paced, releaseBody, SMALL } from "../../src/platform/byte-budget.ts";
-import { exceeded, LIMITS } from "../../src/platform/limits.ts";
+import { paced, releaseBody } from "../../src/platform/byte-budget.ts";
+import { exceeded, LIMITS, SMALL } from "../../src/platform/limits.ts";
 import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
 
 /** Bytes of bodies in flight, at the limit and one above. */
@@ -18,9 +18,10 @@ const perClient = (limit: keyof typeof LIMITS, max = LIMITS[limit].max / 2): str
 function open(
   address: string,
   maxMessageBytes = 1,
+  headers: Record<string, string> = {},
 ): { context: RequestContext; send(bytes: number): Promise<unknown> } {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const request = new Request("http://lab/", { method: "POST", body: readable });
+  const request = new Request("http://lab/", { method: "POST", body: readable, headers });
   const arrival = { address: () => address, origin: () => "http://lab" };
   const limits = { maxMessageBytes, receiveTimeout: 60 };
   const context = new RequestContext(request, "id", arrival, undefined, limits);
@@ -45,6 +46,16 @@ describe("bodies in flight", () => {
     expect(await other.send(1)).toBe(perClient("bodies"));
     releaseBody(first.context);
     expect(await open("10.0.0.1").send(SMALL + 1)).toBeUndefined();
+  });
+
+  test("are refused by their declared length, before anything arrives", async () => {
+    const declared = (bytes: number) => ({ "Content-Length": String(bytes) });
+    const first = open("10.0.0.1", 1, declared(LIMITS.bodies.max / 2));
+    expect(await first.send(LIMITS.bodies.max / 2)).toBeUndefined();
+    expect(await open("10.0.0.1", 1, declared(2 * SMALL + 1)).send(0)).toBe(perClient("bodies"));
+    expect(await open("10.0.0.1", 1, declared(SMALL)).send(SMALL)).toBeUndefined();
+    // One that is longer than declared is counted where it is.
+    expect(await first.send(SMALL + 1)).toBe(perClient("bodies"));
   });
 
   test("of all clients take the limit", async () => {

@@ -4,15 +4,9 @@ import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
-import { holdBody } from "../../platform/byte-budget.ts";
+import { holdBody, reserveBody } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
-import {
-  encodeFault,
-  encodeResponse,
-  type Rejected,
-  type SoapResponse,
-  type SoapVersion,
-} from "../contract/encode.ts";
+import { encodeFault, encodeResponse, type SoapResponse, type SoapVersion } from "../contract/encode.ts";
 import {
   type Envelope,
   type EnvelopeOptions,
@@ -165,6 +159,7 @@ async function receive(options: SoapOptions, request: Request): Promise<Envelope
   // Reading a small message in one piece is faster than as a stream of one chunk.
   if (body === undefined && declared > 0 && declared <= SMALL)
     return readWholeEnvelope(await readBody(request, receiveTimeout), reading);
+  if (body === undefined) reserveBody(request);
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(tooSlow(receiveTimeout)), receiveTimeout);
   try {
@@ -239,13 +234,15 @@ function faultResponse(
   { log, namespace }: SoapOptions,
   error: unknown,
   version: SoapVersion,
-  rejected?: Rejected,
+  rejected?: Envelope,
 ): Response {
   const problem = Problem.from(error);
   const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
   if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
   const fault = encodeFault(problem, version, namespace, rejected);
-  if (HTTP_FAULTS.has(problem.code)) fault.status = problem.status;
+  // A full queue is a fault of SOAP, with status 500; too many bodies in flight are one of HTTP.
+  const isRead = rejected !== undefined && rejected.problem !== problem;
+  if (HTTP_FAULTS.has(problem.code) || (problem.code === "busy" && !isRead)) fault.status = problem.status;
   // The rest of the message is not read.
   if (problem.code === "timeout") fault.headers.Connection = "close";
   return respond(fault);
