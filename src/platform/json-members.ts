@@ -1,11 +1,8 @@
 import { Problem } from "../problem.ts";
 import { exceeded, LIMITS } from "./limits.ts";
 
-const [QUOTE, COLON, BACKSLASH] = [0x22, 0x3a, 0x5c];
-const [OPENING, CLOSING] = [
-  [0x5b, 0x7b],
-  [0x5d, 0x7d],
-];
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
  * Counts what JSON text holds before it is parsed: JSON.parse takes seconds for an object of a million members. Text
@@ -16,17 +13,26 @@ const [OPENING, CLOSING] = [
 export function checkMembers(text: string): number {
   const counts: number[] = [];
   let [count, containers, depth] = [0, 0, 0];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (code === COLON) {
-      if (++count > LIMITS.members.max) throw new Problem("too_large", exceeded(LIMITS.members));
-    } else if (OPENING.includes(code)) {
-      if (++containers > LIMITS.containers.max) throw new Problem("too_large", exceeded(LIMITS.containers));
-      depth = Math.max(depth, counts.push(count));
-      count = 0;
-    } else if (CLOSING.includes(code)) count = counts.pop() ?? 0;
-  }
+  for (let at = 0; at < text.length; at++)
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+      case COLON:
+        if (++count > LIMITS.members.max) throw new Problem("too_large", exceeded(LIMITS.members));
+        break;
+      case LIST:
+      case OBJECT:
+        if (++containers > LIMITS.containers.max) throw new Problem("too_large", exceeded(LIMITS.containers));
+        depth = Math.max(depth, counts.push(count));
+        count = 0;
+        break;
+      case LIST_END:
+      case OBJECT_END:
+        count = counts.pop() ?? 0;
+        break;
+      default:
+    }
   return depth;
 }
 
@@ -37,12 +43,12 @@ export function checkFields(text: string): void {
     if (++count > LIMITS.members.max) throw new Problem("too_large", exceeded(LIMITS.members));
 }
 
-/** Position of the quotation mark that ends the string. */
+/** Position of the quotation mark that ends the string: one after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at++;
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+    if ((end - first) % 2 === 0) return end;
   }
   return text.length;
 }
