@@ -45,6 +45,16 @@ export const restore: Command = {
 };
 
 async function openBackup(call: Call, config: Config): Promise<ReadBackup> {
+  const backup = await findBackup(call, config);
+  if (call.value("--key") !== undefined && backup.manifest.key === undefined)
+    throw new Problem(
+      "bad_backup",
+      "The backup is not encrypted, so that --key cannot show who made it. Leave out --key if you trust it.",
+    );
+  return backup;
+}
+
+async function findBackup(call: Call, config: Config): Promise<ReadBackup> {
   const [path] = call.operands;
   const named = call.value("--key");
   const key = readBackupKey(named ?? join(config.data_dir, BACKUP_KEY));

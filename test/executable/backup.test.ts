@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Manifest } from "../../src/operations/backup/manifest.ts";
+import { type Manifest, sealed } from "../../src/operations/backup/manifest.ts";
 import { E7, killedWhen, labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(300_000);
@@ -233,7 +233,7 @@ test("rejects damaged and incomplete backups, names the file, and changes nothin
       () => {
         const manifest = JSON.parse(readFileSync(join(broken, name), "utf8")) as Manifest;
         manifest.calibrations![0].file = "corpora/../../x.null";
-        writeFileSync(join(broken, name), JSON.stringify(manifest));
+        writeFileSync(join(broken, name), JSON.stringify(sealed(manifest, undefined)));
       },
       "calibration outside of the corpora",
     ],
@@ -242,7 +242,7 @@ test("rejects damaged and incomplete backups, names the file, and changes nothin
       () => {
         const manifest = JSON.parse(readFileSync(join(broken, name), "utf8")) as Manifest;
         manifest.database.migrations.push("9999-later.sql");
-        writeFileSync(join(broken, name), JSON.stringify(manifest));
+        writeFileSync(join(broken, name), JSON.stringify(sealed(manifest, undefined)));
       },
       "9999-later.sql",
     ],

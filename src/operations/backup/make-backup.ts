@@ -15,7 +15,14 @@ import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.
 import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
 import { compressFile, sync, unpackFile } from "./compressed-file.ts";
-import { DATABASE_ENDING, type FileEntry, listBackups, type Manifest, type Reason } from "./manifest.ts";
+import {
+  DATABASE_ENDING,
+  type FileEntry,
+  listBackups,
+  type Manifest,
+  type Reason,
+  sealed,
+} from "./manifest.ts";
 
 export interface BackupOptions {
   /** Data directory that is backed up. */
@@ -67,7 +74,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     rmSync(copy);
     await readBack(packed, sums, key);
     const corpora = await keepCorpora(options, options.kept ?? keptIn(to));
-    const manifest: Manifest = {
+    const content: Manifest = {
       format: 1,
       labd: version,
       created: new Date(options.now).toISOString(),
@@ -77,6 +84,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
       corpora,
       calibrations: calibrationsIn(from),
     };
+    const manifest = sealed(content, key);
     const path = join(to, `${name}.json`);
     writeFileSync(createFile(`${path}.partial`, owner), `${JSON.stringify(manifest, null, 2)}\n`);
     sync(`${path}.partial`);

@@ -1,7 +1,9 @@
+import { hkdfSync } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
-import type { AuditHead } from "../../accounts/audit.ts";
+import { type AuditHead, canonical } from "../../accounts/audit.ts";
+import type { BackupKey } from "./encryption.ts";
 
 /**
  * A backup is two files: the database `labd-20261121T212500Z.sqlite.zst`, and this manifest `….json`, which is written
@@ -27,6 +29,11 @@ export interface Manifest {
   corpora: FileEntry[];
   /** Calibrations of the corpora, which may change. Missing in backups of older versions. */
   calibrations?: { /** Path from the data directory. */ file: string; text: string }[];
+  /**
+   * SHA-256 of the other members as JSON with sorted names; of an encrypted backup their HMAC-SHA-256, whose key HKDF
+   * derives from that of the backup. Missing in backups of older versions, which were not encrypted.
+   */
+  seal?: string;
 }
 
 /** Why a backup was made: on request, by schedule, or before a migration. */
@@ -46,6 +53,28 @@ export interface FileEntry {
 export const MANIFEST = /^labd-\d{8}T\d{6}Z(?:-\d+)?\.json$/;
 export const DATABASE_ENDING = ".sqlite.zst";
 
+const SEAL_KEY = "labd backup manifest";
+
+/** Adds the seal, by which changes are found. */
+export const sealed = (manifest: Manifest, key: BackupKey | undefined): Manifest => ({
+  ...manifest,
+  seal: sealOf(manifest, key),
+});
+
+function sealOf(manifest: Manifest, key: BackupKey | undefined): string {
+  const sealKey = key && Buffer.from(hkdfSync("sha256", key.bytes, "", SEAL_KEY, 32));
+  return new Bun.CryptoHasher("sha256", sealKey)
+    .update(canonical({ ...manifest, seal: undefined }))
+    .digest("hex");
+}
+
+/** @throws Problem bad_backup for a manifest that was altered */
+export function checkSeal(manifest: Manifest, key: BackupKey | undefined, where: string): void {
+  if (manifest.seal === sealOf(manifest, key)) return;
+  const what = key ? "was altered since the backup was made" : "is damaged or was altered";
+  throw new Problem("bad_backup", `The manifest ${where} ${what}: its seal does not match its content.`);
+}
+
 /** @param path of the manifest or of the database beside it. @throws Problem bad_backup */
 export function readManifest(path: string): { manifest: Manifest; directory: string } {
   const named = path.endsWith(DATABASE_ENDING) ? path.replace(DATABASE_ENDING, ".json") : path;
@@ -61,13 +90,13 @@ export function readManifest(path: string): { manifest: Manifest; directory: str
 
 /** @param where path or URL of the text, for errors. @throws Problem bad_backup */
 export function parseManifest(text: string, where: string): Manifest {
+  let manifest: Manifest;
   try {
-    const manifest = JSON.parse(text) as Manifest;
+    manifest = JSON.parse(text) as Manifest;
     if (manifest.format !== 1 || typeof manifest.database?.sha256 !== "string")
       throw new Error(
         `its format is ${JSON.stringify(manifest.format)}, but this version reads only format 1`,
       );
-    return manifest;
   } catch (error) {
     throw new Problem(
       "bad_backup",
@@ -77,6 +106,9 @@ export function parseManifest(text: string, where: string): Manifest {
       },
     );
   }
+  // That of an encrypted backup is checked once there is a key.
+  if (manifest.key === undefined && manifest.seal !== undefined) checkSeal(manifest, undefined, where);
+  return manifest;
 }
 
 /** The backups of a directory, oldest first; unreadable manifests are left out. None if the directory cannot be read. */

@@ -8,7 +8,14 @@ import type { BackupKey } from "./encryption.ts";
 import { hashFile, sync, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
-import { DATABASE_ENDING, type FileEntry, type Manifest, parseManifest, readManifest } from "./manifest.ts";
+import {
+  checkSeal,
+  DATABASE_ENDING,
+  type FileEntry,
+  type Manifest,
+  parseManifest,
+  readManifest,
+} from "./manifest.ts";
 
 /** The manifest of a backup, and access to its files. */
 export interface ReadBackup {
@@ -125,6 +132,8 @@ export async function restoreBackup(options: {
   }
 }
 
+const nameOf = ({ database }: Manifest): string => database.file.replace(DATABASE_ENDING, ".json");
+
 async function unpackDatabase(backup: ReadBackup, to: string, known: readonly string[]): Promise<void> {
   const { manifest, key } = backup;
   if (manifest.key !== undefined && manifest.key !== key?.id)
@@ -132,6 +141,7 @@ async function unpackDatabase(backup: ReadBackup, to: string, known: readonly st
       "bad_backup",
       `The backup is encrypted with the key ${manifest.key}, and ${key === undefined ? "there is no key" : `the key given is ${key.id}`}. Give the file of its key with --key.`,
     );
+  if (manifest.key !== undefined) checkSeal(manifest, key, backup.where(nameOf(manifest)));
   const foreign = manifest.database.migrations.filter((name) => !known.includes(name));
   if (foreign.length > 0)
     throw new Problem(

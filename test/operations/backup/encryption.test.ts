@@ -5,7 +5,7 @@ import { createDecipheriv, hkdfSync } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BackupKey, decrypting, encrypting } from "../../../src/operations/backup/encryption.ts";
-import type { Manifest } from "../../../src/operations/backup/manifest.ts";
+import { type Manifest, sealed } from "../../../src/operations/backup/manifest.ts";
 import { labd } from "../../commands/labd.ts";
 
 let directory: string;
@@ -104,6 +104,24 @@ test("backups are encrypted once there is a key, and restored with it only", asy
     stderr: expect.stringContaining(`encrypted with the key ${id}, and there is no key`),
   });
   expect(existsSync(join(other, "labd.sqlite"))).toBeFalse();
+  // Without the key, nobody can alter the manifest, or replace it with one of an unencrypted backup.
+  const restoreChanged = async (change: (manifest: Manifest) => Manifest, ...words: string[]) => {
+    const manifest = readFileSync(path, "utf8");
+    writeFileSync(path, JSON.stringify(change(JSON.parse(manifest) as Manifest)));
+    const { stderr } = await labd(["restore", path, "--data-dir", other, ...words]);
+    writeFileSync(path, manifest);
+    return stderr;
+  };
+  const altered = (manifest: Manifest): Manifest => ({ ...manifest, created: "2020-01-01T00:00:00.000Z" });
+  const { key: _, ...plainly } = JSON.parse(readFileSync(path, "utf8")) as Manifest;
+  for (const [change, error] of [
+    [altered, "was altered since the backup was made"],
+    [(manifest: Manifest) => sealed(altered(manifest), undefined), "was altered since"],
+    [(manifest: Manifest) => ({ ...manifest, seal: "" }), "was altered since"],
+    [() => plainly, "is damaged or was altered"],
+    [() => sealed(plainly, undefined), "The backup is not encrypted"],
+  ] as const)
+    expect(await restoreChanged(change, "--key", file)).toContain(error);
   const wrong = join(directory, "wrong.key");
   writeFileSync(wrong, `${"0".repeat(64)}\n`);
   expect((await labd(["restore", path, "--data-dir", other, "--key", wrong])).stderr).toContain(
@@ -122,6 +140,10 @@ test("backups are encrypted once there is a key, and restored with it only", asy
   expect(readFileSync(join(other, "backup.key"), "utf8")).toBe(readFileSync(file, "utf8"));
   // The backup from before the key needs none, and keeps its corpus.
   rmSync(file);
+  const unencrypted = readFileSync(plain, "utf8");
+  writeFileSync(plain, unencrypted.replace('"reason": "asked"', '"reason": "other"'));
+  expect((await run(`restore --check ${plain}`)).stderr).toContain("is damaged or was altered");
+  writeFileSync(plain, unencrypted);
   expect(await run(`restore --check ${plain}`)).toMatchObject({ code: 0 });
   expect(readdirSync(join(to, "corpora"))).toHaveLength(2);
 });
