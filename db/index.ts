@@ -2,6 +2,7 @@ import baseline from "./0001-baseline.sql" with { type: "text" };
 import jobIdempotencyKey from "./0002-job-idempotency-key.sql" with { type: "text" };
 import resultPart from "./0003-result-part.sql" with { type: "text" };
 import namesOfHiddenRecords from "./0004-names-of-hidden-records.sql" with { type: "text" };
+import multiplexedAssays from "./0005-multiplexed-assays.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -9,4 +10,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0002-job-idempotency-key.sql", sql: jobIdempotencyKey },
   { name: "0003-result-part.sql", sql: resultPart },
   { name: "0004-names-of-hidden-records.sql", sql: namesOfHiddenRecords },
+  { name: "0005-multiplexed-assays.sql", sql: multiplexedAssays },
 ];

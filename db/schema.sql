@@ -618,7 +618,7 @@ CREATE TABLE assay (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, multiplexed INTEGER NOT NULL DEFAULT 0 CHECK (multiplexed IN (0, 1))) STRICT;
 
 CREATE INDEX assay_name ON assay (deleted, name, id, public, owner, owned_by);
 

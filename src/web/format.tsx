@@ -1,10 +1,19 @@
 /** Dates, sizes and counts as all pages show them, in the reader's time zone. */
 
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const DAY = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 /** `30 Jun 2027`. */
 export const formatDate = (at: string | number | Date): string => DATE.format(new Date(at));
+
+/** `30 Jun 2027`, of a day such as 2027-06-30, which is the same in all time zones. */
+export const formatDay = (day: string): string => DAY.format(new Date(day));
 
 /** `30 Jun 2027, 14:05`. */
 export const formatTime = (at: string | number | Date): string =>

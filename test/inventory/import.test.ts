@@ -178,7 +178,7 @@ test("accepts a form with a spreadsheet from another program", async () => {
   form.append("file", new File([bytes], "experiments.xlsx"));
   expect(await imported("experiments/import/", form)).toEqual([1, 0, 0, 0]);
   const [record] = await records("experiments/?name=dated&response_format=flat&fields=start_date,is_frozen");
-  expect(record).toEqual({ start_date: "2026-05-06T00:00:00.000000+00:00", is_frozen: true });
+  expect(record).toEqual({ start_date: "2026-05-06", is_frozen: true });
 });
 
 test("accepts UTF-16 files with tabs", async () => {

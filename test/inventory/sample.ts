@@ -95,12 +95,21 @@ export const SAMPLE = {
     {
       id: IDS.experiment,
       name: "Time course",
-      status: "RUNNING",
+      status: "IN PROGRESS",
       project: "Atlas",
       start_date: "2026-01-31",
     },
   ],
-  assays: [{ id: IDS.assay, name: "Imaging", model_type: "CONFOCAL", experiment: "Time course" }],
+  assays: [
+    {
+      id: IDS.assay,
+      name: "Imaging",
+      model_type: "NGSILLUMINAASSAY",
+      state: "REGISTERED",
+      multiplexed: true,
+      experiment: "Time course",
+    },
+  ],
   consumables: [
     { id: IDS.antibody, name: "anti-p53", model_type: "ANTIBODY", status: "AVAILABLE", amount: 0.5 },
     { name: "buffer", model_type: "OTHER" },

@@ -338,6 +338,7 @@ const OPERATIONS: Operation[] = [
 
 /** Operations without an entry, and why. */
 const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
+  [/^POST .*\/search\/$/, "writes nothing"],
   [/^(POST|PUT|PATCH) \/api\/v2\/projects\/(\{id\}\/)?$/, "in the history of the record"],
   [/^(POST|PUT|PATCH) .*\/(annotations|notes)\//, "in the history of the record"],
   [/^(POST|PUT|PATCH) \/api\/v2\/attachments\/(\{id\}\/)?$/, "in the history of the record"],

@@ -100,11 +100,19 @@ test.each([
   ["DNA_OLIGO", "Dna oligo"],
   ["ANTIBODY", "Antibody"],
 ])("the constant %s is recognized in %p", (constant, words) => {
-  expect([wordsOf(constant), constantOf(words)]).toEqual([words, constant]);
+  expect([wordsOf(constant), constantOf(words, undefined)]).toEqual([words, constant]);
+});
+
+test("a status of several words keeps its spaces", () => {
+  const status = field({ rule: "upper case letters, digits, _ and spaces" });
+  expect([wordsOf("IN PROGRESS"), constantOf("In progress ", status)]).toEqual([
+    "In progress",
+    "IN PROGRESS",
+  ]);
 });
 
 test("constants are fields whose rule asks for upper case", () => {
-  expect(constantOf(" a-b! ")).toBe("A_B");
+  expect(constantOf(" a-b! ", undefined)).toBe("A_B");
   const rules = ["upper case letters and _", "a word", null];
   expect(rules.map((rule) => isConstant(field({ rule })))).toEqual([true, false, false]);
   expect(isConstant(undefined)).toBe(false);

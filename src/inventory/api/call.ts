@@ -1,6 +1,6 @@
 import { ALIVE, and, type Condition } from "../model/condition.ts";
 import type { Actor } from "../model/access.ts";
-import type { Json } from "../model/field.ts";
+import { type Json, KINDS, quoted } from "../model/field.ts";
 import { parseDeletedFilter } from "../model/listing.ts";
 import type { Resource } from "../model/resource.ts";
 import { forbidden } from "../records/record-writer.ts";
@@ -136,6 +136,13 @@ export function unwrap(value: Json): Json {
 export const membersOf = (value: Json | undefined): { [name: string]: Json } | undefined =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
 
+/** For a path that may also be that of a list that does not exist. */
+export function noSuchRecord(resource: Resource, id: string): Problem {
+  if (KINDS[resource.fields.id.kind as "uuid"].parse(id) !== undefined) return notFound();
+  const message = `Not found. ${quoted(id)} is neither the id of a record nor a list. GET ${ROOT} returns all lists.`;
+  return new Problem("not_found", message);
+}
+
 /** Row number of a record that the caller may view. @throws Problem not_found */
 export function findRecord(
   { store, actor }: Call,
@@ -144,7 +151,7 @@ export function findRecord(
   condition: Condition = ALIVE,
 ): number {
   const rid = store.reader.find(resource, id, condition, actor);
-  if (rid === undefined) throw notFound();
+  if (rid === undefined) throw noSuchRecord(resource, id);
   return rid;
 }
 
@@ -155,7 +162,7 @@ export const findAny = (call: Call, resource: Resource, id: string): number =>
 /** The same, selected by the parameter `deleted`; `reader` may read the past. */
 export function findRequested(call: Call, resource: Resource, id: string, reader: RecordReader): number {
   const rid = reader.find(resource, id, parseDeletedFilter(resource, call.url.searchParams), call.actor);
-  if (rid === undefined) throw notFound();
+  if (rid === undefined) throw noSuchRecord(resource, id);
   return rid;
 }
 

@@ -207,7 +207,7 @@ function exportRecords(
   { format, status, headers, reader, end }: Export,
 ): Response {
   // Cells hold plain values only.
-  const shape = requested.shape === "spec" ? "flat" : requested.shape;
+  const shape = requested.shape === "nested" ? "nested" : "plain";
   const links = { base: call.base, format: requested.format };
   const read = (from: number): { names: readonly string[]; values: Record<string, Json>[] } => {
     const chunk = rids.slice(from, from + EXPORT_CHUNK);

@@ -57,10 +57,23 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   return {
     name: name ?? "file",
     named: name !== undefined,
-    type: file.type.split(";")[0],
+    type: (typeOfFile(bytes, headers["Content-Type"]) ?? file.type).split(";")[0].trim(),
     bytes: await file.bytes(),
     fields,
   };
+}
+
+/** The media type that the first file of a form was sent with. Bun replaces it by one that the name suggests. */
+function typeOfFile(bytes: Uint8Array, contentType: string): string | undefined {
+  const boundary = /;\s*boundary="?([^";]+)/i.exec(contentType)?.[1];
+  const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let start = form.indexOf(`--${boundary}`); start >= 0;) {
+    const end = form.indexOf("\r\n\r\n", start);
+    const head = form.toString("latin1", start, Math.max(start, end));
+    if (/;\s*filename\*?=/i.test(head)) return /^content-type:(.+)$/im.exec(head)?.[1];
+    start = end < 0 ? -1 : form.indexOf(`--${boundary}`, end);
+  }
+  return undefined;
 }
 
 /** Whether the body is a form without files. */

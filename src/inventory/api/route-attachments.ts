@@ -1,11 +1,13 @@
 import { Type } from "typebox";
+import { KINDS } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
 import type { PageInfo } from "../model/page.ts";
 import { isGuarded } from "../model/resource.ts";
 import { Attachments } from "../records/attachments.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { RESOURCES } from "../resources/index.ts";
-import { attachment } from "../resources/attachment.ts";
+import { attachment, FALSE_FLAGS } from "../resources/attachment.ts";
 import { writeBatch, writeOnce } from "./batch.ts";
 import {
   type Call,
@@ -88,7 +90,7 @@ function addList(api: Api, files: Attachments): void {
     accepts: ["filters", "paging", "past", "noneMatch"],
     returns: content(Type.Array(FILE)),
     run({ call }) {
-      const parameters = new URLSearchParams(call.url.searchParams);
+      const parameters = ownParameters(call.url.searchParams);
       const { resource, id } = files.parentOf(parameters);
       for (const { name } of PARENT) parameters.delete(name);
       const { page, results, headers } = listOf(call, attachment, resource, id, parameters);
@@ -118,6 +120,21 @@ function addList(api: Api, files: Attachments): void {
     },
   });
 }
+
+/** The parameters of LabID's client by the names of the fields. No file of labd has one of the flags. */
+function ownParameters(given: URLSearchParams): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of given) {
+    const isFlag = (FALSE_FLAGS as readonly string[]).includes(name);
+    const flag = isFlag ? KINDS.flag.parse(value) : undefined;
+    if (isFlag && flag === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);
+    if (flag === 1) parameters.append("query_expression", NONE);
+    if (!isFlag) parameters.append(name.replace(/^mimetype(?=$|__)/, "media_type"), value);
+  }
+  return parameters;
+}
+
+const NONE = JSON.stringify({ category: "size", operator: "<", value: 0 });
 
 /** Where a bare list is in the whole, as GitHub and others say it (RFC 8288). */
 function pageHeaders({ previous, next, total }: PageInfo): Record<string, string> {

@@ -12,7 +12,7 @@ import {
 import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { type Call, findRequested, mayChange, notFound, respondJson } from "./call.ts";
+import { type Call, findRequested, mayChange, noSuchRecord, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
 import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
@@ -213,7 +213,8 @@ function addItem(api: Api, resource: RoutedResource): void {
     unlisted: true,
     run({ call, params }) {
       // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
-      if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined) throw notFound();
+      if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined)
+        throw noSuchRecord(resource, params.id);
       if (isForm(call.request)) return submitRecordForm(call, resource, params.id);
       const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
       throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });

@@ -39,6 +39,10 @@ export interface Field {
   maxLength?: number;
   /** Text: what it must match, and the rule in words. */
   pattern?: { expression: RegExp; rule: string };
+  /** Text: shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare text. */
+  wrapped?: true;
+  /** Instant: a day without a time, shown as such. */
+  day?: true;
   /** Text: the only allowed values. */
   choices?: readonly string[];
   /** Default value of a new record. */
@@ -122,6 +126,10 @@ export const number = (doc: string, options: Options = {}): Field =>
 export const instant = (doc: string, options: Options = {}): Field =>
   field("instant", doc, { write: "never" }, options);
 
+/** A day, stored as its beginning in UTC. */
+export const day = (doc: string, options: Options = {}): Field =>
+  field("instant", doc, { nullable: true, initial: null, day: true }, options);
+
 export const uuid = (doc: string, options: Options = {}): Field =>
   field("uuid", doc, { write: "never" }, options);
 
@@ -166,6 +174,8 @@ const parseInteger = (text: string): number | undefined =>
   /^[+-]?\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 const INSTANT_FORM = "a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00)";
 
+const decodeInstant = decoder(["string"], parseInstant, `Expected ${INSTANT_FORM}.`);
+
 export const KINDS: Record<KindName, Kind> = {
   text: {
     expected: "text without NUL characters",
@@ -194,7 +204,11 @@ export const KINDS: Record<KindName, Kind> = {
   instant: {
     expected: INSTANT_FORM,
     parse: parseInstant,
-    decode: decoder(["string"], parseInstant, `Expected ${INSTANT_FORM}.`),
+    decode(value, field) {
+      const decoded = decodeInstant(value, field);
+      const isWhole = !field.day || "error" in decoded || Number(decoded.value) % DAY === 0;
+      return isWhole ? decoded : fault("Expected a date without a time (2026-01-31).");
+    },
     print: (value) => (value === null ? null : printInstant(Number(value))),
   },
   uuid: {
@@ -219,6 +233,10 @@ export const KINDS: Record<KindName, Kind> = {
     print: asStored,
   },
 };
+
+/** How records show the values of a field. */
+export const printerOf = ({ kind, day }: Field): ((value: Stored) => Json) =>
+  day ? printDay : KINDS[kind as "text"].print;
 
 /** Decimals with a point, also as 1.5e-3. */
 function parseNumber(text: string): number | undefined {
@@ -315,3 +333,5 @@ export function printInstant(micros: number): string {
   const rest = String(micros - milliseconds * 1000).padStart(3, "0");
   return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}+00:00`;
 }
+
+const printDay = (value: Stored): Json => (value === null ? null : printInstant(Number(value)).slice(0, 10));

@@ -3,7 +3,7 @@ import { type Actor, changeable, deletable } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
 import { parseExpression } from "./expression.ts";
 import { exceeded, type Limit } from "../../platform/limits.ts";
-import { KINDS } from "./field.ts";
+import { type Field, KINDS } from "./field.ts";
 import {
   type Budget,
   parseParameter,
@@ -18,7 +18,12 @@ import type { OrderTerm } from "./sql.ts";
 
 /** spec: as the specification shows records; flat: all values plain; nested: every property an object. */
 const SHAPES = ["spec", "flat", "nested"] as const;
-export type Shape = (typeof SHAPES)[number];
+/** plain: as flat, without objects around texts, for files and bodies. */
+export type Shape = (typeof SHAPES)[number] | "plain";
+/** Whether a value is an object with name, value and category. The specification shows points in time so, and nothing else. */
+export const isProperty = ({ kind, day }: Field, shape: Shape): boolean =>
+  shape === "nested" || (shape === "spec" && kind === "instant" && !day);
+
 /** api is HTML. */
 const FORMATS = ["json", "api", "csv", "xlsx"] as const;
 
@@ -241,8 +246,8 @@ function parseOrder(
     if ("error" in path) throw parameterProblem("ordering", path.error);
     return { path: shownPath(resources, resource, path), descending: term.startsWith("-") };
   });
-  // Clients look up records with the filter `name`, which matches beginnings: an exact match comes first.
-  const name = parameters.get("name");
+  // Clients look up records with the filter `name`, which matches beginnings, or with `search`: an exact match comes first.
+  const name = parameters.get("name") ?? (resource.searchFields ? parameters.get("search") : null);
   if (typed.length > 0 || name === null || KINDS.text.parse(name) === undefined) return terms;
   const path = resource.nameFields[0].split("__");
   // Indexes hold the folded name.

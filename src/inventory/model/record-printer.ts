@@ -1,6 +1,6 @@
 import type { Actor } from "./access.ts";
-import { type Field, type Json, KINDS, type RenderContext } from "./field.ts";
-import type { Representation } from "./listing.ts";
+import { type Field, type Json, printerOf, type RenderContext } from "./field.ts";
+import { isProperty, type Representation } from "./listing.ts";
 import type { Row, Sql } from "./operator.ts";
 import { plan } from "./plan.ts";
 import {
@@ -49,10 +49,9 @@ export function recordPrinter(
     const value: Printer = field.judged
       ? (row, context, reader) => resource.printValue!(name, stored(row, context, reader), reader)
       : stored;
-    // The specification shows points in time, and nothing else, as objects.
-    return shape === "nested" || (shape === "spec" && field.kind === "instant")
-      ? (...given) => ({ name, value: value(...given), category: "property" })
-      : value;
+    if (isProperty(field, shape))
+      return (...given) => ({ name, value: value(...given), category: "property" });
+    return field.wrapped && shape !== "plain" ? (...given) => ({ value: value(...given) }) : value;
   });
   const selected = [...columns.selected].map(([name, expression]) => `, ${expression} AS "${name}"`);
   const joins = columns.spans.joins();
@@ -98,7 +97,7 @@ class Columns {
   value(name: string, field: Field, nested: boolean): Printer {
     this.add(name);
     if (field.kind === "reference" && nested) return this.#nestedReference(name, field);
-    const { print } = KINDS[field.kind as "flag"];
+    const print = printerOf(field);
     return (row) => print(row[name] as Row[string]);
   }
 
@@ -107,7 +106,7 @@ class Columns {
     const field = fieldAt(this.resources, this.resource, path)!;
     const far = field.kind === "reference" ? targetOf(this.resources, field) : undefined;
     const end = far ? [...path, far.shownAs === "key" ? far.key : "id"] : path;
-    const { print } = KINDS[fieldAt(this.resources, this.resource, end)!.kind as "text"];
+    const print = printerOf(fieldAt(this.resources, this.resource, end)!);
     this.selected.set(name, this.spans.operand(end).plain);
     return (row) => print((row[name] ?? null) as Row[string]);
   }

@@ -190,6 +190,16 @@ export const deletionFields = (): Record<string, Field> => ({
   }),
 });
 
+/** The address of a record, with the format of the request or else `otherwise`. */
+export const urlField = (segment: string, otherwise = ""): Field =>
+  computed("Address of the record.", {
+    from: ["id"],
+    shape: Type.String(),
+    compute({ id }, { base, format = otherwise }) {
+      return `${base}${segment}/${String(id)}/${format === "" ? "" : `?format=${format}`}`;
+    },
+  });
+
 /** The rights of the caller on a record. */
 export const permissionsField = (options: Shown): Field =>
   computed("Whether the record is public, and whether the caller may change or delete it.", {

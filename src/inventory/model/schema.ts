@@ -1,7 +1,7 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import { type Field, isComparable, type Json } from "./field.ts";
 import { searchFilters } from "./filter.ts";
-import { LIST_PARAMETERS, type Shape } from "./listing.ts";
+import { isProperty, LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
 import { fieldAt, isGuarded, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
 
@@ -23,7 +23,7 @@ export function valueSchema(
     ...(field.nullable ? { nullable: true } : {}),
     ...(field.write === "never" ? { readOnly: true } : {}),
   };
-  if (shape === "nested" || (shape === "spec" && field.kind === "instant")) {
+  if (isProperty(field, shape)) {
     const inner = Type.Object({
       name: Type.String({ enum: [name] }),
       value: { ...plain, ...(field.nullable ? { nullable: true } : {}) } as TSchema,
@@ -31,8 +31,12 @@ export function valueSchema(
     });
     return { ...inner, description: `${field.doc} ${PROPERTY_NOTE}`, readOnly: true } as TSchema;
   }
+  if (field.wrapped && shape !== "plain")
+    return { ...Type.Object({ value: plain }), description: field.doc } as TSchema;
   return written as TSchema;
 }
+
+const formatOf = ({ day }: Field): string => (day ? "date" : "date-time");
 
 function plainSchema(resources: Resources, field: Field): TSchema {
   switch (field.kind) {
@@ -43,7 +47,7 @@ function plainSchema(resources: Resources, field: Field): TSchema {
     case "number":
       return Type.Number();
     case "instant":
-      return Type.String({ format: "date-time" });
+      return Type.String({ format: formatOf(field) });
     case "uuid":
       return Type.String({ format: "uuid" });
     case "json":
@@ -75,7 +79,7 @@ export function recordSchema(resources: Resources, resource: Resource): TSchema 
 export function bodySchema(resources: Resources, resource: Resource, partial: boolean): TSchema {
   const writable = Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
   const properties = writable.map(([name, field]) => {
-    const schema = valueSchema(resources, name, field, "flat");
+    const schema = valueSchema(resources, name, field, "plain");
     return [name, partial || field.write !== "required" ? Type.Optional(schema) : schema];
   });
   return Type.Object(Object.fromEntries(properties) as TProperties, { description: resource.summary });
@@ -178,7 +182,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
     (OPERATORS[operator].kinds as readonly string[]).includes(compared),
   );
   return {
-    kind: field.kind,
+    kind: field.day ? "date" : field.kind,
     label: labelOf(name),
     help_text: field.doc,
     shown: field.shown,
@@ -197,7 +201,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
 
 /** One field as the metadata of Django REST framework describe it. */
 const describeAction = (name: string, field: Field): Json => ({
-  type: field.choices ? "choice" : METADATA_TYPES[field.kind],
+  type: field.choices ? "choice" : field.day ? "date" : METADATA_TYPES[field.kind],
   required: field.write === "required",
   read_only: field.write === "never",
   label: labelOf(name),

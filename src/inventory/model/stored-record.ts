@@ -1,4 +1,4 @@
-import { type Json, KINDS, type Stored } from "./field.ts";
+import { type Json, printerOf, type Stored } from "./field.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** A record as it is stored, by field name; references are row numbers. */
@@ -49,7 +49,7 @@ export function printStored(
 ): Json {
   const field = resource.fields[name];
   if (value === null || value === undefined) return null;
-  if (field.kind !== "reference") return KINDS[field.kind as "text"].print(value);
+  if (field.kind !== "reference") return printerOf(field)(value);
   const far = targetOf(resources, field);
   return named(far, columnOf(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
 }

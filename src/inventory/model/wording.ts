@@ -1,5 +1,5 @@
 import type { Condition } from "./condition.ts";
-import { type Field, type Json, KINDS, type Stored } from "./field.ts";
+import { type Field, type Json, printerOf, type Stored } from "./field.ts";
 import { fieldAt, type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** The name of a record by its row number, if it has one. */
@@ -51,5 +51,5 @@ function comparison(
 function shownValue(field: Field | undefined, value: Stored): Json {
   if (!field) return value === 1 ? true : value;
   if (field.kind === "computed" || field.kind === "json" || value === null) return value;
-  return KINDS[field.kind].print(value);
+  return printerOf(field)(value);
 }

@@ -174,6 +174,9 @@ function shadows({ declared, subResources, actor, today }: Present): Shadow[] {
   return [...shadowed, ...children];
 }
 
+const literal = (value: string | number): string =>
+  typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`;
+
 /** Expressions for the columns of a table from the record in a change. */
 function valuesOf(resource: Resource): Map<string, string> {
   const values = new Map<string, string>([["rid", "t.rid"]]);
@@ -181,7 +184,10 @@ function valuesOf(resource: Resource): Map<string, string> {
   for (const [name] of storedFields(resource)) {
     const column = columnOf(resource, name);
     if (column === "rid") continue;
-    const value = `json_extract(c.after, '$.${name}')`;
+    const { nullable, initial = null } = resource.fields[name];
+    const extracted = `json_extract(c.after, '$.${name}')`;
+    // Changes from before a field was added do not have it.
+    const value = nullable || initial === null ? extracted : `coalesce(${extracted}, ${literal(initial)})`;
     values.set(column, value);
     const { folded } = resource.fields[name];
     if (folded !== undefined) values.set(folded, `fold(${value})`);

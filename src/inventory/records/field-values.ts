@@ -1,6 +1,6 @@
 import { visible } from "../model/access.ts";
 import type { Condition } from "../model/condition.ts";
-import { type Json, KINDS } from "../model/field.ts";
+import { type Json, printerOf } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { plan, visibleOnly } from "../model/plan.ts";
 import { columnOf, fieldAt, type Resource, targetOf, type Viewer } from "../model/resource.ts";
@@ -41,7 +41,7 @@ export function fieldValues(
   const shown = found.slice(0, most);
   const more = found.length > most;
   if (field.kind !== "reference") {
-    const { print } = KINDS[field.kind as "text"];
+    const print = printerOf(field);
     const values = shown.map(({ value, total }) => ({
       value: print(value),
       label: print(value),

@@ -1,4 +1,4 @@
-import { prose, reference, text } from "../model/field.ts";
+import { flag, prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
 
@@ -14,7 +14,8 @@ export const assay = ownedResource({
     description: prose("Measurement and method."),
     model_type: modelType("Kind of assay, such as CONFOCAL."),
     type: sameAsModelType(),
-    state: text("State, such as INITIALIZED.", { pattern: CONSTANT }),
+    state: text("State, such as INITIALIZED.", { pattern: CONSTANT, wrapped: true }),
+    multiplexed: flag("Whether several samples are measured together.", false),
     experiment: reference("experiment", "The experiment of the assay."),
   },
 });

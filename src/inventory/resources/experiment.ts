@@ -1,6 +1,6 @@
-import { flag, instant, prose, reference, text } from "../model/field.ts";
+import { day, flag, prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
-import { CONSTANT } from "./model-type.ts";
+import { STATUS } from "./model-type.ts";
 
 export const experiment = ownedResource({
   name: "experiment",
@@ -12,11 +12,14 @@ export const experiment = ownedResource({
   fields: {
     name: nameField("Name of the experiment."),
     description: prose("Purpose."),
-    status: text("Status, such as RUNNING.", { pattern: CONSTANT }),
+    status: text("Status; LabID's client knows PLANNED, IN PROGRESS, COMPLETED and FAILED.", {
+      pattern: STATUS,
+      initial: "PLANNED",
+    }),
     project: reference("project", "The project of the experiment."),
     is_frozen: flag("Whether the experiment is closed to changes.", false),
-    start_date: instant("Start date.", { write: "optional", nullable: true, initial: null }),
-    completed_date: instant("Completion date.", { write: "optional", nullable: true, initial: null }),
+    start_date: day("Start date."),
+    completed_date: day("Completion date."),
   },
   rules(record) {
     const ordered =

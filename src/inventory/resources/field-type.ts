@@ -18,6 +18,7 @@ import {
   permissionsField,
   publicField,
   type Resource,
+  urlField,
 } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { CONSTANT, MODEL_NAME } from "./model-type.ts";
@@ -109,11 +110,7 @@ const choiceFields: Resource["fields"] = {
 
 /** The fields of both; `own` stand before the owners. */
 const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
-  url: computed("Address of the record.", {
-    from: ["id"],
-    shape: Shape.String(),
-    compute: ({ id }, { base, format }) => `${base}${segment}/${String(id)}/?format=${format ?? "api"}`,
-  }),
+  url: urlField(segment, "api"),
   ...commonFields(),
   name: text("Machine name.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
   choice_label: text("Label in selections; by default the label."),

@@ -3,6 +3,12 @@ import { type Field, text } from "../model/field.ts";
 /** A word that programs know too. */
 export const CONSTANT = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
 
+/** A state that programs know too, of one or several words such as `IN PROGRESS`. */
+export const STATUS = {
+  expression: /^[A-Z][A-Z0-9_]*( [A-Z0-9_]+)*$/,
+  rule: "upper case letters, digits, _ and spaces",
+};
+
 /** The name of a model, as records refer to it. */
 export const MODEL_NAME = {
   expression: /^[a-z_]+\.[a-z_]+$/,

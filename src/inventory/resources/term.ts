@@ -1,5 +1,5 @@
 import { integer, prose, reference, text } from "../model/field.ts";
-import { nameField, ownedResource } from "../model/resource.ts";
+import { nameField, ownedResource, urlField } from "../model/resource.ts";
 
 export const term = ownedResource({
   name: "term",
@@ -11,6 +11,7 @@ export const term = ownedResource({
   nameFields: ["name", "label"],
   defaultOrder: ["category__name", "position", "name"],
   fields: {
+    url: urlField("vocabularies/terms"),
     name: nameField("The term.", { trigrams: "name" }),
     category: reference("category", "The vocabulary that it belongs to.", {
       write: "required",

@@ -4,7 +4,8 @@ import { requestJson } from "../request.ts";
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
-export interface FieldInfo extends Pick<Field, "kind" | "write" | "nullable"> {
+export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
+  kind: Field["kind"] | "date";
   label: string;
   help_text: string;
   shown: "always" | "extra";
@@ -153,8 +154,9 @@ export const isConstant = (field: FieldInfo | undefined): boolean =>
 
 export const wordsOf = (constant: string): string => capital(constant.toLowerCase().replaceAll("_", " "));
 
-export const constantOf = (words: string): string =>
-  words
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, "_")
-    .replace(/^_|_$/g, "");
+/** The constant that words stand for, in the form that the rule of the field allows. */
+export function constantOf(words: string, field: FieldInfo | undefined): string {
+  const constant = words.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+  const bare = constant.replace(/^_|_$/g, "");
+  return field?.rule?.includes("spaces") ? bare.replaceAll("_", " ") : bare;
+}

@@ -274,12 +274,12 @@ function ConditionText(props: Parameters<typeof ConditionValue>[0]) {
       <input
         class="input"
         aria-label="Value"
-        type={field?.kind === "instant" ? "date" : "text"}
+        type={["instant", "date"].includes(field?.kind ?? "") ? "date" : "text"}
         inputMode={isNumber ? "decimal" : undefined}
         list={isTextual ? id : undefined}
         defaultValue={hasWords && value !== "" ? wordsOf(value) : value}
         onInput={({ currentTarget }) =>
-          onChange(hasWords ? constantOf(currentTarget.value) : currentTarget.value)
+          onChange(hasWords ? constantOf(currentTarget.value, field) : currentTarget.value)
         }
       />
       {isTextual && <Suggestions id={id} segment={segment} name={name} />}

@@ -1,5 +1,5 @@
 import { href } from "../address.ts";
-import { formatTime, Time } from "../format.tsx";
+import { formatDay, formatTime, Time } from "../format.tsx";
 import { get } from "../request.ts";
 import {
   api,
@@ -129,7 +129,7 @@ export function bodyOf(input: string, field: FieldInfo): unknown {
   if (field.kind === "flag") return input === "true";
   if (input === "" && field.nullable) return null;
   if (field.kind === "json") return JSON.parse(input);
-  return isConstant(field) ? constantOf(input) : input;
+  return isConstant(field) ? constantOf(input, field) : input;
 }
 
 /** A value as text, for titles and previews. */
@@ -139,6 +139,7 @@ export function asText(value: RecordValue | undefined, field?: FieldInfo): strin
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "object") return JSON.stringify(value);
   if (field?.kind === "instant") return formatTime(String(value));
+  if (field?.kind === "date") return formatDay(String(value));
   return isConstant(field) ? wordsOf(String(value)) : String(value);
 }
 

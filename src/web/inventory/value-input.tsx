@@ -80,6 +80,7 @@ function TextInput({ segment, name, field, ...text }: TextInputProps) {
     ...text,
     autocomplete: "off" as const,
     ...(isNumber ? { inputMode: "decimal" as const } : {}),
+    ...(kind === "date" ? { type: "date" as const } : {}),
     ...(max_length === null ? {} : { maxLength: max_length }),
   };
   return isConstant(field) ? (
@@ -105,7 +106,7 @@ export function Suggestions({ id, segment, name }: { id: string; segment: string
   return (
     <datalist id={id}>
       {values?.map(({ value }) => (
-        <option key={value} value={/^[A-Z][A-Z0-9_]*$/.test(value) ? wordsOf(value) : value} />
+        <option key={value} value={/^[A-Z][A-Z0-9_ ]*$/.test(value) ? wordsOf(value) : value} />
       ))}
     </datalist>
   );
