@@ -4,34 +4,71 @@ import { Compile } from "typebox/compile";
 
 export interface Operation {
   operationId: string;
-  parameters?: { name: string; in: string; required?: boolean; schema?: { type?: string } }[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+  summary: string;
+  tags: string[];
+  security?: object[];
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+}
+export interface Parameter {
+  name: string;
+  in: string;
+  description: string;
+  required?: boolean;
+  schema: Schema & { type?: string; enum?: string[] };
+  example?: unknown;
+}
+export interface Media {
+  schema: Schema;
+  example?: unknown;
 }
 export interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
+  allOf?: Schema[];
 }
 
-type Keywords = { [keyword: string]: unknown };
+export type Paths = Record<string, Record<string, Operation>>;
 
-/** As JSON Schema: `nullable` of OpenAPI 3.0 is a union with null. @param change what else becomes of each schema in it */
-export function withNull(schema: unknown, change: (rest: Keywords) => void = () => {}): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => withNull(one, change));
-  if (schema === null || typeof schema !== "object") return schema;
-  const { nullable, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, withNull(value, change)]),
-  ) as Keywords;
-  change(rest);
-  return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
+/** The operations of an OpenAPI document by path and method, with components in place of references to them. */
+export function operationsOf(document: unknown): Paths {
+  const { components, paths } = document as { components: object; paths: Paths };
+  const inline = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(inline);
+    if (part === null || typeof part !== "object") return part;
+    const { $ref } = part as { $ref?: string };
+    if (typeof $ref === "string") {
+      const [section, name] = $ref.split("/").slice(2);
+      return inline((components as Record<string, Record<string, unknown>>)[section][name]);
+    }
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, inline(value)]));
+  };
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => {
+      const { parameters: shared = [], ...methods } = inline(item) as Record<string, Operation> & {
+        parameters?: Parameter[];
+      };
+      for (const operation of Object.values(methods))
+        operation.parameters = [...shared, ...(operation.parameters ?? [])];
+      return [path, methods];
+    }),
+  );
 }
 
-/** Without the keywords that annotate, and the formats that the document names for people. */
-function unannotated(rest: Keywords): void {
-  for (const key of ["readOnly", "example", "format"]) if (typeof rest[key] !== "object") delete rest[key];
+/** All properties of an object, those of its parts included. */
+export const propertiesOf = ({ properties = {}, allOf = [] }: Schema): Record<string, Schema> =>
+  Object.assign({}, ...allOf.map(propertiesOf), properties) as Record<string, Schema>;
+
+const checks = new WeakMap<Schema, ReturnType<typeof Compile>>();
+
+/** What a schema says against a value; nothing, as it should be. */
+export function errorsOf(schema: Schema, value: unknown): string[] {
+  const check = checks.get(schema) ?? Compile(schema as never);
+  checks.set(schema, check);
+  return [...check.Errors(value as never)].map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-const checks = new Map<string, ReturnType<typeof Compile>>();
 /** What the document says against this answer; nothing, as it should be. */
 export function complaints(
   operation: Operation,
@@ -40,7 +77,8 @@ export function complaints(
   answer: { status: number; headers: Headers; text: string },
 ): string[] {
   const where = `${method} ${path} ${answer.status}`;
-  const described = operation.responses[answer.status];
+  const isOther = answer.status >= 400;
+  const described = operation.responses[answer.status] ?? (isOther ? operation.responses.default : undefined);
   const type = (answer.headers.get("content-type") ?? "").split(";")[0];
   const content = described?.content?.[type] ?? described?.content?.["*/*"];
   if (answer.status >= 500) return [`${where}: ${answer.text.slice(0, 300)}`];
@@ -48,9 +86,5 @@ export function complaints(
   if (answer.text === "") return described.content ? [`${where}: has no body, but is described to`] : [];
   if (!content) return [`${where}: a body of type ${type} is not described`];
   if (type !== "application/json") return [];
-  const check = checks.get(where) ?? Compile(withNull(content.schema, unannotated) as never);
-  checks.set(where, check);
-  return [...check.Errors(JSON.parse(answer.text) as never)].map(
-    ({ instancePath, message }) => `${where}: ${instancePath} ${message}`,
-  );
+  return errorsOf(content.schema, JSON.parse(answer.text)).map((error) => `${where}: ${error}`);
 }

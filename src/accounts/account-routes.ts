@@ -75,11 +75,13 @@ const All = Type.String({ description: "1: include expired and revoked tokens." 
 const TokenQuery = textSchema(Type.Object({ all: Type.Optional(All) }));
 
 const SET_UP = {
+  security: [] as [],
   summary: "Create the first administrator",
   description:
     "Requires the key of the setup link, which the log shows while there is no administrator. Also signs in.",
 };
 const SET_PASSWORD = {
+  security: [] as [],
   summary: "Set a password",
   description:
     "Sets your own password if you send the current one; all sessions end, and a new one replaces yours. With the `key` of a link, sets the password of its account and signs in, unless the account has a second factor.",

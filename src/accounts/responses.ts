@@ -1,44 +1,45 @@
-import { type TProperties, Type } from "typebox";
+import { type TProperties, type TSchema, Type } from "typebox";
+import { type ErrorStatus, errorResponses } from "../platform/error-responses.ts";
 import { nullable, schema } from "../platform/schema.ts";
-
-const MEANINGS = {
-  400: "A field is invalid; the response names it.",
-  401: "Credentials are missing or invalid.",
-  403: "Not allowed for this caller.",
-  404: "Not found, or not visible to the caller.",
-  409: "Not possible in the current state; the message says why.",
-  413: "There is not enough space for the file.",
-};
-type Status = keyof typeof MEANINGS;
-
-const failure = (status: Status) =>
-  schema(Type.Object({ code: Type.String(), message: Type.String() }, { description: MEANINGS[status] }));
-
-/** Schemas of error responses, for `response` of a route. */
-export const errors = <S extends Status>(...statuses: S[]) =>
-  Object.fromEntries(statuses.map((status) => [status, failure(status)])) as {
-    [status in S]: ReturnType<typeof failure>;
-  };
 
 /**
  * The documentation and response schemas of a route, for its options.
  * @param text summary, and description if there is one @param statuses of error responses
  */
-export const answers = <Success extends Record<number, unknown>, S extends Status>(
-  text: string | { summary: string; description: string },
+export const answers = <Success extends Record<number, TSchema>>(
+  text: string | { summary: string; description?: string; security?: [] },
   success: Success,
-  ...statuses: S[]
+  ...statuses: ErrorStatus[]
 ) => ({
-  detail: typeof text === "string" ? { summary: text } : text,
-  response: { ...success, ...errors(...statuses) },
+  detail: {
+    ...(typeof text === "string" ? { summary: text } : text),
+    responses: {
+      ...Object.fromEntries(Object.entries(success).map(described)),
+      ...errorResponses(...statuses),
+    },
+  },
+  response: success,
 });
+
+interface Described {
+  description: string;
+  content?: { "application/json": { schema: object } };
+}
+
+function described([status, shape]: [string, TSchema]): [string, Described] {
+  const { description = "Success." } = shape as { description?: string };
+  return [
+    status,
+    status === "204" ? { description } : { description, content: { "application/json": { schema: shape } } },
+  ];
+}
 
 /** The response of a route that returns nothing. */
 export const NO_CONTENT = { 204: schema(Type.Void({ description: "Done." })) };
 
 /** The schema of a response, or of a body, which refuses unknown fields. */
-export const answerSchema = <P extends TProperties>(description: string, properties: P) =>
-  schema(Type.Object(properties, { description }));
+export const answerSchema = <P extends TProperties>(description: string, properties: P, $id?: string) =>
+  schema(Type.Object(properties, { ...($id === undefined ? {} : { $id }), description }));
 export const bodySchema = <P extends TProperties>(properties: P) =>
   schema(Type.Object(properties, { additionalProperties: false }));
 

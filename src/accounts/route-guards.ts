@@ -62,6 +62,4 @@ export function guards(accounts: Accounts) {
 
 /** A plugin for routes with guards. @param tag group of the operations in the documentation */
 export const guardedRoutes = (name: string, tag: string, accounts: Accounts) =>
-  new Elysia({ name, detail: { tags: [tag], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts));
+  new Elysia({ name, detail: { tags: [tag] } }).use(requestPlugin).use(guards(accounts));

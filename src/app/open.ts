@@ -49,6 +49,7 @@ import {
   publicUrlOptions,
   scoringOptions,
 } from "./options.ts";
+import { TAGS } from "./tags.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 /** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
@@ -329,14 +330,3 @@ const INTRODUCTION = `Two independent services in one executable.
 same jobs as JSON below \`/api/scoring/\`.
 
 **Inventory and metadata** is the JSON interface below \`/api/v2/\` described here.`;
-
-const TAGS = [
-  {
-    name: "inventory",
-    description: "Records of the laboratory: locations, places, samples, annotations and custom properties.",
-  },
-  { name: "scoring", description: "Conservation of short linear motifs, as JSON and over SOAP." },
-  { name: "administration", description: "Set-up, your account, and the tasks of administrators." },
-  { name: "webhooks", description: "Notifications about records and jobs." },
-  { name: "service", description: "Health of the service." },
-];

@@ -16,7 +16,7 @@ export const openapi: Command = {
     const service = await open({ ...config, data_dir: directory, workers: 1, log: "off" });
     try {
       const response = await service.answer(new Request("http://localhost/docs/json"));
-      await call.printJson(await response.json());
+      await call.print(await response.text());
     } finally {
       await service.close();
       rmSync(directory, { recursive: true });

@@ -5,7 +5,7 @@ import { DECLARED, type RoutedResource } from "./resources/index.ts";
 export { inventoryRoutes, type InventoryOptions } from "./api/route.ts";
 export { REQUEST_PROCESS } from "./api/remote-request.ts";
 export { RequestPool } from "./api/request-pool.ts";
-export { RESOURCES, type RoutedResource } from "./resources/index.ts";
+export { PEOPLE, RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
 export type { ImportReport } from "./imports/import.ts";
 export { Imports } from "./imports/imports.ts";

@@ -1,14 +1,15 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import { indexPage, type OpenApi, operationPage } from "./reference-page.ts";
+import { Components } from "./openapi-components.ts";
+import { capitalized, indexPage, type OpenApi, type Operation, operationPage } from "./reference-page.ts";
 import { currentRequest } from "./request-context.ts";
 
 export interface Documentation {
   version: string;
   /** Markdown at the head of the reference. */
   introduction: string;
-  /** Groups of operations, in the order in which they are shown. */
-  tags: { name: string; description: string }[];
+  /** Resources by the first parts of their paths, in the order in which they are shown. */
+  tags: readonly { name: string; description: string }[];
   /** The address of the service where it is not that of the document; else empty. */
   baseOf?: (request: Request) => string;
 }
@@ -35,7 +36,7 @@ export function documentation(options: Documentation, app: AnyElysia) {
   const serve = async (base: string): Promise<Served> => {
     const known = served.get(base);
     if (known) return known;
-    const text = JSON.stringify({ ...(await document()), ...(base ? { servers: [{ url: base }] } : {}) });
+    const text = JSON.stringify({ ...(await document()), servers: [{ url: base || "/" }] });
     const result = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
     if (served.size < MAX_DOCUMENTS) served.set(base, result);
     return result;
@@ -64,52 +65,125 @@ export interface DeferredDetail {
   describe(): object;
 }
 
-function withDetail(route: AnyElysia["routes"][number]): typeof route {
-  const { describe } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
-  return describe ? { ...route, hooks: { ...route.hooks, detail: describe() } } : route;
+/** The routes with their descriptions, so short that the plugin can copy them. */
+function described(app: AnyElysia, components: Components): AnyElysia["routes"] {
+  return app.routes.map((route) => {
+    const { describe, ...plain } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
+    const { parameters, ...detail } = (describe?.() ?? plain) as Operation;
+    const operationId = detail.operationId ?? camelCase(detail.summary ?? "");
+    const shared = {
+      ...(detail.responses ? components.operation({ ...detail }) : detail),
+      ...(operationId === "" ? {} : { operationId }),
+      // The plugin looks for parameters of the path, so references to them come later.
+      ...(parameters ? { parameters } : {}),
+    };
+    // A deferred description is complete; the plugin would add the schemas of the route.
+    return { ...route, hooks: { ...(describe ? {} : route.hooks), detail: shared } };
+  });
 }
+
+/** `Get a note of a location` becomes `getNoteOfLocation`. */
+const camelCase = (summary: string): string =>
+  summary
+    .replace(/\(.*?\)/g, "")
+    .match(/[A-Za-z0-9]+/g)
+    ?.filter((word) => !["a", "an", "the"].includes(word))
+    .map((word, i) => (i === 0 ? word.toLowerCase() : capitalized(word)))
+    .join("") ?? "";
 
 /** The document of the routes of `app`. */
 async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi> {
   // Loaded at first use, because it brings megabytes of a viewer that is not shown.
   const { swagger } = await import("@elysiajs/swagger");
+  const components = new Components();
   const plugin = swagger({ path: PATH, documentation: about(options) }) as AnyElysia;
-  Object.assign(plugin, { getGlobalRoutes: () => app.routes.map(withDetail) });
+  const routes = described(app, components);
+  Object.assign(plugin, { getGlobalRoutes: () => routes });
   const response = await plugin.fetch(new Request(`http://localhost${JSON_PATH}`));
   const document = (await response.json()) as OpenApi;
-  withJsonBodies(document);
-  return document;
+  const groups = new Map<string, Set<string>>();
+  const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>).map(
+    ([path, methods]) => {
+      const tag = resourceOf(path);
+      const inPath =
+        Object.values(methods)[0].parameters?.filter((parameter) => parameter.in === "path") ?? [];
+      const operations = Object.entries(methods).map(([method, operation]) => {
+        const [area = "service"] = operation.tags ?? [];
+        if (!groups.get(area)?.add(tag)) groups.set(area, new Set([tag]));
+        const parameters = operation.parameters?.filter((parameter) => parameter.in !== "path") ?? [];
+        return [method, components.operation({ ...withJsonBody(operation), tags: [tag], parameters })];
+      });
+      const shared = inPath.length > 0 ? { parameters: components.parameters(inPath) } : {};
+      // Addresses of the APIs answer with and without it.
+      return [path.replace(/(?<=.)\/$/, ""), { ...shared, ...Object.fromEntries(operations) }];
+    },
+  );
+  return {
+    ...document,
+    "x-tagGroups": [...groups].map(([name, tags]) => ({ name, tags: [...tags] })),
+    paths: Object.fromEntries(paths),
+    components: { ...document.components, ...components.all() },
+  } as OpenApi;
 }
+
+/** `/api/v2/locations/{id}/` is of the resource `locations`. */
+const resourceOf = (path: string): string =>
+  path
+    .replace(/^\/api\/((v2|admin|account|scoring)\/)?/, "/")
+    .split("/")
+    .filter((part) => part !== "" && !part.startsWith("{"))
+    .slice(0, /^\/api\/v2\/(vocabularies|assays|stocks|core)\//.test(path) ? 2 : 1)
+    .join("/") || "api";
 
 const HIDE = { detail: { hide: true } } as const;
 
 /** Removes the other content types that the plugin assumes for bodies which a parser of ours reads as JSON. */
-function withJsonBodies({ paths }: OpenApi): void {
-  for (const { requestBody } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    const content = requestBody?.content ?? {};
-    if (!("application/json" in content && "text/plain" in content)) continue;
-    delete content["multipart/form-data"];
-    delete content["text/plain"];
-  }
+function withJsonBody(operation: Operation): Operation {
+  const { requestBody } = operation;
+  const json = requestBody?.content?.["application/json"];
+  return json && "text/plain" in requestBody.content!
+    ? { ...operation, requestBody: { ...requestBody, content: { "application/json": json } } }
+    : operation;
 }
 
 const searchOf = (request: Request): string => new URL(request.url).searchParams.get("q") ?? "";
 
 const about = ({ version, introduction, tags }: Documentation) => ({
-  info: { title: "labd", version, description: introduction },
-  tags,
-  components: {
-    securitySchemes: {
-      token: {
-        type: "apiKey" as const,
-        in: "header" as const,
-        name: "Authorization",
-        description:
-          "`Token <token>` (or `Bearer <token>`), from `labd token add` or `POST /api/v2/token-auth/`",
-      },
-    },
+  openapi: "3.1.0",
+  info: {
+    title: "labd",
+    version,
+    description: introduction,
+    license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   },
+  tags: [...tags],
+  // What an operation needs unless it says otherwise.
+  security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
+  components: { securitySchemes: SECURITY_SCHEMES },
 });
+
+/** For an operation that callers without credentials may use, too. */
+export const OPTIONAL_CREDENTIALS = [{}, { token: [] }, { basic: [] }, { session: [] }];
+
+const SECURITY_SCHEMES = {
+  token: {
+    type: "apiKey" as const,
+    in: "header" as const,
+    name: "Authorization",
+    description: "`Token <token>` (or `Bearer <token>`), from `labd token add` or `POST /api/v2/token-auth/`",
+  },
+  basic: {
+    type: "http" as const,
+    scheme: "basic",
+    description: "Username and password, for accounts without a second factor.",
+  },
+  session: {
+    type: "apiKey" as const,
+    in: "cookie" as const,
+    name: "labd_session",
+    description: "From `POST /api/v2/session/`. Writing requests also need `X-CSRFToken`.",
+  },
+};
 
 function answer(request: Request, { text, tag }: Served): Response {
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-cache", ETag: tag };

@@ -1,5 +1,6 @@
 // Elysia reads NODE_ENV when it is first loaded; without this its own errors would print internals.
 import "./node-env.ts";
+import { Type } from "typebox";
 import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, ValidationError } from "elysia";
 import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
@@ -9,6 +10,7 @@ import { ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compress } from "./compression.ts";
 import { allowOrigin, preflight } from "./cors.ts";
 import { documentation, type Documentation } from "./documentation.ts";
+import { errorResponses } from "./error-responses.ts";
 import { causeOf, type Log } from "./log.ts";
 import { exceeded, LIMITS } from "./limits.ts";
 import { fieldErrors } from "./schema.ts";
@@ -169,18 +171,19 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
       detail: {
         summary: "Check that the process runs",
         tags: ["service"],
-        responses: { 200: { description: "The process runs." } },
+        security: [],
+        responses: { 200: json("The process runs."), ...errorResponses(421) },
       },
     })
     .get("/readyz", () => readiness(options.notReadyReasons(), options.warnings?.()), {
       detail: {
         summary: "Check that the service takes requests",
         tags: ["service"],
+        security: [],
         responses: {
-          200: {
-            description: "The service takes requests; `reasons` name warnings, such as a failed backup.",
-          },
-          503: { description: "The service takes no requests; `reasons` say why." },
+          200: json("The service takes requests; `reasons` name warnings, such as a failed backup."),
+          503: json("The service takes no requests; `reasons` say why."),
+          ...errorResponses(421),
         },
       },
     });
@@ -189,6 +192,15 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
   completeMethods(app);
   return app;
 }
+
+const HEALTH = Type.Object({
+  status: Type.String({ examples: ["ok"] }),
+  reasons: Type.Optional(Type.Array(Type.String(), { examples: [[]] })),
+});
+const json = (description: string) => ({
+  description,
+  content: { "application/json": { schema: HEALTH as object } },
+});
 
 function readiness(notReady: string[], warnings: string[] = []): Response {
   const isReady = notReady.length === 0;

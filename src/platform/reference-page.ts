@@ -4,28 +4,48 @@ import { escapeHtml, Html, markup } from "./html.ts";
 export interface OpenApi {
   info: { title: string; version: string; description?: string };
   tags?: { name: string; description?: string }[];
-  paths: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, Schema> };
+  /** Parts of the program, and the resources of each. */
+  "x-tagGroups"?: { name: string; tags: string[] }[];
+  paths: Record<string, PathItem>;
+  components?: Record<string, Record<string, object>>;
 }
 
-interface Operation {
+/** The operations of a path by method, and the parameters of all of them. */
+export type PathItem = { [method: string]: Operation } & { parameters?: Parameter[] };
+
+export interface Parameter {
+  $ref?: string;
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema?: Schema;
+  example?: unknown;
+}
+
+export interface Operation {
   operationId: string;
   summary?: string;
   description?: string;
   tags?: string[];
   security?: unknown[];
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: Schema }[];
-  requestBody?: { required?: boolean; description?: string; content?: Content };
-  responses?: Record<string, { description?: string; content?: Content }>;
+  parameters?: Parameter[];
+  requestBody?: Message & { required?: boolean };
+  responses?: Record<string, Message>;
 }
 
-type Content = Record<string, { schema?: Schema }>;
+interface Message {
+  $ref?: string;
+  description?: string;
+  content?: Content;
+}
+
+type Content = Record<string, { schema?: Schema; example?: unknown }>;
 
 interface Schema {
   $ref?: string;
   type?: string | string[];
   description?: string;
-  nullable?: boolean;
   const?: unknown;
   enum?: unknown[];
   required?: string[];
@@ -77,20 +97,16 @@ export function indexPage(document: OpenApi, search: string, base: string): Resp
   };
   const all = operationsOf(document);
   const found = all.filter(matches);
-  const tags = document.tags ?? [];
   const body = markup`
 <h1>API reference</h1>
 ${words.length === 0 ? prose(document.info.description ?? "") : undefined}
 <form action="${base}/docs" role="search"><input name="q" type="search" aria-label="Search operations" placeholder="Search ${all.length} operations" value="${search}"><button>Search</button></form>
 ${words.length > 0 && markup`<p role="status">${found.length} of ${all.length} operations. <a href="${base}/docs">Show all</a></p>`}
-${tags.map(({ name, description }) =>
-  section(
-    { name, description: description ?? "" },
-    found.filter(({ operation }) => operation.tags?.includes(name)),
-    base,
-    words.length > 0,
-  ),
-)}
+${(document["x-tagGroups"] ?? []).map(({ name, tags }) => {
+  const resources = tags.map((tag) => resource(document, found, tag, base, words.length > 0));
+  const isShown = resources.some(({ text }) => text !== "");
+  return isShown ? markup`<h2>${capitalized(name)}</h2>${resources}` : new Html("");
+})}
 <p><a href="${base}/docs/json">OpenAPI document (JSON)</a></p>`;
   return page("API reference", body, base);
 }
@@ -100,13 +116,15 @@ export function operationPage(document: OpenApi, id: string, base: string): Resp
   const listed = operationsOf(document).find(({ operation }) => operation.operationId === id);
   if (!listed) return undefined;
   const { method, path, operation } = listed;
-  const { parameters = [], requestBody, responses = {} } = operation;
+  const { responses = {}, security } = operation;
+  const parameters = (operation.parameters ?? []).map((parameter) => resolve(parameter, document));
+  const requestBody = operation.requestBody && resolve(operation.requestBody, document);
   const body = markup`
 <p><a href="${base}/docs">All operations</a></p>
 <h1>${operation.summary ?? id}</h1>
 <pre><code>${method.toUpperCase()} ${path}</code></pre>
 ${prose(operation.description ?? "")}
-${operation.security && markup`<p>Requires a token: <code>Authorization: Token …</code></p>`}
+${security ? undefined : markup`<p>Requires credentials, such as a token: <code>Authorization: Token …</code></p>`}
 ${
   parameters.length > 0 &&
   markup`<h2>Parameters</h2><table><thead><tr><th>Name<th>In<th>Type<th>Description</tr></thead><tbody>
@@ -117,56 +135,40 @@ ${parameters.map(
 }
 ${requestBody && markup`<h2>Request body</h2>${prose(requestBody.description ?? "")}${contents(requestBody.content, document)}`}
 <h2>Responses</h2>
-${Object.entries(responses).map(
-  ([status, response]) =>
-    markup`<div class="card"><strong>${status}</strong> ${inline(response.description ?? "")}${contents(response.content, document)}</div>`,
-)}`;
+${Object.entries(responses).map(([status, response]) => {
+  const { description = "", content } = resolve(response, document);
+  return markup`<div class="card"><strong>${status}</strong> ${inline(description)}${contents(content, document)}</div>`;
+})}`;
   return page(operation.summary ?? id, body, base);
 }
 
 function operationsOf({ paths }: OpenApi): Listed[] {
-  return Object.entries(paths).flatMap(([path, methods]) =>
+  return Object.entries(paths).flatMap(([path, { parameters = [], ...methods }]) =>
     METHODS.filter((method) => methods[method]).map((method) => ({
       path,
       method,
-      operation: methods[method],
+      operation: { ...methods[method], parameters: [...parameters, ...(methods[method].parameters ?? [])] },
     })),
   );
 }
 
-/** `/api/v2/locations/{id}/` is of the resource `locations`. */
-const resourceOf = (path: string): string =>
-  path
-    .replace(/^\/api\/((v2|admin|account|scoring)\/)?/, "/")
-    .split("/")
-    .filter((part) => part !== "" && !part.startsWith("{"))
-    .slice(0, /^\/api\/v2\/(vocabularies|assays|stocks|core)\//.test(path) ? 2 : 1)
-    .join("/") || path;
-
-function section(
-  tag: { name: string; description: string },
-  operations: Listed[],
-  base: string,
-  isOpen: boolean,
-): Html {
-  if (operations.length === 0) return new Html("");
-  const byResource = Map.groupBy(operations, ({ path }) => resourceOf(path));
-  const groups = [...byResource].map(
-    ([
-      resource,
-      listed,
-    ]) => markup`<details${isOpen && new Html(" open")}><summary>${resource} <span class="muted">${listed.length}</span></summary>
+/** The operations of a resource. */
+function resource(document: OpenApi, found: Listed[], tag: string, base: string, isOpen: boolean): Html {
+  const listed = found.filter(({ operation }) => operation.tags?.includes(tag));
+  if (listed.length === 0) return new Html("");
+  const description = document.tags?.find(({ name }) => name === tag)?.description ?? "";
+  return markup`<details${isOpen && new Html(" open")}><summary>${tag} <span class="muted">${listed.length}</span></summary>
+${prose(description)}
 ${listed.map(
   ({ path, method, operation }) =>
     markup`<div><span class="method">${method.toUpperCase()}</span> <a href="${base}/docs/operations/${operation.operationId}"><code>${path}</code></a> ${operation.summary ?? ""}</div>`,
-)}</details>`,
-  );
-  return markup`<h2>${capitalized(tag.name)}</h2>${prose(tag.description)}${groups}`;
+)}</details>`;
 }
 
 const contents = (content: Content = {}, document: OpenApi): Html[] =>
   Object.entries(content).map(
-    ([type, { schema = {} }]) => markup`<p class="muted">${type}</p>${fields(schema, document, 0)}`,
+    ([type, { schema = {}, example }]) =>
+      markup`<p class="muted">${type}</p>${fields(schema, document, 0)}${example !== undefined && markup`<pre><code>${typeof example === "string" ? example : JSON.stringify(example, null, 2)}</code></pre>`}`,
   );
 
 /** The properties of an object, or of the objects in a list, as nested lists. */
@@ -191,9 +193,14 @@ function propertiesOf(schema: Schema, document: OpenApi): Property[] {
   const own = Object.entries(schema.properties ?? {}).map(([name, property]) => ({
     name,
     schema: property,
-    isRequired: schema.required?.includes(name) === true,
+    isRequired: false,
   }));
-  return [...(schema.allOf ?? []).flatMap((part) => propertiesOf(resolve(part, document), document)), ...own];
+  const parts = (schema.allOf ?? []).flatMap((part) => propertiesOf(resolve(part, document), document));
+  return [...parts, ...own].map(({ name, schema: property, isRequired }) => ({
+    name,
+    schema: property,
+    isRequired: isRequired || schema.required?.includes(name) === true,
+  }));
 }
 
 function typeOf(given: Schema, document: OpenApi): string {
@@ -202,17 +209,18 @@ function typeOf(given: Schema, document: OpenApi): string {
   if (alternatives) return [...new Set(alternatives.map((one) => typeOf(one, document)))].join(" or ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return `one of ${schema.enum.join(", ")}`;
-  const type =
-    schema.type === "array"
-      ? `list of ${typeOf(schema.items ?? {}, document)}`
-      : [schema.type ?? "object"].flat().join(" or ");
-  return schema.nullable ? `${type} or null` : type;
+  return schema.type === "array"
+    ? `list of ${typeOf(schema.items ?? {}, document)}`
+    : [schema.type ?? "object"].flat().join(" or ");
 }
 
-const resolve = (schema: Schema, document: OpenApi): Schema =>
-  (schema.$ref && document.components?.schemas?.[schema.$ref.split("/").at(-1)!]) || schema;
+/** A part of the document, or the component to which it refers. */
+function resolve<Part extends { $ref?: string }>(part: Part, { components = {} }: OpenApi): Part {
+  const [section, name] = part.$ref?.split("/").slice(2) ?? [];
+  return name === undefined ? part : (components[section][name] as Part);
+}
 
-const capitalized = (text: string): string => text[0].toUpperCase() + text.slice(1);
+export const capitalized = (text: string): string => text[0].toUpperCase() + text.slice(1);
 
 /** Paragraphs of Markdown with code, bold text and links. */
 const prose = (text: string): Html =>

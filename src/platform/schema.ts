@@ -59,8 +59,16 @@ export const fieldErrors = (errors: readonly { path: string; message: string }[]
   );
 
 /** A schema or null. */
-export const nullable = <Schema extends TSchema>(shape: Schema, options: { description?: string } = {}) =>
-  Type.Union([shape, Type.Null()], options);
+export function nullable<Schema extends TSchema>(shape: Schema, options: { description?: string } = {}) {
+  const { type, ...keywords } = shape as { type?: string; enum?: unknown; const?: unknown; $id?: string };
+  // Whatever is allowed may be null.
+  if (Object.keys(shape).length === 0) return Type.Unsafe<Static<Schema> | null>({ ...shape, ...options });
+  const isPlain = type !== undefined && !keywords.enum && keywords.const === undefined && !keywords.$id;
+  const union = isPlain
+    ? { ...shape, ...options, type: [type, "null"] }
+    : Type.Union([shape, Type.Null()], options);
+  return Type.Unsafe<Static<Schema> | null>(union);
+}
 
 function withStandard<Schema extends TSchema>(
   shape: Schema,

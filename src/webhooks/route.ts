@@ -31,27 +31,35 @@ const WebhookFields = {
   next_attempt: NullableText,
   last_error: nullable(Text, { description: "The reason why the last attempt of the next delivery failed." }),
 };
-const WebhookAnswer = answerSchema("The webhook.", WebhookFields);
-const WebhookWithSecret = answerSchema("The webhook with its secret, which is not shown again.", {
-  ...WebhookFields,
-  secret: Text,
-});
+const WebhookAnswer = answerSchema("The webhook.", WebhookFields, "Webhook");
+const WebhookWithSecret = answerSchema(
+  "The webhook with its secret, which is not shown again.",
+  {
+    ...WebhookFields,
+    secret: Text,
+  },
+  "WebhookWithSecret",
+);
 const WebhookList = answerSchema("The caller's webhooks; all webhooks for administrators.", {
   results: Type.Array(WebhookAnswer),
 });
 
-const DeliveryAnswer = answerSchema("The delivery.", {
-  id: Type.String({ description: "The header webhook-id, the same for every attempt." }),
-  event: Text,
-  state: Type.Enum(["pending", "delivered", "failed", "withheld"]),
-  created: Text,
-  attempts: Type.Integer(),
-  attempted: NullableText,
-  due: NullableText,
-  status: nullable(Type.Integer(), { description: "HTTP status of the last response." }),
-  answer: nullable(Text, { description: "The first characters of the last response." }),
-  error: NullableText,
-});
+const DeliveryAnswer = answerSchema(
+  "The delivery.",
+  {
+    id: Type.String({ description: "The header webhook-id, the same for every attempt." }),
+    event: Text,
+    state: Type.Enum(["pending", "delivered", "failed", "withheld"]),
+    created: Text,
+    attempts: Type.Integer(),
+    attempted: NullableText,
+    due: NullableText,
+    status: nullable(Type.Integer(), { description: "HTTP status of the last response." }),
+    answer: nullable(Text, { description: "The first characters of the last response." }),
+    error: NullableText,
+  },
+  "Delivery",
+);
 const DeliveryList = answerSchema("The deliveries, newest first.", { results: Type.Array(DeliveryAnswer) });
 
 const PageSize = Type.Integer({

@@ -9,7 +9,7 @@ import { secondFactorRoutes } from "../../src/accounts/second-factor-routes.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
-import { complaints, type Operation } from "../described.ts";
+import { complaints, operationsOf, type Paths } from "../described.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { type Answered, type Json, openService } from "../fixtures/service.ts";
 import { fixedClock } from "../inventory/harness.ts";
@@ -26,7 +26,7 @@ const { config } = resolveConfig({
 let database: Database;
 let accounts: Accounts;
 let service: ReturnType<typeof openService>;
-let operations: Record<string, Record<string, Operation>>;
+let operations: Paths;
 const tokens: Record<string, string> = {};
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ beforeEach(async () => {
     identityRoutes(accounts, identities, config),
     auditRoutes(accounts),
   ]);
-  operations ??= (await service.ask("GET", "/docs/json")).body.paths;
+  operations ??= operationsOf((await service.ask("GET", "/docs/json")).body);
 });
 
 /** Calls a route as a user by token, or with headers. */
@@ -58,7 +58,7 @@ async function call(
   });
   const [pathname] = `/api/${path}`.split("?");
   const pattern = Object.keys(operations).find((one) =>
-    new RegExp(`^${one.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+    new RegExp(`^${one.replace(/\{\w+\}/g, "[^/]+")}/?$`).test(pathname),
   );
   const operation = operations[pattern ?? ""]?.[method.toLowerCase()];
   if (operation && answered.headers.get("content-type") !== "application/x-ndjson")
@@ -118,7 +118,7 @@ test("this table contains every documented operation", () => {
       !patterns.some(([method, path]) => {
         const [documentedMethod, pattern] = one.split(" ");
         return (
-          method === documentedMethod && new RegExp(`^${pattern.replace(/\{\w+\}/g, "[^/]+")}$`).test(path)
+          method === documentedMethod && new RegExp(`^${pattern.replace(/\{\w+\}/g, "[^/]+")}/?$`).test(path)
         );
       }),
   );

@@ -161,8 +161,8 @@ describe("schemas", () => {
     const { body } = await ask("GET", "../docs/json");
     const paths = Object.keys(body.paths).filter((path) => path.startsWith("/api/"));
     expect(paths).toHaveLength(4);
-    expect(Object.keys(body.paths["/api/notes/"]).sort()).toEqual(["get", "post"]);
-    const { post } = body.paths["/api/notes/"];
+    expect(Object.keys(body.paths["/api/notes"]).sort()).toEqual(["get", "post"]);
+    const { post } = body.paths["/api/notes"];
     expect(JSON.stringify(post.requestBody)).toContain("Text of the note.");
     expect(JSON.stringify(post.responses["201"])).toContain('"by"');
     expect(JSON.stringify(post)).not.toContain("~standard");

@@ -132,7 +132,7 @@ test("wsdl prints the WSDL and openapi the OpenAPI document", async () => {
   const document = JSON.parse((await labd(["openapi"])).stdout);
   expect(document.openapi).toMatch(/^3\./);
   for (const segment of ["locations", "places", "annotationtypes", "custompropertytypes"]) {
-    expect(Object.keys(document.paths)).toContain(`/api/v2/${segment}/`);
+    expect(Object.keys(document.paths)).toContain(`/api/v2/${segment}`);
   }
 });
 

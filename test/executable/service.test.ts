@@ -52,7 +52,7 @@ describe("one server", () => {
     for (const [path, type, text] of [
       ["/", "text/html", "labd"],
       ["/docs", "text/html", "/docs/operations/"],
-      ["/docs/json", "application/json", "/api/v2/locations/"],
+      ["/docs/json", "application/json", "/api/v2/locations"],
       ["/soap/ConservationScorer?wsdl", "text/xml", "ConservationScorerBinding"],
       ["/soap/ConservationScorer", "text/html", "wsdl"],
     ]) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { RESOURCES } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { complaints, type Operation, type Schema } from "../described.ts";
+import { complaints, type Operation, type Paths, propertiesOf, type Schema } from "../described.ts";
 import { type Lab, openLab, PASSWORD, pathsOf } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -11,10 +11,10 @@ import { IDS } from "./sample.ts";
  */
 
 let lab: Lab;
-let paths: Record<string, Record<string, Operation>> = {};
+let paths: Paths = {};
 beforeEach(async () => {
   lab = await openLab({ passwords: true });
-  paths = await pathsOf<Operation>(lab);
+  paths = await pathsOf(lab);
 });
 afterEach(() => lab.database.close());
 
@@ -25,7 +25,7 @@ let copies = 0;
 async function bodyFor(segment: string, schema: Schema): Promise<Json> {
   const { body } = await lab.send("admin", "GET", `${segment}/?fields=*&response_format=flat&page_size=1`);
   const [known] = (body.results as Record<string, Json>[] | undefined) ?? [];
-  const fields = Object.keys(schema.properties ?? {});
+  const fields = Object.keys(propertiesOf(schema));
   const made = Object.fromEntries(
     fields.filter((name) => known && name in known).map((name) => [name, known[name]]),
   );
@@ -36,7 +36,7 @@ async function bodyFor(segment: string, schema: Schema): Promise<Json> {
 }
 
 async function newId(segment: string): Promise<string | undefined> {
-  const create = paths[`/api/v2/${segment}/`]?.post;
+  const create = paths[`/api/v2/${segment}`]?.post;
   const schema = create?.requestBody?.content["application/json"]?.schema;
   if (!schema) return undefined;
   const made = await lab.send("admin", "POST", `${segment}/`, await bodyFor(segment, schema));
@@ -47,10 +47,10 @@ async function newId(segment: string): Promise<string | undefined> {
 async function bodyOf(path: string, { requestBody }: Operation, id: string): Promise<Json | undefined> {
   const schema = requestBody?.content["application/json"]?.schema;
   const segment = segmentOf(path);
-  if (path === "/api/v2/token-auth/") return { username: "alice", password: PASSWORD };
+  if (path === "/api/v2/token-auth") return { username: "alice", password: PASSWORD };
   if (schema === undefined) return undefined;
   if (schema.items === undefined) return bodyFor(segment, schema);
-  const one = paths[`/api/v2/${segment}/`].post.requestBody!.content["application/json"].schema;
+  const one = paths[`/api/v2/${segment}`].post.requestBody!.content["application/json"].schema;
   return [{ id: (await newId(segment)) ?? id, ...((await bodyFor(segment, one)) as object) }];
 }
 
@@ -67,9 +67,9 @@ test("every operation responds as documented", async () => {
       const [known] = (first.body.results as Record<string, Json>[] | undefined) ?? [];
       const id = (writes ? await newId(segment) : undefined) ?? String(known?.id ?? IDS.shelf);
       const address = path
-        .replace("/api/v2/", "")
+        .replace(/\/api\/v2\/?/, "")
         .replace("{id}", id)
-        .replace("{name}", "alice")
+        .replace("{user}", "alice")
         .replace(/\{\w+\}/g, "1");
       const query = path.includes("bulk_delete") ? `?id=${(await newId(segment)) ?? id}` : "";
       const body = await bodyOf(path, operation, id);
@@ -82,9 +82,9 @@ test("every operation responds as documented", async () => {
   expect(found).toEqual([]);
   // Errors are documented too, but the operations of the specification must succeed.
   const expected = RESOURCES.flatMap(({ segment }) => {
-    const list = ["GET", "POST", "PUT", "PATCH"].map((method) => `${method} /api/v2/${segment}/`);
-    const one = ["GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /api/v2/${segment}/{id}/`);
-    return list.concat(one, `DELETE /api/v2/${segment}/bulk_delete/`);
+    const list = ["GET", "POST", "PUT", "PATCH"].map((method) => `${method} /api/v2/${segment}`);
+    const one = ["GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /api/v2/${segment}/{id}`);
+    return list.concat(one, `DELETE /api/v2/${segment}/bulk_delete`);
   });
   expect(expected.filter((name) => !done.has(name))).toEqual([]);
   expect(expected.length).toBeGreaterThan(70);
@@ -110,7 +110,7 @@ test.each<[string, Parameters<Lab["ask"]>[2], number]>([
 ])("documents the error of %s %j", async (request, options, status) => {
   const [method, path] = request.split(" ");
   const answer = await lab.ask(method, path, options);
-  const pattern = `/api/v2/${path.replace(/\?.*|[0-9a-f-]{36}/, (part) => (part.startsWith("?") ? "" : "{id}"))}`;
+  const pattern = `/api/v2/${path.replace(/\?.*|[0-9a-f-]{36}/, (part) => (part.startsWith("?") ? "" : "{id}")).replace(/\/$/, "")}`;
   expect({ request, status: answer.status }).toEqual({ request, status });
   expect(complaints(paths[pattern][method.toLowerCase()], method, path, answer)).toEqual([]);
   expect(answer.headers.get("content-type")).toBe("application/json");
@@ -129,7 +129,7 @@ async function follow(
     const sent = { as: "admin", headers, ...(body === undefined ? {} : { body }) };
     const answer = await lab.ask(method, path, sent);
     expect({ request, status: answer.status, text: answer.text }).toMatchObject({ request, status });
-    const operation = paths[`/api/v2/${pattern.replace(/\?.*/, "")}`][method.toLowerCase()];
+    const operation = paths[`/api/v2/${pattern.replace(/\/?(\?.*)?$/, "")}`][method.toLowerCase()];
     expect(complaints(operation, method, pattern, answer)).toEqual([]);
     if (answer.text !== "") last = answer.body;
   }
@@ -203,28 +203,28 @@ test("operations on files, grants, memberships and imports respond as documented
     ],
     { id: IDS.shelf, grant },
   );
-  const member = "groups/{name}/members/{member}/";
+  const member = "groups/{group}/members/{member}/";
   await follow(
     [
       [`PUT ${member}`, 204, {}],
-      ["GET groups/{name}/history/", 200],
-      ["GET users/{name}/history/", 404],
+      ["GET groups/{group}/history/", 200],
+      ["GET users/{user}/history/", 404],
       [`DELETE ${member}`, 204],
       [`GET ${member}history/`, 200],
       [`POST ${member}restore/`, 200, {}],
       [`DELETE ${member}`, 204],
       [`POST ${member}purge/`, 204],
     ],
-    { name: "Imaging", member: "alice" },
+    { group: "Imaging", user: "Imaging", member: "alice" },
   );
   await follow(
     [
       ["POST locations/import/?dry_run=1", 200, "label;place\nX;A 101\n"],
       ["POST locations/import/?progress=1", 200, "label;place\nX;A 101\n"],
       ["POST locations/import/", 400, "label;place\nY;nowhere\n"],
-      ["GET users/{name}/history/", 200],
+      ["GET users/{user}/history/", 200],
     ],
-    { name: "alice" },
+    { user: "alice" },
   );
   for (const path of ["attachments/", "locations/import/"])
     expect((await lab.send("admin", "OPTIONS", path)).body).toMatchObject({
@@ -242,7 +242,9 @@ test("Allow lists the documented methods", async () => {
     for (const pattern of [`${segment}/`, `${segment}/{id}/`]) {
       const { headers } = await lab.send("admin", "OPTIONS", pattern.replace("{id}", String(id)));
       const allowed = headers.get("allow")!.split(", ");
-      const documented = Object.keys(paths[`/api/v2/${pattern}`]).map((word) => word.toUpperCase());
+      const documented = Object.keys(paths[`/api/v2/${pattern}`.slice(0, -1)]).map((word) =>
+        word.toUpperCase(),
+      );
       expect({ pattern, allowed: allowed.toSorted() }).toEqual({
         pattern,
         allowed: [...documented, "HEAD", "OPTIONS"].toSorted(),

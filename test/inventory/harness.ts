@@ -11,6 +11,7 @@ import { type Answer, openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import { operationsOf, type Paths } from "../described.ts";
 import { SAMPLE } from "./sample.ts";
 
 /** Of alice, where an installation is opened with passwords: hashing one takes longer than all else. */
@@ -203,8 +204,9 @@ export async function expectStatuses(
 }
 
 /** The operations of the OpenAPI document, by path and method. */
-export async function pathsOf<Operation>(lab: Lab): Promise<Record<string, Record<string, Operation>>> {
+export async function pathsOf(lab: Lab): Promise<Paths> {
   const { text } = await lab.ask("GET", "http://lab/docs/json");
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
-  return Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith("/api/")));
+  return Object.fromEntries(
+    Object.entries(operationsOf(JSON.parse(text))).filter(([path]) => path.startsWith("/api/")),
+  );
 }

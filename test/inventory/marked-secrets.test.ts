@@ -198,7 +198,7 @@ const OF_RECORDS = [
   "?explain=1",
 ];
 const variantsOf = (path: string): string[] =>
-  /(labels|import)\/$/.test(path)
+  /(labels|import)\/?$/.test(path)
     ? [""]
     : RESOURCES.some(({ segment }) => [segment, `${segment}/{id}`].includes(path.replace(/\/$/, "")))
       ? OF_RECORDS
@@ -206,10 +206,9 @@ const variantsOf = (path: string): string[] =>
 
 /** Addresses of everything that can be read, from the OpenAPI document. */
 async function addresses(): Promise<string[]> {
-  const paths = Object.keys(await pathsOf(lab)).map((path) => path.replace("/api/v2/", ""));
-  const operations = await pathsOf<{ summary: string }>(lab);
+  const readable = Object.entries(await pathsOf(lab)).filter(([, methods]) => "get" in methods);
   const found: string[] = [];
-  for (const path of paths.filter((one) => "get" in operations[`/api/v2/${one}`])) {
+  for (const path of readable.map(([one]) => one.replace(/\/api\/v2\/?/, ""))) {
     const own = records.filter(({ resource }) => path.startsWith(`${resource.segment}/`));
     const filled =
       path.includes("{id}") && own.length > 0 ? own.map(({ id }) => path.replace("{id}", id)) : [path];

@@ -6,6 +6,7 @@ import { type App, open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { VERSION } from "../../src/version.ts";
 import { labd } from "../commands/labd.ts";
+import { operationsOf } from "../described.ts";
 import { E7, runJobMessage } from "../executable/messages.ts";
 
 /** The administration API in memory; its tasks run commands in processes. */
@@ -67,7 +68,7 @@ async function ended(started: Answered): Promise<Answered["body"]> {
 
 test("every operation is for administrators only", async () => {
   const { body } = await ask("GET", "docs/json");
-  const operations = Object.entries(body.paths as Record<string, object>)
+  const operations = Object.entries(operationsOf(body))
     .filter(([path]) => path.startsWith("/api/admin/"))
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => [method.toUpperCase(), path]));
   expect(operations.length).toBeGreaterThan(18);

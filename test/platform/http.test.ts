@@ -140,12 +140,12 @@ test("the API reference lists, finds and describes every operation, and needs no
   const page = async (path: string) => (await ask(path)).text();
   const index = await page("/docs");
   expect(index).toContain(
-    '<a href="/docs/operations/getHealthz"><code>/healthz</code></a> Check that the process runs',
+    '<a href="/docs/operations/checkThatProcessRuns"><code>/healthz</code></a> Check that the process runs',
   );
   expect(index).not.toMatch(/<script|src=/);
   expect(await page("/docs?q=takes%20READYZ")).toContain("1 of ");
   expect(await page("/docs?q=%22%3E%3Cb")).toContain('value="&quot;&gt;&lt;b"');
-  const operation = await page("/docs/operations/getReadyz");
+  const operation = await page("/docs/operations/checkThatServiceTakesRequests");
   expect(operation).toContain("<code>GET /readyz</code>");
   expect(operation).toContain(
     "<strong>503</strong> The service takes no requests; <code>reasons</code> say why.",

@@ -1,31 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
-import { Compile } from "typebox/compile";
 import { Problem } from "../../src/problem.ts";
 import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calibration-file.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
-import { withNull } from "../described.ts";
+import { errorsOf, operationsOf, type Paths } from "../described.ts";
 import { type ParsedResponse, ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
 
-interface Described {
-  description: string;
-  content?: Record<string, { schema: object & { example?: unknown } }>;
-}
-interface Operation {
-  operationId: string;
-  summary: string;
-  tags: string[];
-  parameters?: { name: string; in: string; description: string; schema: { enum?: string[] } }[];
-  requestBody?: Described;
-  responses: Record<string, Described>;
-}
-
 let service: ScoringAlone;
 let waiting: ScoringAlone;
-let paths: Record<string, Record<string, Operation>> = {};
+let paths: Paths = {};
 beforeAll(async () => {
   service = await openScoringAlone({
     workers: 1,
@@ -37,17 +23,13 @@ beforeAll(async () => {
   waiting = await openScoringAlone({ maxQueued: 1 });
   const { json } = await service.ask("GET", "http://lab/docs/json");
   paths = Object.fromEntries(
-    Object.entries(json.paths as typeof paths).filter(([path]) => path.startsWith("/api/scoring/")),
+    Object.entries(operationsOf(json)).filter(([path]) => path.startsWith("/api/scoring/")),
   );
 });
 afterAll(async () => {
   await service.close();
   await waiting.close();
 });
-
-const errorsOf = (schema: object, value: unknown): unknown[] => [
-  ...Compile(withNull(schema) as never).Errors(value as never),
-];
 
 /** Statuses seen by operation, to compare with the documented ones. */
 const seen = new Map<string, Set<string>>();
@@ -86,7 +68,7 @@ test("documents ten operations, each with a name, a summary, a tag and responses
   for (const { summary, tags, responses, parameters = [], requestBody } of operations) {
     if (requestBody) expect(Object.keys(requestBody.content!)).toEqual(["application/json"]);
     expect(summary).toMatch(/\S/);
-    expect(tags).toEqual(["scoring"]);
+    expect(tags).toHaveLength(1);
     for (const { description } of [...Object.values(responses), ...parameters])
       expect(description).toMatch(/\S/);
   }
@@ -95,7 +77,7 @@ test("documents ten operations, each with a name, a summary, a tag and responses
 describe("every operation responds as documented:", () => {
   test("submissions, jobs, results, events and cancellation respond as documented", async () => {
     const { requestBody } = paths["/api/scoring/jobs"].post;
-    const { example } = requestBody!.content!["application/json"].schema;
+    const { example } = requestBody!.content["application/json"];
     for (const body of [
       example,
       { querySequence: P53, patterns: ["P..P", "W{9}"], motifClasses: ["PIP-box"] },
@@ -143,7 +125,7 @@ describe("every operation responds as documented:", () => {
     await call(service, "GET", "/motif-classes");
     await call(service, "GET", "/motif-classes", { query: "?query=sh3" });
     await call(service, "GET", "/motif-classes", { query: "?q=sh3" });
-    const { example } = paths["/api/scoring/patterns"].post.requestBody!.content!["application/json"].schema;
+    const { example } = paths["/api/scoring/patterns"].post.requestBody!.content["application/json"];
     await call(service, "POST", "/patterns", { body: example });
     await call(service, "POST", "/patterns", { body: { pattern: "(" } });
     await call(service, "POST", "/patterns", { body: { pattern: "A".repeat(100_001) } });
@@ -182,7 +164,9 @@ describe("every operation responds as documented:", () => {
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId, responses }) => [
         operationId,
-        Object.keys(responses).filter((status) => !seen.get(operationId)?.has(status)),
+        Object.keys(responses).filter(
+          (status) => status !== "default" && !seen.get(operationId)?.has(status),
+        ),
       ]);
     expect(Object.fromEntries(unseen.filter(([, statuses]) => statuses.length > 0))).toEqual({
       getScoringResult: ["503"],

@@ -2,49 +2,42 @@ import { type AnyElysia, Elysia } from "elysia";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { LIMITS } from "../model/limits.ts";
 import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
-import { PROBLEM_SCHEMA } from "../model/schema.ts";
+import { exampleId } from "../model/example.ts";
+import { inQuery, listParameter, nounsOf, type Parameter } from "../model/schema.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
 import { readJson } from "./request-body.ts";
-import { type Content, content, COUNT, TEXT } from "./schema.ts";
+import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
 import { readBytes } from "../../platform/body.ts";
 import { requestPlugin } from "../../platform/http.ts";
-import type { DeferredDetail } from "../../platform/documentation.ts";
+import { exampleOf } from "../../platform/openapi-example.ts";
+import { type DeferredDetail, OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { type ErrorStatus, errorResponses } from "../../platform/error-responses.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
-import { PROBLEMS } from "../../problem.ts";
 
 /** Registers the operations of the API together with their OpenAPI descriptions. */
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
-export interface Parameter {
-  name: string;
-  in: "query" | "header" | "path";
-  required: boolean;
-  description: string;
-  schema: TSchema;
-}
-
-/** An optional parameter in the query. */
-export const inQuery = (name: string, description: string, schema: TSchema = Type.String()): Parameter => ({
-  name,
-  in: "query",
-  required: false,
-  description,
-  schema,
+/** The same for parameters that operations share. */
+const shared = (name: string, description: string, schema?: TSchema, $id = name): Parameter => ({
+  $id,
+  ...inQuery(name, description, schema),
 });
 const inHeader = (name: string, description: string): Parameter => ({
-  ...inQuery(name, description),
+  ...shared(name, description),
   in: "header",
 });
 
 /** Parameters that several operations accept, by what they are for. */
 const SHARED = {
   dryRun: [
-    inQuery("dry_run", "1: change nothing and return a preview with a value for `confirm`."),
-    inQuery("changes", "Maximum number of changes in the preview; `count` counts all of them."),
-    inQuery("confirm", "`confirm` of a preview: make exactly these changes, or return 409."),
+    shared("dry_run", "Change nothing and return a preview with a value for `confirm`.", BOOLEAN),
+    shared("confirm", "`confirm` of a preview: make exactly these changes, or return 409."),
+  ],
+  several: [
+    shared("changes", "Maximum number of changes in the preview; `count` counts all of them.", COUNT),
   ],
   once: [
     inHeader(
@@ -59,55 +52,39 @@ const SHARED = {
     ),
   ],
   noneMatch: [inHeader("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
-  past: [
-    inQuery(
-      "deleted",
-      "true: only deleted items; all: both; false (default): only items that are not deleted.",
-    ),
-    inQuery(
-      "as_of",
-      "A time or a batch id: the state at that time, of records that the caller may view today.",
-    ),
-  ],
+  past: [listParameter("deleted"), listParameter("as_of")],
   paging: [
-    inQuery("page", "Page number from 1."),
-    inQuery(
+    listParameter("page"),
+    shared(
       "page_size",
       `Results per page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max returns all, up to that limit.`,
+      LIST_PARAMETERS.page_size.schema,
+      "size",
     ),
   ],
   filters: [
-    inQuery(
+    shared(
       "search",
       "Only those that contain every word, ignoring case. Fields and lookups filter as in lists.",
     ),
-    inQuery("query_expression", LIST_PARAMETERS.query_expression),
-    inQuery("ordering", LIST_PARAMETERS.ordering),
+    listParameter("query_expression"),
+    listParameter("ordering"),
   ],
-  flat: [inQuery("response_format", 'flat: wrap the response as {"results": …}.')],
+  page: [shared("format", "json, or api for HTML.", Type.Enum(["json", "api"]), "page_format")],
+  flat: [
+    shared("response_format", 'flat: wrap the response as {"results": …}.', Type.Enum(["flat"]), "flat"),
+  ],
 };
 
-const PATH_PARAMETERS: Record<string, string> = {
-  id: "Id.",
-  sub_id: "Id of the annotation or note.",
-  grant: "Id of the grant: `grant` in the list of grants, `id` in the history.",
-  name: "Name or id.",
-  member: "Username or id of the account.",
-};
-
-const ERRORS: Record<number, string> = {
-  400: "A parameter or a field is invalid; the response names it.",
-  401: PROBLEMS.unauthenticated.meaning,
-  403: "The caller lacks permission.",
-  404: "It does not exist, or the caller may not view it.",
-  406: "The response is not available in an accepted format.",
-  409: "The request conflicts with the current state, or the result would differ from the confirmed preview.",
-  412: "If-Match does not contain the current entity tag.",
-  413: "The body or the result is too large.",
-  415: "The media type of the body is not supported.",
-  422: "The Idempotency-Key was used with another request.",
-  429: "Too many failed sign-ins; wait for the seconds given by Retry-After.",
-  503: "The server is busy; try again later.",
+const EXAMPLE_ID = exampleOf(Type.String({ format: "uuid" }));
+/** Parts of paths: description and example. The id of a record is described by its resource. */
+const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> = {
+  id: ["Id.", EXAMPLE_ID],
+  sub_id: ["Id of the annotation, note or file.", EXAMPLE_ID],
+  grant: ["Id of the grant: `grant` in the list of grants, `id` in the history.", EXAMPLE_ID],
+  user: ["Username or id.", "carol"],
+  group: ["Name or id.", "Genomics"],
+  member: ["Username or id of the account.", "bob"],
 };
 
 const PREVIEW = Type.Object(
@@ -120,7 +97,10 @@ const PREVIEW = Type.Object(
     }),
     changes: Type.Array(Type.Object({})),
   },
-  { description: "The planned changes of each record, with the values before and after." },
+  {
+    $id: "Preview",
+    description: "The planned changes of each record, with the values before and after.",
+  },
 );
 
 export interface Context<Query extends TObject = TObject, Body extends TSchema = TSchema> {
@@ -147,9 +127,9 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   returns?: Content;
   /** 200 by default. */
   status?: 201 | 202;
-  responses?: Record<number, { description: string; content?: Content }>;
+  responses?: Record<number, { $id?: string; description: string; content?: Content }>;
   /** Error statuses besides the usual ones. */
-  errors?: readonly number[];
+  errors?: readonly ErrorStatus[];
   signedIn?: boolean;
   /** Whether a POST changes nothing, so that anonymous callers and read-only tokens may send it. */
   reads?: true;
@@ -246,13 +226,14 @@ export class Api {
     const [{ segment, aliases = [] }, rest] = path;
     const { summary: _, ...undocumented } = operation;
     for (const alias of aliases) this.#route(method, `${alias}/${rest}`, undocumented);
-    return this.#route(method, `${segment}/${rest}`, operation);
+    return this.#route(method, `${segment}/${rest}`, operation, path[0]);
   }
 
   #route<Query extends TObject, Body extends TSchema>(
     method: Method,
     path: string,
     operation: Operation<Query, Body>,
+    resource?: RoutedResource,
   ): Run {
     const { query, body, signedIn, summary, unlisted, reads } = operation;
     const full = path.startsWith("/") ? path : ROOT + path;
@@ -279,7 +260,7 @@ export class Api {
         detail:
           summary === undefined
             ? { hide: true }
-            : ({ describe: () => detailOf(method, path, operation) } satisfies DeferredDetail),
+            : ({ describe: () => detailOf(method, path, operation, resource) } satisfies DeferredDetail),
       },
     });
     return answer as Run;
@@ -332,8 +313,8 @@ function decoded(params: Record<string, string | null> = {}): Record<string, str
 
 const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;
 
-function detailOf(method: Method, path: string, about: Operation): object {
-  const { summary, description, accepts = [], returns, status, signedIn } = about;
+function detailOf(method: Method, path: string, about: Operation, resource?: RoutedResource): object {
+  const { summary, description, accepts = [], returns, status, signedIn, query } = about;
   const writes = isWrite(method, about);
   const sends = about.sends ?? (about.body && content(about.body));
   const previews = accepts.includes("dryRun") && (status !== undefined || !returns);
@@ -341,52 +322,71 @@ function detailOf(method: Method, path: string, about: Operation): object {
     tags: ["inventory"],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(writes || signedIn ? { security: [{ token: [] }] } : {}),
-    parameters: [
-      ...[...path.matchAll(/:(\w+)/g)].map(([, name]): Parameter => ({
-        name,
-        in: "path",
-        required: true,
-        description: PATH_PARAMETERS[name],
-        schema: Type.String(),
-      })),
-      ...documented(about.query),
+    ...(writes || signedIn ? {} : { security: OPTIONAL_CREDENTIALS }),
+    parameters: uniqueByName([
+      ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name, resource)),
+      ...documented(query),
       ...(about.parameters ?? []),
       ...accepts.flatMap((name) => SHARED[name]),
-    ],
-    ...(sends ? { requestBody: { required: true, content: sends } } : {}),
+    ]),
+    ...(sends ? { requestBody: { ...named(sends), required: true, content: sends } } : {}),
     responses: {
-      ...(previews ? { 200: { description: "Preview of a dry run.", content: content(PREVIEW) } } : {}),
-      [returns ? (status ?? 200) : 204]: {
-        description: "Success.",
-        ...(returns ? { content: returns } : {}),
-      },
+      ...(previews ? { 200: success(content(PREVIEW)) } : {}),
+      [returns ? (status ?? 200) : 204]: success(returns),
       ...about.responses,
-      ...errorsOf(writes, sends !== undefined, about),
+      ...errorResponses(...errorsOf(writes, about)),
     },
   };
 }
 
-function documented(query: TObject | undefined): Parameter[] {
-  return Object.entries(query?.properties ?? {}).map(([name, property]) => {
-    const { description = "", ...schema } = property as TSchema & { description?: string };
-    const required = query?.required?.includes(name) ?? false;
-    return { name, in: "query", required, description, schema: schema as TSchema };
-  });
+/** Of two with one name, the later. */
+const uniqueByName = (parameters: Parameter[]): Parameter[] => [
+  ...new Map(parameters.map((parameter) => [parameter.name, parameter])).values(),
+];
+
+function inPath(name: string, resource: RoutedResource | undefined): Parameter {
+  const isRecord = name === "id" && resource;
+  const [description, example] = isRecord
+    ? [`Id of ${nounsOf(resource).one}.`, exampleId(resource)]
+    : PATH_PARAMETERS[name];
+  const schema = (typeof example === "number" ? Type.Integer : Type.String)({ examples: [example] });
+  const $id = isRecord ? `${resource.name}_id` : name;
+  return { $id, name, in: "path", required: true, description, schema };
 }
 
-function errorsOf(writes: boolean, sends: boolean, { accepts = [], errors = [] }: Operation): object {
-  const statuses = [
+/** The name of the component for a body or a response: that of its schema. */
+function named(sent: Content): { $id?: string } {
+  const { $id } = (Object.values(sent)[0]?.schema ?? {}) as { $id?: string };
+  if ($id === undefined) return {};
+  return { $id: "text/html" in sent && !("text/csv" in sent) ? `${$id}Page` : $id };
+}
+
+function success(returns: Content | undefined): object {
+  if (!returns) return { $id: "Done", description: "Success; there is nothing to return." };
+  const { description = "Success." } = (returns["application/json"]?.schema ?? {}) as {
+    description?: string;
+  };
+  return { ...named(returns), description, content: returns };
+}
+
+const documented = (query: TObject | undefined): Parameter[] =>
+  Object.entries(query?.properties ?? {}).map(([name, property]) => {
+    const { $id, description = "", ...schema } = property as TSchema & { $id?: string; description?: string };
+    const required = query?.required?.includes(name) ?? false;
+    const parameter: Parameter = { name, in: "query", required, description, schema: schema as TSchema };
+    return $id === undefined ? parameter : Object.assign(parameter, { $id });
+  });
+
+function errorsOf(
+  writes: boolean,
+  { accepts = [], errors = [], signedIn }: Operation,
+): readonly ErrorStatus[] {
+  return [
     400,
-    401,
     404,
-    ...(writes ? [403, 409] : []),
-    ...(sends ? [413, 415] : []),
-    ...(accepts.includes("match") ? [412] : []),
-    ...(accepts.includes("once") ? [422] : []),
+    ...(writes ? ([401, 403, 409] as const) : signedIn ? ([401] as const) : []),
+    ...(accepts.includes("match") ? ([412] as const) : []),
+    ...(accepts.includes("once") ? ([422] as const) : []),
     ...errors,
   ];
-  return Object.fromEntries(
-    statuses.map((status) => [status, { description: ERRORS[status], content: content(PROBLEM_SCHEMA) }]),
-  );
 }

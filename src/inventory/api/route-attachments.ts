@@ -3,11 +3,14 @@ import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { PageInfo } from "../model/page.ts";
 import { isGuarded } from "../model/resource.ts";
-import { Attachments } from "../records/attachments.ts";
+import { Attachments, type FileParent, type Upload } from "../records/attachments.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
-import { RESOURCES } from "../resources/index.ts";
+import { exampleId } from "../model/example.ts";
+import { inQuery, nounsOf } from "../model/schema.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { attachment, FALSE_FLAGS } from "../resources/attachment.ts";
+import { consumable } from "../resources/consumable.ts";
 import { writeBatch, writeOnce } from "./batch.ts";
 import {
   type Call,
@@ -20,7 +23,7 @@ import {
   respondJson,
 } from "./call.ts";
 import { isKnown } from "./entity-tag.ts";
-import { type Api, inQuery, type Operation } from "./operation-plugin.ts";
+import { type Api, type Operation, type Path } from "./operation-plugin.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
@@ -34,13 +37,14 @@ import {
   refuseUnseen,
   shownSchema,
 } from "./route-sub-resources.ts";
-import { binary, content, TEXT, UPLOAD } from "./schema.ts";
+import { binary, content, page as htmlPage, pageOf, TEXT, UPLOAD } from "./schema.ts";
 
 const FILE = shownSchema(attachment);
+const [APP, MODEL] = consumable.model.split(".");
 const PARENT = [
-  inQuery("app", "App of the record, such as stocks."),
-  inQuery("model", "Model of the record, such as consumable."),
-  inQuery("object_id", "Id of the record."),
+  inQuery("app", "App of the record.", Type.String({ examples: [APP] })),
+  inQuery("model", "Model of the record.", Type.String({ examples: [MODEL] })),
+  inQuery("object_id", "Id of the record.", Type.String({ examples: [exampleId(consumable)] })),
 ];
 const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
 
@@ -49,24 +53,23 @@ const PARSES = ["multipart/form-data", "*/*"];
 const LIST = "attachments/";
 const FILE_PATH = `${LIST}:id/`;
 
-/** `attachments/`: a bare list, as LabID's client reads it; `attachments/<id>/`: the file itself. */
+/**
+ * `<list>/<id>/attachments/`: the files of a record; `attachments/`: the same for LabID's client, which reads a bare list;
+ * `attachments/<id>/`: the file itself.
+ */
 export function addAttachments(api: Api, store: Store): void {
   const files = new Attachments(store.statements, RESOURCES.filter(isGuarded));
+  for (const parent of RESOURCES.filter(isGuarded)) addFiles(api, files, parent);
   addList(api, files);
   addDownload(api, files);
   addWrites(api, files);
-  for (const [path, description, type] of [
-    [LIST, "Files of a record.", "application/json"],
-    [FILE_PATH, "A file of a record.", "*/*"],
-  ])
-    api.add("OPTIONS", path, {
-      run: () => respondJson({ name: "attachments", description, renders: [type], parses: PARSES }),
-    });
+  addOptions(api, LIST, "application/json");
+  addOptions(api, FILE_PATH, "*/*");
   addHistoryOf(api, {
     name: "a file",
     resource: attachment,
     path: FILE_PATH,
-    restored: FILE,
+    restored: content(FILE),
     find(call, { id }) {
       const { rid, parent } = files.find(id);
       findAny(call, parent.resource, parent.id);
@@ -76,19 +79,57 @@ export function addAttachments(api: Api, store: Store): void {
   });
 }
 
+/** Metadata in response to OPTIONS. */
+const addOptions = (api: Api, path: Path, type: string): void =>
+  void api.add("OPTIONS", path, {
+    run: () =>
+      respondJson({
+        name: "attachments",
+        description: "Files of a record.",
+        renders: [type],
+        parses: PARSES,
+      }),
+  });
+
 function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
   const shown = recordsOf(call).show(attachment, rid, presentOf(call), call.base)!;
   return showValue(call, shown, { status, version: Number(shown.version) });
 }
 
+/** The files of the records of one list. */
+function addFiles(api: Api, files: Attachments, parent: RoutedResource): void {
+  const path = [parent, `:id/${attachment.segment}/`] as const;
+  const { one } = nounsOf(parent);
+  api.add("GET", path, {
+    summary: `List files of ${one}`,
+    description: "Newest first.",
+    accepts: ["filters", "paging", "past", "page", "noneMatch"],
+    returns: { ...content(pageOf(FILE)), ...htmlPage() },
+    run({ call, params }) {
+      const { page, results, headers } = listOf(call, attachment, parent, params.id);
+      return showValue(call, { ...page, results }, { headers });
+    },
+  });
+  api.add("POST", path, {
+    summary: `Add a file to ${one}`,
+    ...ADD,
+    async run({ call, params }) {
+      const upload = await readUpload(call.request, call.maxBytes);
+      return addFile(call, files, { resource: parent, id: params.id }, upload);
+    },
+  });
+  addOptions(api, path, "application/json");
+}
+
 function addList(api: Api, files: Attachments): void {
   api.add("GET", LIST, {
-    summary: "List the files of a record",
+    summary: "List files by app and model",
     description:
-      "Newest first. The record is named by `app`, `model` and `object_id`. `X-Total-Count` is the number of matching files, and `Link` names the neighbouring pages.",
+      "For LabID's client: the files of the record that `app`, `model` and `object_id` name, as a bare list, newest " +
+      "first. `X-Total-Count` is the number of matching files, and `Link` names the neighbouring pages.",
     parameters: PARENT,
-    accepts: ["filters", "paging", "past", "noneMatch"],
-    returns: content(Type.Array(FILE)),
+    accepts: ["filters", "paging", "past", "page", "noneMatch"],
+    returns: { ...content(Type.Array(FILE, { $id: "Attachments" })), ...htmlPage() },
     run({ call }) {
       const parameters = ownParameters(call.url.searchParams);
       const { resource, id } = files.parentOf(parameters);
@@ -99,24 +140,14 @@ function addList(api: Api, files: Attachments): void {
     },
   });
   api.add("POST", LIST, {
-    summary: "Add a file to a record",
+    summary: "Add a file by app and model",
     description: "`app`, `model` and `object_id` may also be fields of the form.",
     parameters: PARENT,
-    accepts: ["dryRun", "once"],
-    sends: SENT,
-    status: 201,
-    returns: content(FILE),
+    ...ADD,
     async run({ call }) {
       const upload = await readUpload(call.request, call.maxBytes);
       const named = new URLSearchParams([...upload.fields, ...call.url.searchParams]);
-      const { resource, id } = files.parentOf(named);
-      const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
-      return writeOnce(call, [upload.name, upload.type, digest], {
-        kind: "create",
-        work: (writer) =>
-          files.add(writer, { resource, rid: findChangeable(call, resource, id) }, upload, call.actor),
-        respond: (rid) => showFile(call, rid, 201),
-      });
+      return addFile(call, files, files.parentOf(named), upload);
     },
   });
 }
@@ -135,6 +166,28 @@ function ownParameters(given: URLSearchParams): URLSearchParams {
 }
 
 const NONE = JSON.stringify({ category: "size", operator: "<", value: 0 });
+
+const ADD = {
+  accepts: ["dryRun", "once"],
+  sends: SENT,
+  status: 201,
+  returns: content(FILE),
+} satisfies Partial<Operation>;
+
+function addFile(
+  call: Call,
+  files: Attachments,
+  { resource, id }: FileParent,
+  upload: Upload,
+): Promise<Response> {
+  const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
+  return writeOnce(call, [upload.name, upload.type, digest], {
+    kind: "create",
+    work: (writer) =>
+      files.add(writer, { resource, rid: findChangeable(call, resource, id) }, upload, call.actor),
+    respond: (rid) => showFile(call, rid, 201),
+  });
+}
 
 /** Where a bare list is in the whole, as GitHub and others say it (RFC 8288). */
 function pageHeaders({ previous, next, total }: PageInfo): Record<string, string> {

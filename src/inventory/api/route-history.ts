@@ -1,11 +1,12 @@
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
-import { invalidPage, parseSize } from "../model/listing.ts";
+import { invalidPage, LIST_PARAMETERS, parseSize } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
-import { nullable, recordSchema } from "../model/schema.ts";
+import { inQuery, nounsOf, recordSchema } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import type { HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
@@ -15,7 +16,19 @@ import { isLargeBatch } from "./heavy-request.ts";
 import { type Api, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { closed, content, COUNT, INSTANT, optional, pageOf, TEXT } from "./schema.ts";
+import {
+  BOOLEAN,
+  closed,
+  content,
+  type Content,
+  COUNT,
+  INSTANT,
+  optional,
+  page,
+  pageOf,
+  rendered,
+  TEXT,
+} from "./schema.ts";
 
 const ID = Type.Union([TEXT, COUNT]);
 const VALUES = Type.Record(TEXT, Type.Unknown());
@@ -39,13 +52,25 @@ const CHANGE = Type.Object(
     version: COUNT,
     ...ORIGIN,
     batch: TEXT,
-    before: nullable({ ...VALUES, description: "Previous values of changed fields; null for a new record." }),
-    after: nullable({ ...VALUES, description: "New values of changed fields; all values of a new record." }),
+    before: nullable(VALUES, { description: "Previous values of changed fields; null for a new record." }),
+    after: nullable(VALUES, { description: "New values of changed fields; all values of a new record." }),
   },
-  { description: "One write of one record." },
+  { $id: "Change", description: "One write of one record." },
 );
 export type Change = Type.Static<typeof CHANGE>;
-const FEED = Type.Object({ cursor: TEXT, more: Type.Boolean(), next: TEXT, results: Type.Array(CHANGE) });
+const FEED = Type.Object(
+  { cursor: TEXT, more: Type.Boolean(), next: TEXT, results: Type.Array(CHANGE) },
+  { $id: "ChangeFeed" },
+);
+const HISTORY = { ...content({ ...pageOf(CHANGE), description: "Changes, latest first." }), ...page() };
+const RESTORE = Type.Object(
+  {
+    version: Type.Optional(
+      nullable(COUNT, { description: "A version to restore; without it, the deleted record is restored." }),
+    ),
+  },
+  { $id: "Restoration", additionalProperties: false },
+);
 const BATCH = {
   id: TEXT,
   kind: TEXT,
@@ -56,16 +81,16 @@ const BATCH = {
   undoes: nullable(TEXT),
   undone_by: nullable(TEXT),
 };
-const BATCH_SUMMARY = Type.Object(BATCH);
+const BATCH_SUMMARY = Type.Object(BATCH, { $id: "Batch" });
 export type BatchSummary = Type.Static<typeof BATCH_SUMMARY>;
 
 export interface Subject {
-  /** Completes sentences: "a record in places". */
+  /** Completes sentences: "a place". */
   name: string;
   resource: Resource;
   path: Path;
   /** Response to a restore. */
-  restored: TSchema;
+  restored: Content;
   /** Row number, also of a deleted record. @throws Problem not_found if the caller may not view it */
   find(call: Call, params: Record<string, string>): number;
   show(call: Call, rid: number, params: Record<string, string>): Response;
@@ -75,10 +100,10 @@ export interface Subject {
 export function addHistory(api: Api): void {
   for (const resource of RESOURCES)
     addHistoryOf(api, {
-      name: `a record in ${resource.segment}`,
+      name: nounsOf(resource).one,
       resource,
       path: [resource, ":id/"],
-      restored: recordSchema(DECLARED, resource),
+      restored: rendered(recordSchema(DECLARED, resource)),
       find: (call, { id }) => findAny(call, resource, id),
       show: (call, rid) => showRecord(call, resource, rid, 200),
     });
@@ -92,10 +117,9 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
     typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
   api.add("GET", below("history"), {
     summary: `Get the history of ${name}`,
-    description: "Latest change first.",
-    accepts: ["paging"],
-    returns: content(pageOf(CHANGE)),
-    errors: [403, 503],
+    accepts: ["paging", "page"],
+    returns: HISTORY,
+    errors: [403],
     heavy: true,
     run({ call, params }) {
       const rid = find(call, params);
@@ -104,11 +128,10 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
     },
   });
   api.add("POST", below("restore"), {
-    summary: `Restore a version of ${name}`,
-    description: "Without a version, restores the deleted record.",
+    summary: `Restore ${name}`,
     accepts: ["dryRun", "once"],
-    body: closed({ version: Type.Optional(Type.Union([COUNT, Type.Null()])) }),
-    returns: content(restored),
+    body: RESTORE,
+    returns: restored,
     run: ({ call, params, body }) =>
       writeOnce(call, body as Json, {
         kind: "restore",
@@ -121,9 +144,8 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
       }),
   });
   api.add("POST", below("purge"), {
-    summary: `Permanently remove ${name}`,
-    description:
-      "For administrators. Removes a deleted record with its history; rejected while other records refer to it.",
+    summary: `Purge ${name}`,
+    description: "For administrators. Removes a deleted record and its history.",
     accepts: ["dryRun"],
     run: ({ call, params }) =>
       writeBatch(call, {
@@ -142,13 +164,13 @@ function addBatches(api: Api): void {
     query: closed({
       user: optional("Username of the author."),
       kind: optional("Kind of batch, as in the response."),
-      page: optional("Page number from 1."),
-      page_size: optional(`Batches per page; at most ${LIMITS.rows.max}.`),
+      page: Type.Optional(TEXT),
+      page_size: Type.Optional(TEXT),
       format: Type.Optional(TEXT),
     }),
-    returns: content(pageOf(BATCH_SUMMARY)),
+    accepts: ["paging", "page"],
+    returns: { ...content(pageOf(BATCH_SUMMARY)), ...page() },
     signedIn: true,
-    errors: [503],
     heavy: true,
     run({ call, query: { user, kind } }) {
       const filter = { ...(user === undefined ? {} : { user }), ...(kind === undefined ? {} : { kind }) };
@@ -158,10 +180,9 @@ function addBatches(api: Api): void {
   api.add("GET", "batches/:id/", {
     summary: "Get a batch and its changes",
     description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
-    accepts: ["paging"],
-    returns: content(pageOf(CHANGE, BATCH)),
+    accepts: ["paging", "page"],
+    returns: { ...content(pageOf(CHANGE, BATCH, "BatchChanges")), ...page() },
     signedIn: true,
-    errors: [503],
     heavy: true,
     run({ call, params }) {
       const { history } = call.store;
@@ -174,12 +195,11 @@ function addBatches(api: Api): void {
     description:
       "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
       "Rejected for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
-    accepts: ["dryRun", "once"],
+    accepts: ["dryRun", "several", "once"],
     body: Type.Object({
-      force: Type.Optional(Type.Union([Type.Boolean(), Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
+      force: Type.Optional(Type.Union([BOOLEAN, Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
     }),
-    returns: content(Type.Object({}, { description: "The new batch, or the preview of a dry run." })),
-    errors: [503],
+    returns: content(BATCH_SUMMARY),
     heavy: ({ call, params }) => isLargeBatch(call, params.id),
     run({ call, params, body }) {
       const requested = body.force ?? call.url.searchParams.get("force") ?? "";
@@ -229,12 +249,16 @@ function addFeed(api: Api): void {
         }),
       ),
       resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
-      page_size: optional(
-        `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
-      ),
     }),
-    returns: content(FEED),
-    errors: [503],
+    parameters: [
+      inQuery(
+        "page_size",
+        `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
+        LIST_PARAMETERS.page_size.schema,
+      ),
+    ],
+    accepts: ["page"],
+    returns: { ...content(FEED), ...page() },
     heavy: true,
     run({ call, query }) {
       const { actor, store, url } = call;
@@ -252,17 +276,15 @@ function addFeed(api: Api): void {
 
 /** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
 export function addMembershipHistory(api: Api, kind: "user" | "group", find: (name: string) => number): void {
-  api.add("GET", `${PEOPLE[kind].segment}/:name/history/`, {
-    summary: kind === "user" ? "Get the memberships of an account" : "Get the membership history of a group",
-    description: "Latest change first.",
-    accepts: ["paging"],
-    returns: content(pageOf(CHANGE)),
+  api.add("GET", `${PEOPLE[kind].segment}/:${kind}/history/`, {
+    summary: kind === "user" ? "Get the history of an account" : "Get the history of a group",
+    accepts: ["paging", "page"],
+    returns: HISTORY,
     signedIn: true,
-    errors: [503],
     heavy: true,
     run({ call, params }) {
       const { actor, store } = call;
-      const rid = find(params.name);
+      const rid = find(params[kind]);
       return paged(call, (limit, offset) =>
         kind === "user"
           ? store.history.ofMember(rid, actor, limit, offset)

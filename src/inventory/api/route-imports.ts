@@ -6,55 +6,66 @@ import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS }
 import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../model/parse-json.ts";
+import { inQuery, nounsOf } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { type Api } from "./operation-plugin.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
-import { binary, closed, content, optional, TEXT, UPLOAD } from "./schema.ts";
+import { binary, closed, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
 
 /** Maximum size of the form that cancels an import. */
 const FORM_BYTES = 10_000;
 
 const REFUSAL = { message: Type.Optional(TEXT), code: Type.Optional(TEXT) };
-const RESPONSE = Type.Object({ ...REPORT.properties, ...REFUSAL });
-const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT });
+const RESPONSE = Type.Object({ ...REPORT.properties, ...REFUSAL }, { $id: "ImportReport" });
+const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
 
 const DESCRIPTION =
-  "The file is CSV or XLSX, as the body or as the file of a form. The first row names the fields. A row with an id updates that " +
-  "record; a row without one updates the record of the same name (`match=none`: never), or creates a record. All rows " +
-  "are written or none. `progress=1` streams JSON lines, the last of which has the report; `background=1` (or `Prefer: " +
-  "respond-async`) responds immediately with the URL of the import.";
+  "The first row names the fields. A row with an id updates that record; another updates the record of the same name, or " +
+  "creates one. All rows are written or none. `Prefer: respond-async` is the same as `background=1`.";
+
+const option = (name: string, description: string) =>
+  Type.Optional(Type.String({ $id: `import_${name}`, description }));
 
 const OPTIONS = closed({
-  dry_run: optional("1: write nothing and report what would happen."),
+  dry_run: option("dry_run", "1: write nothing and report what would happen."),
   match: Type.Optional(
-    Type.Enum(["name", "none"], { description: "How rows without an id find records; name by default." }),
+    Type.Enum(["name", "none"], {
+      $id: "match",
+      description: "How rows without an id find records; name by default.",
+    }),
   ),
-  mapping: optional("A JSON object from headers to fields, with null for columns to ignore."),
-  progress: optional("1: stream the progress as JSON lines."),
-  background: optional("1: respond immediately with the URL of the import."),
-  format: Type.Optional(TEXT),
-  response_format: Type.Optional(TEXT),
+  mapping: option("mapping", "A JSON object from headers to fields, with null for columns to ignore."),
+  progress: option("progress", "1: stream the progress as JSON lines."),
+  background: option("background", "1: respond immediately with the URL of the import."),
+  format: Type.Optional(Type.String({ $id: "import_format", description: "api: respond with a page." })),
+  response_format: Type.Optional(
+    Type.String({ $id: "import_response_format", description: "Accepted as in lists; has no effect." }),
+  ),
 });
+
+const TEMPLATE_FORMAT = Type.Enum(["xlsx", "api"], { examples: ["xlsx"] });
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
 export function addImports(api: Api, imports: Imports): void {
   for (const resource of RESOURCES) addImport(api, imports, resource);
   api.add("GET", "imports/", {
-    summary: "List your imports",
-    description: "Current imports and those of the last days, newest first. Administrators see all.",
-    returns: content(Type.Object({ results: Type.Array(IMPORT) })),
+    summary: "List imports",
+    description: "Your current imports and those of the last days, newest first. Administrators see all.",
+    returns: content(pageOf(IMPORT)),
     signedIn: true,
     run({ call }) {
       const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
-      return respondJson({ results: found });
+      return respondJson(singlePage(found));
     },
   });
   api.add("GET", "imports/:id/", {
-    summary: "Get the progress or result of an import",
-    returns: content(IMPORT),
+    summary: "Get an import",
+    description: "Its progress, or its result.",
+    accepts: ["page"],
+    returns: { ...content(IMPORT), ...page() },
     signedIn: true,
     run: ({ call, params }) => show(call, imports.get(params.id, call.actor)),
   });
@@ -90,9 +101,15 @@ function show(call: Call, status: ImportStatus): Response {
 function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
   const path = [resource, "import/"] as const;
   api.add("GET", path, {
-    summary: `Get a template for importing ${resource.segment}`,
+    summary: `Get a template for importing ${nounsOf(resource).many}`,
     description: "A spreadsheet with drop-down lists.",
-    returns: binary(MEDIA_TYPES.xlsx),
+    parameters: [
+      {
+        $id: "format_of_template",
+        ...inQuery("format", "xlsx, or api for a page with a form.", TEMPLATE_FORMAT),
+      },
+    ],
+    returns: { ...binary(MEDIA_TYPES.xlsx, "ImportTemplate"), ...page() },
     async run({ call }) {
       if (call.url.searchParams.get("format") === "api") return uploadPage(call, resource);
       const bytes = await importTemplate(call.store, resource, call.actor);
@@ -103,13 +120,18 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
     },
   });
   api.add("POST", path, {
-    summary: `Import a file into ${resource.segment}`,
+    summary: `Import ${nounsOf(resource).many}`,
     description: DESCRIPTION,
     query: OPTIONS,
-    sends: { ...binary("text/csv", MEDIA_TYPES.xlsx), ...UPLOAD },
+    sends: { ...binary(["text/csv", MEDIA_TYPES.xlsx], "ImportFile"), ...UPLOAD },
     returns: { ...content(RESPONSE), "application/x-ndjson": { schema: TEXT } },
-    responses: { 202: { description: "Accepted; `Location` is the import.", content: content(IMPORT) } },
-    errors: [503],
+    responses: {
+      202: {
+        $id: "Accepted",
+        description: "Accepted; `Location` is the import.",
+        content: content(IMPORT),
+      },
+    },
     run: ({ call, query }) => importFile(call, imports, resource, query),
   });
   api.add("OPTIONS", path, {

@@ -4,12 +4,12 @@ import { scan } from "../labels/scan.ts";
 import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
-import { parseListing } from "../model/listing.ts";
-import { listParameters } from "../model/schema.ts";
+import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
+import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
-import { binary, content, COUNT, optional, TEXT } from "./schema.ts";
+import { binary, content, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
@@ -22,37 +22,62 @@ const SHEET_NAMES = SHEETS.map(({ name }) => name).join(", ");
 
 const OPTIONS = Type.Object({
   format: Type.Optional(
-    Type.Enum(["pdf", "zpl"], { description: "pdf (default), or zpl for label printers." }),
+    Type.Enum(["pdf", "zpl"], {
+      $id: "format_of_labels",
+      description: "pdf (default), or zpl for label printers.",
+    }),
   ),
-  sheet: optional(`Sheet or roll: ${SHEET_NAMES}, or the size of roll labels in millimetres, such as 40x20.`),
+  sheet: Type.Optional(
+    Type.String({
+      $id: "sheet",
+      description: `Sheet or roll: ${SHEET_NAMES}, or the size of roll labels in millimetres, such as 40x20.`,
+      examples: [SHEETS[0].name],
+    }),
+  ),
   symbol: Type.Optional(
     Type.Enum(["qr", "code128"], {
+      $id: "symbol",
       description:
         "qr (default): a QR code with the URL of the record; code128: a barcode with the barcode or the beginning of the id.",
     }),
   ),
   skip: Type.Optional(
-    Type.Integer({ minimum: 0, description: "Number of labels already used on the first sheet." }),
+    Type.Integer({
+      $id: "skip",
+      minimum: 0,
+      description: "Number of labels already used on the first sheet.",
+    }),
   ),
   dpi: Type.Optional(
-    Type.Enum([...RESOLUTIONS], { description: "Resolution of a label printer; 203 by default." }),
+    Type.Enum([...RESOLUTIONS], {
+      $id: "dpi",
+      description: "Resolution of a label printer; 203 by default.",
+    }),
   ),
 });
 type Options = Type.Static<typeof OPTIONS>;
 
-const LABELS = Type.Object({
-  results: Type.Array(
-    Type.Object({ name: TEXT, about: TEXT, width: Type.Number(), height: Type.Number(), per_page: COUNT }),
-  ),
-  most: Type.Integer({ description: "Maximum number of labels in a file." }),
-  resolutions: Type.Array(COUNT, { description: "Printer resolutions in dots per inch." }),
-});
+const LABELS = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object({ name: TEXT, about: TEXT, width: Type.Number(), height: Type.Number(), per_page: COUNT }),
+    ),
+    most: Type.Integer({ description: "Maximum number of labels in a file." }),
+    resolutions: Type.Array(COUNT, { description: "Printer resolutions in dots per inch." }),
+  },
+  { $id: "LabelSheets" },
+);
 
 export type LabelSheets = Type.Static<typeof LABELS>;
 
 /** Parameters of lists that do not apply to labels. */
 const NOT_ACCEPTED = ["as_of", "explain"];
-const UNUSED = new Set(["format", "response_format", "fields", ...NOT_ACCEPTED]);
+const LIST_OPTIONS = [
+  ...Object.keys(LIST_PARAMETERS)
+    .filter((name) => !["format", "response_format", "fields", ...NOT_ACCEPTED].includes(name))
+    .map(listParameter),
+  OTHER_FILTERS,
+];
 
 /** Printable labels for the records of a list. */
 export function addLabels(api: Api): void {
@@ -61,14 +86,11 @@ export function addLabels(api: Api): void {
   const tables = [...new Set(labelled.map(({ table }) => table))];
   for (const resource of labelled)
     api.add("GET", [resource, "labels/"], {
-      summary: `Print labels for ${resource.segment}`,
-      description:
-        `Labels for all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list. ` +
-        "A label shows the name, type and place, a code, and the code as text.",
+      summary: `Print labels for ${nounsOf(resource).many}`,
+      description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
       query: OPTIONS,
-      parameters: listParameters(DECLARED, resource).filter(({ name }) => !UNUSED.has(name)),
-      returns: { ...binary(PDF), [ZPL]: { schema: Type.String() } },
-      errors: [413, 503],
+      parameters: LIST_OPTIONS,
+      returns: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
       heavy: true,
       run({ call, query }) {
         const print = printOf(query);
@@ -155,6 +177,8 @@ const tooSmall = ({ name }: Sheet, symbol: Symbology, record: string): Problem =
 
 const RESULT = Type.Object({ segment: TEXT, id: TEXT, name: TEXT, by: Type.Enum(["id", "barcode"]) });
 
+const SCANNED = Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) }, { $id: "Scanned" });
+
 /** Looks up the codes of labels and barcodes. */
 export function addScan(api: Api): void {
   api.add("GET", "scan/", {
@@ -163,9 +187,14 @@ export function addScan(api: Api): void {
       "Returns the records with this barcode. If there are none, returns the record with this id, with an id that begins " +
       "with at least 8 of these digits (hyphens are optional), or named by the URL on a label.",
     query: Type.Object({
-      code: Type.String({ maxLength: 1000, pattern: "\\S", description: "The scanned text." }),
+      code: Type.String({
+        maxLength: 1000,
+        pattern: "\\S",
+        description: "The scanned text.",
+        examples: ["LO0000001"],
+      }),
     }),
-    returns: content(Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) })),
+    returns: content(SCANNED),
     run({ call: { actor, store }, query: { code } }) {
       const found = scan(store.reader, RESOURCES, code, actor);
       const results = found.map(({ resource: { segment }, id, name, by }) => ({ segment, id, name, by }));

@@ -1,7 +1,7 @@
 import { type TProperties, Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { bodySchema, listParameters, listSchema, recordSchema } from "../model/schema.ts";
+import { changesSchema, creationSchema, listParameters, listSchema, recordSchema } from "../model/schema.ts";
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
@@ -13,11 +13,14 @@ import { isHeavyList } from "./heavy-request.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
 import { SEARCH } from "./list-search.ts";
 import { addOptions, addSearch, parametersOf } from "./route-records.ts";
-import { content, optional, pageOf, singlePage, TEXT } from "./schema.ts";
+import { content, optional, pageOf, rendered, singlePage, TEXT } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 
-const NOUNS = { user: "an account", group: "a group" } as const;
+const NOUNS = {
+  user: { one: "an account", many: "accounts" },
+  group: { one: "a group", many: "groups" },
+} as const;
 
 /** Accounts, groups and memberships: read like all resources, written by their own rules. */
 export function addPeople(api: Api, store: Store, accounts: Accounts): void {
@@ -45,24 +48,27 @@ const PASSWORDS = {
 };
 
 function sentBy(kind: Kind, isChange: boolean) {
-  const schema = bodySchema(DECLARED, PEOPLE[kind], isChange) as { properties?: TProperties };
+  const schema = (isChange ? changesSchema : creationSchema)(DECLARED, PEOPLE[kind]);
   if (kind === "group") return content(schema);
   const passwords = Object.entries(PASSWORDS).map(([name, description]) => [
     name,
-    Type.String({ format: "password", writeOnly: true, description }),
+    Type.Optional(Type.String({ format: "password", writeOnly: true, description })),
   ]);
-  return content({ ...schema, properties: { ...schema.properties, ...Object.fromEntries(passwords) } });
+  return content({
+    $id: isChange ? "AccountChanges" : "NewAccount",
+    allOf: [schema, Type.Object(Object.fromEntries(passwords) as TProperties)],
+    examples: (schema as { examples?: Json[] }).examples,
+  });
 }
 
 function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/`;
   const list = api.add("GET", path, {
-    summary: `List ${resource.segment}`,
+    summary: `List ${NOUNS[kind].many}`,
     description: resource.summary,
     parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
-    returns: content(listSchema(DECLARED, resource)),
-    errors: [406, 503],
+    returns: rendered(listSchema(DECLARED, resource)),
     signedIn: true,
     heavy({ call }) {
       rejectPast(call);
@@ -75,13 +81,12 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   });
   addSearch(api, path + SEARCH, resource, { list, signedIn: true });
   api.add("POST", path, {
-    summary: `Create ${NOUNS[kind]}`,
+    summary: `Create ${NOUNS[kind].one}`,
     description: "Administrators only.",
     parameters: parametersOf(resource),
     sends: sentBy(kind, false),
     status: 201,
-    returns: content(recordSchema(DECLARED, resource)),
-    errors: [406],
+    returns: rendered(recordSchema(DECLARED, resource)),
     async run({ call }) {
       rejectPast(call);
       checkRepresentation(call, resource);
@@ -95,17 +100,16 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
 
 function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
-  const path = `${resource.segment}/:name/`;
-  const returns = content(recordSchema(DECLARED, resource));
+  const path = `${resource.segment}/:${kind}/`;
+  const returns = rendered(recordSchema(DECLARED, resource));
   const parameters = parametersOf(resource);
   api.add("GET", path, {
-    summary: `Get ${NOUNS[kind]}`,
+    summary: `Get ${NOUNS[kind].one}`,
     parameters,
     returns,
-    errors: [406],
     signedIn: true,
     run({ call, params }) {
-      const rid = people.find(kind, params.name);
+      const rid = people.find(kind, params[kind]);
       checkRepresentation(call, resource);
       return showRecord(call, resource, rid, 200);
     },
@@ -115,7 +119,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
     ["PATCH", "Update"],
   ] as const)
     api.add(method, path, {
-      summary: `${verb} ${NOUNS[kind]}`,
+      summary: `${verb} ${NOUNS[kind].one}`,
       description:
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
@@ -123,9 +127,8 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
       parameters,
       sends: sentBy(kind, method === "PATCH"),
       returns,
-      errors: [406],
       async run({ call, params }) {
-        const rid = people.find(kind, params.name);
+        const rid = people.find(kind, params[kind]);
         checkRepresentation(call, resource);
         const [body, confirm] = [await readBody(call), confirmation(accounts, call)];
         const written = await people.update({ kind, rid }, body, modeOf(call), call.actor, confirm);
@@ -139,11 +142,11 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
         ? "The account stays as the author of records; setting `is_active` enables it again."
         : "Rejected while the group owns records or is the primary group of an account.",
     run({ call, params }) {
-      people.remove(kind, people.find(kind, params.name), call.actor);
+      people.remove(kind, people.find(kind, params[kind]), call.actor);
       return noContent();
     },
   });
-  addOptions(api, path, resource, (call, { name }) =>
+  addOptions(api, path, resource, (call, { [kind]: name }) =>
     mayChange(call, resource, people.find(kind, name)) ? ["PUT"] : [],
   );
 }
@@ -154,30 +157,34 @@ function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status:
   return response;
 }
 
-const MEMBERS = pageOf(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }));
+const MEMBERS = pageOf(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }), {}, "MemberList");
 
 function addMembers(api: Api, people: People): void {
-  const path = "groups/:name/members/";
+  const path = "groups/:group/members/";
   api.add("GET", path, {
-    summary: "List the members of a group",
+    summary: "List members of a group",
     description: "All members are in one page.",
     query: Type.Object({ as_of: optional("A time or a batch id: the members at that time.") }),
     returns: content(MEMBERS),
     signedIn: true,
-    run: ({ call, params }) => showMembers(call, people, people.find("group", params.name)),
+    run: ({ call, params }) => showMembers(call, people, people.find("group", params.group)),
   });
-  const accounts = Type.Array(TEXT, { description: "Usernames or ids." });
+  const accounts = Type.Array(TEXT, {
+    $id: "Usernames",
+    description: "Usernames or ids.",
+    examples: [["alice", "bob"]],
+  });
   for (const [method, summary] of [
-    ["PUT", "Replace the members of a group"],
+    ["PUT", "Replace members of a group"],
     ["POST", "Add members to a group"],
   ] as const)
     api.add(method, path, {
       summary,
-      accepts: ["dryRun"],
+      accepts: ["dryRun", "several"],
       sends: content(accounts),
       returns: content(MEMBERS),
       async run({ call, params }) {
-        const group = people.find("group", params.name);
+        const group = people.find("group", params.group);
         const value = await readBody(call);
         const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
         const named = people.readList("user", "members", list);
@@ -194,7 +201,7 @@ function addMembers(api: Api, people: People): void {
       summary,
       accepts: ["dryRun"],
       run({ call, params }) {
-        const group = people.find("group", params.name);
+        const group = people.find("group", params.group);
         const member = new Set([people.find("user", params.member)]);
         const change = (before: ReadonlySet<number>) =>
           method === "PUT" ? before.union(member) : before.difference(member);
@@ -206,12 +213,12 @@ function addMembers(api: Api, people: People): void {
     name: "a membership",
     resource: SUB_RESOURCES.membership,
     path: `${path}:member/`,
-    restored: MEMBERS,
-    find({ actor }, { name, member }) {
+    restored: content(MEMBERS),
+    find({ actor }, { group, member }) {
       if (actor.user === null) throw missingCredentials();
-      return people.membership(people.find("group", name), people.find("user", member));
+      return people.membership(people.find("group", group), people.find("user", member));
     },
-    show: (call, _rid, { name }) => showMembers(call, people, people.find("group", name)),
+    show: (call, _rid, { group }) => showMembers(call, people, people.find("group", group)),
   });
 }
 

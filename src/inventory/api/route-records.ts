@@ -1,14 +1,20 @@
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import {
-  LOOKUP_NOTE,
-  bodySchema,
+  changesSchema,
+  creationSchema,
+  inQuery,
   listParameters,
   listSchema,
   metadata,
-  nullable,
+  nounsOf,
+  OTHER_FILTERS,
+  type Parameter,
   recordSchema,
+  schemaName,
   valueSchema,
 } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
+import { exampleId } from "../model/example.ts";
 import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -17,18 +23,11 @@ import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-r
 import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
-import {
-  type Api,
-  inQuery,
-  type Operation,
-  type Parameter,
-  type Path,
-  type Run,
-} from "./operation-plugin.ts";
+import { type Api, type Operation, type Path, type Run } from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";
-import { content, optional } from "./schema.ts";
+import { content, optional, rendered } from "./schema.ts";
 import { createRecords, deleteRecords, updateRecords, writeRecord } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
@@ -46,7 +45,7 @@ export function addRecords(api: Api): void {
 function addRoot(api: Api): void {
   const segments = [...RESOURCES, ...Object.values(PEOPLE)].map(({ segment }) => segment);
   api.add("GET", "", {
-    summary: "List the resources",
+    summary: "List resources",
     returns: content(Type.Record(Type.String(), Type.String())),
     run({ call }) {
       const { base, request, url } = call;
@@ -73,14 +72,17 @@ function addResolver(api: Api): void {
   const members = ["id", "name", "model_type", "model_name", "app_name"];
   const returns = content(
     Type.Object(Object.fromEntries(members.map((name) => [name, nullable(Type.String())])), {
-      description: "All fields are null if nothing is found.",
+      $id: "Resolved",
+      description: "The record; all fields are null if nothing is found.",
     }),
   );
   const find = ({ actor, store }: Call, given: string, byName: boolean): Response =>
     respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, given, byName));
   api.add("GET", "resolver/", {
     summary: "Find a record by id or name",
-    query: Type.Object({ query: optional("An id, or a complete name, which is looked up in each list.") }),
+    query: Type.Object({
+      query: optional("An id, or a complete name, which is looked up in each list.", "Freezer 1"),
+    }),
     returns,
     run: ({ call, query }) => find(call, query.query ?? "", true),
   });
@@ -99,49 +101,53 @@ export const parametersOf = (resource: RoutedResource, names: readonly string[] 
   listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
 
 function addCollection(api: Api, resource: RoutedResource): void {
-  const { segment, summary } = resource;
+  const { one, many } = nounsOf(resource);
   const record = recordSchema(DECLARED, resource);
-  const changes = bodySchema(DECLARED, resource, true);
-  const id = valueSchema(DECLARED, "id", resource.fields.id);
+  const changes = changesSchema(DECLARED, resource);
+  const { readOnly: _, ...id } = valueSchema(DECLARED, resource, "id") as TSchema & { readOnly?: boolean };
+  const name = schemaName(resource);
+  const [example] = (changes as { examples?: object[] }).examples!;
+  const update = Type.Intersect([Type.Object({ id }), changes]);
   const renderings = parametersOf(resource);
   const list = api.add("GET", [resource, ""], {
-    summary: `List ${segment}`,
-    description: `${summary} ${LOOKUP_NOTE}`,
+    summary: `List ${many}`,
+    description: resource.summary,
     parameters: listParameters(DECLARED, resource),
-    returns: content(listSchema(DECLARED, resource)),
-    errors: [406, 503],
+    returns: rendered(listSchema(DECLARED, resource)),
     heavy: ({ call }) => isHeavyList(call, resource),
     run: ({ call }) => redirectOfFilterForm(call) ?? listRecords(call, resource),
   });
   addSearch(api, [resource, SEARCH], resource, { list });
   api.add("POST", [resource, ""], {
-    summary: `Create records in ${segment}`,
+    summary: `Create ${one}`,
     description:
-      'The body may be wrapped as {"results": …}. A list of objects creates several records, or none if any is invalid: ' +
-      "the response then lists the errors of each object.",
+      "A list of objects creates several records, or none if any is invalid; the response then lists the errors of each.",
     parameters: renderings,
-    accepts: ["dryRun", "once"],
-    sends: content(bodySchema(DECLARED, resource, false)),
+    accepts: ["dryRun", "several", "once"],
+    sends: content(creationSchema(DECLARED, resource)),
     status: 201,
-    returns: content(record),
-    errors: [406, 503],
+    returns: rendered(record),
     heavy: (_, sent) => hasLargeBody(sent!),
     run: ({ call }) =>
       isForm(call.request) ? submitListForm(call, resource) : createRecords(call, resource),
   });
   for (const method of ["PUT", "PATCH"] as const)
     api.add(method, [resource, ""], {
-      summary: `${method === "PUT" ? "Replace" : "Update"} several records in ${segment}`,
+      summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
       description:
-        "Updates all of the records or none. PUT requires the required fields of every record, PATCH only those that " +
-        'change. The body may also be a JSON Patch with paths `/<id>/<field>`, `{"ids": […], "patch": […]}` with paths ' +
-        '`/<field>`, or `{"items": [ids], <field>: <value>}`. To update all records that the filters in the URL or in ' +
-        '`{"filters": {…}}` select, send the fields to change or a `patch`.',
-      parameters: renderings,
-      accepts: ["dryRun"],
-      sends: content(Type.Array({ allOf: [Type.Object({ id }), changes] } as never)),
-      returns: content(Type.Array(record)),
-      errors: [406, 503],
+        "Updates all of the records or none. Filters in the URL also select records, for an object with the changes.",
+      parameters: [...renderings, OTHER_FILTERS],
+      accepts: ["dryRun", "several"],
+      sends: {
+        ...content(
+          Type.Array(update, {
+            $id: `${name}Updates`,
+            examples: [[{ id: exampleId(resource), ...example }]],
+          }),
+        ),
+        "application/json-patch+json": { schema: JSON_PATCH },
+      },
+      returns: content(Type.Array(record, { $id: `${name}Records` })),
       heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       run: ({ call }) => updateRecords(call, resource),
     });
@@ -157,31 +163,37 @@ export function addSearch(
 ): void {
   api.add("POST", path, {
     ...options,
-    summary: `Search ${resource.segment}`,
-    description:
-      "Returns the list that GET returns for the same parameters. Each member is a parameter with its value or a list of values; `query_expression` may be JSON itself. Changes nothing: anonymous callers and read-only tokens may send it.",
+    summary: `Search ${nounsOf(resource).many}`,
+    description: "Returns what GET of the list returns.",
     reads: true,
     sends: content(SEARCHED),
-    returns: content(listSchema(DECLARED, resource)),
-    errors: [406, 413, 415, 503],
+    returns: rendered(listSchema(DECLARED, resource)),
     run: async ({ call }) => list({ call: await listCallOf(call), params: {}, query: {}, body: undefined }),
   });
 }
 
-const SEARCHED = Type.Object({}, { additionalProperties: true, description: "The parameters of the list." });
+const SEARCHED = Type.Object(
+  {},
+  {
+    $id: "Search",
+    additionalProperties: true,
+    description:
+      "Each member is a parameter of the list with its value or a list of values; `query_expression` may be JSON itself.",
+    examples: [{ page_size: 5, ordering: "-created" }],
+  },
+);
 
 function addItem(api: Api, resource: RoutedResource): void {
-  const { segment } = resource;
+  const { one } = nounsOf(resource);
   const path = [resource, ":id/"] as const;
-  const returns = content(recordSchema(DECLARED, resource));
+  const returns = rendered(recordSchema(DECLARED, resource));
   const renderings = parametersOf(resource);
-  const changes = content(bodySchema(DECLARED, resource, true));
+  const changes = content(changesSchema(DECLARED, resource));
   api.add("GET", path, {
-    summary: `Get a record in ${segment}`,
+    summary: `Get ${one}`,
     parameters: parametersOf(resource, RECORD_PARAMETERS),
     accepts: ["noneMatch"],
     returns,
-    errors: [406, 503],
     heavy: ({ call }) => isHeavyRead(call),
     run: ({ call, params }) => readRecord(call, resource, params.id),
   });
@@ -190,23 +202,21 @@ function addItem(api: Api, resource: RoutedResource): void {
     ["PATCH", "Update", "Changes the fields in the body, or applies a JSON Patch with paths `/<field>`."],
   ] as const)
     api.add(method, path, {
-      summary: `${verb} a record in ${segment}`,
+      summary: `${verb} ${one}`,
       description,
       parameters: renderings,
       accepts: ["dryRun", "match"],
       sends:
         method === "PUT"
-          ? content(bodySchema(DECLARED, resource, false))
+          ? content(creationSchema(DECLARED, resource))
           : { ...changes, "application/json-patch+json": { schema: JSON_PATCH } },
       returns,
-      errors: [406],
       run: ({ call, params }) => writeRecord(call, resource, params.id),
     });
   api.add("DELETE", path, {
-    summary: `Delete a record in ${segment}`,
+    summary: `Delete ${one}`,
     description: "The record stays in the database; lists with `deleted=true` show it.",
     accepts: ["dryRun", "match"],
-    errors: [406],
     run: ({ call, params }) => writeRecord(call, resource, params.id),
   });
   api.add("POST", path, {
@@ -225,14 +235,22 @@ function addItem(api: Api, resource: RoutedResource): void {
   );
 }
 
+const DELETED = Type.Object(
+  { deleted: Type.Integer(), ids: Type.Array(Type.String()) },
+  { $id: "Deleted", description: "The deleted records." },
+);
+
 function addBulkDelete(api: Api, resource: RoutedResource): void {
+  const example = exampleId(resource);
+  const ids = Type.Array(typeof example === "number" ? Type.Integer() : Type.String(), {
+    examples: [[example]],
+  });
   const remove = {
-    summary: `Delete several records in ${resource.segment}`,
-    description: "Deletes all of the records or none, selected by ids or by the filters of the list.",
-    parameters: [inQuery("id", "Ids, repeated or separated by commas.", Type.Array(Type.String()))],
-    accepts: ["dryRun"],
-    returns: content(Type.Object({ deleted: Type.Integer(), ids: Type.Array(Type.String()) })),
-    errors: [413, 415, 503],
+    summary: `Delete ${nounsOf(resource).many} in bulk`,
+    description: "Deletes all of the records or none.",
+    parameters: [inQuery("id", "Ids, repeated or separated by commas.", ids), OTHER_FILTERS],
+    accepts: ["dryRun", "several"],
+    returns: content(DELETED),
     heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
     run: ({ call }) => deleteRecords(call, resource),
   } satisfies Operation;
@@ -266,4 +284,5 @@ const JSON_PATCH = Type.Array(
     from: Type.Optional(Type.String()),
     value: Type.Optional(Type.Unknown()),
   }),
+  { $id: "JsonPatch" },
 );

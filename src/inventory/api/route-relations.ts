@@ -2,8 +2,9 @@ import { Type } from "typebox";
 import { ALIVE, and, compare } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
-import { FIRST_PAGE, LIST_PARAMETERS, type Listing, parseListing } from "../model/listing.ts";
-import { listParameters, nullable } from "../model/schema.ts";
+import { FIRST_PAGE, type Listing, parseListing } from "../model/listing.ts";
+import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";
 import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
@@ -37,38 +38,44 @@ const SUMMARY = Type.Object({
   records: Type.Array(Type.Object({ id: Type.Union([TEXT, COUNT]), name: TEXT })),
 });
 export type ReferenceSummary = Type.Static<typeof SUMMARY>;
-const REFERENCES = Type.Object({ total: COUNT, results: Type.Array(SUMMARY) });
+const REFERENCES = Type.Object({ total: COUNT, results: Type.Array(SUMMARY) }, { $id: "References" });
 
-const VALUES = Type.Object({
-  field: TEXT,
-  more: Type.Boolean({ description: "Whether the field has more values than listed." }),
-  results: Type.Array(
-    Type.Object({
-      value: Type.Unknown({
-        description: "The value in the form that filters accept; null for records without a value.",
+const VALUES = Type.Object(
+  {
+    field: TEXT,
+    more: Type.Boolean({ description: "Whether the field has more values than listed." }),
+    results: Type.Array(
+      Type.Object({
+        value: Type.Unknown({
+          description: "The value in the form that filters accept; null for records without a value.",
+        }),
+        label: Type.Unknown({
+          description:
+            "Name of the referenced record; null if the caller may not view it. Otherwise the value.",
+        }),
+        total: COUNT,
       }),
-      label: Type.Unknown({
-        description:
-          "Name of the referenced record; null if the caller may not view it. Otherwise the value.",
-      }),
-      total: COUNT,
-    }),
-  ),
-});
+    ),
+  },
+  { $id: "FieldValues" },
+);
 
-const TREE = Type.Object({
-  path: Type.Array(Type.Object(NODE), { description: "From the outermost node to the requested one." }),
-  contents: Type.Array(Type.Object({ segment: TEXT, field: TEXT, total: COUNT }), {
-    description: "Other records stored in it, by list and field.",
-  }),
-  levels: Type.Array(
-    Type.Object({
-      segment: TEXT,
-      total: COUNT,
-      results: Type.Array(Type.Object({ ...NODE, inside: COUNT, contents: COUNT })),
+const TREE = Type.Object(
+  {
+    path: Type.Array(Type.Object(NODE), { description: "From the outermost node to the requested one." }),
+    contents: Type.Array(Type.Object({ segment: TEXT, field: TEXT, total: COUNT }), {
+      description: "Other records stored in it, by list and field.",
     }),
-  ),
-});
+    levels: Type.Array(
+      Type.Object({
+        segment: TEXT,
+        total: COUNT,
+        results: Type.Array(Type.Object({ ...NODE, inside: COUNT, contents: COUNT })),
+      }),
+    ),
+  },
+  { $id: "LocationTree" },
+);
 
 export type Branch = Type.Static<typeof TREE>;
 
@@ -76,10 +83,9 @@ export type Branch = Type.Static<typeof TREE>;
 export function addRelations(api: Api): void {
   for (const resource of RESOURCES) {
     api.add("GET", [resource, ":id/references/"], {
-      summary: `List references to a record in ${resource.segment}`,
+      summary: `List references to ${nounsOf(resource).one}`,
       description: `Counts the referring records by list and field, and names the first ${MAX_NAMED} of each.`,
       returns: content(REFERENCES),
-      errors: [503],
       heavy: ({ call }) => isLarge(call, "annotation"),
       run({ call, params }) {
         const results = [...byField(call, resource, params.id), ...byAnnotation(call, resource, params.id)];
@@ -87,12 +93,16 @@ export function addRelations(api: Api): void {
       },
     });
     api.add("GET", [resource, "values/"], {
-      summary: `List the values of a field in ${resource.segment}`,
+      summary: `List field values of ${nounsOf(resource).many}`,
       description: `The most frequent values first, at most ${MAX_VALUES}. Accepts the filters of the list.`,
-      query: Type.Object({ field: Type.String({ description: "A field, or a span over references." }) }),
-      parameters: listParameters(DECLARED, resource).filter(({ name }) => isFilter(name)),
+      query: Type.Object({
+        field: Type.String({ description: "A field, or a span over references.", examples: [resource.key] }),
+      }),
+      parameters: [
+        ...["query_expression", "deleted", "can_change", "can_delete"].map(listParameter),
+        OTHER_FILTERS,
+      ],
       returns: content(VALUES),
-      errors: [503],
       heavy: ({ call }) => isLarge(call, resource.table),
       run: ({ call, query }) => valuesOf(call, resource, query.field),
     });
@@ -114,7 +124,6 @@ export function addRelations(api: Api): void {
       ),
     }),
     returns: content(TREE),
-    errors: [503],
     heavy: ({ call }) => isLarge(call, "location"),
     run({ call, query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }) {
       const { actor, store } = call;
@@ -134,11 +143,6 @@ export function addRelations(api: Api): void {
     },
   });
 }
-
-/** Whether a parameter of lists selects records, rather than saying how they are shown. */
-const isFilter = (name: string): boolean =>
-  !Object.hasOwn(LIST_PARAMETERS, name) ||
-  ["query_expression", "deleted", "can_change", "can_delete"].includes(name);
 
 /** Ids and names of the first of these records. */
 const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]) =>

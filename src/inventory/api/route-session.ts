@@ -4,7 +4,7 @@ import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
 import { membersOf, noContent, notFound, respondJson, ROOT } from "./call.ts";
-import { nullable } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import { type Api, type Operation } from "./operation-plugin.ts";
 import { isForm, readPairs } from "./request-body.ts";
 import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./schema.ts";
@@ -20,23 +20,29 @@ const NO_STORE = { "Cache-Control": "no-store" };
 const DAY = 86_400_000;
 
 const CREDENTIALS = content(
-  Type.Object({
-    username: TEXT,
-    password: Type.String({ format: "password" }),
-    code: optional("Code of the second factor: six digits, or a recovery code."),
-  }),
+  Type.Object(
+    {
+      username: Type.String({ examples: ["alice"] }),
+      password: Type.String({ format: "password" }),
+      code: optional("Code of the second factor: six digits, or a recovery code."),
+    },
+    { $id: "Credentials" },
+  ),
 );
 
 const SESSION = content(
-  Type.Object({
-    user: Type.Object({}),
-    csrf_token: Type.String({ description: "Value for the header X-CSRFToken." }),
-    expires: INSTANT,
-    needs_second_factor: Type.Boolean({
-      description: "Whether the account must set up a second factor before it can do anything else.",
-    }),
-    vouched: Type.Boolean({ description: "Whether an OpenID Connect provider authenticated the user." }),
-  }),
+  Type.Object(
+    {
+      user: Type.Object({}),
+      csrf_token: Type.String({ description: "Value for the header X-CSRFToken." }),
+      expires: INSTANT,
+      needs_second_factor: Type.Boolean({
+        description: "Whether the account must set up a second factor before it can do anything else.",
+      }),
+      vouched: Type.Boolean({ description: "Whether an OpenID Connect provider authenticated the user." }),
+    },
+    { $id: "Session" },
+  ),
 );
 
 /** @throws Problem invalid_request with an entry for each field */
@@ -58,8 +64,8 @@ function credentialsOf(body: Json): Credentials {
 /** Sign-in, for callers without credentials: tokens for programs, sessions for browsers. */
 export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
   const getToken: Operation = {
-    summary: "Get a token for a username and password",
-    description: "Send the token as `Authorization: Token <token>`.",
+    summary: "Sign in for a token",
+    description: "Returns a token for a username and password. Send it as `Authorization: Token <token>`.",
     sends: CREDENTIALS,
     returns: content(Type.Object({ token: TEXT })),
     errors: [429],
@@ -129,7 +135,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
   });
 }
 
-const TOKEN = {
+const FIELDS = {
   id: TEXT,
   name: TEXT,
   prefix: Type.String({ description: "First characters of the token." }),
@@ -138,6 +144,7 @@ const TOKEN = {
   expires: nullable(INSTANT),
   last_used: nullable(Type.String({ format: "date-time", description: "To the minute." })),
 };
+const TOKEN = Type.Object(FIELDS, { $id: "Token" });
 
 function printToken({ id, name, prefix, scope, created, expires, last_used: used }: TokenRecord) {
   const instant = (at: number | null): string | null => (at === null ? null : printInstant(at * 1000));
@@ -146,7 +153,7 @@ function printToken({ id, name, prefix, scope, created, expires, last_used: used
 }
 
 const NEW_TOKEN = closed({
-  name: Type.String({ description: "Purpose of the token." }),
+  name: Type.String({ description: "Purpose of the token.", examples: ["plate reader"] }),
   scope: Type.Optional(Type.Enum([...SCOPES])),
   expires: Type.Optional(Type.Union([INSTANT, Type.Null()])),
   days: Type.Optional(
@@ -172,9 +179,9 @@ function expiryOf(
 /** The caller's own tokens that are in use. */
 export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
   api.add("GET", "tokens/", {
-    summary: "List your tokens",
-    description: `Active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
-    returns: content(pageOf(Type.Object(TOKEN))),
+    summary: "List tokens",
+    description: `Your active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
+    returns: content(pageOf(TOKEN)),
     signedIn: true,
     run({ call: { actor } }) {
       const results = tokens.list({ user: actor.user!, limit: TOKENS_LISTED }).map(printToken);
@@ -186,7 +193,7 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
     description: "The token is shown only once.",
     body: NEW_TOKEN,
     status: 201,
-    returns: content(Type.Object({ ...TOKEN, token: TEXT })),
+    returns: content(Type.Object({ ...FIELDS, token: TEXT }, { $id: "CreatedToken" })),
     async run({ call: { actor, request, store }, body }) {
       const { name, scope = "write", current_password: password = "" } = body;
       const expires = expiryOf(body, store.clock.now());
@@ -201,8 +208,8 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
     return found;
   };
   api.add("GET", "tokens/:id/", {
-    summary: "Get one of your tokens",
-    returns: content(Type.Object(TOKEN)),
+    summary: "Get a token",
+    returns: content(TOKEN),
     signedIn: true,
     run: ({ call, params }) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
   });

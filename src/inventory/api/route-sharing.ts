@@ -1,5 +1,7 @@
 import { type TProperties, Type } from "typebox";
 import { type Json, parseUuid, quoted } from "../model/field.ts";
+import { exampleId } from "../model/example.ts";
+import { nounsOf, schemaName } from "../model/schema.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { and } from "../model/condition.ts";
 import { forbidden } from "../records/record-writer.ts";
@@ -24,7 +26,7 @@ import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
-import { content, TEXT } from "./schema.ts";
+import { content, page, TEXT } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
@@ -34,19 +36,28 @@ const MAX_RECORDS = 10_000;
 const RIGHTS = { view: Type.Boolean(), change: Type.Boolean(), delete: Type.Boolean() };
 const grantees = <P extends TProperties>(properties: P) =>
   Type.Array(Type.Object({ ...properties, ...RIGHTS }));
-const GRANTS = Type.Object({
-  owner: TEXT,
-  owned_by: TEXT,
-  public: Type.Boolean(),
-  users: grantees({ id: TEXT, username: TEXT, full_name: TEXT, grant: TEXT }),
-  groups: grantees({ id: TEXT, name: TEXT, grant: TEXT }),
-});
+const GRANTS = Type.Object(
+  {
+    owner: TEXT,
+    owned_by: TEXT,
+    public: Type.Boolean(),
+    users: grantees({ id: TEXT, username: TEXT, full_name: TEXT, grant: TEXT }),
+    groups: grantees({ id: TEXT, name: TEXT, grant: TEXT }),
+  },
+  { $id: "Grants", description: "The owners and grants of a record." },
+);
 export type Grants = Type.Static<typeof GRANTS>;
 function requested(name: "user" | "group") {
   const grantee = Type.Object({ [name]: Type.String({ description: "Name or id." }) });
-  return Type.Optional(Type.Array(Type.Intersect([grantee, Type.Partial(Type.Object(RIGHTS))])));
+  const examples = name === "user" ? [[{ user: "bob", view: true }]] : undefined;
+  const rights = Type.Partial(Type.Object(RIGHTS));
+  return Type.Optional(Type.Array(Type.Intersect([grantee, rights]), examples ? { examples } : {}));
 }
 const flag = Type.Optional(Type.Boolean());
+const SHARED = Type.Object(
+  { shared: Type.Integer(), ids: Type.Array(TEXT) },
+  { $id: "Shared", description: "The shared records." },
+);
 const SHARING = { public: flag, users: requested("user"), groups: requested("group") };
 const VERBS = [
   ["PUT", "Replace", "The given lists replace the existing ones."],
@@ -59,10 +70,10 @@ export function addSharing(api: Api): void {
     addGrants(api, resource);
     addBulkSharing(api, resource);
     addHistoryOf(api, {
-      name: `a grant on a record in ${resource.segment}`,
+      name: `a grant on ${nounsOf(resource).one}`,
       resource: SUB_RESOURCES.grant,
       path: [resource, ":id/permissions/:grant/"],
-      restored: GRANTS,
+      restored: content(GRANTS),
       find: (call, { id, grant }) => findGrant(call, resource, id, grant),
       show: (call, _grant, { id }) => showGrants(call, resource, findAny(call, resource, id)),
     });
@@ -72,10 +83,10 @@ export function addSharing(api: Api): void {
 function addGrants(api: Api, resource: RoutedResource): void {
   const path = [resource, ":id/permissions/"] as const;
   api.add("GET", path, {
-    summary: `List grants on a record in ${resource.segment}`,
+    summary: `List grants on ${nounsOf(resource).one}`,
     description: "For callers who may change the record.",
-    accepts: ["past", "noneMatch"],
-    returns: content(GRANTS),
+    accepts: ["past", "page", "noneMatch"],
+    returns: { ...content(GRANTS), ...page() },
     errors: [403],
     signedIn: true,
     run({ call, params }) {
@@ -86,12 +97,14 @@ function addGrants(api: Api, resource: RoutedResource): void {
   });
   for (const [method, verb, description] of VERBS)
     api.add(method, path, {
-      summary: `${verb} grants on a record in ${resource.segment}`,
+      summary: `${verb} grants on ${nounsOf(resource).one}`,
       description,
       accepts: ["dryRun", "match"],
-      sends: content(Type.Object(SHARING)),
+      sends: content(Type.Object(SHARING, { $id: "GrantChanges" })),
       returns: content(GRANTS),
-      responses: { 204: { description: "Success; the caller may no longer share the record." } },
+      responses: {
+        204: { $id: "Unshared", description: "Success; the caller may no longer share the record." },
+      },
       async run({ call, params }) {
         const { statements } = call.store;
         findChangeable(call, resource, params.id);
@@ -122,14 +135,14 @@ function showGrants(
 }
 
 function addBulkSharing(api: Api, resource: RoutedResource): void {
-  for (const [method, verb, description] of VERBS)
+  const ids = Type.Array(TEXT, { examples: [[String(exampleId(resource))]] });
+  for (const [method, verb] of VERBS)
     api.add(method, [resource, "permissions/"], {
-      summary: `${verb} grants on several records in ${resource.segment}`,
-      description: `${description} Applies to all of the records or none.`,
-      accepts: ["dryRun"],
-      sends: content(Type.Object({ ids: Type.Array(TEXT), ...SHARING })),
-      returns: content(Type.Object({ shared: Type.Integer(), ids: Type.Array(TEXT) })),
-      errors: [503],
+      summary: `${verb} grants on ${nounsOf(resource).many} in bulk`,
+      description: "Applies to all of the records or none.",
+      accepts: ["dryRun", "several"],
+      sends: content(Type.Object({ ids, ...SHARING }, { $id: `${schemaName(resource)}Grants` })),
+      returns: content(SHARED),
       heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       async run({ call }) {
         const { actor, store } = call;

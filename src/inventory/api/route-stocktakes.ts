@@ -57,7 +57,6 @@ export function addStocktakes(api: Api): void {
       format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
     }),
     returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
-    errors: [413, 503],
     heavy: true,
     run({ call, params, query: { format } }) {
       const { rid } = readableParent(call, STOCKTAKE, params.id);
@@ -94,10 +93,9 @@ export function addStocktakes(api: Api): void {
     description:
       "Moves misplaced items to where they were found, handles missing items as `missing` says, and stores the report. " +
       "This is one batch and can be undone. Items that the caller may not change stay as they are; the report names them.",
-    accepts: ["dryRun"],
+    accepts: ["dryRun", "several"],
     body: APPLY,
     returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
-    errors: [503],
     heavy: true,
     run: ({ call, params, body: { missing = "keep" } }) =>
       writeBatch(call, {

@@ -6,7 +6,8 @@ import { LIMITS } from "../model/limits.ts";
 import { parseListing } from "../model/listing.ts";
 import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
-import { labelOf, nullable } from "../model/schema.ts";
+import { labelOf, nounsOf, schemaName } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import {
   type DeletedFilter,
   type ReadableParent,
@@ -35,7 +36,7 @@ import { type Api } from "./operation-plugin.ts";
 import { warningOf } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { content, INSTANT, pageOf, TEXT } from "./schema.ts";
+import { content, INSTANT, page as htmlPage, pageOf, TEXT } from "./schema.ts";
 
 const RECORD_INFO = {
   created: INSTANT,
@@ -62,10 +63,9 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
   const shown = shownSchema(sub);
   const { list, add: create, body: example } = sub.docs!;
   api.add("GET", path, {
-    summary: `${list} of a record in ${parent.segment}`,
-    accepts: ["filters", "paging", "past", "noneMatch"],
-    returns: content(pageOf(shown)),
-    errors: [503],
+    summary: `${list} of ${nounsOf(parent).one}`,
+    accepts: ["filters", "paging", "past", "page", "noneMatch"],
+    returns: { ...content(pageOf(shown)), ...htmlPage() },
     heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
       const { page, results, headers } = listOf(call, sub, parent, params.id);
@@ -73,7 +73,7 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
     },
   });
   api.add("POST", path, {
-    summary: `${create} to a record in ${parent.segment}`,
+    summary: `${create} to ${nounsOf(parent).one}`,
     description: example,
     accepts: ["flat", "dryRun", "once"],
     sends: content(sentSchema(sub, false)),
@@ -136,13 +136,12 @@ export function listOf(
 
 function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
-  const name = `one of the ${sub.segment} of a record in ${parent.segment}`;
-  const returns = content(shownSchema(sub));
+  const name = `${nounsOf(sub).one} of ${nounsOf(parent).one}`;
+  const returns = { ...content(shownSchema(sub)), ...htmlPage() };
   api.add("GET", path, {
     summary: `Get ${name}`,
-    accepts: ["flat", "past", "noneMatch"],
+    accepts: ["flat", "past", "page", "noneMatch"],
     returns,
-    errors: [503],
     heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
@@ -159,9 +158,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     api.add(method, path, {
       summary: `${verb} ${name}`,
       accepts: [...(mode ? (["flat"] as const) : []), "dryRun", "match"],
-      ...(mode
-        ? { sends: content(sentSchema(sub, true)), returns }
-        : { description: "It stays in the database; `deleted=true` shows it." }),
+      ...(mode ? { sends: content(sentSchema(sub, true)), returns: content(shownSchema(sub)) } : {}),
       async run({ call, params }) {
         findChangeable(call, parent, params.id);
         const body = mode ? await readBody(call) : null;
@@ -184,7 +181,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     name,
     resource: sub,
     path,
-    restored: shownSchema(sub),
+    restored: content(shownSchema(sub)),
     find: (call, params) =>
       recordsOf(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
     show: (call, rid) => showOne(call, sub, rid, 200),
@@ -259,7 +256,10 @@ export function readableParent(call: Call, resource: Resource, id: string): Read
 export function shownSchema(sub: SubResource): TSchema {
   const members = Object.entries(membersOf(DECLARED, sub));
   const own = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
-  return Type.Object({ id: TEXT, ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO });
+  return Type.Object(
+    { id: Type.String({ format: "uuid" }), ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO },
+    { $id: schemaName(sub), description: sub.summary },
+  );
 }
 
 const writable = (sub: SubResource) =>
@@ -272,7 +272,9 @@ function sentSchema(sub: SubResource, isChange: boolean): TSchema {
     const described = { ...schema, description: doc } as TSchema;
     return [name, write === "required" ? described : Type.Optional(described)];
   });
-  return Type.Object(Object.fromEntries(properties) as TProperties);
+  return Type.Object(Object.fromEntries(properties) as TProperties, {
+    $id: isChange ? `${schemaName(sub)}Changes` : `New${schemaName(sub)}`,
+  });
 }
 
 /** Metadata in response to OPTIONS, in the form of Django REST framework. */

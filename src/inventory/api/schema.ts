@@ -1,5 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
-import { nullable } from "../model/schema.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+
+export { pageOf } from "../model/schema.ts";
 
 /** Schemas and contents that several operations share. */
 
@@ -7,10 +9,12 @@ export type Content = Record<string, { schema: object }>;
 
 export const TEXT = Type.String();
 export const COUNT = Type.Integer();
+export const BOOLEAN = Type.Boolean();
 export const INSTANT = Type.String({ format: "date-time" });
 
 /** An optional text. */
-export const optional = (description: string) => Type.Optional(Type.String({ description }));
+export const optional = (description: string, ...examples: string[]) =>
+  Type.Optional(Type.String({ description, ...(examples.length > 0 ? { examples } : {}) }));
 
 /** An object without other members. */
 export const closed = <Properties extends TProperties>(properties: Properties): TObject<Properties> =>
@@ -19,21 +23,29 @@ export const closed = <Properties extends TProperties>(properties: Properties): 
 /** A body in JSON of this schema. */
 export const content = (schema: object): Content => ({ "application/json": { schema } });
 
-/** Bytes of these media types. */
-export const binary = (...types: string[]): Content =>
-  Object.fromEntries(types.map((type) => [type, { schema: { type: "string", format: "binary" } }]));
+/** Bytes of these media types. @param $id name of the component, for a file that several operations return */
+export const binary = (types: string | readonly string[], $id?: string): Content => {
+  const schema = { ...($id === undefined ? {} : { $id }), type: "string", format: "binary" };
+  return Object.fromEntries([types].flat().map((type) => [type, { schema }]));
+};
 
 /** A form with a file. */
 export const UPLOAD: Content = {
-  "multipart/form-data": { schema: Type.Object({ file: Type.String({ format: "binary" }) }) },
+  "multipart/form-data": {
+    schema: Type.Object({ file: Type.String({ format: "binary" }) }, { $id: "Upload" }),
+  },
 };
 
-/** The envelope of a list whose results have this schema. */
-export function pageOf(results: TSchema, before: Record<string, TSchema> = {}): TObject {
-  const links = { previous: nullable(TEXT), next: nullable(TEXT) };
-  const counts = { current: COUNT, total: COUNT, total_pages: COUNT };
-  return Type.Object({ ...before, ...links, ...counts, results: Type.Array(results) });
-}
+/** Records in all formats. */
+export const rendered = (schema: TSchema): Content => ({
+  ...content(schema),
+  ...page(),
+  "text/csv": { schema: TEXT },
+  ...binary(MEDIA_TYPES.xlsx),
+});
+
+/** A page for browsers. */
+export const page = (): Content => ({ "text/html": { schema: TEXT } });
 
 /** All results in one page. */
 export const singlePage = (results: readonly unknown[]) => ({

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Cell } from "./import-file.ts";
 import { type Field, type Json, quoted } from "../model/field.ts";
 import { type Resource, type Resources, targetOf } from "../model/resource.ts";
-import { nullable } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import { nearest } from "../../problem.ts";
 
 /** How a column of a file is used: for a field of the record, `id`, or `path` of a location; null if ignored. */

@@ -16,7 +16,7 @@ import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { type Resource, targetOf } from "../model/resource.ts";
-import { nullable } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import { LocationPaths, partsOf } from "../records/location-path.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";

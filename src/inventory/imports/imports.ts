@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type ImportOptions, type ImportReport, REPORT, runImport } from "./import.ts";
-import { nullable } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import { readTable } from "./import-file.ts";
 import {
   type ImportMessage,

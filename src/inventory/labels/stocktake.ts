@@ -6,7 +6,7 @@ import type { Row } from "../model/operator.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
-import { nullable } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { microsecondsOf } from "../../platform/clock.ts";

@@ -34,7 +34,7 @@ export function explain(resources: Resources, resource: Resource): string {
     ...table(fields),
     "parameters besides fields, spans and lookups:",
     ...table([
-      ...Object.entries(LIST_PARAMETERS).map(([name, doc]) => [name, doc]),
+      ...Object.entries(LIST_PARAMETERS).map(([name, { doc }]) => [name, doc]),
       ...searchFilters(resource).map(({ name, doc }) => [name, doc]),
     ]),
     "a plain list, for user 2 of group 1:",

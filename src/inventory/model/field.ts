@@ -47,6 +47,8 @@ export interface Field {
   choices?: readonly string[];
   /** Default value of a new record. */
   initial?: Stored;
+  /** Value of the example in the reference; by default the initial one. */
+  example?: Json;
   /** Text: only signed-in callers may view, compare or order by it. */
   signedIn?: true;
   /** No two records that the same caller may view may have the same value. */

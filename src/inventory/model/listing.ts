@@ -1,3 +1,4 @@
+import { type TSchema, Type } from "typebox";
 import { Problem } from "../../problem.ts";
 import { type Actor, changeable, deletable } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
@@ -59,23 +60,59 @@ export const FIRST_PAGE: Omit<Listing, "condition" | "size"> = {
 /** Records on a page where page_size says nothing. */
 export const DEFAULT_PAGE_SIZE = 50;
 
+const NAMES = Type.Array(Type.String());
+const FLAG = Type.Boolean();
+
 /** Parameters that every list knows besides filters. */
-export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
-  format: "json, api (HTML), csv or xlsx; the last two return all pages, unless page or page_size is given.",
-  response_format: "flat: all values plain; nested: every property as {name, value, category}.",
-  fields: "Comma-separated names of the fields to return; `*` returns all, including hidden ones.",
-  page: "Page number from 1, or last.",
-  page_size: `Records per page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max or all returns everything in one page.`,
-  ordering: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference.",
-  query_expression: 'Comma-separated objects {"category", "operator", "value"}, all of which must hold.',
-  deleted: "true: deleted records only; false (default): others only; all: both.",
-  can_change: "true: records that the caller may change; false: others.",
-  can_delete: "true: records that the caller may delete; false: others.",
-  as_of:
-    "A time, or the id of a batch: the records as they were then, limited to those that the caller may view today.",
-  strict:
-    "0: unknown parameters and ordering terms are ignored, and named in a Warning header; 1 (default): they are rejected.",
-  explain: "1: returns the parsed parameters, the SQL and its plan instead of records; requires credentials.",
+export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSchema }>> = {
+  format: {
+    doc: "json, api (HTML), csv or xlsx; the last two return all pages, unless page or page_size is given. By default as `Accept` prefers.",
+    schema: Type.Enum([...FORMATS]),
+  },
+  response_format: {
+    doc: "flat: all values plain; nested: every property as {name, value, category}.",
+    schema: Type.Enum(["flat", "nested"]),
+  },
+  fields: {
+    doc: "Comma-separated names of the fields to return; `*` returns all, including hidden ones.",
+    schema: NAMES,
+  },
+  page: {
+    doc: "Page number from 1, or last.",
+    schema: Type.Union([Type.Integer({ minimum: 1 }), Type.Enum(["last"])], { examples: [1] }),
+  },
+  page_size: {
+    doc: `Records per page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max or all returns everything in one page.`,
+    schema: Type.Union([Type.Integer({ minimum: 1, maximum: LIMITS.rows.max }), Type.Enum(["max", "all"])], {
+      examples: [DEFAULT_PAGE_SIZE],
+    }),
+  },
+  ordering: {
+    doc: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference.",
+    schema: NAMES,
+  },
+  query_expression: {
+    doc: 'Comma-separated objects {"category", "operator", "value"}, all of which must hold.',
+    schema: Type.String(),
+  },
+  deleted: {
+    doc: "true: deleted records only; false (default): others only; all: both.",
+    schema: Type.Union([FLAG, Type.Enum(["all"])], { examples: [false] }),
+  },
+  can_change: { doc: "true: records that the caller may change; false: others.", schema: FLAG },
+  can_delete: { doc: "true: records that the caller may delete; false: others.", schema: FLAG },
+  as_of: {
+    doc: "A time, or the id of a batch: the records as they were then, limited to those that the caller may view today.",
+    schema: Type.String(),
+  },
+  strict: {
+    doc: "false: unknown parameters and ordering terms are ignored, and named in a Warning header; true (default): they are rejected.",
+    schema: FLAG,
+  },
+  explain: {
+    doc: "1: returns the parsed parameters, the SQL and its plan instead of records; requires credentials.",
+    schema: Type.String(),
+  },
 };
 
 /** Of these, the ones whose values add up. */

@@ -200,6 +200,12 @@ export const urlField = (segment: string, otherwise = ""): Field =>
     },
   });
 
+/** Names of the fields that all records with owners have. */
+export const COMMON: ReadonlySet<string> = new Set([
+  ...Object.keys({ ...commonFields(), ...ownerFields({ shown: "always" }), ...deletionFields() }),
+  "public",
+]);
+
 /** The rights of the caller on a record. */
 export const permissionsField = (options: Shown): Field =>
   computed("Whether the record is public, and whether the caller may change or delete it.", {

@@ -1,39 +1,49 @@
-import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
+import { type TProperties, type TSchema, Type } from "typebox";
+import { nullable } from "../../platform/schema.ts";
+import { exampleOfField } from "./example.ts";
 import { type Field, isComparable, type Json } from "./field.ts";
 import { searchFilters } from "./filter.ts";
 import { isProperty, LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
-import { fieldAt, isGuarded, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
+import {
+  COMMON,
+  fieldAt,
+  isGuarded,
+  type Resource,
+  type Resources,
+  shownFields,
+  targetOf,
+} from "./resource.ts";
 
-/** JSON schemas and parameters of the declarations for OpenAPI 3.0, and the answer to OPTIONS. */
+/** JSON schemas and parameters of the declarations for OpenAPI 3.1, and the answer to OPTIONS. */
 
 const PROPERTY_NOTE = "An object with the name of the property, its value and the category `property`.";
 
-/** Schema of a field's value in a record. OpenAPI 3.0 has `nullable` where JSON Schema has the type null. */
+/** Schema of a field's value in a record. */
 export function valueSchema(
   resources: Resources,
+  resource: Resource,
   name: string,
-  field: Field,
   shape: Shape = "spec",
 ): TSchema {
+  const field = resource.fields[name];
   const plain = plainSchema(resources, field);
-  const written = {
-    ...plain,
-    description: field.doc,
-    ...(field.nullable ? { nullable: true } : {}),
-    ...(field.write === "never" ? { readOnly: true } : {}),
-  };
+  const value = field.nullable ? nullable(plain) : plain;
+  const description = field.doc;
+  const access = field.write === "never" ? { readOnly: true } : {};
+  const examples = [exampleOfField(resources, resource, name)];
   if (isProperty(field, shape)) {
-    const inner = Type.Object({
-      name: Type.String({ enum: [name] }),
-      value: { ...plain, ...(field.nullable ? { nullable: true } : {}) } as TSchema,
-      category: Type.String({ enum: ["property"] }),
+    const property = Type.Object({
+      name: Type.Enum([name]),
+      value: { ...value, examples } as TSchema,
+      category: Type.Enum(["property"]),
     });
-    return { ...inner, description: `${field.doc} ${PROPERTY_NOTE}`, readOnly: true } as TSchema;
+    const $id = `${schemaName({ name })}Property`;
+    return { ...property, $id, description: `${description} ${PROPERTY_NOTE}`, readOnly: true } as TSchema;
   }
   if (field.wrapped && shape !== "plain")
-    return { ...Type.Object({ value: plain }), description: field.doc } as TSchema;
-  return written as TSchema;
+    return { ...Type.Object({ value: { ...plain, examples } as TSchema }), description } as TSchema;
+  return { ...value, description, ...access, examples } as TSchema;
 }
 
 const formatOf = ({ day }: Field): string => (day ? "date" : "date-time");
@@ -66,73 +76,89 @@ function plainSchema(resources: Resources, field: Field): TSchema {
   }
 }
 
+/** `AnnotationType`, the name of the schema of its records. */
+export const schemaName = ({ name }: { name: string }): string =>
+  name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** A resource in sentences: one of its records, and several. */
+export function nounsOf({ name }: { name: string }): { one: string; many: string } {
+  const noun = name.replaceAll("_", " ");
+  if (noun === "equipment") return { one: "a piece of equipment", many: noun };
+  const many = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : noun.endsWith("s") ? `${noun}es` : `${noun}s`;
+  return { one: `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`, many };
+}
+
 /** A record as answers show it. */
 export function recordSchema(resources: Resources, resource: Resource): TSchema {
-  const shown = shownFields(resource);
-  const properties = Object.fromEntries(
-    shown.map((name) => [name, valueSchema(resources, name, resource.fields[name])]),
-  );
-  return Type.Object(properties as TProperties, { description: resource.summary });
-}
-
-/** A body that creates or changes a record. */
-export function bodySchema(resources: Resources, resource: Resource, partial: boolean): TSchema {
-  const writable = Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
-  const properties = writable.map(([name, field]) => {
-    const schema = valueSchema(resources, name, field, "plain");
-    return [name, partial || field.write !== "required" ? Type.Optional(schema) : schema];
+  const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
+  return Type.Object(Object.fromEntries(properties) as TProperties, {
+    $id: schemaName(resource),
+    description: resource.summary,
   });
-  return Type.Object(Object.fromEntries(properties) as TProperties, { description: resource.summary });
 }
 
-/** The envelope of a list. */
-export function listSchema(resources: Resources, resource: Resource): TSchema {
-  return Type.Object({
-    previous: link("URL of the previous page; null on the first."),
-    next: link("URL of the next page; null on the last."),
-    current: Type.Integer({ description: "Number of this page, from 1." }),
+/** A body that changes a record. */
+export function changesSchema(resources: Resources, resource: Resource): TSchema {
+  const properties = Object.entries(resource.fields)
+    .filter(([, field]) => field.write !== "never")
+    .map(([name]) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]);
+  const [shown] = requiredFields(resource);
+  return Type.Object(Object.fromEntries(properties) as TProperties, {
+    $id: `${schemaName(resource)}Changes`,
+    description: resource.summary,
+    examples: [{ [shown]: exampleOfField(resources, resource, shown) }],
+  });
+}
+
+const requiredFields = ({ fields }: Resource): string[] =>
+  Object.keys(fields).filter((name) => fields[name].write === "required");
+
+/** A body that creates a record. */
+export function creationSchema(resources: Resources, resource: Resource): TSchema {
+  const required = requiredFields(resource);
+  const example = required.map((name) => [name, exampleOfField(resources, resource, name)]);
+  return {
+    $id: `New${schemaName(resource)}`,
+    allOf: [changesSchema(resources, resource)],
+    required,
+    examples: [Object.fromEntries(example)],
+  } as TSchema;
+}
+
+/** The envelope of a list whose results have this schema. */
+export function pageOf(results: TSchema, before: TProperties = {}, $id?: string) {
+  const name = (results as { $id?: string }).$id;
+  const named = $id ?? (name && `${name}List`);
+  const properties = {
+    ...before,
+    previous: nullable(Type.String(), { description: "URL of the previous page; null on the first." }),
+    next: nullable(Type.String(), { description: "URL of the next page; null on the last." }),
+    current: Type.Integer({ minimum: 1, description: "Number of this page, from 1." }),
     total: Type.Integer({ description: "Number of matching records." }),
     total_pages: Type.Integer({ description: "Number of pages." }),
-    results: Type.Array(recordSchema(resources, resource)),
-  });
+    results: Type.Array(results),
+  };
+  return Type.Object(properties, named === undefined ? {} : { $id: named });
 }
 
-/** The body of every error. */
-export const PROBLEM_SCHEMA = Type.Object(
-  {
-    message: Type.String({ description: "The error, in one or two sentences." }),
-    detail: Type.Optional(Type.String({ description: "The same error, if it concerns no field." })),
-    code: Type.Optional(Type.String({ description: "The kind of error, for programs." })),
-  },
-  {
-    description: "An error. Field errors are lists under the names of the fields.",
-    additionalProperties: true,
-  },
-);
+/** A list of records. */
+export const listSchema = (resources: Resources, resource: Resource): TSchema =>
+  pageOf(recordSchema(resources, resource));
 
 export interface Parameter {
+  /** Name of the component, if operations share it. */
+  $id?: string;
   name: string;
-  in: "query";
-  required: false;
+  in: "query" | "header" | "path";
+  required: boolean;
   description: string;
   schema: TSchema;
+  style?: string;
+  explode?: boolean;
 }
 
-/** The parameters of a list, except spans and lookups, which are described in words. */
-export function listParameters(resources: Resources, resource: Resource): Parameter[] {
-  const search = searchFilters(resource);
-  const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
-  const fields = Object.entries(resource.fields).filter(
-    ([name, field]) => fieldAt(resources, resource, [name]) && !taken.has(name) && field.kind !== "json",
-  );
-  return [
-    ...Object.entries(LIST_PARAMETERS).map(([name, doc]) => parameter(name, doc, Type.String())),
-    ...search.map(({ name, doc }) => parameter(name, doc, Type.String())),
-    ...fields.map(([name, field]) => parameter(name, filterDoc(resources, field), Type.String())),
-  ];
-}
-
-const parameter = (name: string, description: string, schema: TSchema): Parameter => ({
+/** An optional parameter in the query. */
+export const inQuery = (name: string, description: string, schema: TSchema = Type.String()): Parameter => ({
   name,
   in: "query",
   required: false,
@@ -140,9 +166,44 @@ const parameter = (name: string, description: string, schema: TSchema): Paramete
   schema,
 });
 
+/** A parameter that every list knows. */
+export const listParameter = (name: string): Parameter => {
+  const { doc, schema } = LIST_PARAMETERS[name];
+  return { $id: name, ...inQuery(name, doc, schema) };
+};
+
+/** The parameters of a list. */
+export function listParameters(resources: Resources, resource: Resource): Parameter[] {
+  const search = searchFilters(resource);
+  const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
+  const fields = Object.entries(resource.fields).filter(
+    ([name, field]) => fieldAt(resources, resource, [name]) && !taken.has(name) && field.kind !== "json",
+  );
+  const isShared = (name: string): boolean =>
+    COMMON.has(name) && isGuarded(resource) && !(name === "id" && resource.fields.id.kind !== "uuid");
+  const own = (name: string, doc: string, schema?: TSchema): Parameter => ({
+    $id: isShared(name) ? `filter_${name}` : `${resource.name}.${name}`,
+    ...inQuery(name, doc, schema),
+  });
+  return [
+    ...Object.keys(LIST_PARAMETERS).map(listParameter),
+    ...search.map(({ name, doc }) => own(name, doc)),
+    ...fields.map(([name, field]) => own(name, filterDoc(resources, field), filterSchema(field))),
+    OTHER_FILTERS,
+  ];
+}
+
+/** Values that the exact filter of a field compares with. */
+function filterSchema({ kind }: Field): TSchema {
+  if (kind === "reference" || kind === "uuid") return Type.Array(Type.String());
+  if (kind === "flag") return Type.Boolean();
+  if (kind === "integer") return Type.Integer();
+  return kind === "number" ? Type.Number() : Type.String();
+}
+
 /** The description of the exact filter of a field. */
 export function filterDoc(resources: Resources, field: Field): string {
-  const several = "several, separated by commas or repeated, are ORed.";
+  const several = "several are ORed.";
   if (field.kind === "uuid") return `Equals; ${several} ${field.doc}`;
   if (field.kind !== "reference") return `Equals. ${field.doc}`;
   const far = targetOf(resources, field);
@@ -151,11 +212,19 @@ export function filterDoc(resources: Resources, field: Field): string {
 }
 
 /** The suffixes that every filter on one field may have. */
-export const LOOKUP_NOTE = `Every field filter may span references (\`<reference>__<field>\`) and end in a lookup: ${[
+const LOOKUP_NOTE = `Every field filter may span references (\`<reference>__<field>\`) and end in a lookup: ${[
   ...LOOKUPS,
 ]
   .map(([lookup, name]) => `\`__${lookup}\` ${OPERATORS[name].sentence}`)
   .join("; ")}; \`__in\` equals one of the values, separated by commas; \`__isnull\` true or false.`;
+
+/** Filters whose names are made of fields and lookups. */
+export const OTHER_FILTERS: Parameter = {
+  $id: "other_filters",
+  ...inQuery("other_filters", LOOKUP_NOTE, Type.Object({}, { additionalProperties: Type.String() })),
+  style: "form",
+  explode: true,
+};
 
 /** Types as the metadata of Django REST framework calls them. */
 const METADATA_TYPES: Record<Field["kind"], string> = {
@@ -238,9 +307,3 @@ export function metadata(resources: Resources, resource: Resource, methods: read
     ...(methods.length === 0 ? {} : { actions }),
   };
 }
-
-const link = (description: string) => ({ ...Type.String({ description }), nullable: true }) as TSchema;
-
-/** A schema that also accepts null, as OpenAPI 3.0 writes it. */
-export const nullable = <Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> =>
-  ({ ...schema, nullable: true }) as unknown as TUnsafe<Static<Schema> | null>;

@@ -13,7 +13,7 @@ export const address = ownedResource({
   descriptionFields: ["organisation", "street", "city"],
   fields: {
     id: integer("Identifier of the record, a number.", { column: "rid", write: "never" }),
-    name: nameField("Short name, such as that of the institute."),
+    name: nameField("Short name, such as that of the institute.", { example: "Alder Institute" }),
     organisation: line("Organisation."),
     street: line("Street and number."),
     postcode: line("Postal code."),

@@ -32,14 +32,18 @@ export const annotation = subResource({
   },
   docs: {
     list: "List annotations",
-    add: "Annotate a record",
-    body: '{"annotation_type_id": id or name of an annotation type or custom property type, "value": …}; the type determines the form of the value.',
+    add: "Add an annotation",
+    body: "The type determines the form of the value.",
   },
   members: {
     name: nullableText("Name of the type; null where the caller may not view it."),
-    value: { schema: Shape.Unknown(), doc: "The value; by default that of its type.", write: "optional" },
+    value: {
+      schema: Shape.Unknown({ examples: ["4F10"] }),
+      doc: "The value; by default that of its type.",
+      write: "optional",
+    },
     annotation_type_id: {
-      schema: Shape.Unknown(),
+      schema: Shape.Unknown({ examples: ["clone"] }),
       doc: "An annotation type or custom property type, by id or name.",
       write: "required",
       fixed: true,
@@ -76,7 +80,7 @@ export const annotation = subResource({
 });
 
 function nullableText(doc: string) {
-  const schema = { ...Shape.String(), nullable: true };
+  const schema = Shape.Union([Shape.String(), Shape.Null()]);
   return { schema, doc, write: "never" } as const;
 }
 

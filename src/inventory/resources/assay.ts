@@ -10,7 +10,7 @@ export const assay = ownedResource({
   summary: "Measurements within an experiment.",
   table: "assay",
   fields: {
-    name: nameField("Name of the assay."),
+    name: nameField("Name of the assay.", { example: "Confocal scan" }),
     description: prose("Measurement and method."),
     model_type: modelType("Kind of assay, such as CONFOCAL."),
     type: sameAsModelType(),

@@ -9,7 +9,10 @@ export const category = ownedResource({
   summary: "Controlled vocabularies and lists of units.",
   table: "cv_category",
   fields: {
-    name: nameField("Name; unique among those that the caller may view.", { unique: true }),
+    name: nameField("Name; unique among those that the caller may view.", {
+      example: "Tissue",
+      unique: true,
+    }),
     description: prose("Subject of the terms."),
     kind: text("Whether the terms are vocabulary terms or units.", {
       blank: false,

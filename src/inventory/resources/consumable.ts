@@ -10,7 +10,7 @@ export const consumable = ownedResource({
   summary: "Antibodies, enzymes, oligos, grids, slides and other consumables.",
   table: "consumable",
   fields: {
-    name: nameField("Name of the consumable.", { trigrams: "name" }),
+    name: nameField("Name of the consumable.", { example: "Anti-GFP", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
     model_type: modelType("Kind of consumable, such as ANTIBODY."),
     type: sameAsModelType(),

@@ -10,7 +10,7 @@ export const equipment = ownedResource({
   summary: "Freezers, cabinets and instruments.",
   table: "equipment",
   fields: {
-    name: nameField("Name of the equipment.", { trigrams: "name" }),
+    name: nameField("Name of the equipment.", { example: "Freezer 1", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
     code: text("Serial or inventory number."),
     model_type: text("Kind of equipment, such as FREEZER.", { pattern: CONSTANT }),

@@ -10,7 +10,7 @@ export const experiment = ownedResource({
   summary: "Experiments, planned, running or completed.",
   table: "experiment",
   fields: {
-    name: nameField("Name of the experiment."),
+    name: nameField("Name of the experiment.", { example: "Light sheet, day 3" }),
     description: prose("Purpose."),
     status: text("Status; LabID's client knows PLANNED, IN PROGRESS, COMPLETED and FAILED.", {
       pattern: STATUS,

@@ -8,7 +8,7 @@ export const fieldMeta = ownedResource({
   summary: "Shared meanings of annotation types and custom property types.",
   table: "field_meta",
   fields: {
-    name: nameField("Name; unique among those that the caller may view.", { unique: true }),
+    name: nameField("Name; unique among those that the caller may view.", { example: "organ", unique: true }),
     description: prose("Definition."),
   },
 });

@@ -108,11 +108,19 @@ const choiceFields: Resource["fields"] = {
   preferred_list_widget: widget("Widget in lists; by default that of the type."),
 };
 
+const MACHINE_NAME = text("Machine name.", {
+  example: "clone",
+  write: "required",
+  blank: false,
+  folded: "name_fold",
+  trigrams: "name",
+});
+
 /** The fields of both; `own` stand before the owners. */
 const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
   url: urlField(segment, "api"),
   ...commonFields(),
-  name: text("Machine name.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
+  name: MACHINE_NAME,
   choice_label: text("Label in selections; by default the label."),
   description: prose("Purpose; may be empty.", { folded: "description_fold", trigrams: "description" }),
   public: publicField({ shown: "always" }),
@@ -184,10 +192,15 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
 const modelName = (options: Partial<Field>) =>
   text("Model of the records that it applies to, such as stocks.specimen.", {
     pattern: MODEL_NAME,
+    example: "stocks.consumable",
     ...options,
   });
 const modelType = (options: Partial<Field>) =>
-  text("Type of those records, such as ANTIBODY or OTHER.", { pattern: CONSTANT, ...options });
+  text("Type of those records, such as ANTIBODY or OTHER.", {
+    pattern: CONSTANT,
+    example: "ANTIBODY",
+    ...options,
+  });
 
 type Declared = Pick<Resource, "name" | "summary" | "model" | "where"> & { segment: string };
 

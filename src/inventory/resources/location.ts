@@ -13,6 +13,7 @@ export const location = ownedResource({
   defaultOrder: ["label"],
   fields: {
     label: text("Name of the location.", {
+      example: "Shelf 1",
       write: "required",
       blank: false,
       folded: "label_fold",

@@ -8,6 +8,8 @@ export const note = subResource({
   table: "note",
   nameFields: ["content"],
   searchFields: ["content"],
-  fields: { content: prose("Text of the note.", { write: "required", blank: false }) },
+  fields: {
+    content: prose("Text of the note.", { write: "required", blank: false, example: "Thawed twice." }),
+  },
   docs: { list: "List notes", add: "Add a note", body: '{"content": "…"}' },
 });

@@ -12,10 +12,21 @@ export const place = ownedResource({
   descriptionFields: ["description", "address__name", "address__street", "address__city"],
   defaultOrder: ["building", "room"],
   fields: {
-    building: text("Building; may be empty.", { folded: "building_fold", trigrams: "building" }),
-    room: text("Room.", { write: "required", blank: false, folded: "room_fold", trigrams: "room" }),
+    building: text("Building; may be empty.", {
+      example: "A",
+      folded: "building_fold",
+      trigrams: "building",
+    }),
+    room: text("Room.", {
+      example: "101",
+      write: "required",
+      blank: false,
+      folded: "room_fold",
+      trigrams: "room",
+    }),
     address: reference("address", "Address of the building.", { write: "required", nullable: false }),
     name: text("Building and room, separated by a space.", {
+      example: "A 101",
       shown: "extra",
       write: "never",
       trigrams: "name",

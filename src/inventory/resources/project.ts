@@ -8,5 +8,8 @@ export const project = ownedResource({
   model: "core.project",
   summary: "Projects, which consist of experiments.",
   table: "project",
-  fields: { name: nameField("Name of the project."), description: prose("Purpose of the project.") },
+  fields: {
+    name: nameField("Name of the project.", { example: "Cell atlas" }),
+    description: prose("Purpose of the project."),
+  },
 });

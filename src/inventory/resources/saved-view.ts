@@ -18,9 +18,14 @@ export const savedView = (lists: readonly string[]): Resource =>
     privateToOwner: true,
     defaultOrder: ["list", "name"],
     fields: {
-      name: nameField("Name of the view."),
+      name: nameField("Name of the view.", { example: "My shelves" }),
       description: prose("Description."),
-      list: text("Segment of the list.", { write: "required", blank: false, choices: lists }),
+      list: text("Segment of the list.", {
+        write: "required",
+        blank: false,
+        choices: lists,
+        example: "locations",
+      }),
       query: prose("Query string of the list: filters, `ordering`, `fields`."),
     },
     rules(record) {

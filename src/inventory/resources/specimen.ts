@@ -10,7 +10,7 @@ export const specimen = ownedResource({
   summary: "Biological specimens: lines of fish, planarians, cnidarians, viruses.",
   table: "specimen",
   fields: {
-    name: nameField("Name of the specimen.", { trigrams: "name" }),
+    name: nameField("Name of the specimen.", { example: "casper", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
     model_type: modelType("Kind of specimen, such as FISH."),
     type: sameAsModelType(),

@@ -10,7 +10,7 @@ export const stocktake = ownedResource({
   summary: "Stocktakes of locations with a scanner, and their outcomes.",
   table: "stocktake",
   fields: {
-    name: nameField("Name of the stocktake."),
+    name: nameField("Name of the stocktake.", { example: "Freezers 2026" }),
     description: prose("Purpose of the stocktake."),
     // Not a reference: a past stocktake must not keep a location from being deleted.
     location: uuid("Id of the location.", { write: "required", idOf: "location" }),

@@ -93,7 +93,7 @@ export const membersOf = (resources: Resources, resource: SubResource): Readonly
   Object.fromEntries(
     ownFields(resource).map((name) => {
       const { doc, write } = resource.fields[name];
-      return [name, { schema: valueSchema(resources, name, resource.fields[name], "flat"), doc, write }];
+      return [name, { schema: valueSchema(resources, resource, name, "flat"), doc, write }];
     }),
   );
 

@@ -12,7 +12,7 @@ export const term = ownedResource({
   defaultOrder: ["category__name", "position", "name"],
   fields: {
     url: urlField("vocabularies/terms"),
-    name: nameField("The term.", { trigrams: "name" }),
+    name: nameField("The term.", { example: "liver", trigrams: "name" }),
     category: reference("category", "The vocabulary that it belongs to.", {
       write: "required",
       nullable: false,

@@ -32,6 +32,7 @@ export const user: Resource = {
     rid: rowNumber(),
     id: uuid("Identifier of the account."),
     username: text("Username; cannot be changed.", {
+      example: "carol",
       write: "required",
       blank: false,
       unique: true,

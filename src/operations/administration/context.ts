@@ -1,10 +1,11 @@
 import { type TSchema, Type } from "typebox";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SignedIn } from "../../accounts/actor.ts";
-import { errors, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { answers, timestamp, timestampOrNull } from "../../accounts/responses.ts";
 import { guardedRoutes } from "../../accounts/route-guards.ts";
 import type { FarmState } from "../../farm/index.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { ErrorStatus } from "../../platform/error-responses.ts";
 import { nullable, schema } from "../../platform/schema.ts";
 import type { Scoring } from "../../scoring/index.ts";
 import {
@@ -41,15 +42,14 @@ export const plugin = (name: string, { accounts }: AdministrationContext) =>
   guardedRoutes(name, "administration", accounts);
 
 /** The guard and the documentation of a route for administrators. */
-export const administrators = <S extends 400 | 404 | 409 | 413, Success extends Record<number, TSchema>>(
+export const administrators = <Success extends Record<number, TSchema>>(
   summary: string,
   success: Success,
-  failures: S[] = [],
+  failures: ErrorStatus[] = [],
   description?: string,
 ) => ({
   administrator: true as const,
-  response: { ...success, ...errors<401 | 403 | S>(401, 403, ...failures) },
-  detail: { summary, ...(description === undefined ? {} : { description }) },
+  ...answers(description === undefined ? summary : { summary, description }, success, 401, 403, ...failures),
 });
 
 /** An object that the routes build, documented by a sentence. */
@@ -70,7 +70,7 @@ export const TaskRow = schema(
       fraction: nullable(Type.Number()),
       result: Type.Unknown(),
     },
-    { description: "The task." },
+    { $id: "Task", description: "The task." },
   ),
 );
 

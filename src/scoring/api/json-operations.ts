@@ -1,4 +1,6 @@
 import type { TSchema } from "typebox";
+import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { errorResponses } from "../../platform/error-responses.ts";
 import { ResultSchema } from "../contract/prediction.ts";
 import {
   CorpusSchema,
@@ -6,7 +8,6 @@ import {
   MotifClassesSchema,
   PatternProblemSchema,
   PatternSchema,
-  ProblemSchema,
 } from "./json-schemas.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
 
@@ -21,24 +22,9 @@ const file = (description: string) =>
   content(description, "application/octet-stream", { type: "string", format: "binary" });
 const string = (description: string) => ({ description, schema: { type: "string" } as const });
 
-const REFUSALS: Record<number, string> = {
-  400: "A value or a parameter is invalid; the response names the field.",
-  401: "Not signed in.",
-  404: "No job has this identifier.",
-  406: "The result is not available in a format that Accept allows.",
-  409: "The state of the job does not allow it; the message says why.",
-  410: "The job ended so long ago that its result was removed.",
-  413: "The body exceeds the limit (setting max_message_bytes).",
-  415: "The body is not JSON.",
-  422: "The Idempotency-Key was used with another request.",
-  503: "The service is too busy or stopping; Retry-After says when to try again.",
-};
-
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(statuses.map((status) => [status, json(REFUSALS[status], ProblemSchema)]));
-
 export const SUBMIT = {
   operationId: "submitScoringJob",
+  security: OPTIONAL_CREDENTIALS,
   summary: "Start a job",
   description:
     "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests of one client share their computation, and with the same `Idempotency-Key` the response is the same job.",
@@ -57,23 +43,26 @@ export const SUBMIT = {
       ...json("The job; Location is its address.", JobSchema),
       headers: { Location: string("Address of the job.") },
     },
-    ...refusals(400, 413, 415, 422, 503),
+    ...errorResponses(400, 413, 415, 422, 503),
   },
 };
 export const JOB = {
   operationId: "getScoringJob",
+  security: OPTIONAL_CREDENTIALS,
   summary: "Get a job",
   description: "Like GetStatus.",
-  responses: { 200: json("The job.", JobSchema), ...refusals(400, 404) },
+  responses: { 200: json("The job.", JobSchema), ...errorResponses(400, 404) },
 };
 export const CANCEL = {
   operationId: "cancelScoringJob",
+  security: OPTIONAL_CREDENTIALS,
   summary: "Cancel a job",
   description: "Cancels a queued or running job.",
-  responses: { 200: json("The cancelled job.", JobSchema), ...refusals(400, 404, 409) },
+  responses: { 200: json("The cancelled job.", JobSchema), ...errorResponses(400, 404, 409) },
 };
 export const RESULT = {
   operationId: "getScoringResult",
+  security: OPTIONAL_CREDENTIALS,
   summary: "Get the result of a job",
   description:
     "Like GetResult. The format is that of `format`, otherwise the one that Accept prefers, otherwise JSON.",
@@ -90,11 +79,12 @@ export const RESULT = {
         ]),
       ),
     },
-    ...refusals(400, 404, 406, 409, 410, 503),
+    ...errorResponses(400, 404, 406, 409, 410, 503),
   },
 };
 export const EVENTS = {
   operationId: "watchScoringJob",
+  security: OPTIONAL_CREDENTIALS,
   summary: "Watch a job by server-sent events",
   description:
     "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
@@ -111,30 +101,32 @@ export const EVENTS = {
   responses: {
     200: content("The stream.", "text/event-stream", { type: "string", description: "Events." }),
     204: { description: "The client has received the final state; there are no more events." },
-    ...refusals(400, 404, 503),
+    ...errorResponses(400, 404, 503),
   },
 };
 export const MOTIF_CLASSES = {
   operationId: "listMotifClasses",
+  security: OPTIONAL_CREDENTIALS,
   summary: "List motif classes",
-  responses: { 200: json("The classes.", MotifClassesSchema), ...refusals(400) },
+  responses: { 200: json("The classes.", MotifClassesSchema), ...errorResponses(400) },
 };
 export const PATTERN = {
   operationId: "checkPattern",
   summary: "Check an expression",
+  security: OPTIONAL_CREDENTIALS,
   responses: {
     200: json("Its meaning.", PatternSchema),
     400: json("The expression is invalid; `position` is the position of the error.", PatternProblemSchema),
-    ...refusals(413, 415),
+    ...errorResponses(413, 415),
   },
 };
 export const CORPUS = {
   operationId: "getCorpus",
+  security: OPTIONAL_CREDENTIALS,
   summary: "Get the corpus in use",
   responses: {
     200: json("The corpus.", CorpusSchema),
-    ...refusals(400),
-    404: json("There is no corpus.", ProblemSchema),
+    ...errorResponses(400, 404),
   },
 };
 export const CORPUS_FILE = {
@@ -146,8 +138,7 @@ export const CORPUS_FILE = {
     200: file("The whole file."),
     206: file("The requested range."),
     304: { description: "If-None-Match contains the hash of the corpus, which never changes." },
-    ...refusals(400, 401),
-    404: json("No corpus has this hash.", ProblemSchema),
+    ...errorResponses(400, 401, 404),
     416: { description: "Range begins after the end of the file." },
   },
 };
@@ -159,7 +150,6 @@ export const CALIBRATION = {
   responses: {
     200: content("The calibration.", "text/plain", { type: "string" }),
     304: { description: "If-None-Match contains its hash." },
-    ...refusals(400, 401),
-    404: json("No corpus has this hash, or it has no calibration.", ProblemSchema),
+    ...errorResponses(400, 401, 404),
   },
 };

@@ -1,16 +1,9 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
-import { schema, textSchema } from "../../platform/schema.ts";
-import {
-  CorpusFields,
-  count,
-  fraction,
-  list,
-  nullable,
-  number,
-  object,
-  text,
-} from "../contract/prediction.ts";
+import { exampleOf } from "../../platform/openapi-example.ts";
+import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
+import { nullable, schema, textSchema } from "../../platform/schema.ts";
+import { CorpusFields, count, fraction, list, number, object, text } from "../contract/prediction.ts";
 import { STATES, type State } from "../jobs/job.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
 
@@ -20,42 +13,48 @@ const MAX_PATTERNS = 5;
 const oneOf = <Value extends string>(choices: readonly Value[], description: string, more: object = {}) =>
   Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
 const instant = (description: string) => text(description, { format: "date-time" });
+const uuid = (description: string) =>
+  text(description, { examples: [exampleOf(Type.String({ format: "uuid" }))] });
 const uri = (description: string) => text(description, { format: "uri" });
 
 /** Clients may send null for an absent field: see omitNulls. */
-const OPTIONAL = { nullable: true };
+const optional = <Value extends TSchema>(value: Value) =>
+  Type.Optional(Type.Unsafe<Static<Value>>(nullable(value)));
 
 const motifs = (item: string, description: string) =>
-  Type.Optional(Type.Array(text(item), { description, maxItems: MAX_PATTERNS, ...OPTIONAL }));
+  optional(Type.Array(text(item), { description, maxItems: MAX_PATTERNS }));
 
 export const Submission = schema(
   Type.Object(
     {
-      identifier: Type.Optional(
-        text("The client's name for the query, returned with the result. Default: the accession.", OPTIONAL),
+      identifier: optional(
+        text("The client's name for the query, returned with the result. Default: the accession."),
       ),
-      querySequence: Type.Optional(text("The protein in letters A to Z; white space is ignored.", OPTIONAL)),
-      accession: Type.Optional(text("A protein of the corpus in use, instead of a sequence.", OPTIONAL)),
-      scoringModel: Type.Optional(
+      querySequence: optional(text("The protein in letters A to Z; white space is ignored.")),
+      accession: optional(text("A protein of the corpus in use, instead of a sequence.")),
+      scoringModel: optional(
         oneOf<ScoringModel>(
           SCORING_MODELS,
           "continuous: every homolog counts by how far it keeps the match; discontinuous: all or nothing.",
-          { default: SCORING_MODELS[0], ...OPTIONAL },
+          { default: SCORING_MODELS[0] },
         ),
       ),
       patterns: motifs("An expression.", "Motifs as regular expressions over residues."),
       motifClasses: motifs("A name or alias.", "Motif classes, by name."),
     },
     {
+      $id: "Submission",
       description: "A query and the motifs to look for. Give either querySequence or accession.",
       additionalProperties: false,
-      example: {
-        identifier: "E7",
-        querySequence:
-          "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP",
-        patterns: ["L.C.E"],
-        motifClasses: ["LIG_PCNA_PIPBox_1"],
-      },
+      examples: [
+        {
+          identifier: "E7",
+          querySequence:
+            "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP",
+          patterns: ["L.C.E"],
+          motifClasses: ["LIG_PCNA_PIPBox_1"],
+        },
+      ],
     },
   ),
 );
@@ -72,11 +71,10 @@ export const JobSchema = object(
     identifier: nullable(text("The client's name for the query.")),
     state: oneOf<State>(STATES, "State of the job."),
     stage: nullable(
-      Type.Unsafe<"start" | "homologs" | "tree" | "scores">({
-        type: "string",
-        enum: ["start", "homologs", "tree", "scores", null],
-        description: "Current stage of the computation; null unless running.",
-      }),
+      oneOf(
+        ["start", "homologs", "tree", "scores"],
+        "Current stage of the computation; null unless running.",
+      ),
     ),
     fraction: nullable(fraction("Completed fraction of the stage; null unless running.")),
     place: nullable(count("Place in the queue, 1 for the next; null unless queued.")),
@@ -88,13 +86,7 @@ export const JobSchema = object(
     ),
     failure: nullable(text("The reason why there is no prediction.")),
     queryLength: nullable(count("Residues of the query.")),
-    scoringModel: nullable(
-      Type.Unsafe<ScoringModel>({
-        type: "string",
-        enum: [...SCORING_MODELS, null],
-        description: "The scoring model: how homologs count.",
-      }),
-    ),
+    scoringModel: nullable(oneOf(SCORING_MODELS, "The scoring model: how homologs count.")),
     patterns: list(
       object(
         {
@@ -115,6 +107,7 @@ export const JobSchema = object(
     ),
   },
   "A job. The values of the request are null once it has expired.",
+  "Job",
 );
 export type JobObject = Static<typeof JobSchema>;
 
@@ -126,6 +119,7 @@ export const CorpusSchema = object(
     method: text(`Version of the method that scores jobs, now ${METHOD}.`),
   },
   "The corpus in use.",
+  "CorpusInUse",
 );
 
 const MEANING = {
@@ -160,39 +154,26 @@ export const PatternRequest = schema(
     {
       description: "An expression to check.",
       additionalProperties: false,
-      example: { pattern: "[ST]P..[KR]" },
+      examples: [{ pattern: "[ST]P..[KR]" }],
     },
   ),
 );
 
 export const PatternSchema = object(MEANING, "The meaning of an expression.");
 
-const PROBLEM_PROPERTIES = {
-  message: text("The error, in one sentence."),
-  detail: Type.Optional(text("The same error, unless it concerns fields.")),
-  code: text("The kind of error, for programs."),
-};
-
-const PROBLEM = {
-  description: "An error. Field errors are lists under the names of the fields.",
-  additionalProperties: true,
-};
-
-export const ProblemSchema = Type.Object(PROBLEM_PROPERTIES, PROBLEM);
-
 export const PatternProblemSchema = Type.Object(
   {
-    ...PROBLEM_PROPERTIES,
+    ...PROBLEM_SCHEMA.properties,
     position: Type.Optional(
       Type.Integer({ minimum: 1, description: "Position of the invalid character, from 1." }),
     ),
   },
-  PROBLEM,
+  { $id: "PatternProblem", description: "An invalid expression.", additionalProperties: true },
 );
 
-export const JobId = textSchema(Type.Object({ id: text("Identifier of the job.") }));
+export const JobId = textSchema(Type.Object({ id: uuid("Identifier of the job.") }));
 export const CorpusHash = textSchema(
-  Type.Object({ id: text("SHA-256 of the corpus, 64 hexadecimal digits.") }),
+  Type.Object({ id: text("SHA-256 of the corpus, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }) }),
 );
 
 /** No query parameters: a misspelt one would otherwise have no effect. */

@@ -1,5 +1,7 @@
 import { Elysia } from "elysia";
 import { gunzipped } from "../../platform/compression.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { errorResponses } from "../../platform/error-responses.ts";
 import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { HOST } from "../../platform/origin.ts";
@@ -14,6 +16,7 @@ import {
   readWholeEnvelope,
 } from "../contract/envelope.ts";
 import type { MessageLimits } from "../contract/limits.ts";
+import { SOAP_11 } from "../contract/namespaces.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
@@ -45,17 +48,48 @@ const HTML = "text/html; charset=utf-8";
 /** Bytes up to which a message is read in one piece. */
 const SMALL = 65_536;
 
-const CALL = {
+const TEXT = { type: "string" as const };
+/** Messages of SOAP 1.1 and 1.2. */
+const xml = (example?: string) => ({
+  "text/xml": { schema: TEXT, ...(example === undefined ? {} : { example }) },
+});
+const exampleOf = (namespace: string): string => `<Envelope xmlns="${SOAP_11}"><Body>
+  <GetStatus xmlns="${namespace}"><JobIdentifier>0f0e0d0c-0b0a-4908-8706-050403020100</JobIdentifier></GetStatus>
+</Body></Envelope>`;
+
+const callIn = (namespace: string) => ({
+  operationId: "callSoap",
   summary: "Call RunJob, GetStatus or GetResult over SOAP",
   description: `SOAP 1.1, document/literal; SOAP 1.2 requests get SOAP 1.2 responses. [WSDL](${ENDPOINT.slice(1)}?wsdl)`,
+  security: OPTIONAL_CREDENTIALS,
+  requestBody: { required: true, content: xml(exampleOf(namespace)) },
   responses: {
-    200: { description: "The response envelope of the operation." },
-    500: { description: "A SOAP fault that states the error, its place, and the allowed values." },
+    200: { description: "The response envelope of the operation.", content: xml() },
+    500: {
+      description: "A SOAP fault that states the error, its place, and the allowed values.",
+      content: xml(),
+    },
+    ...errorResponses(413, 415),
   },
-};
+});
 const SHOW = {
   summary: "Get the WSDL (`?wsdl`), or a page for people",
-  responses: { 200: { description: "The document." } },
+  operationId: "getWsdl",
+  security: [],
+  parameters: [
+    {
+      name: "wsdl",
+      in: "query" as const,
+      description: "The WSDL; also `xsd` for a schema.",
+      allowEmptyValue: true,
+      schema: { type: "string" as const },
+      example: "",
+    },
+  ],
+  responses: {
+    200: { description: "The document.", content: { ...xml(), "text/html": { schema: TEXT } } },
+    ...errorResponses(404),
+  },
 };
 
 type MakeDocument = (endpoint: string, request: Request) => Response | Promise<Response>;
@@ -85,7 +119,7 @@ export function soapRoutes(options: SoapOptions) {
   const hidden = { detail: { hide: true } };
   return new Elysia({ name: "soap", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
-    .post(ENDPOINT, ({ request }) => perform(options, request), { parse: "none", detail: CALL })
+    .post(ENDPOINT, ({ request }) => perform(options, request), { parse: "none", detail: callIn(namespace) })
     .get(ENDPOINT, answer(documentAt), { detail: SHOW })
     .get(
       `${ENDPOINT}/messages.xsd`,

@@ -37,11 +37,10 @@ export interface ComplexType<Source> {
 }
 
 interface JsonSchema {
-  type: string;
+  type: string | [type: string, "null"];
   description: string;
   format?: string;
   enum?: readonly string[];
-  nullable?: boolean;
 }
 
 const descriptionOf = (schema: object): string => (schema as JsonSchema).description;
@@ -55,13 +54,14 @@ function fields<Source>(
   return names.map((pair) => {
     const [name, field] = (typeof pair === "string" ? [pair, pair] : pair) as [string, keyof Source & string];
     const property = properties[field];
-    const occurs = property.nullable === true ? "optional" : "once";
+    const occurs = Array.isArray(property.type) ? "optional" : "once";
     const read = (source: Source) => (source[field] === null ? [] : [source[field]]);
     return { name, type: simpleType(property), occurs, meaning: property.description, read };
   });
 }
 
-function simpleType({ type, format, enum: values }: JsonSchema): SimpleName {
+function simpleType({ type: types, format, enum: values }: JsonSchema): SimpleName {
+  const [type] = [types].flat();
   const choices = Object.entries(PREDICTION_CHOICES).find(([, choices]) => choices === values);
   if (choices) return choices[0] as ChoiceName;
   if (type === "number") return "double";

@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { type TSchema, Type } from "typebox";
+import { nullable } from "../../platform/schema.ts";
 import type { MatchScore, Prediction } from "../../motif/index.ts";
 
 /**
@@ -23,14 +24,12 @@ export const count = (description: string, more: object = {}) =>
   Type.Integer({ description, minimum: 0, ...more });
 export const list = <Item extends TSchema>(item: Item, description: string) =>
   Type.Array(item, { description });
-/** In the dialect of OpenAPI 3.0, which has no type null. */
-export const nullable = <Value extends TSchema>(value: Value) =>
-  Type.Unsafe<Static<Value> | null>({ ...value, nullable: true });
 /** An object without other properties. */
 export const object = <Properties extends Record<string, TSchema>>(
   properties: Properties,
   description: string,
-) => Type.Object(properties, { description, additionalProperties: false });
+  $id?: string,
+) => Type.Object(properties, { ...($id ? { $id } : {}), description, additionalProperties: false });
 const choice = <Name extends ChoiceName>(name: Name, description: string) =>
   Type.Unsafe<(typeof PREDICTION_CHOICES)[Name][number]>({
     type: "string",

@@ -159,3 +159,36 @@ test("rejects an ambiguous name of a type, and lists the candidates", async () =
   expect(message).not.toContain(String(fish.body.id));
   expect((await annotate(other.body.id)).status).toBe(201);
 });
+
+test("the files of a record are also a list like its notes, at its own address", async () => {
+  const path = `${RECORD}/attachments/`;
+  const { body } = await lab.send("admin", "GET", `${path}?page_size=2&ordering=created`);
+  const { text } = await lab.send("admin", "GET", `${FILES}&ordering=created`);
+  expect(body).toEqual({
+    previous: null,
+    next: `http://lab/api/v2/${path}?ordering=created&page=2&page_size=2`,
+    current: 1,
+    total: 3,
+    total_pages: 2,
+    results: (JSON.parse(text) as Json[]).slice(0, 2),
+  });
+  expect((await lab.ask("GET", `locations/${IDS.secret}/attachments/`, { as: "bob" })).status).toBe(404);
+  const made = await lab.bytes("POST", path, { as: "admin", body: "a,b", type: "text/csv" });
+  expect(made.status).toBe(201);
+  const { id } = JSON.parse(new TextDecoder().decode(made.bytes)) as { id: string };
+  expect((await lab.bytes("GET", `attachments/${id}/`, { as: "admin" })).bytes.toString()).toBe(
+    new TextEncoder().encode("a,b").toString(),
+  );
+  expect((await lab.bytes("POST", path, { as: "bob", body: "x" })).status).toBe(403);
+});
+
+test("imports are a list like others", async () => {
+  expect((await lab.send("admin", "GET", "imports/")).body).toEqual({
+    previous: null,
+    next: null,
+    current: 1,
+    total: 0,
+    total_pages: 1,
+    results: [],
+  });
+});

@@ -1,0 +1,47 @@
+import { PEOPLE, RESOURCES } from "../inventory/index.ts";
+
+/** The resources of the API reference that are not lists of the inventory. */
+const OTHERS: Readonly<Record<string, string>> = {
+  api: "The resources of the inventory.",
+  version: "The version of the inventory's API.",
+  resolver: "Records by id or name.",
+  batches: "Batches of changes, and undoing them.",
+  changes: "All changes, for synchronisation.",
+  imports: "Imports of files.",
+  attachments: "Files of records.",
+  labels: "Sheets and rolls for labels.",
+  scan: "Records by barcode or label.",
+  tokens: "API tokens.",
+  "token-auth": "Tokens for a username and password.",
+  session: "The current browser session.",
+  soap: "Conservation scoring over SOAP.",
+  jobs: "Conservation scoring of short linear motifs: submitted jobs and their results.",
+  patterns: "Motifs as expressions over residues.",
+  "motif-classes": "Named motifs.",
+  corpus: "The protein collection in use.",
+  corpora: "Protein collections.",
+  setup: "The first administrator.",
+  password: "Your password.",
+  confirmation: "Confirmation of your identity.",
+  sessions: "Your browser sessions.",
+  "second-factor": "Your second factor.",
+  "second-factors": "Second factors of all accounts.",
+  identities: "Links between accounts and people in a directory or at a provider.",
+  audit: "The audit log.",
+  farm: "Workers on other machines.",
+  backups: "Backups.",
+  health: "State of the server.",
+  tasks: "Tasks that administrators started.",
+  webhooks: "Notifications about records and jobs.",
+  healthz: "Whether the process runs.",
+  readyz: "Whether the service takes requests.",
+};
+
+/** The resources of the API reference. */
+export const TAGS = [
+  ...[...RESOURCES, ...Object.values(PEOPLE)].map(({ segment, summary }) => ({
+    name: segment,
+    description: summary,
+  })),
+  ...Object.entries(OTHERS).map(([name, description]) => ({ name, description })),
+];

@@ -1,0 +1,118 @@
+import { exampleOf } from "./openapi-example.ts";
+
+/** A part of the document: JSON, but for values that JSON leaves out. */
+type Part = Record<string, unknown>;
+
+const isPart = (value: unknown): value is Part =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/**
+ * The components of an OpenAPI document. A schema, parameter, response or request body with an `$id` becomes a component
+ * of this name, to which operations refer.
+ */
+export class Components {
+  readonly #components: Record<string, Record<string, Part>> = {};
+  readonly #origins = new Map<string, Part>();
+
+  /** By section, in the order of names. */
+  all(): Record<string, Record<string, Part>> {
+    const sorted = (part: Record<string, Part>) =>
+      Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries(
+      Object.entries(this.#components).map(([section, named]) => [section, sorted(named)]),
+    );
+  }
+
+  /** An operation that refers to components; parts that refer already stay as they are. */
+  operation({ parameters, requestBody, responses, ...rest }: Part): Part {
+    const body = requestBody as Part | undefined;
+    return {
+      ...rest,
+      ...((parameters as Part[] | undefined)?.length
+        ? { parameters: this.parameters(parameters as Part[]) }
+        : {}),
+      ...(body
+        ? { requestBody: this.#share("requestBodies", body, (part) => this.#message(part, true)) }
+        : {}),
+      responses: Object.fromEntries(
+        Object.entries((responses ?? {}) as Record<string, Part>).map(([status, response]) => [
+          status,
+          this.#share("responses", response, (part) => this.#message(part)),
+        ]),
+      ),
+    };
+  }
+
+  /** Parameters, as references where they have names. */
+  parameters(parts: readonly object[]): Part[] {
+    return parts.map((part) => this.#parameter(part as Part));
+  }
+
+  #share(section: string, part: Part, convert: (rest: Part) => Part): Part {
+    const { $id, ...rest } = part;
+    if (typeof $id !== "string") return convert(rest);
+    const key = `${section}/${$id}`;
+    const known = this.#origins.get(key);
+    if (!known) {
+      this.#origins.set(key, part);
+      (this.#components[section] ??= {})[$id] = convert(rest);
+    } else if (known !== part && !Bun.deepEquals(known, part)) {
+      throw new Error(`Two different ${section} are named ${$id}.`);
+    }
+    return { $ref: `#/components/${key}` };
+  }
+
+  #parameter(part: Part): Part {
+    return this.#share("parameters", part, ({ schema, examples, required, ...rest }) => {
+      // Elysia's plugin moves them from the schema to the parameter, where OpenAPI has a map.
+      const { examples: moved = examples } = (schema ?? {}) as Part;
+      const [example] = (moved ?? []) as unknown[];
+      return {
+        ...rest,
+        ...(required === true ? { required } : {}),
+        ...(schema ? { schema: this.#schema(schema) } : {}),
+        ...(example === undefined ? {} : { example }),
+      };
+    });
+  }
+
+  /** A request body or a response. JSON gets an example if it has none. */
+  #message(part: Part, isRequest = false): Part {
+    if (!isPart(part.content)) return part;
+    const content = Object.entries(part.content as Record<string, Part>).map(([type, media]) => {
+      const schema = media.schema as Part;
+      // The example of one record also stands for several.
+      const isKnown =
+        "example" in media || !/\bjson$/.test(type) || "$ref" in schema || schema.type === "array";
+      const example =
+        isKnown && !(isRequest && schema.examples) ? {} : { example: exampleOf(schema, isRequest) };
+      return [type, { ...media, schema: this.#schema(schema), ...example }];
+    });
+    return { ...part, content: Object.fromEntries(content) };
+  }
+
+  #schema(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map((item) => this.#schema(item));
+    if (!isPart(part)) return part;
+    // The examples of whole messages are made of those of their parts.
+    return this.#share("schemas", part, ({ patternProperties, ...rest }) => {
+      // A typebox record.
+      const [additionalProperties] = Object.values((patternProperties ?? {}) as Part);
+      const keywords = Object.entries(additionalProperties ? { ...rest, additionalProperties } : rest)
+        .filter(([key]) => key !== "examples")
+        .map(([key, value]) => [key, this.#keyword(key, value)]);
+      return Object.fromEntries(keywords) as Part;
+    });
+  }
+
+  #keyword(key: string, value: unknown): unknown {
+    if (key === "properties")
+      return Object.fromEntries(
+        Object.entries(value as Part).map(([name, part]) => [name, this.#schema(part)]),
+      );
+    return SCHEMAS.has(key) ? this.#schema(value) : value;
+  }
+}
+
+/** Keywords whose values are schemas; those of others are data. */
+const SCHEMAS = new Set(["items", "anyOf", "oneOf", "allOf", "additionalProperties"]);
