@@ -127,7 +127,7 @@ function pulled(
 }
 
 /** RFC 9110, section 12.5.3: gzip is acceptable where it, or `*`, is named without `q=0`. */
-function acceptsGzip(accept: string | null): boolean {
+export function acceptsGzip(accept: string | null): boolean {
   if (accept === null) return false;
   const weights = new Map(
     accept.split(",").map((part) => {

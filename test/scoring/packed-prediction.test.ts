@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { gunzipSync } from "node:zlib";
 import { MIGRATIONS } from "../../db/index.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 import { bodyOf, type StoredResult, withIdentifier } from "../../src/scoring/api/stored-result.ts";
@@ -37,8 +38,11 @@ const printed = ({ identifier, prediction }: PredictionReport, form: Form): stri
     ? JSON.stringify({ identifier, ...prediction })
     : encodePrediction({ identifier, prediction });
 
-const sent = (parts: StoredResult, head?: string, tail?: string): Promise<string> =>
-  new Response(bodyOf(parts, head, tail)).text();
+const sent = (parts: StoredResult, head = "", tail = ""): Promise<string> =>
+  new Response(bodyOf(parts, { head, tail })).text();
+
+const sentInGzip = async (parts: StoredResult, head = "", tail = ""): Promise<string> =>
+  gunzipSync(await new Response(bodyOf(parts, { head, tail, gzip: true })).bytes()).toString();
 
 describe("a stored prediction", () => {
   test.each(FORMS)("is sent as it would be printed, in %s", async (form) => {
@@ -49,6 +53,7 @@ describe("a stored prediction", () => {
         const text = printed({ identifier, prediction }, form);
         expect((await sent(parts)) === text).toBe(true);
         expect((await sent(parts, "head ", " tail")) === `head ${text} tail`).toBe(true);
+        expect((await sentInGzip(parts, "head ", " tail")) === `head ${text} tail`).toBe(true);
       }
   });
 
@@ -68,10 +73,28 @@ describe("a stored prediction", () => {
     );
   });
 
+  test.each(FORMS)("is sent in %s also if a former version packed it", async (form) => {
+    const database = openDatabase(":memory:", MIGRATIONS);
+    const result = storeResult(database, "d", VERSION, packPrediction(LONG.prediction), 0)!;
+    const text = await sent(readResult(database, result, form));
+    const half = text.length / 2;
+    database.run("DELETE FROM result_part");
+    for (const [part, piece] of [text.slice(0, half), text.slice(half)].entries())
+      database.run("INSERT INTO result_part (result, form, part, bytes) VALUES (?, ?, ?, ?)", [
+        result,
+        form,
+        part,
+        Bun.zstdCompressSync(piece),
+      ]);
+    const parts = readResult(database, result, form);
+    expect((await sent(parts)) === text).toBe(true);
+    expect((await sentInGzip(parts)) === text).toBe(true);
+  });
+
   test("is read one part at a time, as it is taken", async () => {
     const parts = stored(packPrediction(LONG.prediction), "xml");
     let read = 0;
-    const counted = { count: parts.count, read: (part: number) => (read++, parts.read(part)) };
+    const counted = { ...parts, read: (part: number) => (read++, parts.read(part)) };
     const reader = (bodyOf(counted) as ReadableStream<Uint8Array>).getReader();
     await reader.read();
     await Bun.sleep(20);
@@ -113,7 +136,7 @@ describe("packing a prediction", () => {
   });
 
   test("succeeds up to 64 MB of XML, and fails beyond with a clear text", () => {
-    expect(packPrediction(ofSize(63)).length).toBeLessThan(2 ** 20);
+    expect(packPrediction(ofSize(63)).length).toBeLessThan(4 * 2 ** 20);
     const tooLong = ofSize(66);
     expect(JSON.stringify(tooLong).length).toBeLessThan(32 * 2 ** 20);
     expect(() => packPrediction(tooLong)).toThrow(

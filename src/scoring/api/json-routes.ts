@@ -25,7 +25,7 @@ import {
 } from "./json-schemas.ts";
 import { printInThread } from "./print-thread.ts";
 import { chooseForm, printResult, type ResultFormName, RESULT_FORMS, STORED_FORMS } from "./result-format.ts";
-import { bodyOf } from "./stored-result.ts";
+import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
 interface JsonOptions {
@@ -98,8 +98,8 @@ export function jsonRoutes(options: JsonOptions) {
       `${API}/jobs/:id/result`,
       async ({ params: { id }, query, request }) => {
         const form = query.format ?? chooseForm(request.headers.get("accept"));
-        const body = await resultBody(handlers, id, form, query.match);
-        if (body !== null) return resultResponse(body, form, id);
+        const response = await resultResponse(handlers, id, { form, match: query.match, request });
+        if (response) return response;
         const { state } = handlers.job(id);
         const headers = { "Retry-After": "1" };
         throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
@@ -186,31 +186,31 @@ function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
 }
 
 /** The result as it is stored, or else printed; null until the job has ended. */
-async function resultBody(
+async function resultResponse(
   handlers: Handlers,
   id: string,
-  form: ResultFormName,
-  match: number | undefined,
-): Promise<BodyInit | null> {
+  { form, match, request }: { form: ResultFormName; match: number | undefined; request: Request },
+): Promise<Response | null> {
+  const { contentType, extension } = RESULT_FORMS[form];
+  const headers = {
+    ...NO_STORE,
+    "Content-Type": contentType,
+    "Content-Disposition": `inline; filename="${id}.${extension}"`,
+    Vary: "Accept",
+  };
   if (form === "json" || form === "xml") {
     const result = handlers.getResult(id, form);
-    return result && bodyOf(result, ...STORED_FORMS[form]);
+    if (!result) return null;
+    const [head, tail] = STORED_FORMS[form];
+    const gzip = isSentInGzip(result, request);
+    if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
+    return new Response(bodyOf(result, { head, tail, gzip }), { headers });
   }
   const found = handlers.getPrediction(id);
   if (!found) return null;
   const task = { ...found, form, match };
-  return paced(found.parts.length > 1 ? await printInThread(task) : printResult(task));
-}
-
-function resultResponse(body: BodyInit, form: ResultFormName, id: string): Response {
-  const { contentType, extension } = RESULT_FORMS[form];
-  return new Response(body, {
-    headers: {
-      ...NO_STORE,
-      "Content-Type": contentType,
-      "Content-Disposition": `inline; filename="${id}.${extension}"`,
-      Vary: "Accept",
-    },
+  return new Response(paced(found.parts.length > 1 ? await printInThread(task) : printResult(task)), {
+    headers,
   });
 }
 

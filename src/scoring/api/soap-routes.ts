@@ -21,7 +21,7 @@ import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
 import type { Handlers } from "./handlers.ts";
-import { bodyOf } from "./stored-result.ts";
+import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
 
 interface SoapOptions {
   handlers: Handlers;
@@ -251,8 +251,11 @@ function handle(
         namespace,
         addressing,
       );
+      if (!parts) return response;
       const [head, tail] = response.body.split(PLACEHOLDER);
-      return parts ? { ...response, body: bodyOf(parts, head, tail) } : response;
+      const gzip = isSentInGzip(parts, request);
+      const headers = { ...response.headers, ...(gzip ? GZIP : {}) };
+      return { ...response, headers, body: bodyOf(parts, { head, tail, gzip }) };
     }
   }
 }

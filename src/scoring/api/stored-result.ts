@@ -1,4 +1,6 @@
 import { escapeText } from "../contract/xml-text.ts";
+import { acceptsGzip } from "../../platform/compression.ts";
+import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
 import type { Form, Parts } from "../jobs/packed-prediction.ts";
 
 /** Where the client's name of the query belongs: it is not stored, because identical questions share their result. */
@@ -6,11 +8,11 @@ const NAME = Buffer.from("<p:identifier></p:identifier>");
 const NAME_START = NAME.indexOf("</");
 
 /** A result of which one part is in memory at a time. */
-export type StoredResult = Pick<Parts, "count" | "read">;
+export type StoredResult = Omit<Parts, "compressed">;
 
 /** A stored prediction with the client's name of the query. */
 export function withIdentifier(
-  { count, read }: Pick<Parts, "count" | "read">,
+  { count, read, member }: StoredResult,
   form: Form,
   identifier: string,
 ): StoredResult {
@@ -19,35 +21,57 @@ export function withIdentifier(
     const at = Buffer.from(first.buffer, first.byteOffset, first.byteLength).indexOf(NAME) + NAME_START;
     return joined(first.subarray(0, at), escapeText(identifier), first.subarray(at));
   };
-  return { count, read: (part) => (part === 0 ? name(read(0)) : read(part)) };
+  return {
+    count,
+    read: (part) => (part === 0 ? name(read(0)) : read(part)),
+    member: (part) => (part === 0 ? gzipMember(name(read(0))) : member(part)),
+  };
 }
 
 /**
- * The body of a response: `head`, the parts and `tail`. One part is sent as a whole; several are read and decompressed as
- * the client takes them, so that no response is in memory as a whole.
+ * The body of a response: `head`, the parts and `tail`. One part is sent as a whole; several are read as the client takes
+ * them, so that no response is in memory as a whole. With `gzip`, the parts are sent as they are stored.
  */
 export function bodyOf(
-  { count, read }: StoredResult,
-  head = "",
-  tail = "",
+  result: StoredResult,
+  { head = "", tail = "", gzip = false } = {},
 ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
-  if (count === 1) return joined(head, read(0), tail);
-  let next = 0;
+  if (result.count === 1 && !gzip) return joined(head, result.read(0), tail);
+  const pieces = gzip ? gzipPieces(result, head, tail) : plainPieces(result, head, tail);
   return new ReadableStream(
     {
       async pull(controller) {
         await nextTurn();
-        const part = next++;
-        if (part === 0) controller.enqueue(joined(head, read(0)));
-        else if (part < count) controller.enqueue(read(part));
-        if (next < count) return;
-        if (tail !== "") controller.enqueue(joined(tail));
-        controller.close();
+        const { done, value } = pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
       },
     },
     { highWaterMark: 0 },
   );
 }
+
+type Pieces = Generator<Uint8Array<ArrayBuffer>, void>;
+
+function* plainPieces({ count, read }: StoredResult, head: string, tail: string): Pieces {
+  yield joined(head, read(0));
+  for (let part = 1; part < count; part++) yield read(part);
+  if (tail !== "") yield joined(tail);
+}
+
+function* gzipPieces({ count, member }: StoredResult, head: string, tail: string): Pieces {
+  const joiner = new MemberJoiner();
+  yield joiner.add(gzipMember(joined(head)));
+  for (let part = 0; part < count; part++) yield joiner.add(member(part));
+  yield joined(joiner.add(gzipMember(joined(tail))), joiner.end());
+}
+
+/** Whether a result is sent in gzip as it is stored; one part is sent as a whole, and compressed like other responses. */
+export const isSentInGzip = ({ count }: StoredResult, { headers }: Request): boolean =>
+  count > 1 && acceptsGzip(headers.get("accept-encoding"));
+
+/** Headers of a body in gzip. */
+export const GZIP = { "Content-Encoding": "gzip", Vary: "Accept-Encoding" };
 
 let turn: Promise<unknown> = Promise.resolve();
 

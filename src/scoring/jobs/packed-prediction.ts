@@ -1,5 +1,6 @@
 import type { Prediction } from "../../motif/index.ts";
 import type { Database } from "../../platform/sqlite.ts";
+import { gzipMember, isGzip } from "../../platform/gzip-members.ts";
 import { Problem } from "../../problem.ts";
 import { encodePrediction } from "../contract/encode.ts";
 import type { ScoringVersion } from "./job.ts";
@@ -15,6 +16,8 @@ export interface Parts {
   readonly count: number;
   /** As it is stored. @throws Problem job_expired if the result has been deleted meanwhile */
   compressed(part: number): Bytes;
+  /** As a member of gzip that can be joined with others. @throws Problem likewise */
+  member(part: number): Bytes;
   /** @throws Problem job_expired if the result has been deleted meanwhile */
   read(part: number): Bytes;
 }
@@ -26,6 +29,8 @@ export interface Parts {
 const MAX_PREDICTION = 64 * 1024 * 1024;
 /** Bytes of a part before it is compressed. */
 const PART = 256 * 1024;
+/** Bytes of the first of several parts, in which the client's name of the query is: it is compressed for each response. */
+const FIRST_PART = 1024;
 
 /** First bytes of a packed prediction; those of one in JSON only are the magic number of Zstandard. */
 const MAGIC = 0x3150_424c;
@@ -56,8 +61,8 @@ function compressed(text: string): Bytes[] {
   const bytes = Buffer.from(text);
   if (bytes.length > MAX_PREDICTION) throw tooLarge();
   const parts: Bytes[] = [];
-  for (let at = 0; at < bytes.length; at += PART)
-    parts.push(new Uint8Array(Bun.zstdCompressSync(bytes.subarray(at, at + PART))));
+  let end = bytes.length > PART ? FIRST_PART : PART;
+  for (let at = 0; at < bytes.length; at = end, end += PART) parts.push(gzipMember(bytes.subarray(at, end)));
   return parts;
 }
 
@@ -131,10 +136,20 @@ export function readResult(database: Database, result: number, form: Form): Part
     if (!row) throw new Problem("job_expired", "The prediction was removed while it was sent.");
     return row.bytes;
   };
-  return { count, compressed, read: (part) => decompressed(compressed(part)) };
+  return {
+    count,
+    compressed,
+    member: (part) => {
+      const bytes = compressed(part);
+      return isGzip(bytes) ? bytes : gzipMember(decompressed(bytes));
+    },
+    read: (part) => decompressed(compressed(part)),
+  };
 }
 
-const decompressed = (bytes: Bytes): Bytes => Bun.zstdDecompressSync(bytes) as Bytes;
+/** Former versions compressed with Zstandard. */
+const decompressed = (bytes: Bytes): Bytes =>
+  isGzip(bytes) ? Bun.gunzipSync(bytes) : (Bun.zstdDecompressSync(bytes) as Bytes);
 
 /** A result that a former version stored, or a worker of one: it has no parts in this form. */
 function encoded(database: Database, result: number, form: Form): Parts {
@@ -142,7 +157,8 @@ function encoded(database: Database, result: number, form: Form): Parts {
   const text =
     form === "json" ? json : encodePrediction({ identifier: "", prediction: JSON.parse(json) as Prediction });
   const bytes = Buffer.from(text);
-  return { count: 1, compressed: () => new Uint8Array(Bun.zstdCompressSync(bytes)), read: () => bytes };
+  const member = (): Bytes => gzipMember(bytes);
+  return { count: 1, compressed: member, member, read: () => bytes };
 }
 
 function formerText(database: Database, result: number): string {
