@@ -51,7 +51,9 @@ test.skipIf(!existsSync(PYTHON))("serves stocks-cli requests made by Python's st
     version: { version: "v2" },
     antibodies: ["anti-GFP", "anti-mouse IgG 568", "anti-p53 DO-1"],
     experiments: ["Degron reporter screen", "MDM2 peptide competition"],
+    assay: ["str", false],
     made: ["cli oligo", "OLIGO", true, "Yeast"],
+    file: ["gel.txt", "text/plain", "txt", "lane 1", true],
     annotations: [["genotype", "wild type"]],
     resolved: {
       id: expect.any(String),
