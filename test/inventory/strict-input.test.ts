@@ -206,3 +206,22 @@ test("does not confirm the name of a hidden record, and keeps visible names uniq
     expect((await lab.send("bob", "POST", "annotationtypes/", named)).status).toBe(201);
   }
 });
+
+test.each<[string, string, unknown, string]>([
+  ["PATCH", "locations/permissions/", { ids: ["box of today"], users: [] }, 'Not found: "box of today".'],
+  ["DELETE", "locations/bulk_delete/", { ids: ["box of today"] }, 'Not found: "box of today".'],
+  ["POST", "annotationtypes/", { name: "x", type: "PLAIN TEXT" }, '"PLAIN TEXT" is not a valid choice.'],
+  [
+    "POST",
+    `specimens/${IDS.fish}/annotations/`,
+    { annotation_type_id: "organ", value: "left liver" },
+    'value: "left liver" is not',
+  ],
+  ["POST", "locations/", { label: "x", place: "Room <7>" }, 'Object with name="Room <7>" does not exist.'],
+  ["POST", "locations/import/", "label,Box number\nx,1\n", '"Box number" is not a field of location.'],
+])("the error of %s %s names the given text", async (method, path, body, message) => {
+  const headers: Record<string, string> = typeof body === "string" ? { "Content-Type": "text/csv" } : {};
+  const { status, text } = await lab.ask(method, path, { as: "admin", body, headers });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(text).toContain(JSON.stringify(message).slice(1, -1));
+});

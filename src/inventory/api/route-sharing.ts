@@ -1,5 +1,5 @@
 import { type TProperties, Type } from "typebox";
-import { type Json, parseUuid, quoted } from "../model/field.ts";
+import { type Json, parseUuid, quoted, shownName } from "../model/field.ts";
 import { exampleId } from "../model/example.ts";
 import { nounsOf, schemaName } from "../model/schema.ts";
 import { invalidField } from "../model/parse-body.ts";
@@ -171,7 +171,7 @@ function findNamed(call: Call, resource: RoutedResource, id: string): number {
   try {
     return findRecord(call, resource, id);
   } catch {
-    throw new Problem("not_found", `Not found: ${quoted(id)}.`);
+    throw new Problem("not_found", `Not found: ${shownName(id)}.`);
   }
 }
 

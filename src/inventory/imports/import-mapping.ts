@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Cell } from "./import-file.ts";
-import { type Field, type Json, quoted } from "../model/field.ts";
+import { type Field, type Json, shownName } from "../model/field.ts";
 import { type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import { nearest } from "../../problem.ts";
@@ -46,7 +46,7 @@ export function readColumns(
     if (field === undefined) {
       const near = nearest(name!, known);
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-      const message = `${quoted(name!)} is not a field of ${resource.name}.${hint} Choices: ${known.join(", ")}.`;
+      const message = `${shownName(name!)} is not a field of ${resource.name}.${hint} Choices: ${known.join(", ")}.`;
       errors.push({ row: 1, column: header, message });
       return { header, field: null };
     }

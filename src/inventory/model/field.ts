@@ -192,13 +192,13 @@ export const KINDS: Record<KindName, Kind> = {
     print: (value) => (value === null ? null : value !== 0),
   },
   integer: {
-    expected: "a whole number",
+    expected: "a whole number of at most 15 digits",
     parse: parseInteger,
     decode: decoder(["number", "string"], parseInteger, "A valid integer is required."),
     print: asStored,
   },
   number: {
-    expected: "a number",
+    expected: "a number (integers up to ±2^53)",
     parse: parseNumber,
     decode: decoder(["number", "string"], parseNumber, "A valid number is required."),
     print: asStored,
@@ -258,7 +258,7 @@ function decodeText(value: Json, field: Field): Decoded {
   if (field.maxLength !== undefined && text.length > field.maxLength)
     return fault(`Ensure this field has no more than ${field.maxLength} characters.`);
   if (text !== "" && field.choices && !field.choices.includes(text))
-    return fault(`${quoted(text)} is not a valid choice. Choices: ${field.choices.join(", ")}.`);
+    return fault(`${shownName(text)} is not a valid choice. Choices: ${field.choices.join(", ")}.`);
   if (text !== "" && field.pattern && !field.pattern.expression.test(text))
     return fault(`Expected ${field.pattern.rule}.`);
   return { value: text };

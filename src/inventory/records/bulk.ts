@@ -2,7 +2,7 @@ import type { Actor } from "../model/access.ts";
 import { exceeded } from "../../platform/limits.ts";
 import type { BulkChange } from "../model/bulk-body.ts";
 import { ALIVE } from "../model/condition.ts";
-import { type Json, KINDS, quoted } from "../model/field.ts";
+import { type Json, KINDS, quoted, shownName } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
@@ -36,7 +36,7 @@ export class Bulk {
     const { done, refusals } = each(changes, ({ id, body, tests }) => {
       const parsed = KINDS[resource.fields.id.kind as "uuid"].parse(id) ?? id;
       if (named.has(parsed))
-        throw invalidField("id", `${quoted(id)} occurs more than once. Name each record once.`);
+        throw invalidField("id", `${shownName(id)} occurs more than once. Name each record once.`);
       named.add(parsed);
       const rid = this.#find(resource, id, actor);
       if (tests.length > 0) this.#test(resource, { rid, id }, tests, actor);
@@ -72,7 +72,7 @@ export class Bulk {
 
   #find(resource: Resource, id: string, actor: Actor): number {
     const rid = this.reader.find(resource, id, ALIVE, actor);
-    if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
+    if (rid === undefined) throw new Problem("not_found", `Not found: ${shownName(id)}.`);
     return rid;
   }
 

@@ -6,7 +6,7 @@ import {
   KINDS,
   number,
   parseUuid,
-  quoted,
+  shownName,
   isObject,
 } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -123,7 +123,7 @@ function checkText(type: ValueType, typed: Json): Checked {
     return { error: `Ensure this field has no more than ${TEXT_LENGTH} characters.` };
   const choices = type.value_choices?.map(([value]) => String(value));
   if (choices && !choices.includes(text))
-    return { error: `${quoted(text)} is not a valid choice. Choices: ${choices.join(", ")}.` };
+    return { error: `${shownName(text)} is not a valid choice. Choices: ${choices.join(", ")}.` };
   return { value: text };
 }
 
@@ -146,7 +146,7 @@ function checkReference(
   }
   if (found.length === 1) return { value: { resource: resource.name, id: found[0] } };
   if (found.length > 1) return { error: "Several records have this name. Give the id of one." };
-  const shown = typeof typed === "string" ? quoted(typed) : "The given value";
+  const shown = typeof typed === "string" ? shownName(typed) : "The given value";
   return { error: `${shown} is not ${noun}.` };
 }
 

@@ -4,7 +4,7 @@ import {
   json,
   type Json,
   KINDS,
-  quoted,
+  shownName,
   reference,
   Shape,
   isObject,
@@ -129,7 +129,7 @@ function typeOf(body: JsonObject, context: SubResourceContext): Row {
 const candidate = ({ id, kind, label, model_name, model_type }: Row): string => {
   const what = kind === "annotation" ? "annotation type" : "custom property type";
   const records = model_name === "" ? "" : ` of ${[model_name, model_type].filter(Boolean).join(" ")}`;
-  return `${String(id)} (${what}${records}, labelled ${quoted(String(label))})`;
+  return `${String(id)} (${what}${records}, labelled ${shownName(String(label))})`;
 };
 
 const valueType = (type: Row): ValueType => ({
