@@ -29,7 +29,12 @@ interface Exports {
 const PAGE = 65_536;
 const CODES = 32;
 /** Number of words of four standard residues. */
-const PREFIXES = 20 ** 4;
+const FOURS = 20 ** 4;
+/** Size of a table of base-20 numbers of any four codes. */
+const FOUR_CODES = (CODES - 1) * 21 * 401 + 1;
+/** Positions of the scan at a time (STEP in assembly/scan.ts), and bytes that it reads after the residues. */
+const SCAN_STEP = 4096;
+const SCAN_MARGIN = 32;
 /** Padding of shorter subjects; scores below zero against everything. */
 const PADDING = 31;
 /** Lowest score, as an unsigned byte. */
@@ -382,25 +387,27 @@ export class Kernel {
     const queries = (owners.at(-1) ?? 0) + 1;
     const room = Math.max(SCAN_ROWS, queries);
     const [
-      bitsAt,
+      filterAt,
+      outerAt,
       startsAt,
       headsAt,
       positionsAt,
       queryAt,
       diagonalsAt,
-      hitsAt,
+      listsAt,
       residuesAt,
       offsetsAt,
       rowsAt,
     ] = this.#layOut([
-      CODES ** 4 * 4,
-      PREFIXES * 4,
+      FOUR_CODES,
+      FOURS * 5 + 8,
+      FOURS * 4,
       table.heads.byteLength,
       table.positions.byteLength,
       query.length + 32,
       slots * 4,
-      longestSequence * 8 + 16,
-      block + 16,
+      SCAN_STEP * 12 + 32,
+      block + SCAN_MARGIN,
       maxCount * 4 + 4,
       room * 12 + owners.byteLength + queries * 6,
     ]);
@@ -409,15 +416,15 @@ export class Kernel {
     const touchedAt = ownersAt + owners.byteLength;
     const bytes = this.#bytes;
     const numbers = new Uint32Array(bytes.buffer);
-    numbers.fill(0, bitsAt >> 2, (bitsAt >> 2) + CODES ** 4);
+    bytes.fill(0, filterAt, outerAt + FOURS * 5);
     let prefix = 0;
     for (let k = 0; k < table.words.length; k++) {
-      const four = Math.floor(table.words[k] / 20);
+      const word = table.words[k];
+      const four = Math.floor(word / 20);
       while (prefix <= four) numbers[(startsAt >> 2) + prefix++] = k;
-      const two = Math.floor(four / 400);
-      const [a, b] = [Math.floor(two / 20), two % 20];
-      const [c, d] = [Math.floor((four % 400) / 20), four % 20];
-      numbers[(bitsAt >> 2) + ((a << 15) | (b << 10) | (c << 5) | d)] |= 1 << (table.words[k] % 20);
+      setBit(bytes, outerAt + four * 5, 20 + (word % 20));
+      setBit(bytes, outerAt + (word % FOURS) * 5, Math.floor(word / FOURS));
+      bytes[filterAt + four] = bytes[filterAt + (word % FOURS)] = 4;
     }
     numbers.set(table.heads, headsAt >> 2);
     numbers.set(table.positions, positionsAt >> 2);
@@ -426,7 +433,8 @@ export class Kernel {
     bytes.fill(PADDING, queryAt, queryAt + query.length + 32);
     bytes.set(query, queryAt + 16);
     this.#exports.prepareScan(
-      bitsAt,
+      filterAt,
+      outerAt,
       startsAt,
       headsAt,
       positionsAt,
@@ -435,7 +443,7 @@ export class Kernel {
       this.#matrixAt,
       diagonalsAt,
       slots - 1,
-      hitsAt,
+      listsAt,
       limits.xDrop,
       limits.minSeedScore,
       Math.min(limits.minLength, MAX_INT),
@@ -451,11 +459,13 @@ export class Kernel {
         const from = offsets[k];
         let next = k;
         while (next < end && next - k < maxCount && offsets[next + 1] - from <= block) next++;
+        const residuesEnd = residuesAt + offsets[next] - from;
         bytes.set(residues.subarray(from, offsets[next]), residuesAt);
-        for (let i = k; i <= next; i++) numbers[(offsetsAt >> 2) + i - k] = offsets[i] - from;
+        bytes.fill(PADDING, residuesEnd, residuesEnd + SCAN_MARGIN);
+        numbers.set(offsets.subarray(k, next + 1), offsetsAt >> 2);
         while (k < next) {
           const offsetAt = offsetsAt + (k - start) * 4;
-          this.#exports.scan(residuesAt, offsetAt, next - k, rowsAt, room, queries);
+          this.#exports.scan((residuesAt - from) | 0, offsetAt, next - k, rowsAt, room, queries);
           const rowsEnd = (rowsAt >> 2) + this.#exports.scannedRows() * 3;
           for (let at = rowsAt >> 2; at < rowsEnd; at += 3) {
             onHit(k + numbers[at], numbers[at + 2], numbers[at + 1]);
@@ -465,6 +475,10 @@ export class Kernel {
       }
     }
   }
+}
+
+function setBit(bytes: Uint8Array, at: number, bit: number): void {
+  bytes[at + (bit >> 3)] |= 1 << (bit & 7);
 }
 
 function longest(subjects: readonly Uint8Array[]): number {

@@ -112,6 +112,24 @@ describe("seed scan", () => {
     expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, [all[k]]).scores[0]));
   });
 
+  test("finds words at every offset of long and neighbouring sequences", () => {
+    const next = random(25);
+    const query = randomProtein(next, 60);
+    const long = randomProtein(next, 9000);
+    // Every 67 residues: copies start at all offsets of a vector and cross the ends of all steps.
+    for (let at = 0; at + 60 < long.length; at += 67) long.set(mutated(next, query, 0.5).subarray(0, 60), at);
+    for (let at = 33; at < long.length; at += 501) long[at] = 20 + Math.floor(next() * 6);
+    const pieces = Array.from({ length: 300 }, (_, k) =>
+      long.subarray(k * 29, k * 29 + Math.floor(next() * 40)),
+    );
+    const subjects = [long, ...pieces, long.subarray(1), long.subarray(0, 4096), long.subarray(5, 4102)];
+    for (const limits of [open, { ...open, minLength: 20, maxLength: 5000 }]) {
+      const wanted = subjects.map((one) => scanPlain(query, positions(query), BLOSUM62, limits, one));
+      expect(wanted.filter((score) => score > 0).length).toBeGreaterThan(50);
+      expect(scan(query, subjects, limits).scores).toEqual(wanted);
+    }
+  });
+
   test("does not extend from one query into the next", () => {
     const next = random(24);
     const [first, second] = [randomProtein(next, 30), randomProtein(next, 30)];

@@ -2,10 +2,12 @@
  * Prefilter of the search: finds neighbourhood words of the query (Altschul et al., J. Mol. Biol. 1990,
  * 215:403) in the residues of a corpus and extends them without gaps if they score well with their flanks.
  *
- * `bits`: for each of the 32^4 possible first four residues (5 bits each, the first highest) a u32 with one
- * bit per fifth residue of a word. `starts`: for each of the 20^4 first four residues (a base-20 number) the
- * number of words before those with this prefix. `heads`: for each word, ascending, a u32. With LAST: its
- * only position in the query; else the index in `positions` where its positions start, the last with LAST.
+ * Words at positions i and i + 1 share the four residues from i + 1 on. So one look-up of those, a base-20 number, rules
+ * out both positions in most cases. `filter`: for each four codes of five bits a byte, 4 if a word ends or starts with
+ * them, else 0. `outer`: for each four standard residues 40 bits: the residues (0-19) before them in words that end
+ * with them, and (from bit 20) those after them in words that start with them. `starts`: for each four standard residues
+ * the number of words before those that start with them. `heads`: for each word, ascending, a u32. With LAST: its only
+ * position in the query; else the index in `positions` where its positions start, the last with LAST.
  *
  * The query may be several, separated by a residue that scores far below zero against all, which no word or
  * extension crosses. `owners` has the query of each position. Queries share no diagonal, so each gets the
@@ -14,10 +16,15 @@
 const WORD: i32 = 5;
 /** Flank on each side of a word that decides about its extension. */
 const NEAR: i32 = 6;
-const PREFIX: u32 = 0xfffff;
 const LAST: u32 = 0x80000000;
+/** Positions at a time, whose lists stay in the first-level cache. */
+const STEP: i32 = 4096;
+/** Offsets of the lists in `lists`: four residues as numbers (before them), candidates, hits. */
+const CANDIDATES: usize = 2 * STEP;
+const HITS: usize = CANDIDATES + 2 * STEP + 16;
 
-let bits: usize = 0;
+let filter: usize = 0;
+let outer: usize = 0;
 let starts: usize = 0;
 let heads: usize = 0;
 let positions: usize = 0;
@@ -26,7 +33,7 @@ let queryLength: i32 = 0;
 let matrix: usize = 0;
 let diagonals: usize = 0;
 let diagonalMask: i32 = 0;
-let hits: usize = 0;
+let lists: usize = 0;
 let drop: i32 = 0;
 let promise: i32 = 0;
 let minLength: i32 = 0;
@@ -40,14 +47,16 @@ let touched: usize = 0;
 let touchedCount: i32 = 0;
 /** Minimum score of an extension, at least 1. */
 let threshold: i32 = 1;
-/** Offset of the current sequence in the concatenation of all. */
+/** Number of residues before those of the current call of `scan`. */
 let base: i32 = 0;
 
 /**
- * Sets the parameters of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength.
+ * Sets the parameters of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength. `lists` has
+ * 12 STEP + 32 bytes.
  */
 export function prepareScan(
-  bits_: usize,
+  filter_: usize,
+  outer_: usize,
   starts_: usize,
   heads_: usize,
   positions_: usize,
@@ -56,7 +65,7 @@ export function prepareScan(
   matrix_: usize,
   diagonals_: usize,
   diagonalMask_: i32,
-  hits_: usize,
+  lists_: usize,
   drop_: i32,
   promise_: i32,
   minLength_: i32,
@@ -66,7 +75,8 @@ export function prepareScan(
   touched_: usize,
   threshold_: i32,
 ): void {
-  bits = bits_;
+  filter = filter_;
+  outer = outer_;
   starts = starts_;
   heads = heads_;
   positions = positions_;
@@ -75,7 +85,7 @@ export function prepareScan(
   matrix = matrix_;
   diagonals = diagonals_;
   diagonalMask = diagonalMask_;
-  hits = hits_;
+  lists = lists_;
   drop = drop_;
   promise = promise_;
   minLength = max(WORD, minLength_);
@@ -95,9 +105,10 @@ function forget(): void {
   memory.fill(diagonals, 0, (<usize>diagonalMask + 1) << 2);
 }
 
-/** Sequences done and rows written by the last call of `scan`. */
+/** Sequences done and rows written by the last call of `scan`, and where it writes them. */
 let done: i32 = 0;
 let rows: i32 = 0;
+let rowsAt: usize = 0;
 export function scannedSequences(): i32 {
   return done;
 }
@@ -108,8 +119,8 @@ export function scannedRows(): i32 {
 /**
  * Scans up to `count` sequences: sequence k is at residues + offsets[k] up to offsets[k + 1] (u32). For every
  * query and sequence with an extension of `threshold` or more, writes three i32 to `found`: k, query, best
- * score. Stops early if `room` rows may not suffice for the next sequence. Seven bytes after the residues
- * must be readable. Returns the number of seeds.
+ * score. Stops early if `room` rows may not suffice for the next sequence. 32 bytes after the residues must
+ * be codes. Returns the number of seeds.
  */
 export function scan(
   residues: usize,
@@ -119,34 +130,203 @@ export function scan(
   room: i32,
   queries: i32,
 ): i32 {
-  let seen: i32 = 0;
-  let k: i32 = 0;
   rows = 0;
-  for (; k < count && rows + queries <= room; k++) {
-    const at = offsets + ((<usize>k) << 2);
-    const from = load<u32>(at);
-    const length = <i32>(load<u32>(at, 4) - from);
-    if (length < minLength || length > maxLength) continue;
-    if (base > 0x3fffffff) forget();
-    const to = findWords(residues + from, length);
-    seen += <i32>((to - hits) >>> 3);
-    findHeads(residues + from, to);
-    extendWords(residues + from, length, to);
-    base += length;
-    for (let t = 0; t < touchedCount; t++) {
-      const owner = <i32>load<u16>(touched + ((<usize>t) << 1));
-      const best = bests + ((<usize>owner) << 2);
-      const row = found + <usize>rows * 12;
-      store<i32>(row, k);
-      store<i32>(row, owner, 4);
-      store<i32>(row, load<i32>(best), 8);
-      store<i32>(best, 0);
-      rows++;
+  rowsAt = found;
+  done = 0;
+  let seen: i32 = 0;
+  const total = offsetOf(offsets, count) - offsetOf(offsets, 0);
+  if (base > 0x3fffffff - total) forget();
+  const start = residues + <usize>offsetOf(offsets, 0);
+  while (done < count && rows + queries <= room) {
+    if (!admits(offsets, done)) {
+      done++;
+      continue;
     }
-    touchedCount = 0;
+    // Neighbouring sequences are scanned as one.
+    let end = done + 1;
+    while (end < count && admits(offsets, end)) end++;
+    const stop = offsetOf(offsets, end);
+    let full = false;
+    for (let at = offsetOf(offsets, done); at < stop && !full; at += STEP) {
+      const to = findHeads(residues + <usize>at, findWords(residues + <usize>at, min(STEP, stop - at)));
+      seen += <i32>((to - lists - HITS) >>> 3);
+      full = extendWords(residues, offsets, end, at, to, start, room - queries);
+    }
+    if (full) break;
+    writeRows();
+    done = end;
   }
-  done = k;
+  base += total;
   return seen;
+}
+
+function offsetOf(offsets: usize, k: i32): i32 {
+  return load<i32>(offsets + ((<usize>k) << 2));
+}
+
+function admits(offsets: usize, k: i32): bool {
+  const length = offsetOf(offsets, k + 1) - offsetOf(offsets, k);
+  return length >= minLength && length <= maxLength;
+}
+
+/** Writes the rows of the sequence `done`. */
+function writeRows(): void {
+  for (let t = 0; t < touchedCount; t++) {
+    const owner = <i32>load<u16>(touched + ((<usize>t) << 1));
+    const best = bests + ((<usize>owner) << 2);
+    const row = rowsAt + <usize>rows * 12;
+    store<i32>(row, done);
+    store<i32>(row, owner, 4);
+    store<i32>(row, load<i32>(best), 8);
+    store<i32>(best, 0);
+    rows++;
+  }
+  touchedCount = 0;
+}
+
+/** The base-20 numbers of the four residues at 0, 4, 8 and 12 bytes from `at`. */
+function numbersOf(at: usize): v128 {
+  const codes = v128.load(at);
+  const even = v128.and(codes, i16x8.splat(0xff));
+  const pairs = i16x8.add(i16x8.mul(even, i16x8.splat(20)), i16x8.shr_u(codes, 8));
+  return i32x4.dot_i16x8_s(pairs, i16x8(400, 1, 400, 1, 400, 1, 400, 1));
+}
+
+/**
+ * Lists the positions of words among the `length` from `at` on, and perhaps some beyond them, ascending, 8 bytes each;
+ * returns the end of the list. Words may contain codes from 20 on, and cross the ends of sequences.
+ */
+function findWords(at: usize, length: i32): usize {
+  // Local copies, since globals are read anew each time.
+  const filter_ = filter;
+  const outer_ = outer;
+  const numbers = lists;
+  let candidate = numbers + CANDIDATES;
+  let number = numbers;
+  for (let i: i32 = 0; i < length; i += 16) {
+    const some = numbersOf(at + <usize>i + 1);
+    const others = numbersOf(at + <usize>i + 3);
+    v128.store(number, v128.shuffle<i32>(some, others, 0, 4, 1, 5));
+    v128.store(number, v128.shuffle<i32>(some, others, 2, 6, 3, 7), 16);
+    store<i32>(candidate, i);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number));
+    store<i32>(candidate, i + 2);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 4));
+    store<i32>(candidate, i + 4);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 8));
+    store<i32>(candidate, i + 6);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 12));
+    store<i32>(candidate, i + 8);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 16));
+    store<i32>(candidate, i + 10);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 20));
+    store<i32>(candidate, i + 12);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 24));
+    store<i32>(candidate, i + 14);
+    candidate += <usize>load<u8>(filter_ + <usize>load<u32>(number, 28));
+    number += 32;
+  }
+  let hit = numbers + HITS;
+  for (let c = numbers + CANDIDATES; c < candidate; c += 4) {
+    const i = <usize>load<i32>(c);
+    const bits = load<u64>(outer_ + <usize>load<u32>(numbers + (i << 1)) * 5);
+    store<i32>(hit, <i32>i);
+    hit += (<usize>((bits >> (<u64>load<u8>(at + i))) & 1)) << 3;
+    store<i32>(hit, <i32>i + 1);
+    hit += (<usize>((bits >> (<u64>load<u8>(at + i, 5) + 20)) & 1)) << 3;
+  }
+  return hit;
+}
+
+/** Removes words with codes from 20 on from the hits up to `end` and adds the heads of the others; returns the new end. */
+function findHeads(at: usize, end: usize): usize {
+  const outer_ = outer;
+  const starts_ = starts;
+  const heads_ = heads;
+  let to = lists + HITS;
+  for (let hit = to; hit < end; hit += 8) {
+    const i = load<i32>(hit);
+    const word = at + <usize>i;
+    const four = load<u32>(word);
+    const fifth = <u32>load<u8>(word, 4);
+    if (((four + 0x0c0c0c0c) | (fifth + 0x0c)) & 0x20202020) continue;
+    const pairs = (four & 0x00ff00ff) * 20 + ((four >>> 8) & 0x00ff00ff);
+    const number = <usize>((pairs & 0xffff) * 400 + (pairs >>> 16));
+    const after = <u32>(load<u64>(outer_ + number * 5) >> 20);
+    const before = <u32>popcnt<u32>(after & ((1 << fifth) - 1));
+    const first = load<u32>(starts_ + (number << 2));
+    store<i32>(to, i);
+    store<u32>(to, load<u32>(heads_ + ((<usize>(first + before)) << 2)), 4);
+    to += 8;
+  }
+  return to;
+}
+
+/**
+ * Extends the hits up to `end` except those within an earlier extension, and writes the rows of finished sequences.
+ * Positions count from offset `at`, the sequences are `done` up to `last`. Returns whether rows remain in `room`.
+ */
+function extendWords(
+  residues: usize,
+  offsets: usize,
+  last: i32,
+  at: i32,
+  end: usize,
+  start: usize,
+  room: i32,
+): bool {
+  let from = offsetOf(offsets, done);
+  let next = offsetOf(offsets, done + 1);
+  for (let hit = lists + HITS; hit < end; hit += 8) {
+    const position = at + load<i32>(hit);
+    if (position >= next) {
+      writeRows();
+      do {
+        done++;
+        from = next;
+        next = offsetOf(offsets, done + 1);
+      } while (done < last && position >= next);
+      if (done >= last) return false;
+      if (rows > room) return true;
+    }
+    if (position + WORD > next) continue;
+    const word = residues + <usize>position;
+    extendWord(
+      residues + <usize>from,
+      next - from,
+      position - from,
+      load<u32>(hit, 4),
+      base + <i32>(word - start),
+    );
+  }
+  return false;
+}
+
+/**
+ * Extends a word of a sequence at each of its positions in the query, from `head` on. `here` is its position in the
+ * concatenation of all sequences.
+ */
+function extendWord(sequence: usize, length: i32, place: i32, head: u32, here: i32): void {
+  const near = place >= NEAR && place < length - (WORD + NEAR) + 1;
+  let entry = head;
+  let p: usize = 0;
+  if (!(entry & LAST)) {
+    p = positions + ((<usize>entry) << 2);
+    entry = load<u32>(p);
+  }
+  while (true) {
+    const inQuery = <i32>(entry & ~LAST);
+    const diagonal = diagonals + ((<usize>((here - inQuery) & diagonalMask)) << 2);
+    if (here > load<i32>(diagonal) && (!near || scoreNear(sequence + <usize>place, inQuery) >= promise)) {
+      const score = extend(sequence, length, place, inQuery);
+      if (score >= threshold) note(inQuery, score);
+      // Words up to the end of the extension belong to it.
+      store<i32>(diagonal, max(here, here + reach - WORD));
+    }
+    if (entry & LAST) return;
+    p += 4;
+    entry = load<u32>(p);
+  }
 }
 
 /** Records an extension for the query at this position. */
@@ -159,98 +339,6 @@ function note(inQuery: i32, score: i32): void {
     touchedCount++;
   }
   if (score > before) store<i32>(best, score);
-}
-
-/**
- * Writes the positions of words to `hits` and returns its end. Every position is written, and kept by
- * advancing the pointer: an unpredictable branch would cost more.
- */
-function findWords(sequence: usize, length: i32): usize {
-  const bits_ = bits;
-  let to = hits;
-  let word: u32 = 0;
-  for (let k: usize = 0; k < 4; k++) word = (word << 5) | (<u32>load<u8>(sequence + k));
-  const end = length - WORD + 1;
-  let place: i32 = 0;
-  for (; place < end - 3; place += 4) {
-    const four = load<u32>(sequence + <usize>place, 4);
-    let entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
-    word = (word << 5) | (four & 31);
-    store<i32>(to, place);
-    to += ((entry >>> word) & 1) << 3;
-    entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
-    word = (word << 5) | ((four >>> 8) & 31);
-    store<i32>(to, place + 1);
-    to += ((entry >>> word) & 1) << 3;
-    entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
-    word = (word << 5) | ((four >>> 16) & 31);
-    store<i32>(to, place + 2);
-    to += ((entry >>> word) & 1) << 3;
-    entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
-    word = (word << 5) | (four >>> 24);
-    store<i32>(to, place + 3);
-    to += ((entry >>> word) & 1) << 3;
-  }
-  for (; place < end; place++) {
-    const entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
-    word = (word << 5) | (<u32>load<u8>(sequence + <usize>place, 4));
-    store<i32>(to, place);
-    to += ((entry >>> word) & 1) << 3;
-  }
-  return to;
-}
-
-/** Writes the head of the word at each position from `hits` up to `end` (8 bytes each). */
-function findHeads(sequence: usize, end: usize): void {
-  // Local copies, since globals are read anew each time.
-  const bits_ = bits;
-  const starts_ = starts;
-  const heads_ = heads;
-  for (let hit = hits; hit < end; hit += 8) {
-    const word = sequence + <usize>load<i32>(hit);
-    // Four codes as base-20 and base-32 numbers: first both pairs at once, then the two.
-    const four = load<u32>(word);
-    const even = four & 0x00ff00ff;
-    const odd = (four >>> 8) & 0x00ff00ff;
-    const of20 = even * 20 + odd;
-    const of32 = (even << 5) | odd;
-    const first = load<u32>(starts_ + ((<usize>((of20 & 0xffff) * 400 + (of20 >>> 16))) << 2));
-    const entries = load<u32>(bits_ + ((<usize>(((of32 & 0xffff) << 10) | (of32 >>> 16))) << 2));
-    const before = <u32>popcnt<u32>(entries & ((1 << load<u8>(word, 4)) - 1));
-    store<u32>(hit, load<u32>(heads_ + ((<usize>(first + before)) << 2)), 4);
-  }
-}
-
-/** Extends the words at the positions from `hits` up to `end`, except those within an earlier extension. */
-function extendWords(sequence: usize, length: i32, end: usize): void {
-  const positions_ = positions;
-  const diagonals_ = diagonals;
-  const mask = diagonalMask;
-  const base_ = base;
-  for (let hit = hits; hit < end; hit += 8) {
-    const place = load<i32>(hit);
-    let entry = load<u32>(hit, 4);
-    let p: usize = 0;
-    if (!(entry & LAST)) {
-      p = positions_ + ((<usize>entry) << 2);
-      entry = load<u32>(p);
-    }
-    const here = base_ + place;
-    while (true) {
-      const inQuery = <i32>(entry & ~LAST);
-      const diagonal = diagonals_ + ((<usize>((here - inQuery) & mask)) << 2);
-      const near = place >= NEAR && place < length - (WORD + NEAR) + 1;
-      if (here > load<i32>(diagonal) && (!near || scoreNear(sequence + <usize>place, inQuery) >= promise)) {
-        const score = extend(sequence, length, place, inQuery);
-        if (score >= threshold) note(inQuery, score);
-        // Words up to the end of the extension belong to it.
-        store<i32>(diagonal, max(here, here + reach - WORD));
-      }
-      if (entry & LAST) break;
-      p += 4;
-      entry = load<u32>(p);
-    }
-  }
 }
 
 /**
