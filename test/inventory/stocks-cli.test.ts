@@ -314,7 +314,6 @@ test.each([
   ["GET", `core/studies/${IDS.fish}?${FLAT}`, 404, "The addresses are listed at /"],
   ["GET", "core/usagelogs?format=csv", 404, "The addresses are listed at /"],
   ["GET", `data_management/datasets/?page_size=max&${FLAT}`, 404, "The addresses are listed at /"],
-  ["GET", "data_management/dropbox/", 404, "The addresses are listed at /"],
   ["POST", "data_management/datasetcollections/register/?format=json", 404, "The addresses are listed at /"],
   ["PUT", `assays/assays/${IDS.assay}/register/`, 404, "The addresses are listed at /"],
   ["GET", `protocols/protocols/${IDS.fish}?${FLAT}`, 404, "The addresses are listed at /"],
@@ -340,6 +339,12 @@ test.each(["annotationtypes", "stocks/equipment", "vocabularies/terms"])("lists 
   const records = body.results as Record<string, Json>[];
   expect(records).toBeArrayOfSize(Number(body.total));
   for (const record of records) expect(record.created).toBeString();
+});
+
+test("lists no dropboxes", async () => {
+  const { status, text } = await call("GET", `data_management/dropbox/?${FLAT}`);
+  expect([status, text]).toEqual([200, "[]"]);
+  expect((await lab.ask("GET", "data_management/dropbox/")).status).toBe(401);
 });
 
 test("pages through a list by `next`", async () => {

@@ -35,6 +35,7 @@ import { Problem } from "../../problem.ts";
 export function addRecords(api: Api): void {
   addRoot(api);
   addResolver(api);
+  addDropboxes(api);
   for (const resource of RESOURCES) {
     addCollection(api, resource);
     addItem(api, resource);
@@ -66,6 +67,10 @@ function addRoot(api: Api): void {
     run: () => respondJson({ version: "v2" }),
   });
 }
+
+/** LabID's client lists the folders for uploads of its user before it shows its configuration; labd has none. */
+const addDropboxes = (api: Api): void =>
+  void api.add("GET", "data_management/dropbox/", { signedIn: true, run: () => respondJson([]) });
 
 /** Finds records by id or name, as clients of LabID do. */
 function addResolver(api: Api): void {
