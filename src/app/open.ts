@@ -69,13 +69,19 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Milliseconds to wait for a command that holds the data directory. */
 const LOCK_PATIENCE = 3000;
 
-/** Opens everything but the socket, in order; `close` closes in reverse. @throws Problem */
-export async function open(config: Config, clock: Clock = systemClock): Promise<App> {
+/**
+ * Opens everything but the socket, in order; `close` closes in reverse. @param patience milliseconds to wait for a
+ * command that holds the data directory. @throws Problem
+ */
+export async function open(
+  config: Config,
+  clock: Clock = systemClock,
+  patience = LOCK_PATIENCE,
+): Promise<App> {
   const plainLog = openLog(config.log, (line) => process.stderr.write(line), clock.now);
-  const lock = lockDirectory(config.data_dir, LOCK_PATIENCE);
+  const lock = lockDirectory(config.data_dir, patience);
   let database: Database | undefined;
   try {
     database = await openData(config, plainLog, clock);

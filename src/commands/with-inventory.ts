@@ -5,6 +5,7 @@ import { openData } from "../app/data-directory.ts";
 import { type App, open } from "../app/open.ts";
 import { type Config, type SettingName, socketPath } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";
+import { systemClock } from "../platform/clock.ts";
 import { Problem } from "../problem.ts";
 import { type Call, suggestion } from "./command.ts";
 
@@ -72,13 +73,20 @@ export async function withInventory<T>(
 
 /** The service in this process; null where a server has the data directory. */
 async function openUnlessRunning(config: Config): Promise<App | null> {
-  try {
-    return await open({ ...config, workers: 0, log: "off" });
-  } catch (error) {
-    if (error instanceof Problem && error.code === "already_running") return null;
-    throw error;
-  }
+  const attempt = (patience?: number): Promise<App | null> =>
+    open({ ...config, workers: 0, log: "off" }, systemClock, patience).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === "already_running") return null;
+      throw error;
+    });
+  // Only a command will release the directory soon.
+  return (await attempt(0)) ?? ((await isServing(config)) ? null : attempt());
 }
+
+const isServing = (config: Config): Promise<boolean> =>
+  callServer(new Request(`${serverAddress(config)}/healthz`), config).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 const addToken = (accounts: Accounts, username: string): { token: string; id: string } =>
   accounts.tokens.add(accounts.userId(username, { active: true }), {

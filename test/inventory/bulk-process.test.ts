@@ -13,7 +13,7 @@ import { type Lab, openLab } from "./harness.ts";
 
 /** Bulk changes, which another process writes. */
 
-const RECORDS = 5000;
+const RECORDS = 2000;
 const directory = mkdtempSync(join(tmpdir(), "labd-bulk-"));
 const pool = new RequestPool({ version: VERSION, log: openLog("off", () => {}, Date.now) });
 /** The same records: in a file, and in memory, where everything is written on the thread of the server. */

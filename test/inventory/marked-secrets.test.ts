@@ -198,11 +198,14 @@ const OF_RECORDS = [
   "?explain=1",
 ];
 const variantsOf = (path: string): string[] =>
-  /(labels|import)\/?$/.test(path)
-    ? [""]
-    : RESOURCES.some(({ segment }) => [segment, `${segment}/{id}`].includes(path.replace(/\/$/, "")))
-      ? OF_RECORDS
-      : ["?deleted=all&page_size=max", `?${AS_OF}`];
+  // The text of a PDF is compressed.
+  /labels\/?$/.test(path)
+    ? ["?format=zpl"]
+    : /(history|import)\/?$/.test(path)
+      ? [""]
+      : RESOURCES.some(({ segment }) => [segment, `${segment}/{id}`].includes(path.replace(/\/$/, "")))
+        ? OF_RECORDS
+        : ["?deleted=all&page_size=max", `?${AS_OF}`];
 
 /** Addresses of everything that can be read, from the OpenAPI document. */
 async function addresses(): Promise<string[]> {
@@ -221,7 +224,7 @@ async function addresses(): Promise<string[]> {
   found.push(
     ...ids.map(({ id }) => `batches/${id}/?page_size=max`),
     "changes/?page_size=10000",
-    "batches/?page_size=max",
+    "batches/?page_size=100",
   );
   for (const resource of RESOURCES)
     for (const name of pathNames(DECLARED, resource))
