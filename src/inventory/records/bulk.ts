@@ -8,7 +8,7 @@ import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { Problem, PROBLEMS } from "../../problem.ts";
 import type { RecordReader } from "./record-reader.ts";
-import { forbidden, type RecordWriter } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
 
 /** Writes of several records: all of them or, if one is refused, none. Row numbers are in the order of the request. */
 export class Bulk {
@@ -53,14 +53,11 @@ export class Bulk {
     if (ids.length === 0) throw invalidField("id", "Name the records: /bulk_delete/?id=<id>&id=<id>.");
     const marked = each(ids, (id) => {
       const rid = this.#find(resource, id, actor);
-      if (!this.writer.allows(resource, rid, "delete", actor))
-        throw new Problem("forbidden", `You do not have permission to delete ${quoted(id)}.`, {
-          cause: forbidden(),
-        });
-      this.writer.markDeleted(resource, rid, actor);
+      this.#markDeleted(resource, { rid, id }, actor);
       return rid;
     });
     if (marked.refusals.length > 0) throw refusal(marked.refusals, (i) => ids[i]);
+    if (!this.writer.isAnyReferenced(resource, marked.done)) return [...ids];
     // Together, as they may refer to each other.
     const { refusals } = each(marked.done, (rid) => {
       this.writer.verify(resource, rid, actor);
@@ -68,6 +65,15 @@ export class Bulk {
     });
     if (refusals.length > 0) throw refusal(refusals, (i) => ids[i]);
     return [...ids];
+  }
+
+  #markDeleted(resource: Resource, { rid, id }: { rid: number; id: string }, actor: Actor): void {
+    try {
+      this.writer.markDeleted(resource, rid, actor);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "forbidden") throw error;
+      throw new Problem("forbidden", `You do not have permission to delete ${quoted(id)}.`, { cause: error });
+    }
   }
 
   #find(resource: Resource, id: string, actor: Actor): number {

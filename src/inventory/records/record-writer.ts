@@ -239,6 +239,19 @@ export class RecordWriter {
     return microsecondsOf(this.clock);
   }
 
+  /** Whether a record that is not deleted refers to one of these. */
+  isAnyReferenced(resource: Resource, rids: readonly number[]): boolean {
+    const list = clause("SELECT value FROM json_each(?)", [JSON.stringify(rids)]);
+    return [...this.resources.values()].filter(isGuarded).some((other) =>
+      Object.entries(other.fields).some(([by, { to }]) => {
+        if (to !== resource.name) return false;
+        const referring = clause(`t.${columnOf(other, by)} IN (${list.text}) AND t.deleted = 0`, list.args);
+        const { text, args } = selecting(other, referring);
+        return this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args);
+      }),
+    );
+  }
+
   /** @throws Problem conflict where a record that is not deleted refers to this one */
   #refuseReferenced(resource: Resource, rid: number): void {
     const guarded = [...this.resources.values()].filter(isGuarded);
