@@ -20,6 +20,7 @@ interface Exports {
   score16(...addresses: number[]): void;
   trace16(...addresses: number[]): void;
   band32(...addresses: number[]): void;
+  scoreBand(...addresses: number[]): void;
   prepareScan(...addresses: number[]): void;
   scan(...addresses: number[]): number;
   scannedRows(): number;
@@ -364,6 +365,50 @@ export class Kernel {
     above.f.set(f);
     return whole === rows.length ? band : bandScalar(rows, subject, above, local, this.#scoring, whole, band);
   };
+
+  /**
+   * Scores of the columns of a profile against the columns `low[i]` to `high[i]` of another, row after row: sums of
+   * frequency times score over the residues. Valid until the next use of the kernel.
+   *
+   * @param frequencies of the residues in each row
+   * @param residueScores for each residue its score against each column
+   */
+  bandScores(
+    frequencies: Float64Array,
+    residueScores: readonly Float64Array[],
+    low: Int32Array,
+    high: Int32Array,
+  ): Float64Array {
+    const [first, last] = [Math.min(...low), Math.max(...high)];
+    const cells = low.reduce((sum, from, i) => sum + high[i] + 1 - from, 0);
+    const columns = last + 1 - first;
+    const [frequenciesAt, rowsAt, lowAt, highAt, termsAt, scoresAt] = this.#layOut([
+      frequencies.byteLength,
+      residueScores.length * columns * 8 + 56,
+      low.byteLength,
+      high.byteLength,
+      residueScores.length * 16,
+      cells * 8 + 56,
+    ]);
+    const { buffer } = this.#bytes;
+    new Float64Array(buffer, frequenciesAt, frequencies.length).set(frequencies);
+    const rows = new Float64Array(buffer, rowsAt, residueScores.length * columns);
+    for (const [r, scores] of residueScores.entries())
+      rows.set(scores.subarray(first, last + 1), r * columns);
+    new Int32Array(buffer, lowAt, low.length).set(low);
+    new Int32Array(buffer, highAt, high.length).set(high);
+    this.#exports.scoreBand(
+      low.length,
+      frequenciesAt,
+      rowsAt - first * 8,
+      columns * 8,
+      lowAt,
+      highAt,
+      termsAt,
+      scoresAt,
+    );
+    return new Float64Array(buffer, scoresAt, cells);
+  }
 
   /**
    * Finds seeds in the sequences of `ranges` ([first, end)). Calls `onHit` for every sequence and query with an

@@ -1,4 +1,5 @@
 import { STANDARD } from "./alphabet.ts";
+import { blosumKernel } from "./blosum-kernel.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 import { END_GAP_FACTOR } from "./options.ts";
 import { GAP_FIRST, GAP_NEXT } from "./statistics.ts";
@@ -72,6 +73,8 @@ export interface ProfileAlignment {
 }
 
 const NEGATIVE_INFINITY = -1e30;
+/** Cells of the band scored at a time, unless a row has more. */
+const MAX_SCORED_CELLS = 1 << 18;
 /** Step bits: gap in the first profile, gap in the second, and whether these gaps were already open. */
 const IN_FIRST = 1;
 const IN_SECOND = 2;
@@ -97,14 +100,17 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
   // Best paths of the row above: all, and those that end in a gap in the second profile.
   const h = new Float64Array(columns + 1).fill(NEGATIVE_INFINITY);
   const dsequenceColumns = new Float64Array(columns + 1).fill(NEGATIVE_INFINITY);
-  const scores = new Float64Array(columns + 1);
+  let scores: Float64Array = new Float64Array(columns + 1);
+  /** Rows scored so far, and the index of the first cell of `scores` in `steps`. */
+  let scored = 0;
+  let scoresFrom = 0;
   const inner = costsOf(b, 1);
   const outer = costsOf(b, END_GAP_FACTOR);
   for (let i = 0; i <= rows; i++) {
     const [from, to] = [low[i], high[i]];
     if (i > 0) {
       for (let j = high[i - 1] + 1; j <= to; j++) h[j] = dsequenceColumns[j] = NEGATIVE_INFINITY;
-      scoreRow(a, i - 1, residueScores, scores, from, to);
+      if (i > scored) scoreRows(i);
     }
     fillRow(
       i,
@@ -116,18 +122,32 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
   }
   return traceback(rows, columns, band, (i, j) => steps[starts[i] + j]);
 
+  /** Scores rows from `first` on, as many as MAX_SCORED_CELLS admits. */
+  function scoreRows(first: number): void {
+    scoresFrom = starts[first] + low[first];
+    scored = first;
+    while (scored < rows && starts[scored + 1] + high[scored + 1] - scoresFrom < MAX_SCORED_CELLS) scored++;
+    scores = blosumKernel().bandScores(
+      a.frequencies.subarray((first - 1) * RESIDUES, scored * RESIDUES),
+      residueScores,
+      low.subarray(first, scored + 1),
+      high.subarray(first, scored + 1),
+    );
+  }
+
   /** Fills row i; `diagonal` is the cell above and left of its first one. */
   function fillRow(i: number, from: number, to: number, at: number, diagonal: number): void {
     const { open, close, next } = i === 0 || i === rows ? outer : inner;
     const openA = i > 0 ? a.open[i - 1] : 0;
     const closeA = i > 0 ? a.close[i - 1] : 0;
     const nextA = i > 0 ? a.next[i - 1] : 0;
+    const scoreAt = at - scoresFrom;
     let gapFirst = NEGATIVE_INFINITY;
     let left = NEGATIVE_INFINITY;
     for (let j = from; j <= to; j++) {
       const above = h[j];
       let bits = 0;
-      let best = diagonal + scores[j];
+      let best = diagonal + scores[scoreAt + j];
       diagonal = above;
       if (i === 0) best = j === 0 ? 0 : NEGATIVE_INFINITY;
       else if (j === 0) best = NEGATIVE_INFINITY;
@@ -168,24 +188,6 @@ function costsOf(
     return out;
   };
   return { open: scaled(open), close: scaled(close), next: scaled(next) };
-}
-
-/** Mean scores of a column of a profile against columns from..to of the other. */
-function scoreRow(
-  { frequencies }: Profile,
-  column: number,
-  residueScores: readonly Float64Array[],
-  scores: Float64Array,
-  from: number,
-  to: number,
-): void {
-  for (let j = from; j <= to; j++) scores[j] = 0;
-  for (let r = 0; r < RESIDUES; r++) {
-    const frequency = frequencies[column * RESIDUES + r];
-    if (frequency === 0) continue;
-    const residueScore = residueScores[r];
-    for (let j = from; j <= to; j++) scores[j] += frequency * residueScore[j];
-  }
 }
 
 function traceback(

@@ -226,3 +226,26 @@ describe("alignments", () => {
     }
   });
 });
+
+test("scores a band of profiles exactly as one residue after another", () => {
+  const next = random(91);
+  for (let round = 0; round < 40; round++) {
+    const rows = 1 + Math.floor(next() * 20);
+    const columns = 1 + Math.floor(next() * 300);
+    const frequencies = Float64Array.from({ length: rows * 20 }, () => (next() < 0.7 ? 0 : next()));
+    const residueScores = Array.from({ length: 20 }, () =>
+      Float64Array.from({ length: columns }, () => next() * 20 - 8),
+    );
+    const low = Int32Array.from({ length: rows }, () => Math.floor(next() * columns));
+    const high = low.map((from) => from + Math.floor(next() * (columns - from)));
+    const wanted: number[] = [];
+    for (let i = 0; i < rows; i++) {
+      for (let j = low[i]; j <= high[i]; j++) {
+        let score = 0;
+        for (let r = 0; r < 20; r++) score += frequencies[i * 20 + r] * residueScores[r][j];
+        wanted.push(score);
+      }
+    }
+    expect([...kernel.bandScores(frequencies, residueScores, low, high)]).toEqual(wanted);
+  }
+});

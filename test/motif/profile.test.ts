@@ -98,3 +98,12 @@ test("reports an alignment path at the edge of the band", () => {
   expect(alignProfiles(profile, profile, tight).touchesBand).toBe(true);
   expect(alignProfiles(profile, profile, wide)).toMatchObject({ touchesBand: false, length: 40 });
 });
+
+test("aligns long profiles, which are scored in parts", () => {
+  const protein = randomProtein(random(83), 700);
+  const columns = Int32Array.from(protein.keys());
+  const profile = profileOf([protein], [columns], 700);
+  const { first, second } = alignProfiles(profile, profile, everything(700, 700));
+  expect(first).toEqual(columns);
+  expect(second).toEqual(columns);
+});

@@ -5,6 +5,8 @@
 
 /** Below every possible score, with room to subtract gap costs. */
 const NEVER: i32 = -(1 << 30);
+/** Residues of a profile. */
+const RESIDUES: i32 = 20;
 /** Padding on both sides of the scores of a row. */
 const PAD: usize = 32;
 
@@ -172,4 +174,62 @@ export function band32(
   store<i32>(best, bestScore);
   store<i32>(best, bestRow, 4);
   store<i32>(best, bestColumn, 8);
+}
+
+/**
+ * Scores of the columns of one profile against those of another within a band: for every residue that the column of
+ * the first has, its frequency times the residue's score against the column of the second, added in order of residues.
+ *
+ * `frequencies`: RESIDUES f64 per row. `residueScores`: for each residue a row of f64, `stride` bytes apart. `low`,
+ * `high`: i32 per row, its first and last column. Writes the scores (f64) of all rows, one after another, to `scores`.
+ * `terms`: 16 * RESIDUES bytes. 56 bytes after the rows and the scores must be accessible.
+ */
+export function scoreBand(
+  rows: i32,
+  frequencies: usize,
+  residueScores: usize,
+  stride: usize,
+  low: usize,
+  high: usize,
+  terms: usize,
+  scores: usize,
+): void {
+  for (let i = 0; i < rows; i++) {
+    const from = <usize>load<i32>(low + ((<usize>i) << 2));
+    const to = <usize>load<i32>(high + ((<usize>i) << 2));
+    // Frequency and row of scores of each residue of the column.
+    let end = terms;
+    let row = residueScores + (from << 3);
+    for (let r = 0; r < RESIDUES; r++) {
+      const frequency = load<f64>(frequencies);
+      frequencies += 8;
+      if (frequency != 0) {
+        store<f64>(end, frequency);
+        store<u32>(end, <u32>row, 8);
+        end += 16;
+      }
+      row += stride;
+    }
+    const length = (to + 1 - from) << 3;
+    for (let at: usize = 0; at < length; at += 64) {
+      let a = f64x2.splat(0);
+      let b = a;
+      let c = a;
+      let d = a;
+      for (let term = terms; term < end; term += 16) {
+        const frequency = v128.load64_splat(term);
+        const column = <usize>load<u32>(term, 8) + at;
+        a = f64x2.add(a, f64x2.mul(frequency, v128.load(column)));
+        b = f64x2.add(b, f64x2.mul(frequency, v128.load(column, 16)));
+        c = f64x2.add(c, f64x2.mul(frequency, v128.load(column, 32)));
+        d = f64x2.add(d, f64x2.mul(frequency, v128.load(column, 48)));
+      }
+      // What is written beyond the end of a row is replaced by the next row.
+      v128.store(scores + at, a);
+      v128.store(scores + at, b, 16);
+      v128.store(scores + at, c, 32);
+      v128.store(scores + at, d, 48);
+    }
+    scores += length;
+  }
 }

@@ -3,4 +3,4 @@ export { score8 } from "./score8";
 export { score16 } from "./score16";
 export { trace16 } from "./trace";
 export { prepareScan, scan, scannedRows, scannedSequences } from "./scan";
-export { band32 } from "./band";
+export { band32, scoreBand } from "./band";
