@@ -46,6 +46,28 @@ const TOOLKITS: Toolkit[] = [
     command: async (wsdl) => [PYTHON!, join(CLIENTS, "zeep-client.py"), wsdl],
   },
   {
+    name: "suds (Python)",
+    isThere: succeeds(DEBIAN_PYTHON, "-c", "import suds"),
+    command: async (wsdl) => [DEBIAN_PYTHON, join(CLIENTS, "suds-client.py"), wsdl],
+  },
+  {
+    name: "PySimpleSOAP (Python)",
+    isThere: succeeds(DEBIAN_PYTHON, "-c", "import pysimplesoap"),
+    command: async (wsdl) => [DEBIAN_PYTHON, join(CLIENTS, "pysimplesoap-client.py"), wsdl],
+    hasProblem: false,
+  },
+  {
+    name: "SoapClient (PHP)",
+    isThere: succeeds("php", "-r", "exit(class_exists('SoapClient') ? 0 : 1);"),
+    command: async (wsdl) => ["php", join(CLIENTS, "php-soap.php"), wsdl],
+  },
+  {
+    name: "soap4r (Ruby)",
+    isThere: succeeds("ruby", "-e", 'require "soap/wsdlDriver"'),
+    command: async (wsdl) => ["ruby", join(CLIENTS, "soap4r.rb"), wsdl],
+    hasProblem: false,
+  },
+  {
     name: "npm soap (Node)",
     isThere: NODE !== null && existsSync(join(ROOT, "node_modules/soap")),
     command: async (wsdl) => [NODE!, join(CLIENTS, "npm-soap.cjs"), wsdl],

@@ -41,6 +41,8 @@ interface JsonSchema {
   description: string;
   format?: string;
   enum?: readonly string[];
+  /** A schema, or null. */
+  anyOf?: readonly [JsonSchema, unknown];
 }
 
 const descriptionOf = (schema: object): string => (schema as JsonSchema).description;
@@ -54,9 +56,10 @@ function fields<Source>(
   return names.map((pair) => {
     const [name, field] = (typeof pair === "string" ? [pair, pair] : pair) as [string, keyof Source & string];
     const property = properties[field];
-    const occurs = Array.isArray(property.type) ? "optional" : "once";
+    const shape = property.anyOf?.[0] ?? property;
+    const occurs = property.anyOf || Array.isArray(property.type) ? "optional" : "once";
     const read = (source: Source) => (source[field] === null ? [] : [source[field]]);
-    return { name, type: simpleType(property), occurs, meaning: property.description, read };
+    return { name, type: simpleType(shape), occurs, meaning: shape.description, read };
   });
 }
 

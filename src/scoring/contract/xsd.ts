@@ -73,9 +73,10 @@ function addTextType(schema: XMLBuilder, { name, meaning, characters, choices }:
 }
 
 function addMessage(schema: XMLBuilder, name: string, meaning: string, fields: Fields): void {
-  const element = schema.ele("xs:element", { name });
-  addMeaning(element, meaning);
-  const sequence = element.ele("xs:complexType").ele("xs:sequence");
+  // PySimpleSOAP takes the first child of the element for its type, and Axis wraps no parameters where the type has a
+  // second child: the meaning can only be a comment.
+  schema.com(` ${meaning} `);
+  const sequence = schema.ele("xs:element", { name }).ele("xs:complexType").ele("xs:sequence");
   for (const [name, field] of Object.entries(fields)) addField(sequence, name, field);
 }
 
