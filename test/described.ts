@@ -88,3 +88,44 @@ export function complaints(
   if (type !== "application/json") return [];
   return errorsOf(content.schema, JSON.parse(answer.text)).map((error) => `${where}: ${error}`);
 }
+
+/** The request that the examples of an operation make. */
+export function exampleCall(path: string, { parameters, requestBody }: Operation) {
+  const query = new URLSearchParams();
+  let address = path;
+  for (const { name, in: place, example } of parameters) {
+    if (place === "path") address = address.replace(`{${name}}`, encodeURIComponent(String(example)));
+    else if (example !== undefined && place === "query") query.append(name, [example].flat().join());
+  }
+  const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  return {
+    address: query.size > 0 ? `${address}?${query.toString()}` : address,
+    ...(type === undefined ? {} : bodyOf(type, media!)),
+  };
+}
+
+function bodyOf(type: string, { example }: Media): { body: string | FormData; type?: string } {
+  if (type === "multipart/form-data") {
+    const body = new FormData();
+    body.append("file", new File(["a,b\n"], "a.csv"));
+    return { body };
+  }
+  return { type, body: typeof example === "string" ? example : JSON.stringify(example) };
+}
+
+/** Errors in the examples of an operation, by its own schemas. */
+export function exampleErrors({ parameters, requestBody, responses }: Operation): string[] {
+  const messages = [...Object.values(responses), ...(requestBody ? [requestBody] : [])];
+  const media = messages.flatMap(({ content = {} }) => Object.values(content));
+  return [...parameters, ...media]
+    .filter(({ example }) => example !== undefined)
+    .flatMap(({ schema, example }) => errorsOf(schema, example));
+}
+
+/** Whether an operation has an example of its request or of a response, or neither takes nor returns anything. */
+export function hasExample({ parameters, requestBody, responses }: Operation): boolean {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
+  const messages = [...successes.map(([, response]) => response), ...(requestBody ? [requestBody] : [])];
+  const parts = [...parameters, ...messages.flatMap(({ content = {} }) => Object.values(content))];
+  return parts.length === 0 || parts.some(({ example }) => example !== undefined);
+}

@@ -83,7 +83,7 @@ const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> =
   sub_id: ["Id of the annotation, note or file.", EXAMPLE_ID],
   grant: ["Id of the grant: `grant` in the list of grants, `id` in the history.", EXAMPLE_ID],
   user: ["Username or id.", "carol"],
-  group: ["Name or id.", "Genomics"],
+  group: ["Name or id.", "Microscopy"],
   member: ["Username or id of the account.", "bob"],
 };
 

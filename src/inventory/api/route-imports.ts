@@ -1,13 +1,14 @@
 import { Type } from "typebox";
 import { type ImportOptions, REPORT } from "../imports/import.ts";
 import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
+import { csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";
-import { KINDS } from "../model/field.ts";
+import { type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../model/parse-json.ts";
-import { inQuery, nounsOf } from "../model/schema.ts";
-import { RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { creationSchema, inQuery, nounsOf } from "../model/schema.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { type Api } from "./operation-plugin.ts";
@@ -47,6 +48,12 @@ const OPTIONS = closed({
 });
 
 const TEMPLATE_FORMAT = Type.Enum(["xlsx", "api"], { examples: ["xlsx"] });
+
+/** A header, and a row with the required fields. */
+function exampleFile(resource: RoutedResource): string {
+  const [example] = (creationSchema(DECLARED, resource) as { examples?: JsonObject[] }).examples!;
+  return csvText(Object.keys(example), [example]);
+}
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
 export function addImports(api: Api, imports: Imports): void {
@@ -123,7 +130,11 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
     summary: `Import ${nounsOf(resource).many}`,
     description: DESCRIPTION,
     query: OPTIONS,
-    sends: { ...binary(["text/csv", MEDIA_TYPES.xlsx], "ImportFile"), ...UPLOAD },
+    sends: {
+      "text/csv": { schema: TEXT, example: exampleFile(resource) },
+      ...binary(MEDIA_TYPES.xlsx),
+      ...UPLOAD,
+    },
     returns: { ...content(RESPONSE), "application/x-ndjson": { schema: TEXT } },
     responses: {
       202: {

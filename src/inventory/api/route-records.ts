@@ -111,7 +111,8 @@ function addCollection(api: Api, resource: RoutedResource): void {
   const changes = changesSchema(DECLARED, resource);
   const { readOnly: _, ...id } = valueSchema(DECLARED, resource, "id") as TSchema & { readOnly?: boolean };
   const name = schemaName(resource);
-  const [example] = (changes as { examples?: object[] }).examples!;
+  const creation = creationSchema(DECLARED, resource);
+  const [example] = (creation as { examples?: object[] }).examples!;
   const update = Type.Intersect([Type.Object({ id }), changes]);
   const renderings = parametersOf(resource);
   const list = api.add("GET", [resource, ""], {
@@ -129,7 +130,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
       "A list of objects creates several records, or none if any is invalid; the response then lists the errors of each.",
     parameters: renderings,
     accepts: ["dryRun", "several", "once"],
-    sends: content(creationSchema(DECLARED, resource)),
+    sends: content(creation),
     status: 201,
     returns: rendered(record),
     heavy: (_, sent) => hasLargeBody(sent!),
@@ -184,7 +185,7 @@ const SEARCHED = Type.Object(
     additionalProperties: true,
     description:
       "Each member is a parameter of the list with its value or a list of values; `query_expression` may be JSON itself.",
-    examples: [{ page_size: 5, ordering: "-created" }],
+    examples: [{ page_size: 5 }],
   },
 );
 

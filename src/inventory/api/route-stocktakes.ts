@@ -15,7 +15,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { type Api } from "./operation-plugin.ts";
+import { type Api, type Path } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
 import { closed, content, COUNT, TEXT } from "./schema.ts";
@@ -28,9 +28,10 @@ const REPORT = Type.Object({
   ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(Type.Object({}))])),
 });
 const code = Type.String({ pattern: "^[^\\0]*[^\\0\\s][^\\0]*$", description: "The scanned text." });
+const scanned = Type.String({ ...code, examples: ["LO0000001"] });
 const SCANS = closed({
   code: Type.Optional(code),
-  codes: Type.Optional(Type.Array(code, { minItems: 1, maxItems: MAX_CODES })),
+  codes: Type.Optional(Type.Array(code, { minItems: 1, maxItems: MAX_CODES, examples: [["LO0000001"]] })),
   place: Type.Optional(
     Type.Union([TEXT, Type.Null()], {
       description: "Id of the location inside the counted one in which they were scanned.",
@@ -48,8 +49,8 @@ const APPLY = closed({
 
 /** Scanning, counting and applying a stocktake. The stocktakes themselves are an ordinary resource. */
 export function addStocktakes(api: Api): void {
-  const path = `${STOCKTAKE.segment}/:id/`;
-  api.add("GET", `${path}count/`, {
+  const below = (rest: string): Path => [STOCKTAKE, `:id/${rest}`];
+  api.add("GET", below("count/"), {
     summary: "Get the report of a stocktake",
     description:
       "The current state of an open stocktake; the stored report of an applied one. Contains only records that the caller may view.",
@@ -66,7 +67,7 @@ export function addStocktakes(api: Api): void {
       return respond(csvOf(report), 200, MEDIA_TYPES.csv, headers);
     },
   });
-  api.add("POST", `${path}scans/`, {
+  api.add("POST", below("scans/"), {
     summary: "Add scanned codes to a stocktake",
     description: `At most ${MAX_CODES} codes in one request. A repeated code is stored once. Several devices may scan at the same time.`,
     body: SCANS,
@@ -80,15 +81,15 @@ export function addStocktakes(api: Api): void {
       return respondJson({ results });
     },
   });
-  api.add("DELETE", `${path}scans/`, {
+  api.add("DELETE", below("scans/"), {
     summary: "Remove a scanned code from a stocktake",
-    query: Type.Object({ code }),
+    query: Type.Object({ code: scanned }),
     async run({ call, params, query }) {
       await write(call, params.id, (rid) => removeScan(call.store, rid, query.code));
       return noContent();
     },
   });
-  api.add("POST", `${path}apply/`, {
+  api.add("POST", below("apply/"), {
     summary: "Apply a stocktake",
     description:
       "Moves misplaced items to where they were found, handles missing items as `missing` says, and stores the report. " +

@@ -5,7 +5,7 @@ export { pageOf } from "../model/schema.ts";
 
 /** Schemas and contents that several operations share. */
 
-export type Content = Record<string, { schema: object }>;
+export type Content = Record<string, { schema: object; example?: unknown }>;
 
 export const TEXT = Type.String();
 export const COUNT = Type.Integer();

@@ -1,5 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
+import { columnOf } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { Statements } from "./statements.ts";
 import type { AuditDetail, AuditLog } from "../../accounts/audit.ts";
@@ -108,7 +109,7 @@ export class BatchAudit {
   #addGrant(now: StoredRecord, before: StoredRecord | undefined, after: StoredRecord | undefined): void {
     const kind = String(now.object_kind);
     const object = DECLARED.get(kind);
-    const idOf = () => (object ? this.#text(object.table, "id", now.object_rid) : null);
+    const idOf = () => (object ? this.#text(object.table, columnOf(object, "id"), now.object_rid) : null);
     const rights = (grant: StoredRecord | undefined): string[] =>
       grant?.deleted === 0 ? ["view", "change", "delete"].filter((right) => grant[right] === 1) : [];
     this.#add("permission.change", kind, idOf, () => ({

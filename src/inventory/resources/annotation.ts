@@ -38,12 +38,12 @@ export const annotation = subResource({
   members: {
     name: nullableText("Name of the type; null where the caller may not view it."),
     value: {
-      schema: Shape.Unknown({ examples: ["4F10"] }),
+      schema: Shape.Unknown({ examples: ["L2026-17"] }),
       doc: "The value; by default that of its type.",
       write: "optional",
     },
     annotation_type_id: {
-      schema: Shape.Unknown({ examples: ["clone"] }),
+      schema: Shape.Unknown({ examples: ["lot_number"] }),
       doc: "An annotation type or custom property type, by id or name.",
       write: "required",
       fixed: true,

@@ -109,7 +109,6 @@ const choiceFields: Resource["fields"] = {
 };
 
 const MACHINE_NAME = text("Machine name.", {
-  example: "clone",
   write: "required",
   blank: false,
   folded: "name_fold",
@@ -120,7 +119,7 @@ const MACHINE_NAME = text("Machine name.", {
 const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
   url: urlField(segment, "api"),
   ...commonFields(),
-  name: MACHINE_NAME,
+  name: { ...MACHINE_NAME, example: segment === "annotationtypes" ? "lot_number" : "clone" },
   choice_label: text("Label in selections; by default the label."),
   description: prose("Purpose; may be empty.", { folded: "description_fold", trigrams: "description" }),
   public: publicField({ shown: "always" }),

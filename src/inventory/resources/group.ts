@@ -17,7 +17,7 @@ export const group: Resource = {
     rid: rowNumber(),
     id: uuid("Identifier of the group."),
     name: text("Name of the group; must not contain commas.", {
-      example: "Genomics",
+      example: "Microscopy",
       write: "required",
       blank: false,
       unique: true,
