@@ -30,7 +30,7 @@ const MAX_WRITES = 5000;
 const MAX_MOVES = 100;
 /** So few rows are sorted by a statement if their order is not in memory. */
 const NARROW = 2000;
-/** So few are sorted by a statement in less time than the order takes to walk over. */
+/** So few are sorted by a statement in less time than the order takes to walk over; a search finds them fast, too. */
 const FEW = 100;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
 const SMALL_TABLE = 5000;
@@ -128,11 +128,12 @@ export class RowIndex {
     if (!load || this.#maxRow(scope) > MAX_ROWS) return undefined;
     const { sets, rest } = this.#split(scope, condition);
     const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
+    // Few rows are found by the trigram index even where nothing is in memory.
     const isLight =
-      sets.length > 0 &&
-      (isNarrow || !isScan(rowsStatement(scope.resource, and(...rest), this.#plan(scope))));
+      isNarrow ||
+      (sets.length > 0 && !isScan(rowsStatement(scope.resource, and(...rest), this.#plan(scope))));
     const terms = order.filter((term) => "path" in term);
-    const isSorted = isNarrow || this.#order(scope, terms, false) !== undefined;
+    const isSorted = isNarrow || this.#order(scope, terms) !== undefined;
     const contents: Content[] = isLight ? [] : rest.map((part) => ({ holding: part }));
     if (!isSorted) contents.push({ inOrder: terms });
     return contents.map((content) => this.#load(load, scope, content));
@@ -147,8 +148,12 @@ export class RowIndex {
     const isLast = sets.length > 0 && rest.length === 1;
     const unread = isLast ? rest : rest.filter((part) => !this.#addAsked(scope, part, sets));
     if (sets.length === 0) return undefined;
-    if (unread.length === 1) sets.push(this.#keepSet(scope, unread[0], this.#rows(scope, unread[0])));
-    else if (unread.length > 1) sets.push(new RowSet(this.#rows(scope, and(...unread))));
+    if (unread.length > 0) {
+      const part = and(...unread);
+      const rids = this.#rows(scope, part);
+      const isKept = unread.length === 1 && this.#bound(scope, part) > FEW;
+      sets.push(isKept ? this.#keepSet(scope, part, rids) : new RowSet(rids));
+    }
     return RowSet.intersection(sets);
   }
 
@@ -162,7 +167,7 @@ export class RowIndex {
     const [head, ...tail] = order;
     const first = head && "first" in head ? head.first : undefined;
     const total = rows.count();
-    const sorted = this.#order(scope, (first ? tail : order) as Terms, total <= FEW);
+    const sorted = total > FEW ? this.#order(scope, (first ? tail : order) as Terms) : undefined;
     const end = limit < 0 ? undefined : offset + limit;
     if (!sorted) {
       if (total > NARROW) return undefined;
@@ -233,8 +238,8 @@ export class RowIndex {
     return set;
   }
 
-  /** The order, if it is in memory; or if it was asked for before, unless few rows are to be sorted. */
-  #order(scope: Scope, terms: Terms, areFew: boolean): Order | undefined {
+  /** The order, if it is in memory or was asked for before. */
+  #order(scope: Scope, terms: Terms): Order | undefined {
     const content = { inOrder: terms };
     const kept = this.#take("orders", scope, content);
     if (kept) {
@@ -246,7 +251,6 @@ export class RowIndex {
       }
       this.#kept.orders.delete(this.#key(scope, content));
     }
-    if (areFew) return undefined;
     const rids = this.#readAsked(scope, content);
     return rids && this.#keepOrder(scope, terms, rids);
   }
