@@ -62,6 +62,17 @@ const TOOLKITS: Toolkit[] = [
     command: async (wsdl) => ["php", join(CLIENTS, "php-soap.php"), wsdl],
   },
   {
+    name: "tclws (Tcl)",
+    isThere: existsSync("/usr/share/doc/tclws") && Bun.which("tclsh") !== null,
+    command: async (wsdl) => ["tclsh", join(CLIENTS, "tclws.tcl"), wsdl],
+    hasProblem: false,
+  },
+  {
+    name: "asmx (Mono)",
+    isThere: ["wsdl", "mcs", "mono"].every((program) => Bun.which(program) !== null),
+    command: compileMono,
+  },
+  {
     name: "soap4r (Ruby)",
     isThere: succeeds("ruby", "-e", 'require "soap/wsdlDriver"'),
     command: async (wsdl) => ["ruby", join(CLIENTS, "soap4r.rb"), wsdl],
@@ -126,6 +137,15 @@ async function generatePerl(wsdl: string, directory: string): Promise<string[]> 
   mkdirSync(folder);
   await run(folder, ["wsdl2perl", "-b", folder, wsdl]);
   return [PERL, join(CLIENTS, "soap-wsdl.pl"), folder];
+}
+
+async function compileMono(wsdl: string, directory: string): Promise<string[]> {
+  const folder = join(directory, "mono");
+  mkdirSync(folder);
+  await run(folder, ["wsdl", "-out:Proxy.cs", wsdl]);
+  const libraries = ["-r:System.Web.Services", "-r:System.Xml"];
+  await run(folder, ["mcs", ...libraries, "-out:client.exe", "Proxy.cs", join(CLIENTS, "MonoClient.cs")]);
+  return ["mono", join(folder, "client.exe"), wsdl.replace(/\?.*/, "")];
 }
 
 async function compileAxis(wsdl: string, directory: string): Promise<string[]> {
