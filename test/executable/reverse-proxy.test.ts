@@ -153,6 +153,9 @@ async function callThrough(name: string): Promise<void> {
     const events = await read(links.events);
     expect(events.headers.get("content-type")).toStartWith("text/event-stream");
     expect(await events.text()).toContain('"state":"finished"');
+    // An expression as long as a URL may be.
+    const long = await read(`/api/v2/locations/?label=${"x".repeat(65_000)}`);
+    expect(await long.json()).toMatchObject({ total: 0 });
     // REST: links lead on, and a session is for the path.
     const signIn = await read("/api/v2/session/", {
       method: "POST",

@@ -111,7 +111,7 @@ export class RecordReader {
     actor: Actor,
     rids: readonly number[],
   ): Record<string, Json>[] {
-    const representation = { format: undefined, shape: "flat", fields } as const;
+    const representation = { format: undefined, shape: "plain", fields } as const;
     return this.records(resource, representation, actor, rids, { base: "", format: undefined }).values;
   }
 
