@@ -1,16 +1,20 @@
 // The same service by npm soap on the runtime's own HTTP server; it checks no facet. It keeps nothing, or, with a database
-// (which needs Bun for its SQLite), a row for each job, on the disk before it is answered. Arguments: WSDL file [database].
+// (which needs Bun for its SQLite), a row for each job, on the disk before it is answered. Arguments: WSDL file, result as
+// JSON [database].
 const http = require("node:http");
 const { randomUUID } = require("node:crypto");
 const { readFileSync } = require("node:fs");
 const soap = require("soap");
 
+const [, , wsdl, result, path] = process.argv;
+const RESULT = JSON.parse(readFileSync(result, "utf8"));
 const FINISHED = { Status: "finished", StatusDetails: "Took 0.01 s; GetResult has the prediction." };
 
 /** Answers that nothing is kept for. */
 const forgetful = {
   RunJob: () => ({ JobIdentifier: randomUUID() }),
   GetStatus: () => FINISHED,
+  GetResult: () => RESULT,
 };
 
 /** The plain way to keep jobs: one row each, one commit each. A job that it does not have, which is labd's, counts as finished. */
@@ -32,10 +36,10 @@ function durable(path) {
       const row = find.get(JobIdentifier);
       return row ? { ...FINISHED, Status: row.state } : FINISHED;
     },
+    GetResult: () => RESULT,
   };
 }
 
-const [, , wsdl, path] = process.argv;
 const server = http.createServer((_, response) => response.writeHead(404).end());
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => {
