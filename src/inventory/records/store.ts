@@ -88,9 +88,9 @@ export class Store {
     this.#journal = new Journal(statements, clock, audit, (resource, rid) => this.reader.note(resource, rid));
     this.#writer = new RecordWriter(statements, DECLARED, subResources, clock, this.#journal);
     this.history = new History(statements, versioned);
-    this.undo = new Undo(this.#writer, this.history);
     this.bulk = new Bulk(this.reader, this.#writer);
     this.uniformUpdates = new UniformUpdates(statements, DECLARED, this.reader, clock, this.#journal);
+    this.undo = new Undo(this.#writer, this.history, this.uniformUpdates);
     this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
   }
 

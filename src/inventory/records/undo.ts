@@ -5,6 +5,7 @@ import { refusal } from "./bulk.ts";
 import type { Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
+import type { UniformUpdates } from "./uniform-update.ts";
 
 /** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. */
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
@@ -14,6 +15,7 @@ export class Undo {
   constructor(
     private readonly writer: RecordWriter,
     private readonly history: History,
+    private readonly updates: UniformUpdates,
   ) {}
 
   /**
@@ -22,7 +24,9 @@ export class Undo {
    * @throws Problem with a verdict on every record that is refused
    */
   undo(row: number, force: boolean, actor: Actor): void {
-    const byRecord = Map.groupBy(this.history.changes(row), ({ resource, rid }) => `${resource.name} ${rid}`);
+    const all = this.history.changes(row);
+    if (this.updates.revert(all, actor)) return;
+    const byRecord = Map.groupBy(all, ({ resource, rid }) => `${resource.name} ${rid}`);
     const records = [...byRecord.values()];
     const refusals = new Map<number, Problem>();
     const attempt = (index: number, work: () => void): void => {

@@ -5,6 +5,7 @@ import { parseBody, type ParsedBody, type WriteMode } from "../model/parse-body.
 import { isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import type { RecordWrite } from "./batch-audit.ts";
+import type { Change } from "./history.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { columnsOf } from "./record-writer.ts";
@@ -25,17 +26,22 @@ const TRIGRAMS = 33_554_432;
 /** Fields that decide who may view a record. */
 const RIGHTS = new Set(["public", "owner", "owned_by"]);
 
-/** Whether values are valid, depend on no other record, and no other record depends on them. */
-const isIndependent = (resource: Resource, { values, pending, given, errors }: ParsedBody): boolean =>
+/** Changes up to which a batch is taken back record by record. */
+const FEW = 100;
+/** Records whose different values are written by one statement. */
+const ROWS = 20_000;
+
+/** Whether values of these fields depend on no other record, and no other record depends on them. */
+const areIndependent = (resource: Resource, names: readonly string[]): boolean =>
   isGuarded(resource) &&
   "version" in resource.fields &&
-  given.size > 0 &&
-  errors.size === 0 &&
-  pending.length === 0 &&
-  values.keys().every((name) => {
+  names.every((name) => {
     const { kind, unique, idOf, keysOf } = resource.fields[name];
     return kind !== "reference" && !unique && !idOf && !keysOf && !RIGHTS.has(name);
   });
+
+const isPlain = (resource: Resource, { values, pending, given, errors }: ParsedBody): boolean =>
+  given.size > 0 && errors.size === 0 && pending.length === 0 && areIndependent(resource, [...values.keys()]);
 
 /** Whether a record is valid as it is; the rules of some resources also change values. */
 function keepsRules(
@@ -50,8 +56,8 @@ function keepsRules(
 }
 
 /**
- * Gives many records the same values. Finding, checking and computing take most of the time and need no write lock;
- * the rest is a few statements, so that others wait briefly.
+ * Gives many records the same values, or their former ones. Finding, checking and computing take most of the time and
+ * need no write lock; the rest is a few statements, so that others wait briefly.
  */
 export class UniformUpdates {
   constructor(
@@ -71,7 +77,7 @@ export class UniformUpdates {
     actor: Actor,
   ): UniformUpdate | undefined {
     const parsed = parseBody(this.resources, resource, body, mode);
-    if (rids.length > LIMITS.records.max || !isIndependent(resource, parsed)) return undefined;
+    if (rids.length > LIMITS.records.max || !isPlain(resource, parsed)) return undefined;
     const values = Object.fromEntries(parsed.values);
     const rights = this.reader.rights(resource, actor, rids);
     const writes: UniformUpdate["writes"] = [];
@@ -106,11 +112,70 @@ export class UniformUpdates {
         args: [...columns.values(), modified, actor.user, JSON.stringify(writes.map(({ rid }) => rid))],
       }),
     );
+    this.#record(writes, modified, actor);
+    return true;
+  }
+
+  /**
+   * Takes back the changes of a batch by giving many records their former values, within a transaction. Returns false, and
+   * writes nothing, if the records have to be checked one after another.
+   */
+  revert(changes: readonly Change[], actor: Actor): boolean {
+    if (changes.length <= FEW) return false;
+    const [{ resource }] = changes;
+    const names = [...new Set(changes.flatMap(({ before }) => Object.keys(before ?? {})))];
+    const isUniform = changes.every((change) => change.op === "update" && change.resource === resource);
+    // SQLite might read a number from JSON as its neighbour.
+    const isSettable = names.every((name) => {
+      const field = resource.fields[name];
+      return field && field.write !== "never" && field.kind !== "number";
+    });
+    if (!isUniform || !isSettable || !areIndependent(resource, names)) return false;
+    const writes = this.#formerValues(changes, actor);
+    if (!writes) return false;
+    const columns = [...columnsOf(resource, writes[0].after, names).keys()];
+    const sets = columns.map((column, i) => `${column} = v.value ->> ${i + 1}`).join(", ");
+    const modified = microsecondsOf(this.clock);
+    this.#withLargeSegments(resource, () => {
+      for (let from = 0; from < writes.length; from += ROWS) {
+        const rows = writes
+          .slice(from, from + ROWS)
+          .map(({ rid, after }) =>
+            [rid as Stored].concat(Array.from(columnsOf(resource, after, names).values())),
+          );
+        this.statements.run({
+          text:
+            `UPDATE ${resource.table} AS t SET ${sets}, modified = ?, modified_by = ?, version = version + 1` +
+            " FROM json_each(?) AS v WHERE t.rid = v.value ->> 0",
+          args: [modified, actor.user, JSON.stringify(rows)],
+        });
+      }
+    });
+    this.#record(writes, modified, actor);
+    return true;
+  }
+
+  /** Undefined if a record was changed later, or may not be changed. */
+  #formerValues(changes: readonly Change[], actor: Actor): UniformUpdate["writes"] | undefined {
+    const [{ resource }] = changes;
+    const rids = [...new Set(changes.map(({ rid }) => rid))];
+    if (rids.length < changes.length) return undefined;
+    const rights = this.reader.rights(resource, actor, rids);
+    const writes: UniformUpdate["writes"] = [];
+    for (const { rid, version, before: former } of changes) {
+      const before = this.statements.get({ text: storedStatement(resource), args: [rid] });
+      if (before?.version !== version || before.deleted === 1 || !rights.get(rid)?.change) return undefined;
+      const after = { ...before, ...former, version: version + 1, modified_by: actor.user };
+      writes.push({ resource, rid, op: "update", version: version + 1, before, after });
+    }
+    return writes;
+  }
+
+  #record(writes: UniformUpdate["writes"], modified: number, actor: Actor): void {
     for (const write of writes) {
       write.after.modified = modified;
       this.journal.record(write, actor);
     }
-    return true;
   }
 
   /** By default, FTS5 merges small segments with large ones again and again, which takes five times as long. */
