@@ -11,6 +11,7 @@ import {
   listSchema,
   NO_CONTENT,
   OptionalInput,
+  pathSchema,
   timestamp,
   timestampOrNull,
 } from "./responses.ts";
@@ -35,17 +36,22 @@ export function linkPurpose(accounts: Accounts, key: string): "set-up" | "passwo
 
 const Text = Type.String();
 const NullableText = nullable(Text);
-const Input = Type.String({ minLength: 1, maxLength: 1024 });
+const input = (...examples: string[]) => Type.String({ minLength: 1, maxLength: 1024, examples });
+const Password = input("correct horse battery");
 
 const SetUp = bodySchema({
-  key: Input,
-  username: Input,
-  password: Input,
+  key: input("kP3mQ7xW"),
+  username: input("ada"),
+  password: Password,
   full_name: OptionalInput,
   email: OptionalInput,
 });
-const NewPassword = bodySchema({ password: Input, current_password: OptionalInput, key: OptionalInput });
-const Confirmation = bodySchema({ current_password: Input });
+const NewPassword = bodySchema({
+  password: Password,
+  current_password: Type.Optional(nullable(Password)),
+  key: OptionalInput,
+});
+const Confirmation = bodySchema({ current_password: Password });
 const SignedIn = answerSchema("A cookie stores the session. `csrf_token` is null if there is no session.", {
   username: Text,
   csrf_token: NullableText,
@@ -192,7 +198,11 @@ function sessionRoutes(accounts: Accounts) {
       ({ actor, params }) => {
         if (!sessions.end(actor.user, params.id)) throw new Problem("not_found", "Not found.");
       },
-      { signedIn: true, ...answers("End one of your sessions", NO_CONTENT, 401, 403, 404) },
+      {
+        signedIn: true,
+        params: pathSchema({ id: ["Id of the session."] }),
+        ...answers("End one of your sessions", NO_CONTENT, 401, 403, 404),
+      },
     );
 }
 
@@ -210,6 +220,7 @@ function administrationRoutes(accounts: Accounts) {
         administrator: true,
         confirmed: true,
         parse: "jsonBody",
+        params: pathSchema({ username: ["Username.", "carol"] }),
         ...answers(ADD_LINK, { 200: PasswordLink }, 401, 403, 404),
       },
     )
@@ -237,6 +248,10 @@ function administrationRoutes(accounts: Accounts) {
       ({ params }) => {
         if (!tokens.revoke(params.id)) throw new Problem("not_found", "Not found.");
       },
-      { administrator: true, ...answers("Revoke any token", NO_CONTENT, 401, 403, 404) },
+      {
+        administrator: true,
+        params: pathSchema({ id: ["Id of the token."] }),
+        ...answers("Revoke any token", NO_CONTENT, 401, 403, 404),
+      },
     );
 }

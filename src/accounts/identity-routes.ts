@@ -36,10 +36,18 @@ const NewLink = bodySchema({
     minLength: 1,
     maxLength: 1024,
     description: "For `ldap`, the sign-in name or the DN; for `oidc`, the subject.",
+    examples: ["carol"],
   }),
 });
 const Linked = answerSchema("The linked person.", { label: Text });
-const Link = textSchema(Type.Object({ username: Text, provider: Provider }));
+const Username = Type.String({ description: "Username.", examples: ["carol"] });
+const Link = textSchema(
+  Type.Object({
+    username: Username,
+    provider: Type.Enum([...PROVIDERS], { description: "Kind of provider.", examples: ["ldap"] }),
+  }),
+);
+const Account = textSchema(Type.Object({ username: Username }));
 const UNLINK = { summary: "Unlink an account", description: "Its sessions end; its tokens stay valid." };
 
 export const identityRoutes = (
@@ -78,6 +86,7 @@ export const identityRoutes = (
         administrator: true,
         confirmed: true,
         parse: "jsonBody",
+        params: Account,
         body: NewLink,
         ...answers("Link an account", { 200: Linked }, 400, 401, 403, 404, 409),
       },

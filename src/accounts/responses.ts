@@ -1,6 +1,7 @@
-import { type TProperties, type TSchema, Type } from "typebox";
+import { type TProperties, type TSchema, type TString, Type } from "typebox";
 import { type ErrorStatus, errorResponses } from "../platform/error-responses.ts";
-import { nullable, schema } from "../platform/schema.ts";
+import { exampleOf } from "../platform/openapi-example.ts";
+import { nullable, schema, textSchema } from "../platform/schema.ts";
 
 /**
  * The documentation and response schemas of a route, for its options.
@@ -42,6 +43,20 @@ export const answerSchema = <P extends TProperties>(description: string, propert
   schema(Type.Object(properties, { ...($id === undefined ? {} : { $id }), description }));
 export const bodySchema = <P extends TProperties>(properties: P) =>
   schema(Type.Object(properties, { additionalProperties: false }));
+
+/** Parts of a path with their descriptions; the example is an id if none is given. */
+export function pathSchema<Name extends string>(
+  parts: Record<Name, [description: string, example?: string]>,
+) {
+  const described = Object.entries<[string, string?]>(parts).map(
+    ([name, [description, example = EXAMPLE_ID]]) => [
+      name,
+      Type.String({ description, examples: [example] }),
+    ],
+  );
+  return textSchema(Type.Object(Object.fromEntries(described) as Record<Name, TString>));
+}
+const EXAMPLE_ID = String(exampleOf(Type.String({ format: "uuid" })));
 
 /** A field of a body that may be left out or null. */
 export const OptionalInput = Type.Optional(nullable(Type.String({ maxLength: 1024 })));

@@ -12,6 +12,7 @@ import {
   listSchema,
   NO_CONTENT,
   OptionalInput,
+  pathSchema,
   timestamp,
   timestampOrNull,
 } from "./responses.ts";
@@ -23,6 +24,7 @@ const Input = Type.String({
   minLength: 1,
   maxLength: 1024,
   description: "A code of the authenticator app, or a recovery code.",
+  examples: ["123456"],
 });
 const Code = bodySchema({ code: Input });
 const Begin = bodySchema({ current_password: OptionalInput });
@@ -159,6 +161,7 @@ const administrationRoutes = (accounts: Accounts) =>
         administrator: true,
         confirmed: true,
         parse: "jsonBody",
+        params: pathSchema({ username: ["Username.", "carol"] }),
         ...answers(RESET, NO_CONTENT, 401, 403, 404, 409),
       },
     );

@@ -101,7 +101,8 @@ async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi
   Object.assign(plugin, { getGlobalRoutes: () => routes });
   const response = await plugin.fetch(new Request(`http://localhost${JSON_PATH}`));
   const document = (await response.json()) as OpenApi;
-  const groups = new Map<string, Set<string>>();
+  /** Areas by resource. Of two areas the first counts. */
+  const areas = new Map<string, string>();
   const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>).map(
     ([path, methods]) => {
       const tag = resourceOf(path);
@@ -109,7 +110,7 @@ async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi
         Object.values(methods)[0].parameters?.filter((parameter) => parameter.in === "path") ?? [];
       const operations = Object.entries(methods).map(([method, operation]) => {
         const [area = "service"] = operation.tags ?? [];
-        if (!groups.get(area)?.add(tag)) groups.set(area, new Set([tag]));
+        if (!areas.has(tag)) areas.set(tag, area);
         const parameters = operation.parameters?.filter((parameter) => parameter.in !== "path") ?? [];
         return [method, components.operation({ ...withJsonBody(operation), tags: [tag], parameters })];
       });
@@ -120,7 +121,10 @@ async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi
   );
   return {
     ...document,
-    "x-tagGroups": [...groups].map(([name, tags]) => ({ name, tags: [...tags] })),
+    "x-tagGroups": [...Map.groupBy(areas.keys(), (tag) => areas.get(tag)!)].map(([name, tags]) => ({
+      name,
+      tags,
+    })),
     paths: Object.fromEntries(paths),
     components: { ...document.components, ...components.all() },
   } as OpenApi;

@@ -26,7 +26,11 @@ const OverlapHours = Type.Integer({
 });
 
 export const NewWebhook = bodySchema({
-  url: Type.String({ maxLength: 2000, description: "URL to post to, with https." }),
+  url: Type.String({
+    maxLength: 2000,
+    description: "URL to post to, with https.",
+    examples: ["https://hooks.example/labd"],
+  }),
   events: Type.Optional(Events),
   resource: filter("Only events of records of this list, such as locations."),
   query_expression: filter("Only events of records that match; needs resource."),

@@ -1,7 +1,14 @@
 import { type Static, Type } from "typebox";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Actor } from "../accounts/actor.ts";
-import { answers, answerSchema, NO_CONTENT, timestamp, timestampOrNull } from "../accounts/responses.ts";
+import {
+  answers,
+  answerSchema,
+  NO_CONTENT,
+  pathSchema,
+  timestamp,
+  timestampOrNull,
+} from "../accounts/responses.ts";
 import { guardedRoutes } from "../accounts/route-guards.ts";
 import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
@@ -69,7 +76,7 @@ const PageSize = Type.Integer({
 const Page = textSchema(Type.Object({ page_size: Type.Optional(PageSize) }));
 
 const PING = { summary: "Send a test event", description: "A failing webhook that responds is resumed." };
-const REDELIVER = "Repeat a delivery under the same id";
+const REDELIVER = { summary: "Repeat a delivery", description: "Its id stays the same." };
 
 export interface WebhookRoutesOptions {
   store: WebhookStore;
@@ -77,6 +84,12 @@ export interface WebhookRoutesOptions {
   deliverer: Deliverer;
   accounts: Accounts;
 }
+
+const Id: [string] = ["Id of the webhook."];
+const ById = { params: pathSchema({ id: Id }) };
+const ByDelivery = {
+  params: pathSchema({ id: Id, delivery: ["Id of the delivery.", "msg_0f0e0d0c0b0a49088706050403020100"] }),
+};
 
 const ONE = `${PATH}:id/`;
 const DELIVERY = `${ONE}deliveries/:delivery/`;
@@ -99,22 +112,38 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
         signedIn: true,
         parse: "jsonBody",
         body: NewWebhook,
-        ...answers("Add a webhook for events from now on", { 201: WebhookWithSecret }, 400, 401, 403, 409),
+        ...answers(
+          { summary: "Add a webhook", description: "For events from now on." },
+          { 201: WebhookWithSecret },
+          400,
+          401,
+          403,
+          409,
+        ),
       },
     )
     .get(ONE, ({ actor, params }) => show(find(actor, params.id)), {
       signedIn: true,
+      ...ById,
       ...answers("Get a webhook", { 200: WebhookAnswer }, 401, 404),
     })
     .delete(ONE, ({ actor, params }) => management.remove(find(actor, params.id)), {
       signedIn: true,
-      ...answers("Remove a webhook and its deliveries", NO_CONTENT, 401, 403, 404),
+      ...ById,
+      ...answers(
+        { summary: "Remove a webhook", description: "Also removes its deliveries." },
+        NO_CONTENT,
+        401,
+        403,
+        404,
+      ),
     })
     .post(
       `${ONE}resume/`,
       async ({ actor, params }) => show(await management.resume(find(actor, params.id))),
       {
         signedIn: true,
+        ...ById,
         ...answers("Resume a failing webhook", { 200: WebhookAnswer }, 401, 403, 404),
       },
     )
@@ -126,6 +155,7 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
         signedIn: true,
         parse: "jsonBody",
         body: Rotation,
+        ...ById,
         ...answers("Create a new secret", { 200: WebhookWithSecret }, 400, 401, 403, 404),
       },
     )
@@ -145,6 +175,7 @@ function deliveryRoutes({ store, management, deliverer, accounts }: WebhookRoute
       async ({ actor, params }) => showDelivery(await deliverer.ping(find(actor, params.id))),
       {
         signedIn: true,
+        ...ById,
         ...answers(PING, { 200: DeliveryAnswer }, 401, 403, 404, 409),
       },
     )
@@ -153,16 +184,22 @@ function deliveryRoutes({ store, management, deliverer, accounts }: WebhookRoute
       ({ actor, params, query: { page_size: size = DEFAULT_PAGE } }) => ({
         results: store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(showDelivery),
       }),
-      { signedIn: true, query: Page, ...answers("List deliveries", { 200: DeliveryList }, 400, 401, 404) },
+      {
+        signedIn: true,
+        query: Page,
+        ...ById,
+        ...answers("List deliveries", { 200: DeliveryList }, 400, 401, 404),
+      },
     )
     .get(DELIVERY, ({ actor, params }) => showDelivery(findDelivery(actor, params)), {
       signedIn: true,
+      ...ByDelivery,
       ...answers("Get a delivery", { 200: DeliveryAnswer }, 401, 404),
     })
     .post(
       `${DELIVERY}redeliver/`,
       async ({ actor, params }) => showDelivery(await management.redeliver(findDelivery(actor, params))),
-      { signedIn: true, ...answers(REDELIVER, { 200: DeliveryAnswer }, 401, 403, 404, 409) },
+      { signedIn: true, ...ByDelivery, ...answers(REDELIVER, { 200: DeliveryAnswer }, 401, 403, 404, 409) },
     );
 }
 

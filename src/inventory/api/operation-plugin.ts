@@ -131,6 +131,8 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   /** Error statuses besides the usual ones. */
   errors?: readonly ErrorStatus[];
   signedIn?: boolean;
+  /** Whether it takes no credentials. */
+  anonymous?: true;
   /** Whether a POST changes nothing, so that anonymous callers and read-only tokens may send it. */
   reads?: true;
   /** Whether `Allow` leaves the method out. */
@@ -322,7 +324,7 @@ function detailOf(method: Method, path: string, about: Operation, resource?: Rou
     tags: ["inventory"],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(writes || signedIn ? {} : { security: OPTIONAL_CREDENTIALS }),
+    ...(about.anonymous ? { security: [] } : writes || signedIn ? {} : { security: OPTIONAL_CREDENTIALS }),
     parameters: uniqueByName([
       ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name, resource)),
       ...documented(query),

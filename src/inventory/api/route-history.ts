@@ -91,6 +91,7 @@ export interface Subject {
   path: Path;
   /** Response to a restore. */
   restored: Content;
+  signedIn?: true;
   /** Row number, also of a deleted record. @throws Problem not_found if the caller may not view it */
   find(call: Call, params: Record<string, string>): number;
   show(call: Call, rid: number, params: Record<string, string>): Response;
@@ -112,7 +113,8 @@ export function addHistory(api: Api): void {
 }
 
 /** `history/`, `restore/` and `purge/` below the path of a record. */
-export function addHistoryOf(api: Api, { name, resource, path, restored, find, show }: Subject): void {
+export function addHistoryOf(api: Api, subject: Subject): void {
+  const { name, resource, path, restored, signedIn = false, find, show } = subject;
   const below = (last: string): Path =>
     typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
   api.add("GET", below("history"), {
@@ -120,6 +122,7 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
     accepts: ["paging", "page"],
     returns: HISTORY,
     errors: [403],
+    signedIn,
     heavy: true,
     run({ call, params }) {
       const rid = find(call, params);

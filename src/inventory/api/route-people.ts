@@ -211,6 +211,7 @@ function addMembers(api: Api, people: People): void {
   addOptions(api, `${path}:member/`, PEOPLE.group);
   addHistoryOf(api, {
     name: "a membership",
+    signedIn: true,
     resource: SUB_RESOURCES.membership,
     path: `${path}:member/`,
     restored: content(MEMBERS),

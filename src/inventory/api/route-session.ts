@@ -64,6 +64,7 @@ function credentialsOf(body: Json): Credentials {
 /** Sign-in, for callers without credentials: tokens for programs, sessions for browsers. */
 export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
   const getToken: Operation = {
+    anonymous: true,
     summary: "Sign in for a token",
     description: "Returns a token for a username and password. Send it as `Authorization: Token <token>`.",
     sends: CREDENTIALS,
@@ -108,6 +109,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
     },
   });
   api.add("POST", "session/", {
+    anonymous: true,
     summary: "Start a session",
     description:
       "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken. " +

@@ -36,10 +36,12 @@ function corpusRow(corpus: CorpusInfo) {
   return { ...row, added: timestamp(row.added) };
 }
 const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
-const CorpusName = textSchema(Type.Object({ corpus: Type.String({ description: "Its name or hash." }) }));
+const CorpusName = textSchema(
+  Type.Object({ corpus: Type.String({ description: "Its name or hash.", examples: ["yeast"] }) }),
+);
 const Upload = textSchema(
   Type.Object({
-    name: Type.Optional(Type.String({ description: "Name that results show." })),
+    name: Type.Optional(Type.String({ description: "Name that results show.", examples: ["human"] })),
     use: Type.Optional(Type.String({ description: "1: activate the corpus." })),
   }),
 );
@@ -50,9 +52,15 @@ const Table = textSchema(
   }),
 );
 
+const FASTA = ">P1 a protein\nMKLVACDEFGHIK\n";
+const TABLE = "ELMIdentifier\tRegex\nLIG_MINE_1\tP..P.K\n";
+
 /** Documents a request body that is read as a stream. */
-const streamed = (type: string, shape: object) => ({
-  requestBody: { required: true, content: { [type]: { schema: shape } } },
+const streamed = (type: string, shape: object, example?: string) => ({
+  requestBody: {
+    required: true,
+    content: { [type]: { schema: shape, ...(example === undefined ? {} : { example }) } },
+  },
 });
 
 export function corpusRoutes(context: AdministrationContext) {
@@ -79,7 +87,7 @@ export function corpusRoutes(context: AdministrationContext) {
         query: Upload,
         detail: {
           ...add.detail,
-          ...streamed("application/octet-stream", { type: "string", format: "binary" }),
+          ...streamed("application/octet-stream", { type: "string", format: "binary" }, FASTA),
         },
       },
     )
@@ -107,7 +115,7 @@ export function corpusRoutes(context: AdministrationContext) {
         return status(202, startTask(context, actor, "corpus-verify", name, work));
       },
       {
-        ...administrators("Read every byte of a corpus", { 202: TaskRow }, [404, 409]),
+        ...administrators("Verify a corpus", { 202: TaskRow }, [404, 409], "Reads every byte."),
         params: CorpusName,
       },
     );
@@ -193,7 +201,7 @@ export function motifClassRoutes(context: AdministrationContext) {
         ...replace,
         parse: "none",
         query: Table,
-        detail: { ...replace.detail, ...streamed("text/tab-separated-values", { type: "string" }) },
+        detail: { ...replace.detail, ...streamed("text/tab-separated-values", { type: "string" }, TABLE) },
       },
     )
     .delete(

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { Type } from "typebox";
 import { list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
 import type { FarmState } from "../../farm/index.ts";
+import { exampleOf } from "../../platform/openapi-example.ts";
 import { ownMemory } from "../../platform/memory.ts";
 import { textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
@@ -21,9 +22,17 @@ import { runCommand } from "./self-command.ts";
 import type { Report } from "./tasks.ts";
 
 const JOBS_SHOWN = 100;
-const Id = textSchema(Type.Object({ id: Type.String({ description: "Identifier of the task." }) }));
+const EXAMPLE_ID = exampleOf(Type.String({ format: "uuid" }));
+const Id = textSchema(
+  Type.Object({ id: Type.String({ description: "Identifier of the task or job.", examples: [EXAMPLE_ID] }) }),
+);
 const Name = textSchema(
-  Type.Object({ name: Type.String({ description: "Name of the manifest of the backup." }) }),
+  Type.Object({
+    name: Type.String({
+      description: "Name of the manifest of the backup.",
+      examples: ["labd-20260131T093000Z.json"],
+    }),
+  }),
 );
 const JobQuery = textSchema(
   Type.Object({
@@ -91,8 +100,10 @@ export function jobRoutes(context: AdministrationContext) {
           workers: workers.map(workerRow),
         };
       },
-      administrators("Show the farm: its queue and workers, and mismatches between them", {
-        200: objectSchema("Only `enabled`, false, if the server has no queue (setting queue)."),
+      administrators("Show the farm", {
+        200: objectSchema(
+          "Its queue and workers, and mismatches between them; only `enabled`, false, if the server has no queue (setting queue).",
+        ),
       }),
     );
 }
@@ -152,7 +163,10 @@ export function backupRoutes(context: AdministrationContext) {
         };
         return status(202, startTask(context, actor, "backup-verify", name, work));
       },
-      { ...administrators("Unpack and check a backup", { 202: TaskRow }, [404, 409]), params: Name },
+      {
+        ...administrators("Verify a backup", { 202: TaskRow }, [404, 409], "Unpacks and checks it."),
+        params: Name,
+      },
     );
 }
 
@@ -175,8 +189,8 @@ export function healthRoutes(context: AdministrationContext) {
           memory: process.memoryUsage.rss(),
         };
       },
-      administrators("Show version, uptime, disk, database and memory", {
-        200: objectSchema("Uptime in seconds, sizes in bytes."),
+      administrators("Show the state of the server", {
+        200: objectSchema("Version, uptime in seconds, and sizes in bytes of disk, database and memory."),
       }),
     )
     .post(
@@ -187,10 +201,10 @@ export function healthRoutes(context: AdministrationContext) {
           startTask(context, actor, "examination", "", (report) => examine(context, report)),
         ),
       administrators(
-        "Run the checks of labd doctor",
+        "Examine the server",
         { 202: TaskRow },
         [409],
-        "The task's result has the findings.",
+        "Runs the checks of `labd doctor`; the task's result has the findings.",
       ),
     );
 }
@@ -218,8 +232,8 @@ export function taskRoutes(context: AdministrationContext) {
     .get(
       path,
       () => list(tasks.list().map(taskRow)),
-      administrators("List the tasks that administrators started", {
-        200: listSchema("Newest first.", TaskRow.properties),
+      administrators("List tasks", {
+        200: listSchema("Tasks that administrators started, newest first.", TaskRow.properties),
       }),
     )
     .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id)), {

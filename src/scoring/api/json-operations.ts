@@ -4,6 +4,7 @@ import { errorResponses } from "../../platform/error-responses.ts";
 import { ResultSchema } from "../contract/prediction.ts";
 import {
   CorpusSchema,
+  JobId,
   JobSchema,
   MotifClassesSchema,
   PatternProblemSchema,
@@ -90,7 +91,13 @@ export const EVENTS = {
     "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
   // Instead of the ones that the route's schemas would give.
   parameters: [
-    { name: "id", in: "path" as const, required: true, ...string("Identifier of the job.") },
+    {
+      name: "id",
+      in: "path" as const,
+      required: true,
+      description: "Identifier of the job.",
+      schema: JobId.properties.id as object,
+    },
     {
       name: "Last-Event-ID",
       in: "header" as const,

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import SwaggerParser from "@apidevtools/swagger-parser";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, open } from "../src/app/open.ts";
+import { resolveConfig } from "../src/config.ts";
+import {
+  complaints,
+  errorsOf,
+  exampleCall,
+  exampleErrors,
+  hasExample,
+  type Operation,
+  operationsOf,
+  type Paths,
+} from "./described.ts";
+
+/**
+ * The OpenAPI document of the whole program, and the examples of all but the inventory, which has its own test. Run with
+ * GOLDEN=write to accept new names of operations.
+ */
+
+setDefaultTimeout(300_000);
+
+const NAMES = join(import.meta.dir, "golden/operations.txt");
+const FASTA = new Response(">A\nMKLVACDEFGHIK\n").body!;
+const PASSWORD = "correct horse battery";
+const directory = mkdtempSync(join(tmpdir(), "labd-openapi-"));
+
+interface Document {
+  openapi: string;
+  tags: { name: string; description: string }[];
+  "x-tagGroups": { name: string; tags: string[] }[];
+  servers: { url: string }[];
+  components: Record<string, object>;
+}
+
+let app: App;
+let text = "";
+let document: Document;
+let paths: Paths = {};
+let listed: { method: string; path: string; operation: Operation }[] = [];
+beforeAll(async () => {
+  const flags = { data_dir: directory, backup_hours: "0", log: "off", workers: "1" };
+  app = await open(resolveConfig({ flags, environment: {} }).config);
+  await app.accounts.addUser({ username: "ada", superuser: true, password: PASSWORD });
+  await app.accounts.addUser({ username: "carol" });
+  app.accounts.addToken("ada", "test");
+  text = await (await app.answer(new Request("http://labd/docs/json"))).text();
+  document = JSON.parse(text);
+  paths = operationsOf(document);
+  listed = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(directory, { recursive: true });
+});
+
+test("is valid OpenAPI of less than 1 MB, without empty lists of required properties", async () => {
+  expect(document.openapi).toBe("3.1.0");
+  expect(document.servers).toEqual([{ url: "/" }]);
+  expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+  expect(text).not.toContain('"required":[]');
+  expect(Object.keys(document.components).sort()).toEqual([
+    "parameters",
+    "requestBodies",
+    "responses",
+    "schemas",
+    "securitySchemes",
+  ]);
+  await SwaggerParser.validate(JSON.parse(text));
+});
+
+test("names of operations are unique and stay as they are", () => {
+  const names = listed.map(
+    ({ method, path, operation: { operationId } }) => `${operationId} ${method} ${path}\n`,
+  );
+  expect(new Set(listed.map(({ operation }) => operation.operationId)).size).toBe(listed.length);
+  for (const { operation } of listed) expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]+$/);
+  if (process.env.GOLDEN === "write") writeFileSync(NAMES, names.join(""));
+  // Names may be added, but not changed.
+  const expected = readFileSync(NAMES, "utf8").match(/.+\n/g)!;
+  expect(expected.filter((name) => !names.includes(name))).toEqual([]);
+  expect(names.filter((name) => !expected.includes(name))).toEqual([]);
+});
+
+test("every operation has one tag, which is described and in one group", () => {
+  const tags = document.tags.map(({ name }) => name).sort();
+  expect(listed.filter(({ operation }) => operation.tags.length !== 1)).toEqual([]);
+  expect([...new Set(listed.flatMap(({ operation }) => operation.tags))].sort()).toEqual(tags);
+  expect(document["x-tagGroups"].flatMap((group) => group.tags).sort()).toEqual(tags);
+  for (const { description } of document.tags) expect(description).toMatch(/\.$/);
+});
+
+test("every parameter has a type and a description, and page_size takes 5 and max", () => {
+  for (const { path, operation } of listed)
+    for (const { name, description, schema } of operation.parameters)
+      expect({ path, name, description, isTyped: Object.keys(schema).length > 0 }).toEqual({
+        path,
+        name,
+        description: expect.stringMatching(/\S/),
+        isTyped: true,
+      });
+  const { schema } = paths["/api/v2/locations"].get.parameters.find(({ name }) => name === "page_size")!;
+  const accepted = [5, 1000, "max", 0, 1001, "5", "many"].filter(
+    (size) => errorsOf(schema, size).length === 0,
+  );
+  expect(accepted).toEqual([5, 1000, "max"]);
+});
+
+const send = (method: string, address: string, init: RequestInit = {}): Promise<Response> =>
+  Promise.resolve(app.answer(new Request(`http://labd${address}`, { method, ...init })));
+
+test("operations that need credentials, and only these, reject anonymous callers", async () => {
+  const wrong: string[] = [];
+  // One list stands for all, which come from the same declaration.
+  const isOtherList = (path: string): boolean =>
+    /\/v2\/(?!locations)[\w/]+\/(\{id\}|search|import|labels|values)/.test(path);
+  for (const { method, path, operation } of listed.filter((each) => !isOtherList(each.path))) {
+    const { address } = exampleCall(path, operation);
+    const { status } = await send(method, address, method === "GET" ? {} : { body: "{}" });
+    const needs = operation.security === undefined;
+    // Of a session that there is not.
+    if (path !== "/api/v2/session" && needs !== (status === 401)) wrong.push(`${method} ${path} ${status}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("every operation has an example, which conforms to its schema", () => {
+  expect(listed.filter(({ operation }) => !hasExample(operation)).map(({ path }) => path)).toEqual([]);
+  expect(listed.flatMap(({ operation }) => exampleErrors(operation))).toEqual([]);
+});
+
+/** Statuses of examples that cannot succeed here, with the reasons. */
+const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
+  cancelScoringJob: [409, "the job has ended"],
+  cancelJob: [409, "the job has ended"],
+  downloadCalibration: [404, "the corpus is not calibrated"],
+  createFirstAdministrator: [404, "there is an administrator"],
+  enableSecondFactor: [400, "the code is not of an app"],
+  replaceRecoveryCodes: [409, "there is no second factor"],
+  removeSecondFactor: [409, "there is no second factor"],
+  resetSecondFactor: [404, "there is no second factor"],
+  linkAccount: [400, "no directory is configured"],
+  unlinkAccount: [404, "no account is linked"],
+  repeatDelivery: [409, "only a test event was sent"],
+  verifyBackup: [404, "there is no backup"],
+};
+
+/** Ids of records that the examples made, by the beginning of the paths in which they stand for the ids of examples. */
+const made = new Map<string, string>();
+const withMadeIds = (path: string, part: string): string => {
+  const [, id] = [...made].find(([start]) => path.startsWith(start)) ?? [];
+  return id === undefined ? part : part.replace(/0f0e0d0c-0b0a-4908-8706-050403020100|0{64}/, id);
+};
+
+let session: Record<string, string> = {};
+/** Keeps the session that a response opens. */
+function keepSession(response: Response, body: string): void {
+  const cookie = response.headers.get("set-cookie")?.split(";")[0];
+  if (cookie) session = { Cookie: cookie, "X-CSRFToken": JSON.parse(body).csrf_token };
+}
+
+/** What later examples need of the response to an earlier one. */
+const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
+  async submitScoringJob({ id }) {
+    for (const start of ["/api/scoring/jobs", "/api/admin/jobs", "/soap"]) made.set(start, id);
+    while (app.scoring.counts().finished === 0) await Bun.sleep(10);
+  },
+  addWebhook: ({ id }) => void made.set("/api/webhooks", id),
+  sendTestEvent: ({ id }) => void made.set("delivery", id),
+  examineServer: ({ id }) => void made.set("/api/admin/tasks", id),
+};
+
+async function signIn(): Promise<void> {
+  const body = JSON.stringify({ username: "ada", password: PASSWORD });
+  const headers = { "Content-Type": "application/json" };
+  const response = await send("POST", "/api/v2/session", { headers, body });
+  keepSession(response, await response.text());
+}
+
+/** Id of the first entry of a list. */
+async function firstOf(path: string, holds: (entry: { current?: boolean }) => boolean = () => true) {
+  const response = await send("GET", path, { headers: session });
+  const { results } = (await response.json()) as { results: { id: string; current?: boolean }[] };
+  return results.find(holds)!.id;
+}
+
+async function runExample({ method, path, operation }: (typeof listed)[number]): Promise<string[]> {
+  if (path === "/api/account/sessions/{id}") {
+    await signIn();
+    made.set(path, await firstOf("/api/account/sessions", ({ current }) => !current));
+  }
+  const call = exampleCall(path, operation);
+  const address = withMadeIds(path, call.address).replace(/msg_\w+/, made.get("delivery") ?? "");
+  const headers = { ...session, ...(call.type ? { "Content-Type": call.type } : {}) };
+  const body = typeof call.body === "string" ? withMadeIds(path, call.body) : call.body;
+  const response = await send(method, address, { headers, ...(body === undefined ? {} : { body }) });
+  const answer = { status: response.status, headers: response.headers, text: await response.text() };
+  const [status] = OTHER_STATUSES[operation.operationId] ?? [];
+  if (status === undefined ? !response.ok : response.status !== status)
+    return [`${method} ${path} ${response.status}: ${answer.text.slice(0, 300)}`];
+  if (path.startsWith("/api/account")) keepSession(response, answer.text);
+  if (response.ok) await KEEP[operation.operationId]?.(JSON.parse(answer.text));
+  return complaints(operation, method, path, answer);
+}
+
+test("every example outside the inventory gets the documented response", async () => {
+  await app.scoring.corpora.add({ name: "yeast", bytes: FASTA });
+  made.set("/api/scoring/corpora", app.scoring.corpora.active()!.hash);
+  await signIn();
+  made.set("/api/admin/tokens", await firstOf("/api/admin/tokens"));
+  const order = ["POST", "PUT", "GET", "DELETE"];
+  const found: string[] = [];
+  const others = listed
+    .filter(({ path }) => !path.startsWith("/api/v2"))
+    // Needs a job.
+    .toSorted((a, b) => Number(a.path.startsWith("/soap")) - Number(b.path.startsWith("/soap")));
+  for (const method of order)
+    for (const example of others.filter((each) => each.method === method))
+      found.push(...(await runExample(example)));
+  expect(found).toEqual([]);
+  expect(others.length).toBeGreaterThan(55);
+});
