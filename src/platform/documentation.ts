@@ -1,7 +1,14 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { Components } from "./openapi-components.ts";
-import { capitalized, indexPage, type OpenApi, type Operation, operationPage } from "./reference-page.ts";
+import {
+  capitalized,
+  indexPage,
+  type OpenApi,
+  type Operation,
+  operationPage,
+  type Parameter,
+} from "./reference-page.ts";
 import { currentRequest } from "./request-context.ts";
 
 export interface Documentation {
@@ -101,33 +108,40 @@ async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi
   Object.assign(plugin, { getGlobalRoutes: () => routes });
   const response = await plugin.fetch(new Request(`http://localhost${JSON_PATH}`));
   const document = (await response.json()) as OpenApi;
+  const items = Object.entries(document.paths as Record<string, Record<string, Operation>>);
   /** Areas by resource. Of two areas the first counts. */
   const areas = new Map<string, string>();
-  const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>).map(
-    ([path, methods]) => {
-      const tag = resourceOf(path);
-      const inPath =
-        Object.values(methods)[0].parameters?.filter((parameter) => parameter.in === "path") ?? [];
-      const operations = Object.entries(methods).map(([method, operation]) => {
-        const [area = "service"] = operation.tags ?? [];
-        if (!areas.has(tag)) areas.set(tag, area);
-        const parameters = operation.parameters?.filter((parameter) => parameter.in !== "path") ?? [];
-        return [method, components.operation({ ...withJsonBody(operation), tags: [tag], parameters })];
-      });
-      const shared = inPath.length > 0 ? { parameters: components.parameters(inPath) } : {};
-      // Addresses of the APIs answer with and without it.
-      return [path.replace(/(?<=.)\/$/, ""), { ...shared, ...Object.fromEntries(operations) }];
-    },
-  );
+  for (const [path, methods] of items.toReversed())
+    areas.set(resourceOf(path), Object.values(methods)[0].tags?.[0] ?? "service");
+  const place = (tag: string): number => options.tags.findIndex(({ name }) => name === tag);
+  const tags = [...areas.keys()].toSorted((a, b) => place(a) - place(b));
   return {
     ...document,
-    "x-tagGroups": [...Map.groupBy(areas.keys(), (tag) => areas.get(tag)!)].map(([name, tags]) => ({
+    "x-tagGroups": [...Map.groupBy(tags, (tag) => areas.get(tag)!)].map(([name, grouped]) => ({
       name,
-      tags,
+      tags: grouped,
     })),
-    paths: Object.fromEntries(paths),
+    // Addresses of the APIs answer with and without a trailing slash.
+    paths: Object.fromEntries(
+      items.map(([path, methods]) => [path.replace(/(?<=.)\/$/, ""), itemOf(path, methods, components)]),
+    ),
     components: { ...document.components, ...components.all() },
   } as OpenApi;
+}
+
+/** The operations of a path, with the parameters in the path once for all. */
+function itemOf(path: string, methods: Record<string, Operation>, components: Components): object {
+  const isInPath = (parameter: Parameter): boolean => parameter.in === "path";
+  const inPath = Object.values(methods)[0].parameters?.filter(isInPath) ?? [];
+  const operations = Object.entries(methods).map(([method, operation]) => {
+    const parameters = operation.parameters?.filter((parameter) => !isInPath(parameter)) ?? [];
+    return [
+      method,
+      components.operation({ ...withJsonBody(operation), tags: [resourceOf(path)], parameters }),
+    ];
+  });
+  const shared = inPath.length > 0 ? { parameters: components.parameters(inPath) } : {};
+  return { ...shared, ...Object.fromEntries(operations) };
 }
 
 /** `/api/v2/locations/{id}/` is of the resource `locations`. */

@@ -33,7 +33,6 @@ const RESPONSES = {
   406: ["NotAcceptable", "The response is not available in an accepted format."],
   409: ["Conflict", "The request conflicts with the current state; the message says why."],
   410: ["Gone", "It was removed some time after it ended."],
-  412: ["PreconditionFailed", "If-Match does not contain the current entity tag."],
   413: ["TooLarge", "The body or the result is too large."],
   415: ["UnsupportedMediaType", "The media type of the body is not supported."],
   421: ["UnknownHost", "The Host of the request is not a name of this service."],
@@ -42,7 +41,7 @@ const RESPONSES = {
   503: ["Busy", "The server is busy or stopping; try again later.", RETRY_AFTER],
   default: [
     "Other",
-    "Any other error: 401 for credentials that are not valid, 405 for a method that the address does not support (`Allow` lists those that it does), 406 for a format that is not available, 408, 413 for a body or result that is too large, 415 for a media type that is not supported, 429, 431, 500, 503 if the server is busy (`Retry-After` says for how many seconds), 507.",
+    "Any other error: 401 for credentials that are not valid, 405 for a method that the address does not support (`Allow` lists those that it does), 406 for a format that is not available, 408, 412 if If-Match does not contain the current entity tag, 413 for a body or result that is too large, 415 for a media type that is not supported, 422 for an Idempotency-Key of another request, 429, 431, 500, 503 if the server is busy (`Retry-After` says for how many seconds), 507.",
     RETRY_AFTER,
   ],
 } as const;

@@ -84,7 +84,10 @@ input { flex: 1; }
 details, .card { background: var(--surface); border: 1px solid var(--line); border-radius: 6px; margin: 8px 0; padding: 8px 12px; }
 summary { cursor: pointer; font-weight: 600; }
 table { width: 100%; border-collapse: collapse; } th, td { text-align: left; vertical-align: top; padding: 6px 12px 6px 0; border-top: 1px solid var(--line); }
-th { font-weight: 500; } .method { display: inline-block; width: 64px; font-weight: 600; }
+th { font-weight: 500; } td:first-child code { overflow-wrap: normal; }
+@media (max-width: 640px) { table, tbody, tr, td { display: block; } thead { display: none; } td { border: 0; padding: 0; }
+  tr { border-top: 1px solid var(--line); padding: 8px 0; } }
+.method { display: inline-block; width: 64px; font-weight: 600; }
 ul { padding-left: 16px; } li { margin: 4px 0; }
 `;
 
@@ -206,7 +209,10 @@ function propertiesOf(schema: Schema, document: OpenApi): Property[] {
 function typeOf(given: Schema, document: OpenApi): string {
   const schema = resolve(given, document);
   const alternatives = schema.anyOf ?? schema.oneOf;
-  if (alternatives) return [...new Set(alternatives.map((one) => typeOf(one, document)))].join(" or ");
+  if (alternatives) {
+    const types = alternatives.map((one) => one.enum?.join(" or ") ?? typeOf(one, document));
+    return [...new Set(types)].join(" or ");
+  }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return `one of ${schema.enum.join(", ")}`;
   return schema.type === "array"

@@ -42,13 +42,13 @@ const SHARED = {
   once: [
     inHeader(
       "Idempotency-Key",
-      "A key chosen by the client: a repeated request with the same key within 24 hours gets the first response again.",
+      "A key chosen by the client: a repeated request with the same key within 24 hours gets the first response again, another request with it 422.",
     ),
   ],
   match: [
     inHeader(
       "If-Match",
-      'Write only if the record has one of these entity tags; a version such as `"3"` also works.',
+      'Write only if the record has one of these entity tags; a version such as `"3"` also works. Otherwise the response is 412.',
     ),
   ],
   noneMatch: [inHeader("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
@@ -379,16 +379,6 @@ const documented = (query: TObject | undefined): Parameter[] =>
     return $id === undefined ? parameter : Object.assign(parameter, { $id });
   });
 
-function errorsOf(
-  writes: boolean,
-  { accepts = [], errors = [], signedIn }: Operation,
-): readonly ErrorStatus[] {
-  return [
-    400,
-    404,
-    ...(writes ? ([401, 403, 409] as const) : signedIn ? ([401] as const) : []),
-    ...(accepts.includes("match") ? ([412] as const) : []),
-    ...(accepts.includes("once") ? ([422] as const) : []),
-    ...errors,
-  ];
+function errorsOf(writes: boolean, { errors = [], signedIn }: Operation): readonly ErrorStatus[] {
+  return [400, 404, ...(writes ? ([401, 403, 409] as const) : signedIn ? ([401] as const) : []), ...errors];
 }
