@@ -6,7 +6,8 @@
  *
  * With 100,000 public records, a list of five is requested every 20 ms while each load runs, alone and eight at once,
  * on a new server. Prints the longest wait and the peak memory of the server with its processes. The control is a server
- * that does nothing, requested at the same times: on a busy machine it waits too. Linux only.
+ * that does nothing, requested at the same times: on a busy machine it waits too. The work is the processor time of the
+ * server's thread during a wait at most: about the longest wait on a machine that does nothing else. Linux only.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,6 +32,7 @@ interface Measured {
   longest: number;
   p99: number;
   control: number;
+  work: number;
   /** Megabytes. */
   peak: number;
   seconds: number;
@@ -41,7 +43,8 @@ async function measure(load: Load, clients: number): Promise<Measured> {
   await using laboratory = await open(prepared);
   const list = `${laboratory.url}/api/v2/stocks/consumables/?page_size=5`;
   for (let i = 0; i < 20; i++) await (await fetch(list)).arrayBuffer();
-  const reader = Bun.spawn([...script("reader"), list, controlUrl], { stdin: "pipe", stdout: "pipe" });
+  const pid = String(laboratory.server.process.pid);
+  const reader = Bun.spawn([...script("reader"), pid, list, controlUrl], { stdin: "pipe", stdout: "pipe" });
   await Bun.sleep(500);
   let peak = 0;
   const watch = setInterval(() => {
@@ -56,10 +59,10 @@ async function measure(load: Load, clients: number): Promise<Measured> {
   await reader.stdin.end();
   const text = await Promise.race([
     new Response(reader.stdout).text(),
-    Bun.sleep(LIMIT).then(() => "[[1e9],[0]]"),
+    Bun.sleep(LIMIT).then(() => "[[1e9],[0],[0]]"),
   ]);
   reader.kill();
-  const [waits, control] = JSON.parse(text) as number[][];
+  const [waits, control, work] = JSON.parse(text) as number[][];
   const outcomes = [...new Set(given)].map((outcome) => {
     const count = given.filter((other) => other === outcome).length;
     return count > 1 ? `${count} × ${outcome}` : outcome;
@@ -68,24 +71,28 @@ async function measure(load: Load, clients: number): Promise<Measured> {
     longest: Math.max(...waits),
     p99: quantile(waits, 0.99),
     control: Math.max(...control),
+    work: Math.max(...work),
     peak,
     seconds,
     outcomes: outcomes.join(", "),
   };
 }
 
-say("| Load | Clients | Longest wait | 99th percentile | Control | Peak memory | Seconds | Responses |");
-say("|---|---|---|---|---|---|---|---|");
+say(
+  "| Load | Clients | Longest wait | 99th percentile | Control | Work | Peak memory | Seconds | Responses |",
+);
+say("|---|---|---|---|---|---|---|---|---|");
 try {
   for (const name of named.length > 0 ? named : Object.keys(LOADS))
     for (const clients of name === "nothing" ? [1] : [1, 8]) {
-      const { longest, p99, control, peak, seconds, outcomes } = await measure(LOADS[name], clients);
+      const { longest, p99, control, work, peak, seconds, outcomes } = await measure(LOADS[name], clients);
       const cells = [
         name,
         clients,
         `${longest.toFixed(0)} ms`,
         `${p99.toFixed(1)} ms`,
         `${control.toFixed(0)} ms`,
+        `${work.toFixed(0)} ms`,
         `${peak.toFixed(0)} MB`,
         seconds.toFixed(1),
         outcomes,

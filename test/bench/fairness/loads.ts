@@ -78,10 +78,10 @@ const unread =
 const headOf = ({ token }: Laboratory, start: string, more = ""): string =>
   `${start} HTTP/1.1\r\nHost: lab\r\nAuthorization: Token ${token}\r\n${more}\r\n`;
 
-const unreadResults = (count: number): Load =>
+const unreadResults = (count: number, encoding = "identity"): Load =>
   unread(count, ({ ids }) => {
     const body = resultMessage(ids.job);
-    return `POST /soap/ConservationScorer HTTP/1.1\r\nHost: lab\r\nContent-Type: text/xml\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    return `POST /soap/ConservationScorer HTTP/1.1\r\nHost: lab\r\nAccept-Encoding: ${encoding}\r\nContent-Type: text/xml\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   });
 
 const resultMessage = (job: string): string =>
@@ -144,6 +144,11 @@ export const LOADS: Readonly<Record<string, Load>> = {
   "delete-all": send("DELETE", `${LIST}bulk_delete/?status=AVAILABLE`, () => ({})),
   stocktake: (laboratory) => get(`stocktakes/${laboratory.ids.stocktake}/count/`)(laboratory),
   "labels-2000": get(`${LIST}labels/?page_size=2000`),
+  "messages-120": unread(120, () => [
+    `POST /soap/ConservationScorer HTTP/1.1\r\nHost: lab\r\nContent-Type: text/xml\r\nContent-Length: ${16 * SPACES.length}\r\n\r\n`,
+    SPACES,
+    15,
+  ]),
   "bodies-120": unread(120, (laboratory) => [
     headOf(
       laboratory,
@@ -155,6 +160,7 @@ export const LOADS: Readonly<Record<string, Load>> = {
   ]),
   "results-10-unread": unreadResults(10),
   "results-40-unread": unreadResults(40),
+  "results-40-unread-gzip": unreadResults(40, "gzip"),
   result: async ({ url, ids }) => `${(await ask(url, "GetResult", ids.job)).text.length}`,
   "two-letters": get(`${LIST}?description__icontains=qz`, true),
   "query-two-words": get(`${LIST}?query=consumable+424`, true),

@@ -1,14 +1,22 @@
+import { readFileSync } from "node:fs";
+
 /**
  * Requests a small list and a control, a server that does nothing, every 20 ms until its standard input ends, then prints
- * the waits for both in milliseconds as JSON. A process, so that the load's own work does not add to the waits.
+ * as JSON the waits for both and the processor time of the server's thread in each wait, all in milliseconds. A process,
+ * so that the load's own work does not add to the waits. Arguments: process of the server, list, control.
  */
-const urls = process.argv.slice(2);
+const [pid, ...urls] = process.argv.slice(2);
 const EVERY = 20;
 const state = { over: false };
 void Bun.stdin.text().then(() => {
   state.over = true;
 });
 const waits: number[][] = urls.map(() => []);
+const work: number[] = [];
+
+/** Milliseconds for which the thread that answers requests has run. */
+const worked = (): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 
 async function measure(url: string): Promise<number> {
   const started = performance.now();
@@ -23,6 +31,11 @@ async function measure(url: string): Promise<number> {
 
 for (let next = performance.now(); !state.over; next = Math.max(next + EVERY, performance.now())) {
   await Bun.sleep(next - performance.now());
-  await Promise.all(urls.map(async (url, i) => waits[i].push(await measure(url))));
+  const before = worked();
+  const measured = urls.map(async (url, i) => {
+    waits[i].push(await measure(url));
+    if (i === 0) work.push(worked() - before);
+  });
+  await Promise.all(measured);
 }
-process.stdout.write(JSON.stringify(waits));
+process.stdout.write(JSON.stringify([...waits, work]));
