@@ -75,6 +75,44 @@ test("a filter writes what a list of ids writes", async () => {
   expect(changes()).toEqual(history);
 });
 
+test("a filter deletes what a list of ids deletes", async () => {
+  const changing = ["modified", "version"];
+  const history = () =>
+    lab.database
+      .query(
+        "SELECT op, version, before, json_remove(after, '$.modified', '$.deleted_date') AS after, after ->> 'deleted_date' = after ->> 'modified' AS dated FROM record_change WHERE batch = (SELECT max(rid) FROM record_batch) ORDER BY object_rid",
+      )
+      .all();
+  const before = rows(changing);
+  const filtered = await lab.send("alice", "DELETE", "stocks/consumables/bulk_delete/?name__startswith=Tube");
+  expect([filtered.status, filtered.body.deleted]).toEqual([200, RECORDS]);
+  const [deleted, written] = [rows(), history()];
+  expect(deleted.every((row) => row.deleted === 1 && row.deleted_date === row.modified)).toBe(true);
+  expect((await undo("alice", filtered.headers.get("batch-id")!)).status).toBe(200);
+  expect(rows(changing)).toEqual(before);
+  lab.database.run("UPDATE consumable SET version = 1 WHERE name LIKE 'Tube%'");
+  await lab.send("alice", "POST", "stocks/consumables/bulk_delete/", { ids });
+  expect(history()).toEqual(written);
+  expect(rows()).toEqual(deleted);
+});
+
+test("a filter deletes no record that another refers to, and none that the caller may not delete", async () => {
+  const boxes = [{ label: "Rack 1" }, { label: "Rack 2" }, { label: "Rack 3" }];
+  const racks = JSON.parse((await lab.send("alice", "POST", "locations/", boxes)).text) as { id: string }[];
+  await lab.send("alice", "PATCH", `stocks/consumables/${ids[0]}/`, { location: racks[1].id });
+  const path = "locations/bulk_delete/?label__startswith=Rack";
+  const refused = await lab.send("alice", "DELETE", path);
+  expect([refused.status, refused.body.refused]).toEqual([409, 1]);
+  expect((await lab.send("alice", "PATCH", `stocks/consumables/${ids[0]}/`, { location: null })).status).toBe(
+    200,
+  );
+  // One inside the other.
+  await lab.send("alice", "PATCH", `locations/${racks[2].id}/`, { parent: racks[0].id });
+  await lab.send("alice", "PATCH", `locations/${racks[2].id}/`, { public: true });
+  expect((await lab.send("bob", "DELETE", path)).status).toBe(403);
+  expect((await lab.send("alice", "DELETE", path)).body.deleted).toBe(3);
+});
+
 test("undoing gives each record its own values again", async () => {
   const changing = ["modified", "version"];
   const before = rows(changing);

@@ -84,10 +84,17 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const filters = membersOf(membersOf(value)?.filters);
   const parameters = filters ? parametersOf(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
+  const find = () => rowsFound(call, resource, parameters);
+  const plan = () => store.uniformUpdates.planDeletion(resource, find(), actor);
+  const planned = isByFilter ? store.statements.reading(plan) : undefined;
   return writeOnce(call, value, {
     kind: "bulk_delete",
     work() {
-      const ids = isByFilter ? idsOf(call, resource, rowsFound(call, resource, parameters)) : named;
+      if (planned && store.uniformUpdates.write(planned, actor)) {
+        const rids = planned.writes.map(({ rid }) => rid);
+        return store.bulk.verifyDeleted(resource, rids, idsOf(call, resource, rids), actor);
+      }
+      const ids = isByFilter ? idsOf(call, resource, find()) : named;
       return isByFilter && ids.length === 0 ? [] : store.bulk.remove(resource, ids, actor);
     },
     respond: (ids) => respondJson({ deleted: ids.length, ids }),

@@ -57,9 +57,13 @@ export class Bulk {
       return rid;
     });
     if (marked.refusals.length > 0) throw refusal(marked.refusals, (i) => ids[i]);
-    if (!this.writer.isAnyReferenced(resource, marked.done)) return [...ids];
-    // Together, as they may refer to each other.
-    const { refusals } = each(marked.done, (rid) => {
+    return this.verifyDeleted(resource, marked.done, ids, actor);
+  }
+
+  /** Checks deleted records together, as they may refer to each other. @throws Problem with a verdict on every record that is refused */
+  verifyDeleted(resource: Resource, rids: readonly number[], ids: readonly string[], actor: Actor): string[] {
+    if (!this.writer.isAnyReferenced(resource, rids)) return [...ids];
+    const { refusals } = each(rids, (rid) => {
       this.writer.verify(resource, rid, actor);
       return rid;
     });

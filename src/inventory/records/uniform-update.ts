@@ -55,6 +55,17 @@ function keepsRules(
   return Object.keys(rules(ruled, given, before)).length === 0 && Bun.deepEquals(ruled, record);
 }
 
+/** The time is added when it is written. */
+const writeOf = (
+  { resource, rid, op }: Pick<RecordWrite, "resource" | "rid" | "op">,
+  before: StoredRecord,
+  values: StoredRecord,
+  actor: Actor,
+): UniformUpdate["writes"][number] => {
+  const version = Number(before.version) + 1;
+  return { resource, rid, op, version, before, after: { ...values, version, modified_by: actor.user } };
+};
+
 /**
  * Gives many records the same values, or their former ones. Finding, checking and computing take most of the time and
  * need no write lock; the rest is a few statements, so that others wait briefly.
@@ -82,15 +93,37 @@ export class UniformUpdates {
     const rights = this.reader.rights(resource, actor, rids);
     const writes: UniformUpdate["writes"] = [];
     for (const rid of rids) {
-      const before = this.statements.get({ text: storedStatement(resource), args: [rid] });
-      if (!before || before.deleted === 1 || !rights.get(rid)?.change) return undefined;
+      const before = this.#living(resource, rid);
+      if (!before || !rights.get(rid)?.change) return undefined;
       const after = { ...before, ...values };
       if (!keepsRules(resource, after, parsed.given, before)) return undefined;
-      const version = Number(before.version) + 1;
-      Object.assign(after, { version, modified_by: actor.user });
-      writes.push({ resource, rid, op: "update", version, before, after });
+      writes.push(writeOf({ resource, rid, op: "update" }, before, after, actor));
     }
     return { resource, columns: columnsOf(resource, values, parsed.values.keys()), writes };
+  }
+
+  /** The same for a deletion; once it is written, nothing may refer to the records. */
+  planDeletion(resource: Resource, rids: readonly number[], actor: Actor): UniformUpdate | undefined {
+    const isFew = rids.length > 0 && rids.length <= LIMITS.records.max;
+    if (!isFew || !areIndependent(resource, [])) return undefined;
+    const columns = new Map<string, Stored>([
+      ["deleted", 1],
+      ["deleted_by", actor.user],
+    ]);
+    const rights = this.reader.rights(resource, actor, rids);
+    const writes: UniformUpdate["writes"] = [];
+    for (const rid of rids) {
+      const before = this.#living(resource, rid);
+      if (!before || !rights.get(rid)?.delete) return undefined;
+      const after = { ...before, ...Object.fromEntries(columns) };
+      writes.push(writeOf({ resource, rid, op: "delete" }, before, after, actor));
+    }
+    return { resource, columns, writes };
+  }
+
+  #living(resource: Resource, rid: number): StoredRecord | undefined {
+    const record = this.statements.get({ text: storedStatement(resource), args: [rid] });
+    return record?.deleted === 0 ? record : undefined;
   }
 
   /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
@@ -105,11 +138,13 @@ export class UniformUpdates {
     });
     if (Number(unchanged?.count) !== writes.length) return false;
     const modified = microsecondsOf(this.clock);
-    const sets = [...columns.keys(), "modified", "modified_by"].map((column) => `${column} = ?`).join(", ");
+    const all = new Map(columns).set("modified", modified).set("modified_by", actor.user);
+    if (columns.has("deleted")) all.set("deleted_date", modified);
+    const sets = [...all.keys()].map((column) => `${column} = ?`).join(", ");
     this.#withLargeSegments(resource, () =>
       this.statements.run({
         text: `UPDATE ${table} SET ${sets}, version = version + 1 WHERE rid IN (SELECT value FROM json_each(?))`,
-        args: [...columns.values(), modified, actor.user, JSON.stringify(writes.map(({ rid }) => rid))],
+        args: [...all.values(), JSON.stringify(writes.map(({ rid }) => rid))],
       }),
     );
     this.#record(writes, modified, actor);
@@ -163,10 +198,9 @@ export class UniformUpdates {
     const rights = this.reader.rights(resource, actor, rids);
     const writes: UniformUpdate["writes"] = [];
     for (const { rid, version, before: former } of changes) {
-      const before = this.statements.get({ text: storedStatement(resource), args: [rid] });
-      if (before?.version !== version || before.deleted === 1 || !rights.get(rid)?.change) return undefined;
-      const after = { ...before, ...former, version: version + 1, modified_by: actor.user };
-      writes.push({ resource, rid, op: "update", version: version + 1, before, after });
+      const before = this.#living(resource, rid);
+      if (before?.version !== version || !rights.get(rid)?.change) return undefined;
+      writes.push(writeOf({ resource, rid, op: "update" }, before, { ...before, ...former }, actor));
     }
     return writes;
   }
@@ -174,6 +208,7 @@ export class UniformUpdates {
   #record(writes: UniformUpdate["writes"], modified: number, actor: Actor): void {
     for (const write of writes) {
       write.after.modified = modified;
+      if (write.op === "delete") write.after.deleted_date = modified;
       this.journal.record(write, actor);
     }
   }
