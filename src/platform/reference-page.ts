@@ -214,7 +214,8 @@ function typeOf(given: Schema, document: OpenApi): string {
     return [...new Set(types)].join(" or ");
   }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum) return `one of ${schema.enum.join(", ")}`;
+  if (schema.enum)
+    return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(", ")}`;
   return schema.type === "array"
     ? `list of ${typeOf(schema.items ?? {}, document)}`
     : [schema.type ?? "object"].flat().join(" or ");

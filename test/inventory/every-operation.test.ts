@@ -1,94 +1,45 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { RESOURCES } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { complaints, type Operation, type Paths, propertiesOf, type Schema } from "../described.ts";
-import { type Lab, openLab, PASSWORD, pathsOf } from "./harness.ts";
+import { complaints, type Paths } from "../described.ts";
+import { type Lab, openLab, pathsOf } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /**
- * Calls every operation of the OpenAPI document, anonymously and as an administrator, and compares every response with
- * the document: its status is documented, and its body matches the schema.
+ * Compares responses with the OpenAPI document: the status is documented, and the body matches the schema. The examples
+ * of all operations, which succeed, have a test of their own.
  */
 
 let lab: Lab;
 let paths: Paths = {};
+beforeAll(async () => {
+  const { database, ...opened } = await openLab();
+  paths = await pathsOf({ database, ...opened });
+  database.close();
+});
 beforeEach(async () => {
-  lab = await openLab({ passwords: true });
-  paths = await pathsOf(lab);
+  lab = await openLab();
 });
 afterEach(() => lab.database.close());
 
-const segmentOf = (path: string): string => path.replaceAll(/^\/api\/v2\/|\/(\{|bulk_delete).*$|\/$/g, "");
+/** Whether a path is of a list other than locations, which stands for all: they come from the same declaration. */
+const isOtherList = (path: string): boolean =>
+  RESOURCES.some(({ segment }) => segment !== "locations" && path.startsWith(`/api/v2/${segment}`));
 
-let copies = 0;
-/** A body with the documented fields: those of an existing record with another name. */
-async function bodyFor(segment: string, schema: Schema): Promise<Json> {
-  const { body } = await lab.send("admin", "GET", `${segment}/?fields=*&response_format=flat&page_size=1`);
-  const [known] = (body.results as Record<string, Json>[] | undefined) ?? [];
-  const fields = Object.keys(propertiesOf(schema));
-  const made = Object.fromEntries(
-    fields.filter((name) => known && name in known).map((name) => [name, known[name]]),
-  );
-  for (const name of ["name", "label", "room", "username"])
-    if (typeof made[name] === "string")
-      made[name] = `${made[name].replace(/_copy_\d+$/, "")}_copy_${++copies}`;
-  return made;
-}
-
-async function newId(segment: string): Promise<string | undefined> {
-  const create = paths[`/api/v2/${segment}`]?.post;
-  const schema = create?.requestBody?.content["application/json"]?.schema;
-  if (!schema) return undefined;
-  const made = await lab.send("admin", "POST", `${segment}/`, await bodyFor(segment, schema));
-  return made.body.id === undefined ? undefined : String(made.body.id);
-}
-
-/** The body for an operation, if it has one; a list where it takes several records. */
-async function bodyOf(path: string, { requestBody }: Operation, id: string): Promise<Json | undefined> {
-  const schema = requestBody?.content["application/json"]?.schema;
-  const segment = segmentOf(path);
-  if (path === "/api/v2/token-auth") return { username: "alice", password: PASSWORD };
-  if (schema === undefined) return undefined;
-  if (schema.items === undefined) return bodyFor(segment, schema);
-  const one = paths[`/api/v2/${segment}`].post.requestBody!.content["application/json"].schema;
-  return [{ id: (await newId(segment)) ?? id, ...((await bodyFor(segment, one)) as object) }];
-}
-
-test("every operation responds as documented", async () => {
+test("every operation responds as documented to anonymous callers and about what does not exist", async () => {
   const found: string[] = [];
-  const done = new Set<string>();
-  for (const [path, methods] of Object.entries(paths))
+  for (const [path, methods] of Object.entries(paths).filter(([each]) => !isOtherList(each)))
     for (const [word, operation] of Object.entries(methods)) {
       const method = word.toUpperCase();
-      const segment = segmentOf(path);
-      // Each call gets its own record, which it may delete.
-      const writes = method !== "GET" && /\{id\}(?!.*\{)/.test(path);
-      const first = await lab.send("admin", "GET", `${segment}/?page_size=1`);
-      const [known] = (first.body.results as Record<string, Json>[] | undefined) ?? [];
-      const id = (writes ? await newId(segment) : undefined) ?? String(known?.id ?? IDS.shelf);
-      const address = path
-        .replace(/\/api\/v2\/?/, "")
-        .replace("{id}", id)
-        .replace("{user}", "alice")
-        .replace(/\{\w+\}/g, "1");
-      const query = path.includes("bulk_delete") ? `?id=${(await newId(segment)) ?? id}` : "";
-      const body = await bodyOf(path, operation, id);
-      for (const as of [{}, { as: "admin" }]) {
-        const answer = await lab.ask(method, address + query, body === undefined ? as : { ...as, body });
-        found.push(...complaints(operation, method, path, answer));
-        if (answer.status < 300) done.add(`${method} ${path}`);
-      }
+      const address = path.replace(/\/api\/v2\/?/, "").replace(/\{\w+\}/g, "1");
+      const body = operation.requestBody ? { body: {} } : {};
+      for (const as of [{}, { as: "admin" }])
+        found.push(
+          ...complaints(operation, method, path, await lab.ask(method, address, { ...as, ...body })),
+        );
     }
   expect(found).toEqual([]);
-  // Errors are documented too, but the operations of the specification must succeed.
-  const expected = RESOURCES.flatMap(({ segment }) => {
-    const list = ["GET", "POST", "PUT", "PATCH"].map((method) => `${method} /api/v2/${segment}`);
-    const one = ["GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /api/v2/${segment}/{id}`);
-    return list.concat(one, `DELETE /api/v2/${segment}/bulk_delete`);
-  });
-  expect(expected.filter((name) => !done.has(name))).toEqual([]);
-  expect(expected.length).toBeGreaterThan(70);
-}, 300_000);
+});
 
 const NOTE = { id: IDS.note, label: "x" };
 test.each<[string, Parameters<Lab["ask"]>[2], number]>([

@@ -99,7 +99,9 @@ const PREVIEW = Type.Object(
   },
   {
     $id: "Preview",
-    description: "The planned changes of each record, with the values before and after.",
+    description:
+      "Preview of a dry run: the planned changes of each record, with the values before and after.",
+    examples: [{ dry_run: true, count: 1, confirm: "5f2c9a1e", exposes: [], changes: [] }],
   },
 );
 

@@ -280,7 +280,7 @@ function addFeed(api: Api): void {
 /** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
 export function addMembershipHistory(api: Api, kind: "user" | "group", find: (name: string) => number): void {
   api.add("GET", `${PEOPLE[kind].segment}/:${kind}/history/`, {
-    summary: kind === "user" ? "Get the history of an account" : "Get the history of a group",
+    summary: `Get the history of ${nounsOf(PEOPLE[kind]).one}`,
     accepts: ["paging", "page"],
     returns: HISTORY,
     signedIn: true,

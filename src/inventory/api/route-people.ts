@@ -1,7 +1,14 @@
 import { type TProperties, Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { changesSchema, creationSchema, listParameters, listSchema, recordSchema } from "../model/schema.ts";
+import {
+  changesSchema,
+  creationSchema,
+  listParameters,
+  listSchema,
+  recordSchema,
+  nounsOf,
+} from "../model/schema.ts";
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
@@ -16,11 +23,6 @@ import { addOptions, addSearch, parametersOf } from "./route-records.ts";
 import { content, optional, pageOf, rendered, singlePage, TEXT } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
-
-const NOUNS = {
-  user: { one: "an account", many: "accounts" },
-  group: { one: "a group", many: "groups" },
-} as const;
 
 /** Accounts, groups and memberships: read like all resources, written by their own rules. */
 export function addPeople(api: Api, store: Store, accounts: Accounts): void {
@@ -65,7 +67,7 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/`;
   const list = api.add("GET", path, {
-    summary: `List ${NOUNS[kind].many}`,
+    summary: `List ${nounsOf(resource).many}`,
     description: resource.summary,
     parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
     returns: rendered(listSchema(DECLARED, resource)),
@@ -81,7 +83,7 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   });
   addSearch(api, path + SEARCH, resource, { list, signedIn: true });
   api.add("POST", path, {
-    summary: `Create ${NOUNS[kind].one}`,
+    summary: `Create ${nounsOf(resource).one}`,
     description: "Administrators only.",
     parameters: parametersOf(resource),
     sends: sentBy(kind, false),
@@ -104,7 +106,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
   const returns = rendered(recordSchema(DECLARED, resource));
   const parameters = parametersOf(resource);
   api.add("GET", path, {
-    summary: `Get ${NOUNS[kind].one}`,
+    summary: `Get ${nounsOf(resource).one}`,
     parameters,
     returns,
     signedIn: true,
@@ -119,7 +121,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
     ["PATCH", "Update"],
   ] as const)
     api.add(method, path, {
-      summary: `${verb} ${NOUNS[kind].one}`,
+      summary: `${verb} ${nounsOf(resource).one}`,
       description:
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
@@ -136,7 +138,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
       },
     });
   api.add("DELETE", path, {
-    summary: kind === "user" ? "Disable an account" : "Delete a group",
+    summary: kind === "user" ? "Disable a user" : "Delete a group",
     description:
       kind === "user"
         ? "The account stays as the author of records; setting `is_active` enables it again."

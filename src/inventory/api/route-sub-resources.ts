@@ -258,7 +258,7 @@ export function shownSchema(sub: SubResource): TSchema {
   const own = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
   return Type.Object(
     { id: Type.String({ format: "uuid" }), ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO },
-    { $id: schemaName(sub), description: sub.summary },
+    { $id: schemaName(sub), description: `${sub.name[0].toUpperCase()}${sub.name.slice(1)} of a record.` },
   );
 }
 

@@ -84,16 +84,19 @@ export const schemaName = ({ name }: { name: string }): string =>
 export function nounsOf({ name }: { name: string }): { one: string; many: string } {
   const noun = name.replaceAll("_", " ");
   if (noun === "equipment") return { one: "a piece of equipment", many: noun };
-  const many = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : noun.endsWith("s") ? `${noun}es` : `${noun}s`;
+  const ending = /[^aeiou]y$/.test(noun) ? "ies" : noun.endsWith("s") ? "es" : "s";
+  const many = ending === "ies" ? noun.slice(0, -1) + ending : noun + ending;
   return { one: `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`, many };
 }
+
+const sentence = (text: string): string => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 /** A record as answers show it. */
 export function recordSchema(resources: Resources, resource: Resource): TSchema {
   const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: schemaName(resource),
-    description: resource.summary,
+    description: sentence(nounsOf(resource).one),
   });
 }
 
@@ -105,7 +108,7 @@ export function changesSchema(resources: Resources, resource: Resource): TSchema
   const [shown] = requiredFields(resource);
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: `${schemaName(resource)}Changes`,
-    description: resource.summary,
+    description: "The fields to change.",
     examples: [{ [shown]: exampleOfField(resources, resource, shown) }],
   });
 }
@@ -138,12 +141,15 @@ export function pageOf(results: TSchema, before: TProperties = {}, $id?: string)
     total_pages: Type.Integer({ description: "Number of pages." }),
     results: Type.Array(results),
   };
-  return Type.Object(properties, named === undefined ? {} : { $id: named });
+  const description = "A page of the list.";
+  return Type.Object(properties, named === undefined ? { description } : { $id: named, description });
 }
 
 /** A list of records. */
-export const listSchema = (resources: Resources, resource: Resource): TSchema =>
-  pageOf(recordSchema(resources, resource));
+export const listSchema = (resources: Resources, resource: Resource): TSchema => ({
+  ...pageOf(recordSchema(resources, resource)),
+  description: `A page of ${nounsOf(resource).many}.`,
+});
 
 export interface Parameter {
   /** Name of the component, if operations share it. */
