@@ -319,6 +319,12 @@ test.each([
   ["GET", `protocols/protocols/${IDS.fish}?${FLAT}`, 404, "The addresses are listed at /"],
   ["GET", `assays/assays/?run_dir=/runs/1&page_size=max&${FLAT}`, 400, '"run_dir" is not a parameter'],
   ["GET", `stocks/equipment/?technology=sequencing&${FLAT}`, 400, '"technology" is not a parameter'],
+  [
+    "GET",
+    `stocks/consumables/?model_type=antibody&${FLAT}`,
+    400,
+    "Expected upper case letters, digits and _.",
+  ],
   ["GET", `assays/experiments/?study_id=${IDS.fish}&${FLAT}`, 400, '"study_id" is not a parameter'],
 ])("%s %s gets %d with a message", async (method, path, status, message) => {
   const answer = await call(method, path, method === "GET" ? undefined : {});

@@ -54,6 +54,9 @@ export function parseComparison(
     return parseComparison(resources, resource, [...path, end], operator, typed);
   }
   if (field.kind === "computed") return { error: "This field is computed and cannot be compared." };
+  // No record has such a value.
+  if (exact && typed !== "" && field.pattern && !field.pattern.expression.test(typed))
+    return { error: `Expected ${field.pattern.rule}.` };
   return compareValue(path, field.kind, operator, typed);
 }
 
