@@ -11,14 +11,14 @@ export type SoapVersion = "1.1" | "1.2";
 /** A SOAP response for HTTP. */
 export interface SoapResponse {
   status: number;
-  /** Headers, including Content-Type. */
-  headers: Record<string, string>;
+  /** Headers, including Content-Type; the same object for responses with no others. */
+  headers: Readonly<Record<string, string>>;
   body: string;
 }
 
-const ENVELOPES: Record<SoapVersion, { namespace: string; contentType: string }> = {
-  "1.1": { namespace: SOAP_11, contentType: "text/xml; charset=utf-8" },
-  "1.2": { namespace: SOAP_12, contentType: "application/soap+xml; charset=utf-8" },
+const ENVELOPES: Record<SoapVersion, { namespace: string; headers: SoapResponse["headers"] }> = {
+  "1.1": { namespace: SOAP_11, headers: { "Content-Type": "text/xml; charset=utf-8" } },
+  "1.2": { namespace: SOAP_12, headers: { "Content-Type": "application/soap+xml; charset=utf-8" } },
 };
 
 /** What is known of a request, where its response is a fault. */
@@ -135,10 +135,10 @@ function printDetail(problem: Problem, text: string, namespace: string): string 
 }
 
 function envelope(status: number, soapVersion: SoapVersion, content: string, header = ""): SoapResponse {
-  const { namespace, contentType } = ENVELOPES[soapVersion];
+  const { namespace, headers } = ENVELOPES[soapVersion];
   return {
     status,
-    headers: { "Content-Type": contentType },
+    headers,
     body:
       `${XML_DECLARATION}\n<soap:Envelope xmlns:soap="${namespace}">` +
       (header && `<soap:Header>${header}</soap:Header>`) +
