@@ -147,14 +147,14 @@ test("remembers long searches in little memory", async () => {
     return process.memoryUsage().heapUsed;
   };
   const ask = async (i: number) => {
-    const { body } = await search("locations/search/", { label__icontains: `${i}${"x".repeat(100_000)}` });
+    const { body } = await search("locations/search/", { barcode__icontains: `${i}${"x".repeat(100_000)}` });
     expect(body.total).toBe(0);
   };
   await ask(0);
   const before = heap();
   for (let i = 1; i <= 100; i++) await ask(i);
-  expect(heap() - before).toBeLessThan(4_000_000);
-});
+  expect(heap() - before).toBeLessThan(6_000_000);
+}, 60_000);
 
 test.each<[string, unknown, number, string]>([
   ["a list", [], 400, "Expected an object with the parameters of the list."],
