@@ -28,9 +28,9 @@ const MAX_KEY = 1000;
 const MAX_WRITES = 5000;
 /** Writes after which an order is read again. */
 const MAX_MOVES = 100;
-/** So few rows are sorted by a statement if their order is not in memory. */
+/** So few rows are sorted by a statement if their order is not in memory; if a search finds them, they are not kept. */
 const NARROW = 2000;
-/** So few are sorted by a statement in less time than the order takes to walk over; a search finds them fast, too. */
+/** So few are sorted by a statement in less time than the order takes to walk over. */
 const FEW = 100;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
 const SMALL_TABLE = 5000;
@@ -151,7 +151,7 @@ export class RowIndex {
     if (unread.length > 0) {
       const part = and(...unread);
       const rids = this.#rows(scope, part);
-      const isKept = unread.length === 1 && this.#bound(scope, part) > FEW;
+      const isKept = unread.length === 1 && this.#bound(scope, part) > NARROW;
       sets.push(isKept ? this.#keepSet(scope, part, rids) : new RowSet(rids));
     }
     return RowSet.intersection(sets);
