@@ -174,12 +174,23 @@ function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape
   }
 }
 
-/** For a union: its values where all are constants, else its types. */
+interface Alternative {
+  const?: unknown;
+  type?: string;
+  enum?: unknown[];
+}
+
+/** All values of a schema; undefined if it does not list them. */
+function valuesOf({ const: value, type, enum: values }: Alternative): unknown[] | undefined {
+  if (value !== undefined) return [value];
+  return type === "null" ? ["null"] : values;
+}
+
+/** For a union: its values where all are listed, else its types. */
 function alternatives(union: Record<string, unknown> | undefined, message: string): string {
-  const choices = (union?.anyOf ?? []) as { const?: unknown; type?: string; enum?: unknown[] }[];
+  const choices = (union?.anyOf ?? []) as Alternative[];
   if (choices.length === 0) return message;
-  if (choices.every((choice) => choice.const !== undefined))
-    return oneOf(choices.map((choice) => choice.const));
+  if (choices.every(valuesOf)) return oneOf(choices.flatMap((choice) => valuesOf(choice)!));
   const kinds = choices.map((choice) =>
     choice.const === undefined ? (KINDS[choice.type ?? ""] ?? "another value") : String(choice.const),
   );
