@@ -111,6 +111,22 @@ test("every parameter has a type and a description, and page_size takes 5 and ma
   expect(accepted).toEqual([5, 1000, "max"]);
 });
 
+/** Operations whose results are not the records of a list, or follow a cursor. */
+const OTHER_SHAPES =
+  /^list(Resources|FilesByAppAndModel|FieldValues|References|Grants|ChangesSinceCursor|AuditEntries|JobsAndWorkers|Backups)/;
+
+test("all lists have one shape", () => {
+  const members = ["previous", "next", "current", "total", "total_pages", "results"];
+  const lists = listed.filter(
+    ({ operation: { operationId } }) => operationId.startsWith("list") && !OTHER_SHAPES.test(operationId),
+  );
+  expect(lists.length).toBeGreaterThan(75);
+  for (const { path, operation } of lists) {
+    const { properties = {} } = operation.responses[200].content!["application/json"].schema;
+    expect({ path, members: members.filter((name) => name in properties) }).toEqual({ path, members });
+  }
+});
+
 const send = (method: string, address: string, init: RequestInit = {}): Promise<Response> =>
   Promise.resolve(app.answer(new Request(`http://labd${address}`, { method, ...init })));
 

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { Type } from "typebox";
+import { singlePage } from "../platform/page.ts";
 import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
@@ -7,7 +8,6 @@ import {
   answers,
   answerSchema,
   bodySchema,
-  list,
   listSchema,
   NO_CONTENT,
   OptionalInput,
@@ -56,27 +56,33 @@ const SignedIn = answerSchema("A cookie stores the session. `csrf_token` is null
   username: Text,
   csrf_token: NullableText,
 });
-const SessionList = listSchema("Your browser sessions, latest first.", {
-  id: Text,
-  created: Text,
-  last_used: Text,
-  expires: Text,
-  agent: Text,
-  current: Type.Boolean(),
-});
+const SessionList = listSchema(
+  "Your browser sessions, latest first.",
+  Type.Object({
+    id: Text,
+    created: Text,
+    last_used: Text,
+    expires: Text,
+    agent: Text,
+    current: Type.Boolean(),
+  }),
+);
 const Ended = answerSchema("The number of ended sessions.", { ended: Type.Integer() });
 const PasswordLink = answerSchema("The link, which is not shown again.", { url: Text, expires: Text });
-const TokenList = listSchema(`The latest ${TOKENS_LISTED} tokens, newest first.`, {
-  id: Text,
-  username: Text,
-  name: Text,
-  prefix: Text,
-  scope: Type.Enum([...SCOPES]),
-  created: Text,
-  expires: NullableText,
-  last_used: NullableText,
-  revoked: NullableText,
-});
+const TokenList = listSchema(
+  `The latest ${TOKENS_LISTED} tokens, newest first.`,
+  Type.Object({
+    id: Text,
+    username: Text,
+    name: Text,
+    prefix: Text,
+    scope: Type.Enum([...SCOPES]),
+    created: Text,
+    expires: NullableText,
+    last_used: NullableText,
+    revoked: NullableText,
+  }),
+);
 const All = Type.String({ description: "1: include expired and revoked tokens." });
 const TokenQuery = textSchema(Type.Object({ all: Type.Optional(All) }));
 
@@ -177,7 +183,7 @@ function sessionRoutes(accounts: Accounts) {
     .get(
       "/api/account/sessions",
       ({ actor, request }) =>
-        list(
+        singlePage(
           sessions.list(actor.user, request).map((session) =>
             Object.assign({}, session, {
               created: timestamp(session.created),
@@ -227,7 +233,7 @@ function administrationRoutes(accounts: Accounts) {
     .get(
       "/api/admin/tokens",
       ({ query }) =>
-        list(
+        singlePage(
           tokens.list({ all: query.all === "1", limit: TOKENS_LISTED }).map((token) =>
             Object.assign({}, token, {
               created: timestamp(token.created),

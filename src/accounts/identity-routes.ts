@@ -1,16 +1,9 @@
 import { Type } from "typebox";
+import { PAGE_POSITION, singlePage } from "../platform/page.ts";
 import { nullable, textSchema } from "../platform/schema.ts";
 import type { Accounts } from "./accounts.ts";
 import { configuredProviders, type Identities, PROVIDERS, resolveSubject } from "./external/index.ts";
-import {
-  answers,
-  answerSchema,
-  bodySchema,
-  list,
-  NO_CONTENT,
-  timestamp,
-  timestampOrNull,
-} from "./responses.ts";
+import { answers, answerSchema, bodySchema, NO_CONTENT, timestamp, timestampOrNull } from "./responses.ts";
 import { guardedRoutes } from "./route-guards.ts";
 
 const Text = Type.String();
@@ -26,7 +19,7 @@ const Identity = Type.Object({
   suspended: nullable(Text, { description: "Time since which the directory has not admitted the person." }),
 });
 const IdentityList = answerSchema("Links between accounts and people in a directory or at a provider.", {
-  total: Type.Integer(),
+  ...PAGE_POSITION,
   results: Type.Array(Identity),
   providers: Type.Array(Provider, { description: "The configured providers." }),
 });
@@ -70,7 +63,7 @@ export const identityRoutes = (
           last_used: timestampOrNull(identity.last_used),
           suspended: timestampOrNull(identity.suspended),
         }));
-        return { ...list(results), providers: configuredProviders(settings) };
+        return { ...singlePage(results), providers: configuredProviders(settings) };
       },
       { administrator: true, ...answers("List linked accounts", { 200: IdentityList }, 401, 403) },
     )

@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, type TString, Type } from "typebox";
 import { type ErrorStatus, errorResponses } from "../platform/error-responses.ts";
 import { exampleOf } from "../platform/openapi-example.ts";
+import { PAGE_POSITION } from "../platform/page.ts";
 import { nullable, schema, textSchema } from "../platform/schema.ts";
 
 /**
@@ -61,10 +62,9 @@ const EXAMPLE_ID = String(exampleOf(Type.String({ format: "uuid" })));
 /** A field of a body that may be left out or null. */
 export const OptionalInput = Type.Optional(nullable(Type.String({ maxLength: 1024 })));
 
-/** The schema of a whole list, and the list. */
-export const listSchema = <P extends TProperties>(description: string, item: P) =>
-  answerSchema(description, { total: Type.Integer(), results: Type.Array(Type.Object(item)) });
-export const list = <Item>(results: Item[]) => ({ total: results.length, results });
+/** The schema of a whole list. */
+export const listSchema = <Item extends TSchema>(description: string, item: Item) =>
+  answerSchema(description, { ...PAGE_POSITION, results: Type.Array(item) });
 
 /** A time in milliseconds since 1970-01-01 UTC as RFC 3339. */
 export const timestamp = (time: number): string => new Date(time).toISOString();

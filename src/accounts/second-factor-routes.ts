@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { Type } from "typebox";
+import { singlePage } from "../platform/page.ts";
 import { nullable } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
@@ -8,7 +9,6 @@ import {
   answers,
   answerSchema,
   bodySchema,
-  list,
   listSchema,
   NO_CONTENT,
   OptionalInput,
@@ -42,11 +42,14 @@ const Secret = answerSchema("The secret, which takes effect once it is confirmed
 const RecoveryCodes = answerSchema("Single-use recovery codes, which are not shown again.", {
   recovery_codes: Type.Array(Type.String()),
 });
-const SecondFactorList = listSchema("Accounts with a second factor, and how many recovery codes are left.", {
-  username: Type.String(),
-  since: Type.String(),
-  recovery_codes: Type.Integer(),
-});
+const SecondFactorList = listSchema(
+  "Accounts with a second factor, and how many recovery codes are left.",
+  Type.Object({
+    username: Type.String(),
+    since: Type.String(),
+    recovery_codes: Type.Integer(),
+  }),
+);
 
 const BEGIN = {
   summary: "Start setting up a second factor",
@@ -141,7 +144,7 @@ const administrationRoutes = (accounts: Accounts) =>
     .get(
       "/api/admin/second-factors",
       () =>
-        list(
+        singlePage(
           accounts.secondFactors.list().map(({ username, since, recovery_codes }) => {
             return { username, since: timestamp(since), recovery_codes };
           }),

@@ -4,12 +4,14 @@ import type { Actor } from "../accounts/actor.ts";
 import {
   answers,
   answerSchema,
+  listSchema,
   NO_CONTENT,
   pathSchema,
   timestamp,
   timestampOrNull,
 } from "../accounts/responses.ts";
 import { guardedRoutes } from "../accounts/route-guards.ts";
+import { singlePage } from "../platform/page.ts";
 import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Deliverer } from "./deliverer.ts";
@@ -47,9 +49,7 @@ const WebhookWithSecret = answerSchema(
   },
   "WebhookWithSecret",
 );
-const WebhookList = answerSchema("The caller's webhooks; all webhooks for administrators.", {
-  results: Type.Array(WebhookAnswer),
-});
+const WebhookList = listSchema("The caller's webhooks; all webhooks for administrators.", WebhookAnswer);
 
 const DeliveryAnswer = answerSchema(
   "The delivery.",
@@ -67,7 +67,7 @@ const DeliveryAnswer = answerSchema(
   },
   "Delivery",
 );
-const DeliveryList = answerSchema("The deliveries, newest first.", { results: Type.Array(DeliveryAnswer) });
+const DeliveryList = listSchema("The deliveries, newest first.", DeliveryAnswer);
 
 const PageSize = Type.Integer({
   minimum: 1,
@@ -101,7 +101,7 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
   const showSecret = (webhook: Webhook) => ({ ...show(webhook), secret: webhook.secret! });
   const find = (actor: Actor, id: string) => findWebhook(store, actor, id);
   return guardedRoutes("webhooks", "webhooks", accounts)
-    .get(PATH, ({ actor }) => ({ results: store.list(actor.superuser ? undefined : actor.user).map(show) }), {
+    .get(PATH, ({ actor }) => singlePage(store.list(actor.superuser ? undefined : actor.user).map(show)), {
       signedIn: true,
       ...answers("List webhooks", { 200: WebhookList }, 401),
     })
@@ -181,9 +181,8 @@ function deliveryRoutes({ store, management, deliverer, accounts }: WebhookRoute
     )
     .get(
       `${ONE}deliveries/`,
-      ({ actor, params, query: { page_size: size = DEFAULT_PAGE } }) => ({
-        results: store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(showDelivery),
-      }),
+      ({ actor, params, query: { page_size: size = DEFAULT_PAGE } }) =>
+        singlePage(store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(showDelivery)),
       {
         signedIn: true,
         query: Page,

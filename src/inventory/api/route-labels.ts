@@ -11,6 +11,7 @@ import { type Call, respond, respondJson, ROOT } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
 import { binary, content, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
+import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
 
@@ -59,6 +60,7 @@ type Options = Type.Static<typeof OPTIONS>;
 
 const LABELS = Type.Object(
   {
+    ...PAGE_POSITION,
     results: Type.Array(
       Type.Object({ name: TEXT, about: TEXT, width: Type.Number(), height: Type.Number(), per_page: COUNT }),
     ),
@@ -106,7 +108,11 @@ export function addLabels(api: Api): void {
         const { name, about, label } = sheet;
         return { name, about, ...label, per_page: positionsOf(sheet) };
       });
-      return respondJson({ results, most: LIMITS.labels.max, resolutions: RESOLUTIONS.map(Number) });
+      return respondJson({
+        ...singlePage(results),
+        most: LIMITS.labels.max,
+        resolutions: RESOLUTIONS.map(Number),
+      });
     },
   });
 }

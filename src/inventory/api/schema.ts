@@ -2,6 +2,7 @@ import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
 export { pageOf } from "../model/schema.ts";
+export { singlePage } from "../../platform/page.ts";
 
 /** Schemas and contents that several operations share. */
 
@@ -46,13 +47,3 @@ export const rendered = (schema: TSchema): Content => ({
 
 /** A page for browsers. */
 export const page = (): Content => ({ "text/html": { schema: TEXT } });
-
-/** All results in one page. */
-export const singlePage = (results: readonly unknown[]) => ({
-  previous: null,
-  next: null,
-  current: 1,
-  total: results.length,
-  total_pages: 1,
-  results,
-});

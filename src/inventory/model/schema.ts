@@ -1,4 +1,5 @@
 import { type TProperties, type TSchema, Type } from "typebox";
+import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable } from "../../platform/schema.ts";
 import { exampleOfField } from "./example.ts";
 import { type Field, isComparable, type Json } from "./field.ts";
@@ -132,15 +133,7 @@ export function creationSchema(resources: Resources, resource: Resource): TSchem
 export function pageOf(results: TSchema, before: TProperties = {}, $id?: string) {
   const name = (results as { $id?: string }).$id;
   const named = $id ?? (name && `${name}List`);
-  const properties = {
-    ...before,
-    previous: nullable(Type.String(), { description: "URL of the previous page; null on the first." }),
-    next: nullable(Type.String(), { description: "URL of the next page; null on the last." }),
-    current: Type.Integer({ minimum: 1, description: "Number of this page, from 1." }),
-    total: Type.Integer({ description: "Number of matching records." }),
-    total_pages: Type.Integer({ description: "Number of pages." }),
-    results: Type.Array(results),
-  };
+  const properties = { ...before, ...PAGE_POSITION, results: Type.Array(results) };
   const description = "A page of the list.";
   return Type.Object(properties, named === undefined ? { description } : { $id: named, description });
 }

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { Type } from "typebox";
 import type { SignedIn } from "../../accounts/actor.ts";
-import { list, listSchema, NO_CONTENT, timestamp } from "../../accounts/responses.ts";
+import { listSchema, NO_CONTENT, timestamp } from "../../accounts/responses.ts";
 import { readBytes } from "../../platform/body.ts";
+import { singlePage } from "../../platform/page.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import type { CorpusInfo, MotifTables } from "../../scoring/index.ts";
@@ -74,8 +75,8 @@ export function corpusRoutes(context: AdministrationContext) {
   return plugin("corpora", context)
     .get(
       UPLOADS,
-      () => list(corpora.list().map(corpusRow)),
-      administrators("List the corpora", { 200: listSchema("In order of addition.", Corpus.properties) }),
+      () => singlePage(corpora.list().map(corpusRow)),
+      administrators("List the corpora", { 200: listSchema("In order of addition.", Corpus) }),
     )
     .post(
       UPLOADS,

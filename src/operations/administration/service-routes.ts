@@ -1,10 +1,11 @@
 import { statfsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Type } from "typebox";
-import { list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
 import type { FarmState } from "../../farm/index.ts";
 import { exampleOf } from "../../platform/openapi-example.ts";
 import { ownMemory } from "../../platform/memory.ts";
+import { singlePage } from "../../platform/page.ts";
 import { textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import { type Scoring, STATES } from "../../scoring/index.ts";
@@ -231,9 +232,9 @@ export function taskRoutes(context: AdministrationContext) {
   return plugin("tasks", context)
     .get(
       path,
-      () => list(tasks.list().map(taskRow)),
+      () => singlePage(tasks.list().map(taskRow)),
       administrators("List tasks", {
-        200: listSchema("Tasks that administrators started, newest first.", TaskRow.properties),
+        200: listSchema("Tasks that administrators started, newest first.", TaskRow),
       }),
     )
     .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id)), {

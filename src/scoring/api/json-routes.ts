@@ -4,6 +4,7 @@ import { type Corpus, explain, minBits, METHOD, parsePattern, type Pattern } fro
 import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { requestPlugin } from "../../platform/http.ts";
+import { singlePage } from "../../platform/page.ts";
 import { Problem } from "../../problem.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
@@ -149,7 +150,7 @@ function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
       ({ query: { query = "" } }) => {
         const words = query.toLowerCase().split(/\s+/).filter(Boolean);
         const found = classes.classes.filter((one) => words.every((word) => searchText(one).includes(word)));
-        return { total: found.length, results: found.map(describeClass) };
+        return singlePage(found.map(describeClass));
       },
       { query: MotifClassParameters, detail: operations.MOTIF_CLASSES },
     )

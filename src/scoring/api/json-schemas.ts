@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
 import { exampleOf } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
+import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
 import { CorpusFields, count, fraction, list, number, object, text } from "../contract/prediction.ts";
 import { STATES, type State } from "../jobs/job.ts";
@@ -130,7 +131,7 @@ const MEANING = {
 
 export const MotifClassesSchema = object(
   {
-    total: count("Number of classes listed."),
+    ...PAGE_POSITION,
     results: list(
       object(
         {

@@ -1,0 +1,21 @@
+import { Type } from "typebox";
+import { nullable } from "./schema.ts";
+
+/** Members of every list besides its results. */
+export const PAGE_POSITION = {
+  previous: nullable(Type.String(), { description: "URL of the previous page; null on the first." }),
+  next: nullable(Type.String(), { description: "URL of the next page; null on the last." }),
+  current: Type.Integer({ minimum: 1, description: "Number of this page, from 1." }),
+  total: Type.Integer({ description: "Number of matching records." }),
+  total_pages: Type.Integer({ description: "Number of pages." }),
+};
+
+/** All results in one page. */
+export const singlePage = <Item>(results: Item[]) => ({
+  previous: null,
+  next: null,
+  current: 1,
+  total: results.length,
+  total_pages: 1,
+  results,
+});
