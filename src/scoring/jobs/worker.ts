@@ -83,7 +83,8 @@ const PROGRESS_INTERVAL = 100;
 
 /**
  * Residues of a corpus above which garbage is collected before each task: the corpus counts as memory of the worker,
- * so that the engine would let as much again pile up.
+ * so that the engine would let as much again pile up. Not `gc(true)`: returning the freed memory to the system at once
+ * interrupts the other workers.
  */
 const LARGE = 10_000_000;
 
@@ -95,7 +96,7 @@ function corpusOf({ corpusPath: path, corpusBytes }: CorpusSource): Corpus {
   if (!opened || opened.path !== path || opened.stamp !== stamp) {
     opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path, corpusBytes) };
   }
-  if (opened.corpus.residueCount >= LARGE) Bun.gc(true);
+  if (opened.corpus.residueCount >= LARGE) Bun.gc(false);
   return opened.corpus;
 }
 
