@@ -3,7 +3,15 @@ import { PAGE_POSITION, singlePage } from "../platform/page.ts";
 import { nullable, textSchema } from "../platform/schema.ts";
 import type { Accounts } from "./accounts.ts";
 import { configuredProviders, type Identities, PROVIDERS, resolveSubject } from "./external/index.ts";
-import { answers, answerSchema, bodySchema, NO_CONTENT, timestamp, timestampOrNull } from "./responses.ts";
+import {
+  answers,
+  answerSchema,
+  bodySchema,
+  NO_CONTENT,
+  pathSchema,
+  timestamp,
+  timestampOrNull,
+} from "./responses.ts";
 import { guardedRoutes } from "./route-guards.ts";
 
 const Text = Type.String();
@@ -33,14 +41,13 @@ const NewLink = bodySchema({
   }),
 });
 const Linked = answerSchema("The linked person.", { label: Text });
-const Username = Type.String({ description: "Username.", examples: ["carol"] });
 const Link = textSchema(
   Type.Object({
-    username: Username,
+    username: Type.String({ description: "Username.", examples: ["carol"] }),
     provider: Type.Enum([...PROVIDERS], { description: "Kind of provider.", examples: ["ldap"] }),
   }),
 );
-const Account = textSchema(Type.Object({ username: Username }));
+const Account = pathSchema({ username: ["Username.", "carol"] });
 const UNLINK = { summary: "Unlink an account", description: "Its sessions end; its tokens stay valid." };
 
 export const identityRoutes = (

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, type TString, Type } from "typebox";
 import { type ErrorStatus, errorResponses } from "../platform/error-responses.ts";
-import { exampleOf } from "../platform/openapi-example.ts";
+import { EXAMPLE_ID } from "../platform/openapi-example.ts";
 import { PAGE_POSITION } from "../platform/page.ts";
 import { nullable, schema, textSchema } from "../platform/schema.ts";
 
@@ -57,7 +57,6 @@ export function pathSchema<Name extends string>(
   );
   return textSchema(Type.Object(Object.fromEntries(described) as Record<Name, TString>));
 }
-const EXAMPLE_ID = String(exampleOf(Type.String({ format: "uuid" })));
 
 /** A field of a body that may be left out or null. */
 export const OptionalInput = Type.Optional(nullable(Type.String({ maxLength: 1024 })));

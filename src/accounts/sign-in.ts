@@ -10,6 +10,7 @@ import { type CodeResult, CODE_ERRORS, type SecondFactors } from "./second-facto
 import type { KnownBrowsers } from "./known-browser.ts";
 import {
   ACCOUNT_WINDOW,
+  Attempt,
   type AttemptCounter,
   GrowingDelay,
   LOGIN_FAILURES_ACCOUNT,
@@ -122,23 +123,21 @@ export class SignIns {
     const counters: [AttemptCounter, string][] = [[this.byOrigin, origin]];
     if (browser === undefined) counters.push([this.byAccount, account]);
     if (browser === undefined && address !== undefined) counters.push([this.byAddress, address]);
-    const wait = Math.max(...counters.map(([throttle, key]) => throttle.wait(key)));
+    const attempt = new Attempt(counters);
+    const wait = attempt.wait();
     if (wait > 0) {
       await audit.recordThrottled(username, address, method);
       throw throttled(wait);
     }
-    for (const [throttle, key] of counters) throttle.count(key);
-    const forgive = (): void => {
-      for (const [throttle, key] of counters) throttle.forgive(key);
-    };
+    attempt.count();
     try {
       const result = await work(address, browser);
-      forgive();
+      attempt.forgive();
       this.byOrigin.forget(origin);
       return result;
     } catch (error) {
       const code = error instanceof Problem ? error.code : "";
-      if (!FAILURES.has(code)) forgive();
+      if (!FAILURES.has(code)) attempt.forgive();
       if (code === "throttled") await audit.recordThrottled(username, address, method);
       throw error;
     }

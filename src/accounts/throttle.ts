@@ -27,6 +27,24 @@ export interface AttemptCounter {
   forget(key: string): void;
 }
 
+/** One attempt, which several counters count, each by a key. */
+export class Attempt {
+  constructor(private readonly counters: readonly (readonly [AttemptCounter, string])[]) {}
+
+  /** Seconds until it is allowed; 0 for now. */
+  wait(): number {
+    return Math.max(...this.counters.map(([counter, key]) => counter.wait(key)));
+  }
+
+  count(): void {
+    for (const [counter, key] of this.counters) counter.count(key);
+  }
+
+  forgive(): void {
+    for (const [counter, key] of this.counters) counter.forgive(key);
+  }
+}
+
 /** Lets `LOGIN_FAILURES` attempts pass, then one after each delay, which doubles. Forgets after a day without attempts. */
 export class GrowingDelay implements AttemptCounter {
   /** In the order of the last attempt. */

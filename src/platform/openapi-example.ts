@@ -13,13 +13,16 @@ interface Schema {
   allOf?: Schema[];
 }
 
-const TEXTS: Record<string, string> = {
+const TEXTS = {
   date: "2026-01-31",
   "date-time": "2026-01-31T09:30:00.000000+00:00",
   uuid: "0f0e0d0c-0b0a-4908-8706-050403020100",
   uri: "https://lab.example/",
   password: "correct horse battery",
 };
+
+/** The id of records and jobs whose resource has none of its own. */
+export const EXAMPLE_ID = TEXTS.uuid;
 
 /**
  * A value that matches a JSON schema: the examples that it contains; otherwise defaults, first choices and plain values.
@@ -50,7 +53,7 @@ function exampleOfType({ type, items, properties = {}, ...rest }: Schema, isSpar
     case "boolean":
       return false;
     case "string":
-      return TEXTS[rest.format ?? ""] ?? "text";
+      return TEXTS[rest.format as keyof typeof TEXTS] ?? "text";
     default:
       return null;
   }

@@ -67,8 +67,7 @@ export interface ScoringOptions {
   dataDirectory: string;
   /** Scoring workers; 0 opens the service without touching the queue. */
   workers: number;
-  /** Seconds that one job may take. */
-  /** 600 by default. */
+  /** Seconds that one job may take; 600 by default. */
   jobTimeoutSeconds?: number;
   /** Residues that a query may have; the longest human protein has 35,991. */
   maxQueryLength?: number;

@@ -7,6 +7,7 @@ import { writeLockOf } from "../../platform/write-lock.ts";
 import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
 import {
   ACCOUNT_WINDOW,
+  Attempt,
   type AttemptCounter,
   GrowingDelay,
   LOGIN_FAILURES_ACCOUNT,
@@ -317,20 +318,18 @@ export class LdapPasswords implements ExternalPasswords {
     const origin = `${dn} ${browser ?? currentRequest()?.network ?? ""}`;
     const counters: [AttemptCounter, string][] = [[this.byOrigin, origin]];
     if (browser === undefined) counters.push([this.byEntry, dn]);
-    const wait = Math.max(...counters.map(([counter, key]) => counter.wait(key)));
+    const attempt = new Attempt(counters);
+    const wait = attempt.wait();
     if (wait > 0) throw throttled(wait);
-    for (const [counter, key] of counters) counter.count(key);
-    const forgive = (): void => {
-      for (const [counter, key] of counters) counter.forgive(key);
-    };
+    attempt.count();
     try {
       const bound = await bind();
       if (bound !== true) return bound;
-      forgive();
+      attempt.forgive();
       this.byOrigin.forget(origin);
       return bound;
     } catch (error) {
-      forgive();
+      attempt.forgive();
       throw error;
     }
   }

@@ -10,7 +10,7 @@ import { readJson } from "./request-body.ts";
 import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
 import { readBytes } from "../../platform/body.ts";
 import { requestPlugin } from "../../platform/http.ts";
-import { exampleOf } from "../../platform/openapi-example.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { type DeferredDetail, OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
 import { type ErrorStatus, errorResponses } from "../../platform/error-responses.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
@@ -76,7 +76,6 @@ const SHARED = {
   ],
 };
 
-const EXAMPLE_ID = exampleOf(Type.String({ format: "uuid" }));
 /** Parts of paths: description and example. The id of a record is described by its resource. */
 const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> = {
   id: ["Id.", EXAMPLE_ID],

@@ -90,16 +90,11 @@ export class UniformUpdates {
     const parsed = parseBody(this.resources, resource, body, mode);
     if (rids.length > LIMITS.records.max || !isPlain(resource, parsed)) return undefined;
     const values = Object.fromEntries(parsed.values);
-    const rights = this.reader.rights(resource, actor, rids);
-    const writes: UniformUpdate["writes"] = [];
-    for (const rid of rids) {
-      const before = this.#living(resource, rid);
-      if (!before || !rights.get(rid)?.change) return undefined;
+    const writes = this.#writes({ resource, op: "update" }, rids, actor, (before) => {
       const after = { ...before, ...values };
-      if (!keepsRules(resource, after, parsed.given, before)) return undefined;
-      writes.push(writeOf({ resource, rid, op: "update" }, before, after, actor));
-    }
-    return { resource, columns: columnsOf(resource, values, parsed.values.keys()), writes };
+      return keepsRules(resource, after, parsed.given, before) ? after : undefined;
+    });
+    return writes && { resource, columns: columnsOf(resource, values, parsed.values.keys()), writes };
   }
 
   /** The same for a deletion; once it is written, nothing may refer to the records. */
@@ -110,20 +105,33 @@ export class UniformUpdates {
       ["deleted", 1],
       ["deleted_by", actor.user],
     ]);
-    const rights = this.reader.rights(resource, actor, rids);
-    const writes: UniformUpdate["writes"] = [];
-    for (const rid of rids) {
-      const before = this.#living(resource, rid);
-      if (!before || !rights.get(rid)?.delete) return undefined;
-      const after = { ...before, ...Object.fromEntries(columns) };
-      writes.push(writeOf({ resource, rid, op: "delete" }, before, after, actor));
-    }
-    return { resource, columns, writes };
+    const values = Object.fromEntries(columns);
+    const writes = this.#writes({ resource, op: "delete" }, rids, actor, (before) => ({
+      ...before,
+      ...values,
+    }));
+    return writes && { resource, columns, writes };
   }
 
-  #living(resource: Resource, rid: number): StoredRecord | undefined {
-    const record = this.statements.get({ text: storedStatement(resource), args: [rid] });
-    return record?.deleted === 0 ? record : undefined;
+  /** Undefined if a record is deleted, if the actor may not write it, or if `valuesOf` finds no values for it. */
+  #writes(
+    { resource, op }: { resource: Resource; op: "update" | "delete" },
+    rids: readonly number[],
+    actor: Actor,
+    valuesOf: (before: StoredRecord, i: number) => StoredRecord | undefined,
+  ): UniformUpdate["writes"] | undefined {
+    const rights = this.reader.rights(resource, actor, rids);
+    const right = op === "delete" ? "delete" : "change";
+    const text = storedStatement(resource);
+    const writes: UniformUpdate["writes"] = [];
+    for (const [i, rid] of rids.entries()) {
+      const before = this.statements.get({ text, args: [rid] });
+      if (before?.deleted !== 0 || !rights.get(rid)?.[right]) return undefined;
+      const values = valuesOf(before, i);
+      if (!values) return undefined;
+      writes.push(writeOf({ resource, rid, op }, before, values, actor));
+    }
+    return writes;
   }
 
   /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
@@ -195,14 +203,10 @@ export class UniformUpdates {
     const [{ resource }] = changes;
     const rids = [...new Set(changes.map(({ rid }) => rid))];
     if (rids.length < changes.length) return undefined;
-    const rights = this.reader.rights(resource, actor, rids);
-    const writes: UniformUpdate["writes"] = [];
-    for (const { rid, version, before: former } of changes) {
-      const before = this.#living(resource, rid);
-      if (before?.version !== version || !rights.get(rid)?.change) return undefined;
-      writes.push(writeOf({ resource, rid, op: "update" }, before, { ...before, ...former }, actor));
-    }
-    return writes;
+    return this.#writes({ resource, op: "update" }, rids, actor, (before, i) => {
+      const { version, before: former } = changes[i];
+      return before.version === version ? { ...before, ...former } : undefined;
+    });
   }
 
   #record(writes: UniformUpdate["writes"], modified: number, actor: Actor): void {

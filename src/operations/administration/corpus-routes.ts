@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Type } from "typebox";
 import type { SignedIn } from "../../accounts/actor.ts";
-import { listSchema, NO_CONTENT, timestamp } from "../../accounts/responses.ts";
+import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
 import { readBytes } from "../../platform/body.ts";
 import { singlePage } from "../../platform/page.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
@@ -37,9 +37,7 @@ function corpusRow(corpus: CorpusInfo) {
   return { ...row, added: timestamp(row.added) };
 }
 const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
-const CorpusName = textSchema(
-  Type.Object({ corpus: Type.String({ description: "Its name or hash.", examples: ["yeast"] }) }),
-);
+const CorpusName = pathSchema({ corpus: ["Its name or hash.", "yeast"] });
 const Upload = textSchema(
   Type.Object({
     name: Type.Optional(Type.String({ description: "Name that results show.", examples: ["human"] })),

@@ -1,9 +1,8 @@
 import { statfsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Type } from "typebox";
-import { listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { listSchema, NO_CONTENT, pathSchema, timestamp, timestampOrNull } from "../../accounts/responses.ts";
 import type { FarmState } from "../../farm/index.ts";
-import { exampleOf } from "../../platform/openapi-example.ts";
 import { ownMemory } from "../../platform/memory.ts";
 import { singlePage } from "../../platform/page.ts";
 import { textSchema } from "../../platform/schema.ts";
@@ -23,18 +22,8 @@ import { runCommand } from "./self-command.ts";
 import type { Report } from "./tasks.ts";
 
 const JOBS_SHOWN = 100;
-const EXAMPLE_ID = exampleOf(Type.String({ format: "uuid" }));
-const Id = textSchema(
-  Type.Object({ id: Type.String({ description: "Identifier of the task or job.", examples: [EXAMPLE_ID] }) }),
-);
-const Name = textSchema(
-  Type.Object({
-    name: Type.String({
-      description: "Name of the manifest of the backup.",
-      examples: ["labd-20260131T093000Z.json"],
-    }),
-  }),
-);
+const Id = pathSchema({ id: ["Identifier of the task or job."] });
+const Name = pathSchema({ name: ["Name of the manifest of the backup.", "labd-20260131T093000Z.json"] });
 const JobQuery = textSchema(
   Type.Object({
     state: Type.Optional(Type.Enum(["", ...STATES], { description: "Only jobs in this state." })),

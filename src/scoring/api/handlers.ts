@@ -153,16 +153,9 @@ export function readPatterns(
   return [...patterns, ...named];
 }
 
-/** Expressions that were valid lately: clients look for the same ones in many proteins. */
-const valid = new Set<string>();
-const [MAX_VALID, MAX_VALID_LENGTH] = [1000, 200];
-
 function check(expression: string, where: string): void {
-  if (valid.has(expression)) return;
   try {
     parsePattern(expression, "soap");
-    if (valid.size >= MAX_VALID) valid.clear();
-    if (expression.length <= MAX_VALID_LENGTH) valid.add(expression);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     const text = `${where}, character ${error.position + 1}: ${error.message}`;

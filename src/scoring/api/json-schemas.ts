@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
-import { exampleOf } from "../../platform/openapi-example.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
@@ -14,8 +14,7 @@ const MAX_PATTERNS = 5;
 const oneOf = <Value extends string>(choices: readonly Value[], description: string, more: object = {}) =>
   Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
 const instant = (description: string) => text(description, { format: "date-time" });
-const uuid = (description: string) =>
-  text(description, { examples: [exampleOf(Type.String({ format: "uuid" }))] });
+const uuid = (description: string) => text(description, { examples: [EXAMPLE_ID] });
 const uri = (description: string) => text(description, { format: "uri" });
 
 /** Clients may send null for an absent field: see omitNulls. */

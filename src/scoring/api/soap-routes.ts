@@ -4,6 +4,7 @@ import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { holdBody, reserveBody } from "../../platform/byte-budget.ts";
@@ -53,8 +54,8 @@ const TEXT = { type: "string" as const };
 const xml = (example?: string) => ({
   "text/xml": { schema: TEXT, ...(example === undefined ? {} : { example }) },
 });
-const exampleOf = (namespace: string): string => `<Envelope xmlns="${SOAP_11}"><Body>
-  <GetStatus xmlns="${namespace}"><JobIdentifier>0f0e0d0c-0b0a-4908-8706-050403020100</JobIdentifier></GetStatus>
+const exampleIn = (namespace: string): string => `<Envelope xmlns="${SOAP_11}"><Body>
+  <GetStatus xmlns="${namespace}"><JobIdentifier>${EXAMPLE_ID}</JobIdentifier></GetStatus>
 </Body></Envelope>`;
 
 const callIn = (namespace: string) => ({
@@ -62,7 +63,7 @@ const callIn = (namespace: string) => ({
   summary: "Call RunJob, GetStatus or GetResult over SOAP",
   description: `SOAP 1.1, document/literal; SOAP 1.2 requests get SOAP 1.2 responses. [WSDL](${ENDPOINT.slice(1)}?wsdl)`,
   security: OPTIONAL_CREDENTIALS,
-  requestBody: { required: true, content: xml(exampleOf(namespace)) },
+  requestBody: { required: true, content: xml(exampleIn(namespace)) },
   responses: {
     200: { description: "The response envelope of the operation.", content: xml() },
     500: {

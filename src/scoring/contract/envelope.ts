@@ -154,17 +154,6 @@ const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/i;
  */
 function readContentType(header: string | null): ContentType {
   if (header === null || header.trim() === "") return { charset: null, soapVersion: "1.1" };
-  if (header !== latest.header) latest = { header, type: parseContentType(header) };
-  return latest.type;
-}
-
-/** Clients send the same header with every message. */
-let latest: { header: string; type: ContentType } = {
-  header: "text/xml",
-  type: { charset: null, soapVersion: "1.1" },
-};
-
-function parseContentType(header: string): ContentType {
   const mediaType = header.split(";", 1)[0].trim().toLowerCase();
   if (!/^[a-z0-9.+_-]+\/(?:xml|[a-z0-9._-]+\+xml)$/.test(mediaType)) {
     throw new Problem(
