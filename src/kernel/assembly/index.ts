@@ -4,3 +4,4 @@ export { score16 } from "./score16";
 export { trace16 } from "./trace";
 export { prepareScan, scan, scannedRows, scannedSequences } from "./scan";
 export { band32, scoreBand } from "./band";
+export { dense, embed, sigmoid, addPositive, gatedMeans } from "./network";
