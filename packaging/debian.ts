@@ -92,6 +92,8 @@ fi
 
 const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: labd
+Comment: Sample sequences are UniProtKB/Swiss-Prot's, (c) UniProt Consortium, CC BY 4.0. The predictor of disorder was
+ trained on such sequences and on predictions of metapredict, (c) Holehouse Lab, MIT licence.
 
 Files: *
 Copyright: 2026 the labd authors

@@ -17,18 +17,25 @@ import { findHits, findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { alignProgressively } from "../../src/motif/progressive.ts";
 import { readAlignment } from "../../src/motif/query.ts";
-import { residuesOf } from "../../src/motif/search.ts";
+import { residuesOf, searchRanges } from "../../src/motif/search.ts";
 
-export interface Case {
+interface Site {
   accession: string;
-  motifClass: string;
   expression: string;
   /** From 0, end exclusive. */
   start: number;
   end: number;
+}
+
+export interface Case extends Site {
+  motifClass: string;
   isTrue: boolean;
   /** A: against the same class in other proteins; B: against other classes in the same protein; K: PairK. */
   parts: readonly ("A" | "B" | "K")[];
+  /** A random match that an annotated instance of its class in a homolog aligns with: probably true. */
+  isSuspect: boolean;
+  /** Published scores of PairK's benchmark, by method. */
+  published: Readonly<Record<string, number>>;
 }
 
 /** The directory of the benchmarks; exits if it is missing. */
@@ -57,28 +64,38 @@ export function readCases(directory: string): Case[] {
     random_same_class: ["A"],
     random_same_protein: ["B"],
   } as const;
-  const read = (
-    row: Record<string, string>,
-    motifClass: string,
-    isTrue: boolean,
-    caseParts: Case["parts"],
-  ): Case => ({
+  const key = (row: Record<string, string>): string => `${row.accession} ${row.elm_class} ${row.start}`;
+  const suspects = new Set(table(join(directory, "bench_elm_dev_suspect.tsv")).map(key));
+  const caseOf = (row: Record<string, string>, rest: Omit<Case, keyof Site>): Case => ({
+    ...rest,
     accession: row.accession,
-    motifClass,
     expression: row.regex,
     start: Number(row.start) - 1,
     end: Number(row.end),
-    isTrue,
-    parts: caseParts,
   });
-  const elm = table(join(directory, "bench_elm_dev.tsv"));
-  const pairK = table(join(directory, "bench_pairk_dev.tsv"));
-  return [
-    ...elm.map((row) =>
-      read(row, row.elm_class, row.set === "positive", parts[row.set as keyof typeof parts]),
-    ),
-    ...pairK.map((row) => read(row, row.slim_class, row.label === "1", ["K"])),
-  ];
+  const elm = table(join(directory, "bench_elm_dev.tsv")).map((row) =>
+    caseOf(row, {
+      motifClass: row.elm_class,
+      isTrue: row.set === "positive",
+      parts: parts[row.set as keyof typeof parts],
+      isSuspect: row.set !== "positive" && suspects.has(key(row)),
+      published: {},
+    }),
+  );
+  const pairK = table(join(directory, "bench_pairk_dev.tsv")).map((row) =>
+    caseOf(row, {
+      motifClass: row.slim_class,
+      isTrue: row.label === "1",
+      parts: ["K"],
+      isSuspect: false,
+      published: Object.fromEntries(
+        Object.entries(row)
+          .filter(([name, value]) => name.startsWith("pairk:") && value !== "")
+          .map(([name, value]) => [name.replace("pairk:", ""), Number(value)]),
+      ),
+    }),
+  );
+  return [...elm, ...pairK];
 }
 
 /** ELM's classes as published, for random matches; empty without the table. */
@@ -96,17 +113,42 @@ export function readClasses(directory: string): { name: string; expression: stri
   return cells.slice(1).map((row) => ({ name: row[name], expression: row[expression] }));
 }
 
+/** Taxa of the proteins whose species is known. */
+export function readTaxa(directory: string): { accession: string; taxon: number }[] {
+  return unpack(directory, "swissprot_names.tsv.xz")
+    .toString()
+    .split("\n")
+    .slice(1)
+    .filter(Boolean)
+    .map((line) => line.split("\t"))
+    .map((cells) => ({ accession: cells[0], taxon: Number(cells[5]) }));
+}
+
 export function benchCorpus(directory: string): Corpus {
-  const packed = Bun.spawnSync(["xz", "-dc", join(directory, "swissprot2014_elm_subset.fasta.xz")]);
-  if (packed.exitCode !== 0) throw new Error("swissprot2014_elm_subset.fasta.xz could not be unpacked");
-  return openCorpus(packCorpus("bench", readFasta(packed.stdout)));
+  return openCorpus(packCorpus("bench", readFasta(unpack(directory, "swissprot2014_elm_subset.fasta.xz"))));
+}
+
+function unpack(directory: string, name: string): Buffer {
+  const { exitCode, stdout } = Bun.spawnSync(["xz", "-dc", join(directory, name)]);
+  if (exitCode !== 0) throw new Error(`${name} could not be unpacked`);
+  return stdout;
 }
 
 /** Hash of the code that finds homologs. */
 function codeVersion(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const source = join(import.meta.dir, "../../src");
-  const motif = ["homologs", "search", "seed-index", "statistics", "complexity", "align", "matrix", "corpus"];
+  const search = [
+    "homologs",
+    "search",
+    "seed-index",
+    "statistics",
+    "complexity",
+    "align",
+    "matrix",
+    "corpus",
+  ];
+  const motif = [...search, "composition-adjustment", "extension"];
   for (const name of motif) hash.update(readFileSync(join(source, `motif/${name}.ts`)));
   const kernel = readdirSync(join(source, "kernel"), { recursive: true, encoding: "utf8" }).sort();
   for (const name of kernel)
@@ -137,6 +179,37 @@ export function findFamilies(corpus: Corpus, accessions: readonly string[], cach
     writeFileSync(`${path}.part`, found.map(({ index }) => corpus.accession(index)).join("\n"));
     renameSync(`${path}.part`, path);
   }
+}
+
+/** A name for each group of proteins that are homologs of each other, directly or through others. */
+export function groupByHomology(
+  corpus: Corpus,
+  accessions: readonly string[],
+  maxEValue = DEFAULTS.maxEValue,
+): Map<string, string> {
+  const residues = accessions.map((accession) => residuesOf(corpus, corpus.findAccession(accession)));
+  const entries = accessions.map((accession, k) => ({
+    accession,
+    description: "",
+    organism: null,
+    speciesKey: null,
+    residues: residues[k],
+  }));
+  const small = openCorpus(packCorpus("proteins", entries));
+  const parent = Int32Array.from(accessions.keys());
+  const rootOf = (k: number): number => {
+    while (parent[k] !== k) k = parent[k];
+    return k;
+  };
+  const options = { maxEValue, exhaustive: false, minLength: 0, maxLength: 1e9 };
+  for (let from = 0; from < residues.length; from += 16) {
+    const requests = residues.slice(from, from + 16).map((query) => ({ query, options }));
+    const found = searchRanges(requests, small, [[0, small.sequenceCount]]);
+    for (const [k, hits] of found.entries())
+      for (const { index } of hits)
+        parent[rootOf(from + k)] = rootOf(accessions.indexOf(small.accession(index)));
+  }
+  return new Map(accessions.map((accession, k) => [accession, accessions[rootOf(k)]]));
 }
 
 /** The family of a protein, or null if the corpus lacks the protein. */

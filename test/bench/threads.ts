@@ -26,7 +26,7 @@ export async function onThreads<Item, Result>(
   let next = 0;
   const serve = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(file);
+      const worker = new Worker(file, { argv: process.argv.slice(2) });
       let current = -1;
       worker.addEventListener("error", ({ message }) => reject(new Error(message)));
       worker.addEventListener("message", ({ data }: MessageEvent<Result[] | null>) => {
