@@ -2,7 +2,7 @@ import { X } from "./alphabet.ts";
 
 /**
  * Regions of low complexity (SEG: Wootton & Federhen, Comput. Chem. 1993, 17:149): windows of low entropy,
- * extended while the entropy stays low, then trimmed to the segment with the minLength likely composition.
+ * extended while the entropy stays low, then trimmed to the segment with the least likely composition.
  */
 
 export interface SegParameters {
@@ -18,11 +18,18 @@ export const SEG: SegParameters = { window: 12, trigger: 2.2, extension: 2.5 };
 const MAX_TRIM = 50;
 const ALPHABET = 20;
 
-/** ln(n!), memoized. */
-const LOG_FACTORIAL: number[] = [0];
-function logFactorial(n: number): number {
-  for (let i = LOG_FACTORIAL.length; i <= n; i++) LOG_FACTORIAL.push(LOG_FACTORIAL[i - 1] + Math.log(i));
-  return LOG_FACTORIAL[n];
+/** ln n and ln n! by n; `extendTables` lengthens them. */
+let logs = new Float64Array(1);
+let logFactorials = new Float64Array(1);
+/** Number of letters with each count: buffer of `logProbability`, all zero between calls. */
+let lettersWith = new Int32Array(1);
+
+function extendTables(length: number): void {
+  if (logs.length > length) return;
+  logs = Float64Array.from({ length: length * 2 }, (_, n) => Math.log(n));
+  logFactorials = new Float64Array(logs.length);
+  for (let n = 2; n < logs.length; n++) logFactorials[n] = logFactorials[n - 1] + logs[n];
+  lettersWith = new Int32Array(logs.length);
 }
 
 /** Entropy in bits of each full window, by its first residue. */
@@ -45,36 +52,32 @@ export function windowEntropies(residues: Uint8Array, window: number): Float64Ar
   return out;
 }
 
-/** Number of letters with each count: buffer of `logProbability`, all zero between calls. */
-let lettersWith = new Int32Array(64);
-
 /**
  * ln of the probability that a random sequence has a composition with these counts in any order (P0 of SEG).
  */
 function logProbability(counts: Int32Array, length: number): number {
-  if (lettersWith.length <= length) lettersWith = new Int32Array(length * 2);
-  let log = logFactorial(length) - length * Math.log(ALPHABET);
+  let log = logFactorials[length] - length * logs[ALPHABET];
   let distinct = 0;
   for (let a = 0; a < counts.length; a++) {
     const count = counts[a];
     if (count === 0) continue;
-    log -= logFactorial(count);
+    log -= logFactorials[count];
     distinct++;
-    log -= Math.log(++lettersWith[count]);
+    log -= logs[++lettersWith[count]];
   }
   for (let a = 0; a < counts.length; a++) lettersWith[counts[a]] = 0;
   const letters = Math.max(ALPHABET, distinct);
-  return log + logFactorial(letters) - logFactorial(letters - distinct);
+  return log + logFactorials[letters] - logFactorials[letters - distinct];
 }
 
-/** Segment of residues[from, to) with the minLength likely composition; the longest of several. */
+/** Segment of residues[from, to) with the least likely composition; the longest of several. */
 function trim(residues: Uint8Array, from: number, to: number): [number, number] {
   const length = to - from;
-  const minLength = Math.max(1, length - MAX_TRIM);
+  extendTables(Math.max(length, 32));
   let best: [number, number] = [from, to];
   let bestLog = Infinity;
   const counts = new Int32Array(32);
-  for (let size = length; size >= minLength; size--) {
+  for (let size = length; size > Math.max(1, length - MAX_TRIM); size--) {
     counts.fill(0);
     for (let i = from; i < to; i++) {
       counts[residues[i] & 31]++;
@@ -92,27 +95,38 @@ function trim(residues: Uint8Array, from: number, to: number): [number, number] 
 }
 
 /** Regions of low complexity as [start, end), ascending and disjoint. */
-export function lowComplexity(
-  residues: Uint8Array,
-  { window, trigger, extension }: SegParameters = SEG,
-): [number, number][] {
+export function lowComplexity(residues: Uint8Array, parameters: SegParameters = SEG): [number, number][] {
+  const merged: [number, number][] = [];
+  for (const [from, to] of findRegions(residues, parameters).sort((a, b) => a[0] - b[0])) {
+    const last = merged.at(-1);
+    if (last && from < last[1]) last[1] = Math.max(last[1], to);
+    else merged.push([from, to]);
+  }
+  return merged;
+}
+
+/** The regions unordered; they may overlap. */
+function findRegions(residues: Uint8Array, parameters: SegParameters): [number, number][] {
+  const { window, trigger, extension } = parameters;
   const regions: [number, number][] = [];
   const entropy = windowEntropies(residues, window);
-  let i = 0;
-  while (i < entropy.length) {
-    if (entropy[i] > trigger) {
-      i++;
-      continue;
-    }
+  // First window that no earlier region contains.
+  let floor = 0;
+  for (let i = 0; i < entropy.length; i++) {
+    if (entropy[i] > trigger) continue;
     let first = i;
     let last = i;
-    const floor = regions.length === 0 ? 0 : regions[regions.length - 1][1];
     while (first > floor && entropy[first - 1] <= extension) first--;
     while (last + 1 < entropy.length && entropy[last + 1] <= extension) last++;
     const [from, to] = trim(residues, first, last + window);
+    if (i + window <= from) {
+      // The window was trimmed off: it has a region of its own.
+      for (const [start, end] of findRegions(residues.subarray(first, from), parameters))
+        regions.push([first + start, first + end]);
+    }
     regions.push([from, to]);
-    // Residues trimmed off on the right may belong to another region.
-    i = Math.max(i + 1, to);
+    i = Math.min(last, to - 1);
+    floor = i + 1;
   }
   return regions;
 }

@@ -1,8 +1,9 @@
-import { GAP, STANDARD } from "./alphabet.ts";
+import { GAP, STANDARD, X } from "./alphabet.ts";
 import type { PairwiseAlignment } from "./align.ts";
 import { maskLowComplexity, type SegParameters } from "./complexity.ts";
+import { extensionScore, SCALE } from "./extension.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
-import { bitScore, compositionScale, eValue, GAP_FIRST, GAP_NEXT } from "./statistics.ts";
+import { bitScore, compositionScale, eValue } from "./statistics.ts";
 
 /**
  * Scores with a matrix adjusted to the compositions of two sequences (Yu, Wootton & Altschul, PNAS 2003,
@@ -73,12 +74,19 @@ const PSEUDOCOUNTS = 20;
 const MAX_DISTANCE = 0.16;
 const MAX_LENGTH_RATIO = 3;
 const MAX_ANGLE = (70 / 180) * Math.PI;
-/** … unless two residues make up this fraction of both sequences. */
+/** … unless two residues make up this fraction of either sequence, if it is longer than MIN_LENGTH. */
 const TWO_RESIDUE_FRACTION = 0.4;
-/** SEG parameters of blastp for subjects. */
+const MIN_LENGTH = 50;
+/** SEG parameters of blastp for subjects … */
 const SUBJECT_SEG: SegParameters = { window: 10, trigger: 1.8, extension: 2.1 };
-/** X-drop of gapped extensions in half bits: blastp's 25 bits. */
-const X_DROP = 65;
+/**
+ * … which are not masked if the alignment is nearly identical: at least 50 residues, or the query, with this
+ * identical fraction of the columns and this score (1.74 bits) per residue.
+ */
+const NEAR_IDENTITY = 0.96;
+const NEAR_IDENTICAL_SCORE = 4.517;
+/** Maximum score of a masked residue in half bits; otherwise the expected score of a residue in its place. */
+const MAX_X_SCORE = -1 / SCALE;
 
 interface Composition {
   length: number;
@@ -106,17 +114,18 @@ function distance(p: Float64Array, q: Float64Array): number {
     if (p[a] > 0) sum += p[a] * Math.log(p[a] / mean);
     if (q[a] > 0) sum += q[a] * Math.log(q[a] / mean);
   }
-  return Math.sqrt(Math.max(0, sum));
+  return Math.sqrt(Math.max(0, sum / 2));
 }
 
-function isDominatedByTwo({ frequencies }: Composition): boolean {
+function isDominatedByTwo({ length, frequencies }: Composition): boolean {
+  if (length <= MIN_LENGTH) return false;
   const [first, second] = frequencies.toSorted((a, b) => b - a);
   return first + second > TWO_RESIDUE_FRACTION;
 }
 
 /** Whether to adjust the matrix to a pair of sequences instead of scaling it. */
 function needsAdjustedMatrix(query: Composition, subject: Composition): boolean {
-  if (isDominatedByTwo(query) && isDominatedByTwo(subject)) return true;
+  if (isDominatedByTwo(query) || isDominatedByTwo(subject)) return true;
   const between = distance(query.frequencies, subject.frequencies);
   const ratio = Math.max(query.length, subject.length) / Math.min(query.length, subject.length);
   if (between <= MAX_DISTANCE || ratio <= MAX_LENGTH_RATIO) return true;
@@ -189,39 +198,54 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   return scores;
 }
 
-/**
- * Score of the best segment of an alignment in half bits; letters beyond the twenty are scored by BLOSUM62.
- */
-function bestSegmentScore(
-  query: Uint8Array,
-  subject: Uint8Array,
-  { row }: PairwiseAlignment,
-  scores: Float64Array,
-): number {
-  let best = 0;
-  let peak = 0;
-  let score = 0;
-  let last = -1;
-  const update = (): void => {
-    if (score < 0 || score < peak - X_DROP) score = peak = 0;
-    peak = Math.max(peak, score);
-    best = Math.max(best, peak);
-  };
-  for (let i = 0; i < query.length; i++) {
-    if (row.anchored[i] === GAP) continue;
-    const j = row.before[i];
-    if (last >= 0) {
-      for (const gap of [i - last - 1, j - row.before[last] - 1]) {
-        if (gap > 0) score -= GAP_FIRST + (gap - 1) * GAP_NEXT;
-      }
-      update();
+/** Whether an alignment is nearly identical, so that the subject is not masked. */
+function isNearlyIdentical(query: Uint8Array, local: PairwiseAlignment): boolean {
+  const { anchored, before } = local.row;
+  const first = anchored.findIndex((code) => code !== GAP);
+  if (first < 0) return false;
+  const last = anchored.findLastIndex((code) => code !== GAP);
+  const pairs = local.coverage * query.length;
+  const [length, subjectLength] = [last - first + 1, before[last] - before[first] + 1];
+  return (
+    subjectLength >= Math.min(MIN_LENGTH, query.length) &&
+    local.score >= NEAR_IDENTICAL_SCORE * Math.min(length, subjectLength) &&
+    local.identity * pairs > NEAR_IDENTITY * (length + subjectLength - pairs)
+  );
+}
+
+const SCALED_BLOSUM62 = Int32Array.from(BLOSUM62, (score) => score * SCALE);
+
+/** Scores in units of 1 / SCALE at `a * STRIDE + b`. Masked residues get expected scores, other letters BLOSUM62's. */
+function scoreMatrix(scores: Float64Array, p: Float64Array, q: Float64Array): Int32Array {
+  const matrix = SCALED_BLOSUM62.slice();
+  let both = 0;
+  for (let a = 0; a < CODES; a++) {
+    let [asQuery, asSubject] = [0, 0];
+    for (let b = 0; b < CODES; b++) {
+      matrix[a * STRIDE + b] = Math.round(scores[a * CODES + b] * SCALE);
+      asQuery += scores[a * CODES + b] * q[b];
+      asSubject += scores[b * CODES + a] * p[b];
     }
-    const [a, b] = [query[i], subject[j]];
-    score += a < CODES && b < CODES ? scores[a * CODES + b] : BLOSUM62[a * STRIDE + b];
-    update();
-    last = i;
+    const score = Math.min(MAX_X_SCORE, asQuery);
+    matrix[a * STRIDE + X] = Math.round(score * SCALE);
+    matrix[X * STRIDE + a] = Math.round(Math.min(MAX_X_SCORE, asSubject) * SCALE);
+    both += p[a] * score;
   }
-  return best;
+  matrix[X * STRIDE + X] = Math.round(both * SCALE);
+  return matrix;
+}
+
+/** Matrix for two compositions: adjusted to both, or BLOSUM62 scaled. */
+function matrixFor(query: Composition, subject: Composition): Int32Array {
+  if (needsAdjustedMatrix(query, subject)) {
+    return scoreMatrix(adjustedScores(query.smoothed, subject.smoothed), query.smoothed, subject.smoothed);
+  }
+  const scale = compositionScale(query.frequencies, subject.frequencies);
+  const scores = Float64Array.from(
+    LOG_PAIR_FREQUENCIES,
+    (_, k) => scale * BLOSUM62[Math.floor(k / CODES) * STRIDE + (k % CODES)],
+  );
+  return scoreMatrix(scores, query.frequencies, subject.frequencies);
 }
 
 /** Score of a local alignment with a matrix adjusted to both sequences. */
@@ -238,19 +262,9 @@ export function adjustedScorer(
 ): (subject: Uint8Array, local: PairwiseAlignment) => AdjustedScore {
   const queryComposition = compositionOf(query);
   return (subject, local) => {
-    const masked = maskLowComplexity(subject, SUBJECT_SEG);
-    const subjectComposition = compositionOf(masked);
-    let scores: Float64Array;
-    if (needsAdjustedMatrix(queryComposition, subjectComposition))
-      scores = adjustedScores(queryComposition.smoothed, subjectComposition.smoothed);
-    else {
-      const scale = compositionScale(queryComposition.frequencies, subjectComposition.frequencies);
-      scores = Float64Array.from(
-        LOG_PAIR_FREQUENCIES,
-        (_, k) => scale * BLOSUM62[Math.floor(k / CODES) * STRIDE + (k % CODES)],
-      );
-    }
-    const score = bestSegmentScore(query, masked, local, scores);
+    const masked = isNearlyIdentical(query, local) ? subject : maskLowComplexity(subject, SUBJECT_SEG);
+    const matrix = matrixFor(queryComposition, compositionOf(masked));
+    const score = extensionScore(query, masked, local, matrix);
     return { bitScore: bitScore(score), eValue: eValue(score, query.length, subject.length, residueCount) };
   };
 }

@@ -3,11 +3,15 @@
  * where installed (docs/search.md).
  *
  *   bun run test/bench/search-exactness.bench.ts FASTA [QUERIES [FROM]]
+ *   bun run test/bench/search-exactness.bench.ts FASTA e-values WORK_DIRECTORY
  *
  * Draws QUERIES (500) proteins of 40 to 2,500 residues and searches every tenth protein, starting with query
  * FROM. The other programs get the first 60.
+ *
+ * `e-values` compares the E-values of all homologs of 100 proteins with those of blastp, by protein: four known
+ * for low complexity, 36 with biased compositions, 60 drawn from all. WORK_DIRECTORY keeps blastp's results.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { alignLocal } from "../../src/motif/align.ts";
@@ -35,6 +39,10 @@ const [fasta, count = "500", from = "0"] = Bun.argv.slice(2);
 if (fasta === undefined) throw new Error("usage: search-exactness.bench.ts FASTA [QUERIES [FROM]]");
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const entries = readFasta(await Bun.file(fasta).bytes());
+if (count === "e-values") {
+  await compareWithBlastp(from);
+  process.exit();
+}
 const tenth = entries.filter((_, k) => k % PART === 0);
 const corpus = openCorpus(packCorpus("tenth", tenth));
 
@@ -159,6 +167,92 @@ async function eValues(): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** The proteins of `e-values` by kind. */
+function biasedAndOtherProteins(): Map<string, FastaEntry[]> {
+  const drawOne = random(15);
+  const share = (residues: Uint8Array, letters: string): number =>
+    [...decode(residues)].filter((letter) => letters.includes(letter)).length / residues.length;
+  const suitable = entries.filter(({ residues }) => residues.length >= 40 && residues.length <= 2500);
+  const taken = new Set<FastaEntry>();
+  const draw = (from: readonly FastaEntry[], number: number): FastaEntry[] => {
+    const drawn: FastaEntry[] = [];
+    while (drawn.length < number) {
+      const entry = from[Math.floor(drawOne() * from.length)];
+      if (taken.has(entry)) continue;
+      taken.add(entry);
+      drawn.push(entry);
+    }
+    return drawn;
+  };
+  // FUS, calreticulin, MDM2 and elastin, if the FASTA file contains them.
+  const names = new Set(["P35637", "P27797", "Q00987", "P15502"]);
+  const named = entries.filter(({ accession }) => names.has(accession));
+  for (const entry of named) taken.add(entry);
+  const kinds = new Map([["named", named]]);
+  for (const [kind, letters, least] of [
+    ["acidic", "DE", 0.22],
+    ["glutamine and asparagine", "QN", 0.18],
+    ["proline", "P", 0.12],
+    ["serine and glycine", "SG", 0.22],
+  ] as const) {
+    kinds.set(
+      kind,
+      draw(
+        suitable.filter(({ residues }) => share(residues, letters) > least),
+        9,
+      ),
+    );
+  }
+  return kinds.set("any", draw(suitable, 60));
+}
+
+/** Prints for each protein how many of the homologs that blastp reports, too, have an E-value within 10 of blastp's. */
+async function compareWithBlastp(directory: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  const at = (name: string): string => join(directory, name);
+  const write = (path: string, of: readonly FastaEntry[]): Promise<number> =>
+    Bun.write(path, of.map((one) => `>${one.accession}\n${decode(one.residues)}\n`).join(""));
+  const whole = openCorpus(packCorpus("whole", entries));
+  const kinds = biasedAndOtherProteins();
+  await write(at("queries"), [...kinds.values()].flat());
+  if (!existsSync(at("blast.pin"))) {
+    await write(at("fasta"), entries);
+    await run(["makeblastdb", "-in", at("fasta"), "-dbtype", "prot", "-out", at("blast")]);
+  }
+  const search = async (name: string, ...flags: string[]): Promise<Map<string, number>> => {
+    const limits = ["-evalue", "1e-3", "-max_target_seqs", "100000", "-num_threads", "2"];
+    const format = ["-outfmt", "6 qseqid sseqid evalue", "-out", at(name)];
+    if (!existsSync(at(name)))
+      await run(["blastp", "-db", at("blast"), "-query", at("queries"), ...limits, ...format, ...flags]);
+    return table(await Bun.file(at(name)).text(), 2);
+  };
+  const [defaults, masked] = [await search("defaults"), await search("masked", "-seg", "yes")];
+  say("kind, protein\thomologs\tshared\twithin 10\tshared with -seg yes\twithin 10");
+  const totals = [0, 0, 0, 0, 0];
+  for (const [kind, proteins] of kinds) {
+    for (const { accession, residues } of proteins) {
+      const homologs = findHomologs(residues, whole, DEFAULTS);
+      const compare = (theirs: ReadonlyMap<string, number>): [shared: number, within: number] => {
+        const ratios = homologs.flatMap(({ index, eValue: ours }) => {
+          const other = theirs.get(`${accession} ${whole.accession(index)}`);
+          if (other === undefined || Math.max(other, ours) <= TINY) return [];
+          return [Math.abs(Math.log10(Math.max(TINY, ours) / Math.max(TINY, other)))];
+        });
+        return [ratios.length, ratios.filter((ratio) => ratio <= 1).length];
+      };
+      const row = [homologs.length, ...compare(defaults), ...compare(masked)];
+      say([`${kind}, ${accession}`, ...row].join("\t"));
+      for (const [i, value] of row.entries()) totals[i] += value;
+    }
+  }
+  const share = (part: number, all: number): string => `${((100 * part) / all).toFixed(1)} %`;
+  say(["all", ...totals].join("\t"));
+  const [, shared, within, sharedMasked, withinMasked] = totals;
+  say(
+    `within 10 of blastp ${share(within, shared)}, of blastp -seg yes ${share(withinMasked, sharedMasked)}`,
+  );
 }
 
 /** Reasons why good hits of blastp are missing. */
