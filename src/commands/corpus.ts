@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
-import { calibrateCorpus, type Corpora } from "../scoring/index.ts";
+import { calibrateCorpus, type Corpora, outdatedMethod } from "../scoring/index.ts";
 import type { Call, Command, Flags } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import { progressLine, transferLine } from "./progress.ts";
@@ -74,12 +74,18 @@ export const corpus: Command = {
 const change = (call: Call, work: (corpora: Corpora, dataDirectory: string) => unknown): Promise<void> =>
   withScoring(call, async ({ corpora }, _, config) => {
     await work(corpora, config.data_dir);
-    const lines = corpora
-      .list()
-      .map(
-        ({ name, hash, sequences, residues, active }) =>
-          `${active ? "*" : " "} ${name}  ${hash.slice(0, 12)}  ${sequences.toLocaleString("en")} sequences  ${residues.toLocaleString("en")} residues\n`,
-      );
+    const all = corpora.list();
+    for (const { name, path } of all) {
+      const method = outdatedMethod(path);
+      if (method !== null)
+        call.warn(
+          `${name}: its calibration was made for method ${method}, and is not used. Run labd corpus calibrate ${name} again.`,
+        );
+    }
+    const lines = all.map(
+      ({ name, hash, sequences, residues, active }) =>
+        `${active ? "*" : " "} ${name}  ${hash.slice(0, 12)}  ${sequences.toLocaleString("en")} sequences  ${residues.toLocaleString("en")} residues\n`,
+    );
     await call.print(lines.join("") || NONE);
   });
 

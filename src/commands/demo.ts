@@ -128,12 +128,15 @@ function matchTable(prediction: Element): string {
     name,
     `${text("firstResidue")}–${text("lastResidue")}`,
     text("matchedText"),
+    rounded(text("zScore")),
+    text("overallVerdict"),
+    `${text("keptCount")} of ${text("homologCount")}`,
     rounded(text("conservationScore")),
     rounded(text("expectedScore")),
-    rounded(text("zScore")),
     text("verdict"),
   ]);
-  return indented(textTable(["pattern", "residues", "match", "score", "expected", "z", "verdict"], rows));
+  const head = ["pattern", "residues", "match", "z", "overall verdict", "kept in", "score", "expected"];
+  return indented(textTable([...head, "conservation"], rows));
 }
 
 async function showInventory(url: string): Promise<string> {

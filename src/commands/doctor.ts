@@ -28,7 +28,7 @@ import { systemClock } from "../platform/clock.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { lockDirectory, openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import { Corpora } from "../scoring/index.ts";
+import { Corpora, outdatedMethod } from "../scoring/index.ts";
 import { checkSecrets } from "../webhooks/index.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { callServer, serverAddress } from "./with-inventory.ts";
@@ -171,6 +171,12 @@ function checkCorpora(data: string, path: string): CheckResult[] {
             "Restore it from a backup (zstd -d backups/corpora/….labc.zst), or run labd corpus remove and add the FASTA file again.",
           );
         }
+        const method = outdatedMethod(corpus.path);
+        if (method !== null)
+          checks.warning(
+            `${corpus.name}: its calibration was made for method ${method}, and is not used.`,
+            `Run labd corpus calibrate ${corpus.name} again; until then the built-in null distribution is used.`,
+          );
       }
       const active = corpora.active();
       if (all.length > 0 && !active) checks.warning("No corpus is active.", "labd corpus use NAME");

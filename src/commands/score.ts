@@ -47,7 +47,9 @@ export const score: Command = {
   },
   settings: ["data_dir", "workers"],
   example:
-    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume",
+    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
+    "Each match has two verdicts: overall_verdict is about all evidence (z, overall_p), verdict about conservation\n" +
+    "alone (cs, expected, p). With fewer than three homologs, z is mostly context.",
   async run(call) {
     const source = sourceOf(call);
     const shard = shardOf(call, source);

@@ -1,12 +1,13 @@
 import { findMatches, pathOfMatch, lookaroundTable } from "./automaton-matches.ts";
 import type { Corpus } from "./corpus.ts";
 import { buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
-import { evidenceOf } from "./evidence.ts";
+import { type Evidence, evidenceOf } from "./evidence.ts";
 import { findHits, findHomologs } from "./homologs.ts";
 import { decode } from "./alphabet.ts";
-import { binOf, type Calibration, LEVELS, type NullRow } from "./p-value.ts";
+import { binOf, type Calibration, LEVELS, type Statistics } from "./p-value.ts";
 import { alignProgressively } from "./progressive.ts";
 import { NULL_QUANTILES } from "./null-quantiles.ts";
+import type { NullRow } from "./null-row.ts";
 import { DEFAULTS, MIN_HOMOLOGS } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "./prediction.ts";
@@ -14,10 +15,10 @@ import { openMotif } from "./retention.ts";
 import { residuesOf } from "./search.ts";
 import { seededRandom, shuffled } from "./random.ts";
 
-/** A random match: its bin of the null distribution and its persistence by scoring model. */
+/** A random match: its bin of the null distribution and its statistics by scoring model. */
 export interface Draw {
   bin: number;
-  persistence: Record<ScoringModel, number>;
+  statistics: Record<ScoringModel, Statistics>;
 }
 
 /** More draws from one protein would give its family too much weight. */
@@ -29,7 +30,7 @@ const MAX_LENGTH = 2000;
 /** Draws per bin at which sampling may stop. */
 export const ENOUGH_DRAWS = 950;
 
-/** Fewer draws per bin give no calibration: the standard error at P = 0.05 would exceed one per cent. */
+/** Fewer draws give no calibration: the standard error at P = 0.05 would exceed one per cent. */
 export const MIN_DRAWS = 475;
 
 /** Indexes of the proteins of at most MAX_LENGTH residues, in random order. */
@@ -40,9 +41,8 @@ export function drawnProteins(corpus: Corpus, seed: number): Uint32Array {
 }
 
 /**
- * Draws random matches in proteins: for each with enough homologs there, one match each of at most
- * MAX_DRAWS_PER_PROTEIN patterns. The draws depend only on the seed and the protein's index. Empty for
- * proteins with too few homologs.
+ * Draws random matches in proteins: in each one match each of at most MAX_DRAWS_PER_PROTEIN patterns. The draws
+ * depend only on the seed and the protein's index.
  *
  * @param isKnown whether a pattern is a known motif of a protein, which excludes it.
  */
@@ -64,7 +64,6 @@ export function drawMatches(
   return proteins.map((protein, k) => {
     const query = queries[k];
     const found = findHomologs(query, corpus, DEFAULTS, () => {}, hits[k]);
-    if (found.length < MIN_HOMOLOGS) return [];
     const rows = alignProgressively(
       query,
       found.map(({ row }) => row),
@@ -72,7 +71,6 @@ export function drawMatches(
     const homologs = rows
       .map((row) => measureHomolog(query, row))
       .filter((one) => passesThresholds(one, DEFAULTS));
-    if (homologs.length < MIN_HOMOLOGS) return [];
     return drawFromFamily(
       buildFamily(query, homologs),
       patterns,
@@ -104,14 +102,24 @@ function drawFromFamily(
     const numbers = SCORING_MODELS.map((model) =>
       evidenceOf(openMotif(automaton, model), family, match, path, matches.length),
     );
-    const [{ homologs, disorder }] = numbers;
-    if (homologs < MIN_HOMOLOGS || numbers.some(({ persistence }) => persistence === null)) continue;
-    const persistence = Object.fromEntries(
-      SCORING_MODELS.map((model, m) => [model, numbers[m].persistence!]),
-    );
-    draws.push({ bin: binOf(homologs, disorder), persistence: persistence as Draw["persistence"] });
+    const draw = drawOf(numbers);
+    if (draw !== null) draws.push(draw);
   }
   return draws;
+}
+
+/** A draw from the evidence by each scoring model; null if the match cannot be scored. */
+export function drawOf(numbers: readonly Evidence[]): Draw | null {
+  const [{ homologs, order, terms }] = numbers;
+  if (terms === null) return null;
+  const isJudged = homologs >= MIN_HOMOLOGS;
+  const statistics = Object.fromEntries(
+    SCORING_MODELS.map((model, m): [ScoringModel, Statistics] => [
+      model,
+      { conservation: isJudged ? numbers[m].terms!.conservation : null, z: numbers[m].z! },
+    ]),
+  );
+  return { bin: binOf(homologs, order), statistics: statistics as Draw["statistics"] };
 }
 
 /** Quantiles at LEVELS, to four decimals and strictly increasing. */
@@ -128,22 +136,29 @@ export function quantilesOf(values: readonly number[]): number[] {
 }
 
 /**
- * Null distribution from the draws of each protein: the built-in rows, adjusted by all bins together. Each
- * draw is placed among the quantiles of its built-in bin on the scale of −ln P; the quantiles of these
- * values, mapped back into each bin, are its row. The draws of a single bin would be too noisy: some come
- * from a dozen families.
+ * Null distribution from the draws of each protein: the built-in rows, adjusted by all bins together, those with
+ * fewer than MIN_HOMOLOGS apart. Each draw is placed among the quantiles of its built-in bin on the scale of
+ * −ln P; the quantiles of these values, mapped back into each bin, are its row. The draws of a single bin would
+ * be too noisy: some come from a dozen families.
  */
 export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[]): Calibration {
   const draws = drawn.flat();
   const rowsOf = (model: ScoringModel): NullRow[] => {
-    const rows = NULL_QUANTILES[model];
-    const logTails = draws.map(({ bin, persistence }) =>
-      interpolate(rows[bin], LOG_TAILS, persistence[model]),
-    );
-    const quantiles = quantilesOf(logTails);
-    return rows.map((builtIn, bin) => ({
+    const builtIn = NULL_QUANTILES[model];
+    const adjustmentOf = (name: keyof Statistics, isJudged: boolean): Adjustment =>
+      adjustment(
+        draws.flatMap(({ bin, statistics }) => {
+          const value = statistics[model][name];
+          if (value === null || isJudged !== (builtIn[bin].conservation !== null)) return [];
+          return [interpolate(builtIn[bin][name]!, LOG_TAILS, value)];
+        }),
+      );
+    const conservation = adjustmentOf("conservation", true);
+    const [z, zOfFew] = [adjustmentOf("z", true), adjustmentOf("z", false)];
+    return builtIn.map((row, bin) => ({
       matches: draws.filter((draw) => draw.bin === bin).length,
-      persistence: quantiles.map((logTail) => interpolate(LOG_TAILS, builtIn, logTail)),
+      conservation: row.conservation && conservation(row.conservation),
+      z: row.conservation ? z(row.z) : zOfFew(row.z),
     }));
   };
   return {
@@ -153,6 +168,16 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
     matches: draws.length,
     rows: { continuous: rowsOf("continuous"), discontinuous: rowsOf("discontinuous") },
   };
+}
+
+/** Maps built-in quantiles to those of a corpus. */
+type Adjustment = (builtIn: readonly number[]) => readonly number[];
+
+/** @param logTails of the draws, in their built-in bins; too few change nothing */
+function adjustment(logTails: readonly number[]): Adjustment {
+  if (logTails.length < MIN_DRAWS) return (builtIn) => builtIn;
+  const quantiles = quantilesOf(logTails);
+  return (builtIn) => quantiles.map((logTail) => interpolate(LOG_TAILS, builtIn, logTail));
 }
 
 const LOG_TAILS = LEVELS.map((level) => -Math.log(1 - level));

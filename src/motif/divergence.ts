@@ -1,5 +1,6 @@
 import { residueFrequencies } from "./abundance.ts";
 import { GAP, STANDARD } from "./alphabet.ts";
+import { type DisorderPrediction, predictDisorder } from "./disorder/disorder.ts";
 import { distances } from "./distance.ts";
 import type { Row } from "./msa.ts";
 import { IDENTITY_FLANK, IDENTITY_PRIOR, type Options } from "./options.ts";
@@ -35,6 +36,8 @@ export interface Family {
   tree: Tree;
   /** Residue frequencies of the query. */
   composition: Float64Array;
+  /** Disorder and order of the query. */
+  prediction: DisorderPrediction;
 }
 
 /** Properties of an aligned row; the weight is 0 until `buildFamily` sets it. */
@@ -85,6 +88,7 @@ export function buildFamily(query: Uint8Array, homologs: readonly AlignedHomolog
     homologs: homologs.map((homolog, i) => ({ ...homolog, weight: weights[i + 1] })),
     tree,
     composition: residueFrequencies(query),
+    prediction: predictDisorder(query),
   };
 }
 

@@ -1,6 +1,7 @@
 import { abundance, pathProbability } from "./abundance.ts";
 import { decode, GAP } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
+import { meanOf } from "./disorder/disorder.ts";
 import { type AlignedHomolog, type Family, localIdentity, overlap } from "./divergence.ts";
 import { positionBits } from "./information.ts";
 import {
@@ -12,20 +13,10 @@ import {
   MIN_LOG_IDENTITY,
   PERSISTENCE_LOSS_RATE,
   PERSISTENCE_RETENTION,
-  SCORE_OFFSET,
   SHIFT,
   SHIFT_RETENTION,
-  WEIGHT_ABUNDANCE,
-  WEIGHT_BURIAL,
-  WEIGHT_CHAIN,
-  WEIGHT_CHARGE,
-  WEIGHT_DISORDER,
-  WEIGHT_DIVERGENCE,
-  WEIGHT_PERSISTENCE,
-  WEIGHT_SER_THR,
-  WEIGHT_TERMINUS,
 } from "./options.ts";
-import type { Contributions, HomologAtMatch } from "./prediction.ts";
+import { type Contributions, type HomologAtMatch, TERMS } from "./prediction.ts";
 import {
   describeMatch,
   type Motif,
@@ -34,27 +25,21 @@ import {
   type Retention,
   spanOf,
 } from "./retention.ts";
-import {
-  burial,
-  chainDisorder,
-  disorderAround,
-  familyDisorder,
-  regionCharge,
-  serThrFraction,
-  terminusProximity,
-} from "./region.ts";
+import { burial, orderAround, terminusProximity } from "./region.ts";
+import { shapeAt } from "./shape.ts";
 import { tailRetention } from "./tail.ts";
+import { TERM_SHAPES } from "./term-shapes.ts";
 import { lossRateLikelihood, type Observation } from "./tree-likelihood.ts";
 
-/** Terms of the score, before weighting; high chain, burial and charge count against a match. */
-export type Terms = Omit<Contributions, "offset">;
+/** What the score is computed from, one number for each contribution. */
+export type Terms = Contributions;
 
-/** Numbers of one match. Score, expectation, z, terms and persistence are null if it cannot be scored. */
+/** Numbers of one match. `terms` and `z` are null if every position is a wildcard. */
 export interface Evidence {
   /** Homologs that reach the match, and their effective number (Kish, Survey Sampling, 1965). */
   homologs: number;
   effectiveHomologs: number;
-  /** CS and its expectation, 0..1. */
+  /** CS and its expectation, 0..1; null without homologs. */
   score: number | null;
   expected: number | null;
   z: number | null;
@@ -64,14 +49,8 @@ export interface Evidence {
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
   terms: Terms | null;
-  /** The part of z that measures conservation; P values are computed from it. */
-  persistence: number | null;
-  /** Mean TOP-IDP of the query around the match, which selects the bin of the null distribution. */
-  disorder: number;
-}
-
-export function persistenceOf(terms: Terms): number {
-  return PERSISTENCE_RETENTION * terms.retention + PERSISTENCE_LOSS_RATE * terms.lossRate;
+  /** Mean predicted order around the match, which with `homologs` selects the null distribution. */
+  order: number;
 }
 
 /** z, the sum of all contributions; random matches have mean 0 and standard deviation 1. */
@@ -79,20 +58,11 @@ export function zScore(terms: Terms): number {
   return Object.values(contributionsOf(terms)).reduce((sum, part) => sum + part, 0);
 }
 
+/** The shape of each term at its value: a generalised additive model (Hastie & Tibshirani, Stat. Sci. 1986, 1:297). */
 export function contributionsOf(terms: Terms): Contributions {
-  return {
-    offset: SCORE_OFFSET,
-    retention: WEIGHT_PERSISTENCE * PERSISTENCE_RETENTION * terms.retention,
-    lossRate: WEIGHT_PERSISTENCE * PERSISTENCE_LOSS_RATE * terms.lossRate,
-    divergence: WEIGHT_DIVERGENCE * terms.divergence,
-    disorder: WEIGHT_DISORDER * terms.disorder,
-    chain: WEIGHT_CHAIN * terms.chain,
-    burial: WEIGHT_BURIAL * terms.burial,
-    charge: WEIGHT_CHARGE * terms.charge,
-    serThrFraction: WEIGHT_SER_THR * terms.serThrFraction,
-    terminusProximity: WEIGHT_TERMINUS * terms.terminusProximity,
-    abundance: WEIGHT_ABUNDANCE * terms.abundance,
-  };
+  return Object.fromEntries(
+    TERMS.map((name) => [name, shapeAt(TERM_SHAPES[name], terms[name])]),
+  ) as unknown as Contributions;
 }
 
 /** Running sums over the homologs of one match. */
@@ -165,16 +135,17 @@ export function evidenceOf(
     });
     return { homolog: index, state: found.state, residues, retention: found.value };
   });
-  const isScored = sums.homologs > 0 && described.defined.length > 0;
   let terms: Terms | null = null;
-  if (isScored) {
-    const divergence = Math.log(sums.localDivergence / sums.overallDivergence);
+  if (described.defined.length > 0) {
     const rate =
-      Math.exp(divergence) * described.substitutionScores.reduce((sum, share) => sum + 1 - share, 0);
+      (sums.localDivergence / sums.overallDivergence) *
+      described.substitutionScores.reduce((sum, share) => sum + 1 - share, 0);
+    const isKept = sums.homologs > 0;
     terms = {
-      retention: signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)),
-      lossRate: signedLog(lossRateLikelihood(family.tree, observations, rate, chance)),
-      divergence,
+      conservation: isKept
+        ? PERSISTENCE_RETENTION * signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)) +
+          PERSISTENCE_LOSS_RATE * signedLog(lossRateLikelihood(family.tree, observations, rate, chance))
+        : 0,
       ...regionTerms(motif, family, match, path, matches),
     };
   }
@@ -182,8 +153,8 @@ export function evidenceOf(
     ...summary(sums, match, described),
     atHomologs,
     terms,
-    ...scores(sums, terms),
-    disorder: disorderAround(query, match),
+    z: terms && zScore(terms),
+    order: orderAround(family.prediction.order, match),
   };
 }
 
@@ -198,18 +169,16 @@ const OBSERVED = {
 /** Terms of the query and the region, independent of the retention. */
 function regionTerms(
   motif: Motif,
-  { query, homologs, composition }: Family,
+  { query, composition, prediction }: Family,
   match: Match,
   path: Int32Array,
   matches: number,
-): Omit<Terms, "retention" | "lossRate" | "divergence"> {
+): Omit<Terms, "conservation"> {
   const positions = motif.automaton.anchored ? 1 : query.length;
   return {
-    disorder: familyDisorder(query, homologs, match),
-    chain: chainDisorder(query),
+    order: meanOf(prediction.order, match.start, match.end),
+    chainOrder: meanOf(prediction.order),
     burial: burial(query, match),
-    charge: regionCharge(query, match),
-    serThrFraction: serThrFraction(query, match),
     terminusProximity: terminusProximity(query.length, match),
     abundance: abundance(matches, positions, pathProbability(path, composition)),
   };
@@ -219,23 +188,18 @@ function summary(
   sums: Sums,
   { start, end }: Match,
   { defined }: MotifMatch,
-): Pick<Evidence, "homologs" | "effectiveHomologs" | "localIdentity" | "conservation"> {
+): Omit<Evidence, "atHomologs" | "terms" | "z" | "order"> {
   const conservation: (number | null)[] = Array.from({ length: end - start }, () => null);
-  if (sums.homologs > 0) defined.forEach((p, i) => (conservation[p] = sums.retained[i] / sums.weight));
+  const hasHomologs = sums.homologs > 0;
+  const isJudged = hasHomologs && defined.length > 0;
+  if (hasHomologs) defined.forEach((p, i) => (conservation[p] = sums.retained[i] / sums.weight));
   return {
     homologs: sums.homologs,
-    effectiveHomologs: sums.homologs > 0 ? (sums.weight * sums.weight) / sums.squares : 0,
-    localIdentity: sums.homologs > 0 ? sums.identity / sums.homologs : null,
+    effectiveHomologs: hasHomologs ? (sums.weight * sums.weight) / sums.squares : 0,
+    score: isJudged ? sums.score / sums.weight : null,
+    expected: isJudged ? sums.expected / sums.weight : null,
+    localIdentity: hasHomologs ? sums.identity / sums.homologs : null,
     conservation,
-  };
-}
-
-function scores(sums: Sums, terms: Terms | null): Pick<Evidence, "score" | "expected" | "z" | "persistence"> {
-  return {
-    score: terms && sums.score / sums.weight,
-    expected: terms && sums.expected / sums.weight,
-    z: terms && zScore(terms),
-    persistence: terms && persistenceOf(terms),
   };
 }
 

@@ -1,16 +1,16 @@
 import { decode } from "./alphabet.ts";
-import { disorderAround } from "./region.ts";
 import type { AlignedHomolog, Family } from "./divergence.ts";
 import { residuesAt } from "./evidence.ts";
 import type { FamilyAlignment } from "./prediction.ts";
 
-/** Alignment behind the scores, with conservation and disorder of each residue. */
-export function familyAlignment({ query, homologs }: Family): FamilyAlignment {
+/** Alignment behind the scores, with conservation, disorder and order of each residue. */
+export function familyAlignment({ query, homologs, prediction }: Family): FamilyAlignment {
   return {
     query: decode(query),
     rows: homologs.map((homolog) => rowText(homolog)),
     conservation: conservationByResidue(query, homologs),
-    disorder: Array.from(query, (_, p) => hundredths(disorderAround(query, { start: p, end: p + 1 }))),
+    disorder: Array.from(prediction.disorder, hundredths),
+    order: Array.from(prediction.order, hundredths),
   };
 }
 

@@ -56,9 +56,7 @@ export function findHomologs(
   report: (fraction: number) => void = () => {},
   hitsFound?: Hit[],
 ): FoundHomolog[] {
-  const hits = hitsFound
-    ? sortHits(hitsFound, corpus)
-    : search(query, corpus, searchOptions(query, options), (fraction) => report(fraction * SEARCH_FRACTION));
+  const hits = hitsFound ? sortHits(hitsFound, corpus) : findOwnHits(query, corpus, options, report);
   const represented = new Set<number>();
   const others: Hit[] = [];
   for (const hit of hits) {
@@ -104,6 +102,45 @@ export function findHomologs(
   found.sort((a, b) => rank.get(a.index)! - rank.get(b.index)!);
   report(1);
   return found;
+}
+
+/** Hits of one query in the whole corpus, for `findHomologs`. */
+export function findOwnHits(
+  query: Uint8Array,
+  corpus: Corpus,
+  options: HomologOptions,
+  report: (fraction: number) => void = () => {},
+): Hit[] {
+  return search(query, corpus, searchOptions(query, options), (fraction) =>
+    report(fraction * SEARCH_FRACTION),
+  );
+}
+
+/** Numbers of hits that are no homologs, by the reason. */
+export interface LeftOut {
+  /** Longer than `maxLengthRatio` allows. */
+  long: number;
+  /** Of a suitable length, but without the coverage or the identity. */
+  dissimilar: number;
+}
+
+/**
+ * Counts the hits that are not among the homologs (indexes into the corpus). `hits` are those of the search
+ * for homologs, which skips proteins of unsuitable length; the long ones are searched here, with the prefilter.
+ */
+export function countLeftOut(
+  query: Uint8Array,
+  corpus: Corpus,
+  options: HomologOptions,
+  { hits, homologs }: { hits: readonly Hit[]; homologs: readonly number[] },
+): LeftOut {
+  const admitted = new Set(homologs);
+  const dissimilar = hits.filter(
+    ({ index }) => !admitted.has(index) && !equal(query, residuesOf(corpus, index)),
+  );
+  const { maxEValue, maxLength } = searchOptions(query, options);
+  const longer = { maxEValue, exhaustive: false, minLength: maxLength + 1, maxLength: Infinity };
+  return { long: search(query, corpus, longer).length, dissimilar: dissimilar.length };
 }
 
 function searchOptions(query: Uint8Array, options: HomologOptions): SearchOptions {

@@ -4,7 +4,7 @@
  */
 
 /** Version of the method: equal versions give equal numbers. */
-export const METHOD = "labd-2";
+export const METHOD = "labd-3";
 
 /** Options of a run; results are only comparable if these are equal. */
 export interface Options {
@@ -119,8 +119,8 @@ export const IDENTITY_DECAY = 0.3;
 /** Maximum offset between the ends of query and homolog for a motif in an unaligned end. */
 export const MAX_TERMINUS_OFFSET = 60;
 
-/** Residues on each side over which disorder is averaged: TOP-IDP's window of 41 without the match. */
-export const DISORDER_FLANK = 20;
+/** Residues on each side whose mean order selects the null distribution. */
+export const ORDER_FLANK = 20;
 
 /** Residues over which terminus proximity falls by e. */
 export const TERMINUS_DECAY = 30;
@@ -144,9 +144,6 @@ export const RATE_SPREAD = 0.8;
 /** Maximum probability of a random match. */
 export const MAX_CHANCE = 0.3;
 
-/** Columns on each side over which the homologs' disorder is averaged. */
-export const FAMILY_DISORDER_FLANK = 10;
-
 /**
  * Window for hydrophobic segments (Kyte & Doolittle's for membranes), and the maximum distance of its centre
  * from the match's.
@@ -154,30 +151,11 @@ export const FAMILY_DISORDER_FLANK = 10;
 export const BURIAL_WINDOW = 19;
 export const BURIAL_MAX_OFFSET = 10;
 
-/** Residues on each side that determine charge and serine/threonine fraction. */
-export const REGION_FLANK = 40;
-
 /** Weights of retention and loss rate in the persistence. */
 export const PERSISTENCE_RETENTION = 0.36;
 export const PERSISTENCE_LOSS_RATE = 0.51;
 
-/**
- * Weights of persistence and context by logistic regression on true and random matches, then shifted and
- * scaled so that random matches have mean 0 and standard deviation 1 (docs/quality.md; fitted by
- * test/bench/quality.bench.ts).
- */
-export const WEIGHT_PERSISTENCE = 0.95;
-export const WEIGHT_DIVERGENCE = 0.67;
-export const WEIGHT_DISORDER = 2.66;
-export const WEIGHT_CHAIN = -3.86;
-export const WEIGHT_BURIAL = -0.34;
-export const WEIGHT_CHARGE = -1.91;
-export const WEIGHT_SER_THR = 2.19;
-export const WEIGHT_TERMINUS = 1.18;
-export const WEIGHT_ABUNDANCE = 0.47;
-export const SCORE_OFFSET = -0.74;
-
-/** Minimum number of homologs at a match for a score; the null distribution starts there. */
+/** Minimum number of homologs at a match for its conservation to be judged. */
 export const MIN_HOMOLOGS = 3;
 
 /** Fewer homologs give a warning: the first bin of the null distribution (3 to 5) is the least certain. */
@@ -188,6 +166,13 @@ export const CONSERVED_P = 0.05;
 
 /** Maximum P value of `weakly conserved`: a fifth of random matches are at least weakly conserved. */
 export const WEAKLY_CONSERVED_P = 0.2;
+
+/** Minimum fraction of homologs that keep a match which is conserved, though not more than its surroundings. */
+export const KEPT_FRACTION = 0.5;
+
+/** Maximum overall P values of `likely functional` and `possible` (docs/quality.md has the share of true motifs). */
+export const LIKELY_P = 0.05;
+export const POSSIBLE_P = 0.2;
 
 /**
  * Low complexity: 12 residues with less than 2.2 bits of entropy, the trigger of SEG (Wootton & Federhen,

@@ -1,24 +1,25 @@
-import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "./null-quantiles.ts";
-import { CONSERVED_P, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "./options.ts";
-import type { ScoringModel, Verdict } from "./prediction.ts";
+import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "./null-quantiles.ts";
+import { CONSERVED_P, KEPT_FRACTION, LIKELY_P, POSSIBLE_P, WEAKLY_CONSERVED_P } from "./options.ts";
+import type { NullRow } from "./null-row.ts";
+import type { OverallVerdict, PValueKind, ScoringModel, Verdict } from "./prediction.ts";
 
-/** One row of an empirical null distribution. */
-export interface NullRow {
-  /** Number of random matches behind the row. */
-  matches: number;
-  /** Quantiles of the persistence at LEVELS. */
-  persistence: readonly number[];
+/** The numbers of a match that have P values. */
+export interface Statistics {
+  /** The term of that name; null with fewer than MIN_HOMOLOGS. */
+  conservation: number | null;
+  /** The sum of all contributions. */
+  z: number;
 }
 
 /** Null distribution from random matches in one corpus. */
 export interface Calibration {
   /** Seed of the random draws. */
   seed: number;
-  /** Proteins with enough homologs, and proteins examined. */
+  /** Proteins with matches, and proteins examined. */
   proteins: number;
   examined: number;
   matches: number;
-  /** Rows by depth, then by disorder. */
+  /** Rows by depth, then by order. */
   rows: Record<ScoringModel, readonly NullRow[]>;
 }
 
@@ -28,35 +29,41 @@ export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
 export interface PValue {
   p: number;
   /** Beyond the ends of the null distribution the P value is a bound: at most 0.005 or at least 0.5. */
-  is: "estimate" | "at most" | "at least";
+  is: PValueKind;
+}
+
+/** What makes matches comparable: homologs at the match, and mean predicted order around it. */
+export interface Surroundings {
+  homologs: number;
+  order: number;
 }
 
 /**
- * Fraction of random matches with similar depth and disorder that are conserved as well or better. Based on
- * persistence only, so that no match is called conserved for its location. Null below MIN_HOMOLOGS.
+ * Fraction of random matches with similar depth and order whose statistic is as high or higher. P of the
+ * conservation ignores the context, so that no match is called conserved for its location.
  *
- * @param disorder mean TOP-IDP around the match.
  * @param calibration null distribution of the corpus; by default that of Swiss-Prot.
  */
 export function pValueOf(
+  name: keyof Statistics,
+  value: number,
   model: ScoringModel,
-  { homologs, disorder, persistence }: { homologs: number; disorder: number; persistence: number | null },
+  { homologs, order }: Surroundings,
   calibration: Calibration | null = null,
 ): PValue | null {
-  if (homologs < MIN_HOMOLOGS || persistence === null) return null;
-  const bin = binOf(homologs, disorder);
-  const quantiles = calibration?.rows[model][bin].persistence ?? NULL_QUANTILES[model][bin];
-  return tailProbability(quantiles, persistence);
+  const row = (calibration?.rows[model] ?? NULL_QUANTILES[model])[binOf(homologs, order)];
+  const quantiles = row[name];
+  return quantiles && tailProbability(quantiles, value);
 }
 
-/** Index of a row: by depth, then disorder, ascending. */
-export function binOf(homologs: number, disorder: number): number {
+/** Index of a row: by depth, then order, ascending. */
+export function binOf(homologs: number, order: number): number {
   const depth = NULL_DEPTHS.findLastIndex((from) => homologs >= from);
-  const state = NULL_DISORDER.findLastIndex((from) => disorder >= from) + 1;
-  return depth * (NULL_DISORDER.length + 1) + state;
+  const state = NULL_ORDER.findLastIndex((from) => order >= from) + 1;
+  return depth * (NULL_ORDER.length + 1) + state;
 }
 
-export const NULL_BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
+export const NULL_BINS = NULL_DEPTHS.length * (NULL_ORDER.length + 1);
 
 /** Warning that accompanies P values from a calibration. */
 export function describeCalibration({ proteins, matches }: Calibration): string {
@@ -82,9 +89,20 @@ function probabilityAbove(level: number): number {
   return Math.round((1 - LEVELS[level]) * 1e6) / 1e6;
 }
 
-/** Verdict of a P value. */
-export function verdictOf(pValue: PValue | null): Verdict {
+/**
+ * Conservation in words.
+ *
+ * @param kept fraction of the homologs at the match that keep it, in place or nearby.
+ */
+export function verdictOf(pValue: PValue | null, kept: number): Verdict {
   if (pValue === null) return "insufficient data";
   if (pValue.p <= CONSERVED_P) return "conserved";
-  return pValue.p <= WEAKLY_CONSERVED_P ? "weakly conserved" : "not conserved";
+  if (pValue.p <= WEAKLY_CONSERVED_P) return "weakly conserved";
+  return kept >= KEPT_FRACTION ? "conserved like its surroundings" : "not conserved";
+}
+
+/** All evidence in words. */
+export function overallVerdictOf({ p }: PValue): OverallVerdict {
+  if (p <= LIKELY_P) return "likely functional";
+  return p <= POSSIBLE_P ? "possible" : "no evidence";
 }

@@ -4,8 +4,8 @@ import type { Family } from "./divergence.ts";
 import { contributionsOf, type Evidence, evidenceOf } from "./evidence.ts";
 import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
-import { MAX_MATCHING_STEPS, type Options } from "./options.ts";
-import { type Calibration, pValueOf, verdictOf } from "./p-value.ts";
+import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
+import { type Calibration, overallVerdictOf, pValueOf, verdictOf } from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Contributions, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
 import { openMotif } from "./retention.ts";
@@ -67,25 +67,33 @@ function matchScore(
   warnings: string[],
   { model, family, calibration }: ScoringContext,
 ): MatchScore {
-  const pValue = pValueOf(model, evidence, calibration);
-  const ifScored = (value: number | null): number | null => (pValue ? roundedOrNull(value) : null);
+  const { homologs, terms, z } = evidence;
+  const kept = evidence.atHomologs.filter(({ state }) => state === "conserved" || state === "shifted").length;
+  const isJudged = terms !== null && homologs >= MIN_HOMOLOGS;
+  const pValue = isJudged ? pValueOf("conservation", terms.conservation, model, evidence, calibration) : null;
+  const overall = z === null ? null : pValueOf("z", z, model, evidence, calibration);
+  const ifJudged = (value: number | null): number | null => (isJudged ? roundedOrNull(value) : null);
   return {
     start: match.start + 1,
     end: match.end,
     text: decode(family.query.subarray(match.start, match.end)),
-    verdict: verdictOf(pValue),
-    score: ifScored(evidence.score),
-    expected: ifScored(evidence.expected),
-    z: ifScored(evidence.z),
+    overallVerdict: overall && overallVerdictOf(overall),
+    z: roundedOrNull(z),
+    overallPValue: overall && rounded(overall.p),
+    overallPValueIs: overall && overall.is,
+    verdict: verdictOf(pValue, kept / homologs),
+    score: ifJudged(evidence.score),
+    expected: ifJudged(evidence.expected),
     pValue: pValue && rounded(pValue.p),
     pValueIs: pValue && pValue.is,
-    homologs: evidence.homologs,
+    homologs,
     effectiveHomologs: rounded(evidence.effectiveHomologs),
+    kept,
     localIdentity: roundedOrNull(evidence.localIdentity),
     informationContent: rounded(bits),
     conservation: evidence.conservation.map(roundedOrNull),
     atHomologs: evidence.atHomologs.map((at) => ({ ...at, retention: roundedOrNull(at.retention) })),
-    ...(pValue && evidence.terms && { contributions: allRounded(contributionsOf(evidence.terms)) }),
+    ...(terms && { contributions: allRounded(contributionsOf(terms)) }),
     warnings,
   };
 }
@@ -100,8 +108,7 @@ const NO_EVIDENCE: Evidence = {
   conservation: [],
   atHomologs: [],
   terms: null,
-  persistence: null,
-  disorder: 0,
+  order: 0.5,
 };
 
 const allRounded = (contributions: Contributions): Contributions =>

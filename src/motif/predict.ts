@@ -2,16 +2,16 @@ import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
-import { findHomologs } from "./homologs.ts";
+import { countLeftOut, findHomologs, findOwnHits, type LeftOut } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
-import { DEFAULTS, METHOD, MIN_HOMOLOGS, type Options } from "./options.ts";
+import { DEFAULTS, FEW_HOMOLOGS, METHOD, MIN_HOMOLOGS, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
 import { type AlignedText, readAlignment, readQuery } from "./query.ts";
 import type { Hit } from "./search.ts";
 import { newick } from "./tree.ts";
-import { familyWarnings } from "./warnings.ts";
+import { familyWarnings, leftOutWarnings } from "./warnings.ts";
 
 export interface PatternRequest {
   expression: string;
@@ -36,7 +36,7 @@ interface ScoringRequest {
  * pattern. Deterministic, no I/O. Warnings explain what cannot be scored.
  *
  * @param request.query letters A–Z and white space; may be empty.
- * @param hits result of `findHits` for this query, options and corpus.
+ * @param hitsFound result of `findHits` for this query, options and corpus.
  * @throws SequenceError, PatternError
  */
 export function predict(
@@ -44,12 +44,14 @@ export function predict(
   corpus: Corpus,
   options: Readonly<Options> = DEFAULTS,
   report: ProgressCallback = () => {},
-  hits?: Hit[],
+  hitsFound?: Hit[],
 ): Prediction {
   const query = readQuery(request.query);
   const patterns = readPatterns(request.patterns);
   report("homologs", 0);
-  const found = findHomologs(query, corpus, options, (fraction) => report("homologs", fraction), hits);
+  const reportSearch = (fraction: number): void => report("homologs", fraction);
+  const hits = hitsFound ?? findOwnHits(query, corpus, options, reportSearch);
+  const found = findHomologs(query, corpus, options, reportSearch, hits);
   const rows = alignProgressively(
     query,
     found.map(({ row }) => row),
@@ -63,6 +65,8 @@ export function predict(
       sequences: corpus.sequenceCount,
       residues: corpus.residueCount,
     },
+    countLeftOut: (homologs) =>
+      countLeftOut(query, corpus, options, { hits, homologs: homologs.map(({ index }) => index) }),
     describe: (hit) => ({
       accession: corpus.accession(hit.index),
       description: corpus.description(hit.index),
@@ -94,6 +98,7 @@ export function predictFromAlignment(
   return assemble({ request, query, patterns, options, report }, aligned, {
     calibration: null,
     corpus: null,
+    countLeftOut: null,
     describe: ({ name, description }) => ({
       accession: name,
       description: description ?? "",
@@ -107,6 +112,8 @@ export function predictFromAlignment(
 interface HomologSource<Source> {
   calibration: Calibration | null;
   corpus: Prediction["corpus"];
+  /** Counts the hits that are not among these homologs; null without a search. */
+  countLeftOut: ((homologs: readonly Source[]) => LeftOut) | null;
   describe: (
     source: Source,
   ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue">;
@@ -124,7 +131,7 @@ interface Job {
 function assemble<Source>(
   { request: { model, patterns: requests }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
-  { calibration, corpus, describe }: HomologSource<Source>,
+  { calibration, corpus, countLeftOut, describe }: HomologSource<Source>,
 ): Prediction {
   report("tree", 0);
   const admitted = aligned
@@ -134,6 +141,11 @@ function assemble<Source>(
     query,
     admitted.map(({ homolog }) => homolog),
   );
+  // With enough homologs, hits left out matter little. A limit below that leaves out hits by itself.
+  const leftOut =
+    admitted.length < Math.min(FEW_HOMOLOGS, options.maxHomologs)
+      ? countLeftOut?.(admitted.map(({ source }) => source))
+      : undefined;
   const homologs = family.homologs.map(({ identity, coverage, weight }, i): Homolog => {
     const { accession, description, organism, bitScore, eValue } = describe(admitted[i].source);
     return {
@@ -166,6 +178,7 @@ function assemble<Source>(
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
     warnings: [
       ...familyWarnings(family),
+      ...(leftOut ? leftOutWarnings(leftOut, options) : []),
       ...(calibration && homologs.length >= MIN_HOMOLOGS ? [describeCalibration(calibration)] : []),
     ],
   };

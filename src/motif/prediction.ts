@@ -4,7 +4,18 @@ export const SCORING_MODELS: readonly ScoringModel[] = ["continuous", "discontin
 /** State of a match in one homolog. */
 export type HomologState = "conserved" | "shifted" | "substituted" | "gap" | "missing";
 
-export type Verdict = "conserved" | "weakly conserved" | "not conserved" | "insufficient data";
+/** Conservation in words; "like its surroundings" means kept, but not more than they explain. */
+export type Verdict =
+  | "conserved"
+  | "weakly conserved"
+  | "conserved like its surroundings"
+  | "not conserved"
+  | "insufficient data";
+
+/** All evidence in words. */
+export type OverallVerdict = "likely functional" | "possible" | "no evidence";
+
+export type PValueKind = "estimate" | "at most" | "at least";
 
 export interface Homolog {
   accession: string;
@@ -39,20 +50,27 @@ export interface MatchScore {
   end: number;
   /** The matched residues. */
   text: string;
+  /** Judged by all evidence; null if the match could not be scored. */
+  overallVerdict: OverallVerdict | null;
+  /** Evidence for the match, in standard deviations from the mean of random matches; null likewise. */
+  z: number | null;
+  /** Fraction of comparable random matches whose z is as high or higher; null likewise. */
+  overallPValue: number | null;
+  overallPValueIs: PValueKind | null;
+  /** Judged by conservation alone. */
   verdict: Verdict;
-  /** Conservation score CS, 0..1; null if data are insufficient, like the next four. */
+  /** Conservation score CS, 0..1; null if data are insufficient, like the next three. */
   score: number | null;
   /** CS expected from the local divergence, 0..1. */
   expected: number | null;
-  /** Evidence for the match, in standard deviations from the mean of random matches. */
-  z: number | null;
   /** Fraction of comparable random matches that are conserved as well or better, 0.005..0.5. */
   pValue: number | null;
   /** Whether the P value is an estimate, or a bound beyond the ends of the null distribution. */
-  pValueIs: "estimate" | "at most" | "at least" | null;
-  /** Homologs that reach this match, and their effective number (Kish). */
+  pValueIs: PValueKind | null;
+  /** Homologs that reach this match, their effective number (Kish), and how many keep it, in place or shifted. */
   homologs: number;
   effectiveHomologs: number;
+  kept: number;
   /** Mean local identity, 0..1; null without homologs. */
   localIdentity: number | null;
   /** Information content of the matched path, in bits. */
@@ -63,35 +81,35 @@ export interface MatchScore {
    */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
-  /** The terms of z; absent if data are insufficient. */
+  /** The terms of z; absent if the match could not be scored. */
   contributions?: Contributions;
   warnings: string[];
 }
 
-/** Contribution of each term; the sum, including `offset`, is z. */
+/** Contribution of each term, relative to the mean of random matches; the sum is z. */
 export interface Contributions {
-  offset: number;
-  /** Retention beyond expectation, in standard deviations on a signed logarithmic scale. */
-  retention: number;
-  /** Log-likelihood ratio of slow to ordinary loss along the tree, on the same scale. */
-  lossRate: number;
-  /** ln of local over overall divergence: motifs lie in fast-evolving regions. */
-  divergence: number;
-  /** Disorder of the homologs around the match. */
-  disorder: number;
-  /** Disorder of the whole chain; counts against the match. */
-  chain: number;
-  /** Hydrophobic segment near the match, as in a membrane or core; counts against it. */
+  /** Retention beyond expectation, and slow loss along the tree. */
+  conservation: number;
+  /** Predicted order of the match: motifs lie in disordered regions. */
+  order: number;
+  /** Predicted order of the whole chain, against which a disordered match stands out. */
+  chainOrder: number;
+  /** Hydrophobic segment near the match, as in a membrane or core. */
   burial: number;
-  /** Net charge of the region; counts against it. */
-  charge: number;
-  /** Serine and threonine of the region. */
-  serThrFraction: number;
   /** Proximity to an end of the chain. */
   terminusProximity: number;
   /** ln of observed over expected matches in the query. */
   abundance: number;
 }
+
+export const TERMS = [
+  "conservation",
+  "order",
+  "chainOrder",
+  "burial",
+  "terminusProximity",
+  "abundance",
+] as const satisfies readonly (keyof Contributions)[];
 
 /** Alignment behind the scores; its columns are the query's residues. */
 export interface FamilyAlignment {
@@ -101,8 +119,10 @@ export interface FamilyAlignment {
   rows: string[];
   /** Per residue the weighted fraction of homologs with the same one, 0..1; null if none reaches it. */
   conservation: (number | null)[];
-  /** Per residue the mean TOP-IDP around it, -0.88 (order) to 0.99 (disorder). */
+  /** Predicted disorder per residue, 0..1; above 0.5 a region counts as disordered. */
   disorder: number[];
+  /** Predicted pLDDT per residue, as a fraction: 0.7 and more is confidently folded. */
+  order: number[];
 }
 
 export interface PatternScores {

@@ -3,6 +3,7 @@ import type { Match } from "./automaton-matches.ts";
 import { windowEntropies } from "./complexity.ts";
 import type { Family } from "./divergence.ts";
 import type { Evidence } from "./evidence.ts";
+import type { LeftOut } from "./homologs.ts";
 import {
   COMPLEXITY_WINDOW,
   MAX_MATCH_DENSITY,
@@ -24,9 +25,30 @@ export function familyWarnings({ query, homologs }: Family): string[] {
     warnings.push("The query looks like DNA or RNA. Translate it to protein first.");
   }
   if (homologs.length === 0) {
-    warnings.push("No homologs were found: conservation cannot be assessed.");
+    warnings.push("No homologs were found: matches are judged by their context only.");
   } else if (homologs.length < MIN_HOMOLOGS) {
-    warnings.push(`Only ${countHomologs(homologs.length)}: a score needs at least ${MIN_HOMOLOGS}.`);
+    warnings.push(
+      `Only ${countHomologs(homologs.length)}: judging conservation needs at least ${MIN_HOMOLOGS}.`,
+    );
+  }
+  return warnings;
+}
+
+/** Warnings about hits that are no homologs. */
+export function leftOutWarnings(
+  { long, dissimilar }: LeftOut,
+  { maxLengthRatio, minCoverage, minIdentity }: Readonly<Options>,
+): string[] {
+  const warnings: string[] = [];
+  if (long > 0) {
+    warnings.push(
+      `${countHits(long)} left out: more than ${maxLengthRatio} times the query's length. If the query is a fragment, score it with its surroundings.`,
+    );
+  }
+  if (dissimilar > 0) {
+    warnings.push(
+      `${countHits(dissimilar)} left out: less than ${percent(minCoverage)} of the query covered, or less than ${percent(minIdentity)} identity. If they share a domain with the query, score that domain alone.`,
+    );
   }
   return warnings;
 }
@@ -64,12 +86,12 @@ export function matchWarnings(
     warnings.push(`Not scored: the match is longer than ${options.maxMatchLength} residues.`);
   } else if (!isAffordable) {
     warnings.push("Not scored: earlier matches of this pattern reached the limit of work per pattern.");
-  } else if (numbers.homologs < MIN_HOMOLOGS) {
-    warnings.push(
-      `Not scored: ${countHomologs(numbers.homologs)} at this match; at least ${MIN_HOMOLOGS} are needed.`,
-    );
   } else if (numbers.z === null) {
     warnings.push("Not scored: every position of this match is a wildcard.");
+  } else if (numbers.homologs < MIN_HOMOLOGS) {
+    warnings.push(
+      `Few homologs: mostly context. ${countHomologs(numbers.homologs)} at this match; judging its conservation needs at least ${MIN_HOMOLOGS}.`,
+    );
   } else if (numbers.homologs < FEW_HOMOLOGS) {
     warnings.push(`Few homologs: ${countHomologs(numbers.homologs)} at this match.`);
   }
@@ -79,7 +101,16 @@ export function matchWarnings(
   return warnings;
 }
 
+function countHits(hits: number): string {
+  return hits === 1 ? "1 hit" : `${hits} hits`;
+}
+
+function percent(fraction: number): string {
+  return `${Number((100 * fraction).toPrecision(6))} %`;
+}
+
 function countHomologs(homologs: number): string {
+  if (homologs === 0) return "No homologs";
   return homologs === 1 ? "1 homolog" : `${homologs} homologs`;
 }
 

@@ -18,12 +18,14 @@ import { recentJobs } from "./jobs/job-records.ts";
 import { jobId, type State } from "./jobs/job.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
+import { outdatedMethod } from "./corpus/calibration-file.ts";
 
 export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
 export { calibrateCorpus } from "./corpus/calibration.ts";
 export {
   calibrationFileText,
   calibrationPath,
+  outdatedMethod,
   readCalibration,
   readCalibrationText,
 } from "./corpus/calibration-file.ts";
@@ -201,6 +203,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
     recoverJobs(options, store);
+    reportOutdated(log, corpora);
     farm = options.farm?.({
       jobs: new FarmJobs(database, store, clock),
       scoringVersion: () => corpora.scoringVersion(),
@@ -234,6 +237,13 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
     pool.close();
   };
   return { pool, runner, close };
+}
+
+/** Says that P values of a calibrated corpus come from the built-in null distribution since an upgrade. */
+function reportOutdated(log: Log, corpora: Corpora): void {
+  const active = corpora.active();
+  const method = active && outdatedMethod(active.path);
+  if (method) log.problem("calibration outdated", { corpus: active.name, method, see: "labd doctor" });
 }
 
 function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {

@@ -17,7 +17,7 @@ import { alignProgressively } from "../../src/motif/progressive.ts";
 import { openMotif } from "../../src/motif/retention.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { benchData, type Case, familyFromFile, mafftDirectory, readCases } from "./benchmark-data.ts";
-import { areaUnderCurve } from "./logistic.ts";
+import { areaUnderCurve } from "./additive.ts";
 import { type Aligner, fastaOf, peerAligners, rowsOf, runAligner } from "./peer-aligners.ts";
 import { type SimulatedFamily, simulateFamily } from "../fixtures/simulated-family.ts";
 import { median } from "./harness.ts";
@@ -176,7 +176,7 @@ function discrimination(): void {
       scored.push({ group: accession, isTrue: one.isTrue, parts: one.parts, z: numbers.map(({ z }) => z!) });
     }
   }
-  console.log("\nareas under the curve of z of labd-2, same sequences, same matches: A, B, K");
+  console.log("\nareas under the curve of z, same sequences, same matches: A, B, K");
   for (const [k, name] of ["labd", "labd, pairwise", "MAFFT"].entries()) {
     const areas = (["A", "B", "K"] as const).map((part) =>
       areaUnderCurve(

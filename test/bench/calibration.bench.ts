@@ -9,7 +9,7 @@
  */
 import { drawMatches, drawnProteins } from "../../src/motif/calibration.ts";
 import { NULL_BINS, pValueOf } from "../../src/motif/p-value.ts";
-import { NULL_DEPTHS, NULL_DISORDER } from "../../src/motif/null-quantiles.ts";
+import { NULL_DEPTHS, NULL_ORDER } from "../../src/motif/null-quantiles.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 import { openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
@@ -42,32 +42,37 @@ const draws = (
 console.log(
   `${draws.length} random matches in ${unseen.length} unseen proteins; calibrated on ${calibration.matches} in ${calibration.proteins}`,
 );
-for (const model of SCORING_MODELS) {
-  console.log(`\n${model}: called by P ≤ 0.05 and P ≤ 0.2 in %, calibrated null | built-in null`);
-  const row = (title: string, selected: typeof draws): void => {
-    const called = (nullDistribution: typeof calibration | null, level: number): string =>
-      percent(
-        selected.map(({ protein, bin, persistence }) => {
-          const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
-          const disorder = [-1, ...NULL_DISORDER][bin % (NULL_DISORDER.length + 1)];
-          const { p } = pValueOf(
-            model,
-            { homologs: depth, disorder, persistence: persistence[model] },
-            nullDistribution,
-          )!;
-          return { group: protein, isHit: p <= level };
-        }),
-      ).padStart(12);
-    const cells = [calibration, null].map((one) => called(one, 0.05) + called(one, 0.2)).join("  |");
-    console.log(`${title.padEnd(36)}${String(selected.length).padStart(6)}${cells}`);
-  };
-  for (let bin = 0; bin < NULL_BINS; bin++) {
-    const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
-    const state = ["ordered", "intermediate", "disordered"][bin % (NULL_DISORDER.length + 1)];
-    row(
-      `from ${depth} homologs, ${state}`,
-      draws.filter((draw) => draw.bin === bin),
+const STATES = ["disordered", "intermediate", "ordered"];
+const binsPerDepth = NULL_ORDER.length + 1;
+
+for (const name of ["z", "conservation"] as const)
+  for (const model of SCORING_MODELS) {
+    console.log(
+      `\n${name}, ${model}: random matches with P ≤ 0.05 and P ≤ 0.01 in %, calibrated null | built-in null`,
     );
+    const row = (title: string, selected: typeof draws): void => {
+      const reached = (nullDistribution: typeof calibration | null, level: number): string =>
+        percent(
+          selected.map(({ protein, bin, statistics }) => {
+            const surroundings = {
+              homologs: NULL_DEPTHS[Math.floor(bin / binsPerDepth)],
+              order: [0, ...NULL_ORDER][bin % binsPerDepth],
+            };
+            const { p } = pValueOf(name, statistics[model][name]!, model, surroundings, nullDistribution)!;
+            return { group: protein, isHit: p <= level };
+          }),
+        ).padStart(12);
+      const cells = [calibration, null].map((one) => reached(one, 0.05) + reached(one, 0.01)).join("  |");
+      console.log(`${title.padEnd(36)}${String(selected.length).padStart(6)}${cells}`);
+    };
+    const judged = draws.filter(({ statistics }) => statistics[model][name] !== null);
+    for (let bin = 0; bin < NULL_BINS; bin++) {
+      const inBin = judged.filter((draw) => draw.bin === bin);
+      if (inBin.length > 0)
+        row(
+          `from ${NULL_DEPTHS[Math.floor(bin / binsPerDepth)]} homologs, ${STATES[bin % binsPerDepth]}`,
+          inBin,
+        );
+    }
+    row("all", judged);
   }
-  row("all", draws);
-}

@@ -1,19 +1,18 @@
 /**
- * Null distribution of labd-2: persistence of random matches by number of homologs and disorder.
+ * Null distribution: conservation and z of random matches by number of homologs and predicted order.
  *
  *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          cross-validates P values by protein
  *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    writes src/motif/null-quantiles.ts
  *
- * In every benchmark protein and OTHERS more of Swiss-Prot with at least three homologs: one match each of
- * CLASSES random motif classes, without known instances.
+ * In every benchmark protein and OTHERS more of eukaryotes, where ELM's motifs occur: one match each of CLASSES random motif classes, without
+ * known instances and what aligns with them. The check counts the others apart, which the fit has not seen either.
  */
 import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { evidenceOf } from "../../src/motif/evidence.ts";
-import { quantilesOf } from "../../src/motif/calibration.ts";
-import { binOf, NULL_BINS, tailProbability } from "../../src/motif/p-value.ts";
-import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
-import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
+import { type Draw, drawOf, quantilesOf } from "../../src/motif/calibration.ts";
+import { NULL_BINS, type Statistics, tailProbability } from "../../src/motif/p-value.ts";
+import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
@@ -27,20 +26,21 @@ import {
   findFamilies,
   readCases,
   readClasses,
+  readTaxa,
 } from "./benchmark-data.ts";
 import { type Count, percent } from "./part.ts";
 import { onThreads } from "./threads.ts";
 
 const SEED = 31;
-const OTHERS = 400;
+const OTHERS = 1500;
 const CLASSES = 160;
 /** Minimum matches per bin. */
 const MIN_MATCHES = 400;
+/** P values whose frequency among random matches is checked. */
+const CHECKED = [0.05, 0.01, 0.2];
 
-interface RandomMatch {
+interface RandomMatch extends Draw {
   protein: string;
-  bin: number;
-  persistence: Record<ScoringModel, number>;
 }
 
 const directory = benchData();
@@ -52,17 +52,29 @@ const corpus = benchCorpus(directory);
 const cache = cacheDirectory();
 const cases = readCases(directory);
 const known = new Set(
-  cases.filter(({ isTrue }) => isTrue).map(({ accession, motifClass }) => `${accession} ${motifClass}`),
+  cases
+    .filter(({ isTrue, isSuspect }) => isTrue || isSuspect)
+    .map(({ accession, motifClass }) => `${accession} ${motifClass}`),
 );
+
+const fitted = new Set(cases.map(({ accession }) => accession));
+
+/** Human, mouse, rat, cow, chicken, frog, zebrafish, fly, worm, two yeasts, thale cress, rice and Dictyostelium. */
+const EUKARYOTES = new Set([
+  9606, 10090, 10116, 9913, 9031, 8355, 7955, 7227, 6239, 559292, 284812, 3702, 39947, 44689,
+]);
 
 /** The benchmark proteins and OTHERS more, sorted by length so that neighbours share a pass of the search. */
 function proteinsToDraw(): string[] {
   const next = random(SEED);
-  const proteins = new Set(cases.map(({ accession }) => accession));
-  for (let i = 0; i < OTHERS; i++) {
-    const index = Math.floor(next() * corpus.sequenceCount);
-    if (lengthOf(index) <= 2000) proteins.add(corpus.accession(index));
-  }
+  const proteins = new Set(fitted);
+  const others = readTaxa(directory)
+    .filter(({ taxon }) => EUKARYOTES.has(taxon))
+    .map(({ accession }) => accession)
+    .filter((accession) => corpus.findAccession(accession) >= 0 && !fitted.has(accession))
+    .filter((accession) => lengthOf(corpus.findAccession(accession)) <= 2000);
+  if (others.length < OTHERS) throw new Error(`${others.length} proteins of eukaryotes; ${OTHERS} needed`);
+  while (proteins.size < fitted.size + OTHERS) proteins.add(others[Math.floor(next() * others.length)]);
   const length = (accession: string): number => lengthOf(corpus.findAccession(accession));
   return [...proteins]
     .filter((accession) => corpus.findAccession(accession) >= 0)
@@ -76,7 +88,7 @@ function lengthOf(index: number): number {
 function drawIn(protein: string): RandomMatch[] {
   const next = seededRandom(SEED ^ Math.imul(corpus.findAccession(protein) + 1, 0x9e3779b1));
   const family = familyIn(corpus, protein, cache);
-  if (family === null || family.homologs.length < MIN_HOMOLOGS) return [];
+  if (family === null) return [];
   const out: RandomMatch[] = [];
   for (let k = 0; k < CLASSES; k++) {
     const { name, pattern } = classes[Math.floor(next() * classes.length)];
@@ -88,15 +100,11 @@ function drawIn(protein: string): RandomMatch[] {
     const match = found[Math.floor(position * found.length)];
     const path = pathOfMatch(pattern.automaton, family.query, match, lookarounds);
     if (path === null) continue;
-    const [first, second] = SCORING_MODELS.map((model) =>
+    const numbers = SCORING_MODELS.map((model) =>
       evidenceOf(openMotif(pattern.automaton, model), family, match, path, found.length),
     );
-    if (first.homologs < MIN_HOMOLOGS || first.persistence === null || second.persistence === null) continue;
-    const persistence = {
-      [SCORING_MODELS[0]]: first.persistence,
-      [SCORING_MODELS[1]]: second.persistence,
-    } as RandomMatch["persistence"];
-    out.push({ protein, bin: binOf(first.homologs, first.disorder), persistence });
+    const draw = drawOf(numbers);
+    if (draw !== null) out.push({ protein, ...draw });
   }
   return out;
 }
@@ -114,6 +122,12 @@ for (const [bin, { length }] of byBin.entries())
 const proteins = new Set(matches.map(({ protein }) => protein)).size;
 console.log(`${matches.length} random matches in ${proteins} proteins`);
 
+/** Words for a bin. */
+const titleOf = (bin: number): string => {
+  const depth = NULL_DEPTHS[Math.floor(bin / (NULL_ORDER.length + 1))];
+  return `from ${depth} homologs, ${["disordered", "intermediate", "ordered"][bin % (NULL_ORDER.length + 1)]}`;
+};
+
 if (process.argv[2] === "write") {
   await write();
 } else {
@@ -129,75 +143,89 @@ interface Call {
 }
 
 /** Five-fold cross-validation by protein. */
-function crossValidate(model: ScoringModel): Call[] {
+function crossValidate(model: ScoringModel, name: keyof Statistics): Call[] {
   const foldOf = new Map(
     [...new Set(matches.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
   );
   return byBin.flatMap((inBin, bin) => {
+    const builtIn = NULL_QUANTILES[model][bin][name];
+    if (builtIn === null) return [];
+    const valueOf = ({ statistics }: RandomMatch): number => statistics[model][name]!;
     const quantiles = Array.from({ length: 5 }, (_, fold) =>
-      quantilesOf(
-        inBin
-          .filter(({ protein }) => foldOf.get(protein) !== fold)
-          .map(({ persistence }) => persistence[model]),
-      ),
+      quantilesOf(inBin.filter(({ protein }) => foldOf.get(protein) !== fold).map(valueOf)),
     );
-    return inBin.map(({ protein, persistence }) => ({
+    return inBin.map((one) => ({
       bin,
-      protein,
-      crossValidated: tailProbability(quantiles[foldOf.get(protein)!], persistence[model]).p,
-      builtIn: tailProbability(NULL_QUANTILES[model][bin], persistence[model]).p,
+      protein: one.protein,
+      crossValidated: tailProbability(quantiles[foldOf.get(one.protein)!], valueOf(one)).p,
+      builtIn: tailProbability(builtIn, valueOf(one)).p,
     }));
   });
 }
 
 function check(): void {
   for (const model of SCORING_MODELS) {
-    console.log(`\n${model}: % of random matches with P ≤ 0.05 and P ≤ 0.2; after | with the built-in null`);
-    const calls = crossValidate(model);
-    for (let bin = 0; bin < NULL_BINS; bin++) {
-      const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
-      const state = ["ordered", "intermediate", "disordered"][bin % (NULL_DISORDER.length + 1)];
-      const title = `from ${depth} homologs, ${state}`;
-      printCalls(
-        title,
-        calls.filter((call) => call.bin === bin),
+    for (const name of ["z", "conservation"] as const) {
+      console.log(
+        `\n${model}, ${name}: % of random matches with P ≤ ${CHECKED.join(" and ")}; after | with the built-in null`,
       );
+      const calls = crossValidate(model, name);
+      printBins("all proteins", calls);
+      const { seen = [], unseen = [] } = Object.groupBy(calls, ({ protein }) =>
+        fitted.has(protein) ? "seen" : "unseen",
+      );
+      printBins("proteins of the benchmarks", seen);
+      printBins("proteins that the fit has not seen", unseen);
     }
-    printCalls("all", calls);
+  }
+}
+
+function printBins(title: string, calls: readonly Call[]): void {
+  printCalls(title, calls);
+  for (let bin = 0; bin < NULL_BINS; bin++) {
+    const inBin = calls.filter((call) => call.bin === bin);
+    if (inBin.length > 0) printCalls(`  ${titleOf(bin)}`, inBin);
   }
 }
 
 function printCalls(title: string, calls: readonly Call[]): void {
   const at = (level: number, pValue: "crossValidated" | "builtIn"): string =>
     percent(calls.map((call): Count => ({ group: call.protein, isHit: call[pValue] <= level })));
-  const cells = (["crossValidated", "builtIn"] as const).map((p) => `${at(0.05, p)}  ${at(0.2, p)}`);
-  console.log(`${title.padEnd(32)}${String(calls.length).padStart(6)}  ${cells.join("  |  ")}`);
+  const cells = (["crossValidated", "builtIn"] as const).map((p) =>
+    CHECKED.map((level) => at(level, p)).join("  "),
+  );
+  console.log(`${title.padEnd(36)}${String(calls.length).padStart(6)}  ${cells.join("  |  ")}`);
 }
 
 async function write(): Promise<void> {
+  const quantiles = (inBin: readonly RandomMatch[], model: ScoringModel, name: keyof Statistics): string => {
+    const values = inBin.map(({ statistics }) => statistics[model][name]);
+    return values.includes(null) ? "null" : `[${quantilesOf(values as number[]).join(", ")}]`;
+  };
   const rows = (model: ScoringModel): string =>
     byBin
-      .map((inBin) => `[${quantilesOf(inBin.map(({ persistence }) => persistence[model])).join(", ")}],`)
+      .map(
+        (inBin) =>
+          `{ matches: ${inBin.length}, conservation: ${quantiles(inBin, model, "conservation")}, z: ${quantiles(inBin, model, "z")} },`,
+      )
       .join("\n");
   const path = join(import.meta.dir, "../../src/motif/null-quantiles.ts");
-  const text = `import type { ScoringModel } from "./prediction.ts";
+  const text = `import type { NullRow } from "./null-row.ts";
+import type { ScoringModel } from "./prediction.ts";
 
 /*
- * Null distribution of labd-2, generated by test/bench/null.bench.ts; do not edit. Random matches of published motif
- * classes, without known instances, in ${proteins} proteins of Swiss-Prot (January 2014) and their homologs there.
+ * Null distribution, generated by test/bench/null.bench.ts; do not edit. Random matches of published motif classes,
+ * without known instances, in ${proteins} proteins of Swiss-Prot (January 2014) and their homologs there.
  */
 
-/** Minimum number of homologs of each bin of depth. */
+/** Minimum number of homologs of each bin of depth; conservation is judged from the second on. */
 export const NULL_DEPTHS: readonly number[] = [${NULL_DEPTHS.join(", ")}];
 
-/** Mean TOP-IDP at which the second and third bin of disorder begin: thirds of the random matches. */
-export const NULL_DISORDER: readonly number[] = [${NULL_DISORDER.join(", ")}];
+/** Mean predicted order at which the second and third bin begin: about thirds of the random matches. */
+export const NULL_ORDER: readonly number[] = [${NULL_ORDER.join(", ")}];
 
-/** Random matches in each bin, by depth, then by disorder. */
-export const NULL_MATCHES: readonly number[] = [${byBin.map(({ length }) => length).join(", ")}];
-
-/** Quantiles of the persistence in each bin, at the levels of p-value.ts. */
-export const NULL_QUANTILES: Readonly<Record<ScoringModel, readonly (readonly number[])[]>> = {
+/** Bins by depth, then by order. */
+export const NULL_QUANTILES: Readonly<Record<ScoringModel, readonly NullRow[]>> = {
   discontinuous: [
     ${rows("discontinuous")}
   ],

@@ -1,203 +1,286 @@
 /**
  * Discrimination of true motifs from random matches (docs/quality.md).
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           score and terms; then
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       cross-validated weights
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           prints the tables
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts write     fits the shapes: src/motif/term-shapes.ts
  */
 import { join } from "node:path";
-import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
-import type { Family } from "../../src/motif/divergence.ts";
-import { evidenceOf, persistenceOf, type Terms } from "../../src/motif/evidence.ts";
-import { CONSERVED_P, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "../../src/motif/options.ts";
+import { findMatches, lookaroundTable, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { contributionsOf, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
+import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P } from "../../src/motif/options.ts";
 import { pValueOf } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
+import { TERMS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
+import {
+  areaUnderCurve,
+  bootstrap,
+  crossValidated,
+  designOf,
+  fitRows,
+  type Sample,
+  shapesOf,
+} from "./additive.ts";
 import {
   benchCorpus,
   benchData,
   cacheDirectory,
   type Case,
   entropyScore,
-  familyFromFile,
   familyIn,
   findFamilies,
-  mafftDirectory,
+  groupByHomology,
   readCases,
 } from "./benchmark-data.ts";
+import { seededRandom } from "../../src/motif/random.ts";
 import { onThreads } from "./threads.ts";
-import { areaUnderCurve, bootstrap, crossValidated, fitLogistic, linear, type Sample } from "./logistic.ts";
 
-const TERMS: readonly (keyof Terms)[] = [
-  "retention",
-  "lossRate",
-  "divergence",
-  "disorder",
-  "chain",
-  "burial",
-  "charge",
-  "serThrFraction",
-  "terminusProximity",
-  "abundance",
-];
-/** Terms of the fit; retention and lossRate are combined, as in the null distribution. */
-const FITTED = [
-  "persistence",
-  ...TERMS.filter((term) => term !== "retention" && term !== "lossRate"),
-] as const;
-const PARTS = ["A", "B", "K"] as const;
 const TIMES = 400;
+const FOLDS = 8;
+const CLASS_TYPES = ["LIG", "DOC", "MOD", "DEG", "CLV", "TRG"];
+const HELD_OUT = "z, family and class held out";
 
 interface Scored {
   case: Case;
   group: string;
+  homologs: number;
+  terms: NonNullable<Evidence["terms"]>;
   scores: Record<string, number>;
-  terms: Terms;
-  /** P value, discontinuous. */
-  pValue: number;
+  /** Discontinuous; of the conservation (1 if it cannot be judged) and of all evidence. */
+  pValues: { conservation: number; overall: number };
 }
 
-/** Cases of a protein, on our alignment or MAFFT's. */
-interface Task {
-  accession: string;
-  cases: Case[];
-  by: "labd" | "MAFFT";
+/** What a table covers. */
+interface Rows {
+  title: string;
+  has: (one: Scored) => boolean;
 }
 
-/** Scores of all cases of a protein with enough homologs. */
-function score({ accession, cases, by }: Task): Scored[] {
-  const out: Scored[] = [];
-  const family: Family | null =
-    by === "labd" ? familyIn(corpus, accession, cache) : familyFromFile(join(mafft!, `${accession}.fa`));
-  if (!family || family.homologs.length < MIN_HOMOLOGS) return [];
-  for (const one of cases) {
+const PARTS: readonly Rows[] = [
+  { title: "A", has: (one) => one.case.parts.includes("A") },
+  { title: "A − suspects", has: (one) => one.case.parts.includes("A") && !one.case.isSuspect },
+  { title: "B", has: (one) => one.case.parts.includes("B") },
+  { title: "B − suspects", has: (one) => one.case.parts.includes("B") && !one.case.isSuspect },
+  { title: "K", has: (one) => one.case.parts.includes("K") },
+];
+
+/** Scores of all cases of a protein. */
+function score({ accession, cases }: { accession: string; cases: Case[] }): Scored[] {
+  const family = familyIn(corpus, accession, cache);
+  if (!family) return [];
+  return cases.flatMap((one): Scored[] => {
     const { automaton } = parsePattern(one.expression, "elm");
     const lookarounds = lookaroundTable(automaton, family.query);
     const path = pathOfMatch(automaton, family.query, one, lookarounds);
-    if (path === null) continue;
+    if (path === null) return [];
     const count = findMatches(automaton, family.query, lookarounds).length;
-    const graded = openMotif(automaton, "continuous");
-    const strict = openMotif(automaton, "discontinuous");
-    const evidence = evidenceOf(strict, family, one, path, count);
-    if (evidence.homologs < MIN_HOMOLOGS || evidence.terms === null) continue;
-    const scores: Record<string, number> = {
-      "column entropy": entropyScore(family, one.start, one.end),
-      "CS discontinuous": evidence.score!,
-      "z continuous": evidenceOf(graded, family, one, path, count).z!,
-      "z discontinuous": evidence.z!,
-    };
-    for (const term of TERMS) scores[`· ${term}`] = evidence.terms[term];
-    const pValue = pValueOf("discontinuous", evidence)?.p ?? 1;
-    out.push({ case: one, group: accession, scores, terms: evidence.terms, pValue });
-  }
-  return out;
+    const evidence = evidenceOf(openMotif(automaton, "discontinuous"), family, one, path, count);
+    const graded = evidenceOf(openMotif(automaton, "continuous"), family, one, path, count);
+    const { terms, z, homologs } = evidence;
+    if (terms === null || z === null) return [];
+    const p = (name: "conservation" | "z", value: number): number =>
+      pValueOf(name, value, "discontinuous", evidence)?.p ?? 1;
+    return [
+      {
+        case: one,
+        group: accession,
+        homologs,
+        terms,
+        scores: {
+          "column entropy": entropyScore(family, one.start, one.end),
+          "CS discontinuous": evidence.score ?? 0,
+          "z continuous": graded.z!,
+          "z discontinuous": z,
+        },
+        pValues: { conservation: p("conservation", terms.conservation), overall: p("z", z) },
+      },
+    ];
+  });
 }
 
-function report(title: string, scored: readonly Scored[]): void {
-  const sizes = PARTS.map((part) => scored.filter((one) => one.case.parts.includes(part)).length);
-  console.log(
-    `\n${title}: at least ${MIN_HOMOLOGS} homologs; ${PARTS.map((p, i) => `${p} ${sizes[i]}`).join(", ")} matches`,
-  );
-  for (const name of Object.keys(scored[0].scores)) printRow(name, scored, (one) => one.scores[name]);
-}
+type Value = (one: Scored) => number;
 
-/** Percentage of true and random matches that each verdict includes. */
-function reportVerdicts(scored: readonly Scored[]): void {
-  console.log("\n% included by P: true matches / random matches");
-  for (const [level, words] of [
-    [CONSERVED_P, "conserved"],
-    [WEAKLY_CONSERVED_P, "at least weakly conserved"],
-  ] as const) {
-    const cells = PARTS.map((part) => {
-      const inPart = scored.filter((one) => one.case.parts.includes(part));
-      const percent = (isTrue: boolean): string => {
-        const side = inPart.filter((one) => one.case.isTrue === isTrue);
-        return ((100 * side.filter(({ pValue }) => pValue <= level).length) / side.length).toFixed(1);
-      };
-      return `${part} ${percent(true)} / ${percent(false)}`;
-    });
-    console.log(`${words.padEnd(28)}${cells.join("   ")}`);
-  }
-}
+const samplesOf = (rows: readonly Scored[], value: Value) =>
+  rows.map((one) => ({ group: one.group, isTrue: one.case.isTrue, score: value(one) }));
 
-function printRow(name: string, scored: readonly Scored[], value: (one: Scored) => number): void {
-  const cells = PARTS.map((part) => {
-    const samples = scored
-      .filter((one) => one.case.parts.includes(part))
-      .map((one) => ({ group: one.group, isTrue: one.case.isTrue, score: value(one) }));
+function printRow(name: string, rows: readonly Scored[], value: Value): void {
+  const cells = PARTS.map(({ has }) => {
+    const samples = samplesOf(rows.filter(has), value);
     const [low, high] = bootstrap(samples, areaUnderCurve, TIMES, 11);
     return `${areaUnderCurve(samples).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
   });
-  console.log(`${name.padEnd(28)}${cells.join("  ")}`);
+  console.log(`${name.padEnd(32)}${cells.join("  ")}`);
 }
 
-function fit(scored: readonly Scored[]): void {
-  const parts = new Map<Sample, Scored>();
-  const samples = scored.map((one): Sample => {
-    const sample = {
+function printHead(title: string, rows: readonly Scored[]): void {
+  const sizes = PARTS.map((part) => `${part.title} ${rows.filter(part.has).length}`);
+  console.log(`\n${title}: ${sizes.join(", ")} matches`);
+}
+
+/** Areas under the curve of each score and contribution, and of the held-out score by type of motif class. */
+function printScores(title: string, rows: readonly Scored[]): void {
+  printHead(title, rows);
+  for (const name of Object.keys(rows[0].scores)) printRow(name, rows, (one) => one.scores[name]);
+  for (const term of TERMS) printRow(`· ${term} alone`, rows, (one) => contributionsOf(one.terms)[term]);
+  for (const type of CLASS_TYPES) {
+    const ofType = rows.filter((one) => one.case.motifClass.startsWith(type));
+    printRow(`${type} only, held out`, ofType, (one) => one.scores[HELD_OUT]);
+  }
+}
+
+/** Percentage of true and random matches at each level of the P values. */
+function printVerdicts(rows: readonly Scored[]): void {
+  console.log("\n% of true matches / random matches");
+  for (const name of ["overall", "conservation"] as const) {
+    for (const level of [LIKELY_P, POSSIBLE_P]) {
+      const cells = PARTS.map(({ title, has }) => {
+        const percent = (isTrue: boolean): string => {
+          const side = rows.filter((one) => has(one) && one.case.isTrue === isTrue);
+          return ((100 * side.filter(({ pValues }) => pValues[name] <= level).length) / side.length).toFixed(
+            1,
+          );
+        };
+        return `${title} ${percent(true)} / ${percent(false)}`;
+      });
+      console.log(`${`${name} P ≤ ${level}`.padEnd(32)}${cells.join("   ")}`);
+    }
+  }
+}
+
+/** The held-out score against those published with PairK's benchmark, on the rows that have both. */
+function printPublished(rows: readonly Scored[]): void {
+  console.log("\nK: AUC of the held-out score, of the published one, difference with 95 % interval");
+  const methods = new Set(rows.flatMap((one) => Object.keys(one.case.published)));
+  for (const method of methods) {
+    const both = rows.filter((one) => one.case.parts.includes("K") && method in one.case.published);
+    const pairs = both.map((one) => ({
       group: one.group,
       isTrue: one.case.isTrue,
-      values: FITTED.map((name) => (name === "persistence" ? persistenceOf(one.terms) : one.terms[name])),
-    };
-    parts.set(sample, one);
-    return sample;
-  });
-  const isTraining = (sample: Sample): boolean => !parts.get(sample)!.case.parts.includes("K");
-  const crossValidatedScores = new Map(
-    crossValidated(samples, isTraining).map((value, i) => [scored[i], value]),
-  );
-  console.log("\ncross-validated by protein, trained on A and B only");
-  printRow("all terms", scored, (one) => crossValidatedScores.get(one)!);
-  for (const left of FITTED) {
-    const fewer = samples.map((sample) => ({
-      ...sample,
-      values: sample.values.filter((_, k) => FITTED[k] !== left),
+      ours: one.scores[HELD_OUT],
+      theirs: one.case.published[method],
     }));
-    const training = new Set<Sample>(fewer.filter((_, i) => isTraining(samples[i])));
-    const values = crossValidated(fewer, (sample) => training.has(sample));
-    const without = new Map(values.map((value, i) => [scored[i], value]));
-    printRow(`without ${left}`, scored, (one) => without.get(one)!);
+    const areas = (some: typeof pairs): [number, number] => [
+      areaUnderCurve(some.map((one) => ({ isTrue: one.isTrue, score: one.ours }))),
+      areaUnderCurve(some.map((one) => ({ isTrue: one.isTrue, score: one.theirs }))),
+    ];
+    const [ours, theirs] = areas(pairs);
+    const difference = (some: typeof pairs): number => areas(some)[0] - areas(some)[1];
+    const interval = bootstrap(pairs, difference, TIMES, 11).map((x) => x.toFixed(3));
+    console.log(
+      `${method.padEnd(44)}${both.length}  ${ours.toFixed(3)}  ${theirs.toFixed(3)}  ${(ours - theirs).toFixed(3)} (${interval.join(" to ")})`,
+    );
   }
-  const weights = fitLogistic(samples.filter(isTraining));
-  const random = samples.filter((sample) => isTraining(sample) && !sample.isTrue);
-  const raw = random.map(({ values }) => linear(weights, values));
-  const mean = raw.reduce((a, b) => a + b, 0) / raw.length;
-  const spread = Math.sqrt(raw.reduce((sum, x) => sum + (x - mean) ** 2, 0) / raw.length);
-  console.log("\nweights on the scale on which random matches have mean 0 and standard deviation 1");
-  for (const [k, term] of FITTED.entries())
-    console.log(`${term.padEnd(28)}${(weights[k + 1] / spread).toFixed(3)}`);
-  console.log(`${"offset".padEnd(28)}${((weights[0] - mean) / spread).toFixed(3)}`);
+}
+
+const toSample = (one: Scored): Sample => ({
+  group: one.group,
+  isTrue: one.case.isTrue,
+  values: TERMS.map((term) => one.terms[term]),
+});
+
+/** Fitted on A and B with matches of any depth, without the suspects. */
+const isTraining = ({ case: one }: Scored): boolean => !one.parts.includes("K") && !one.isSuspect;
+
+/** Scores of all rows by some terms, each fitted without the row's family, or without its family and class. */
+function heldOutScores(rows: readonly Scored[], terms: readonly (typeof TERMS)[number][]) {
+  const next = seededRandom(7);
+  const foldOf = new Map<string, number>();
+  const fold = (name: string): number => {
+    if (!foldOf.has(name)) foldOf.set(name, Math.floor(next() * FOLDS));
+    return foldOf.get(name)!;
+  };
+  const families = rows.map((one) => fold(familyNames.get(one.group)!));
+  const classes = rows.map((one) => fold(one.case.motifClass));
+  const samples = rows.map((one) => ({ ...toSample(one), values: terms.map((term) => one.terms[term]) }));
+  const design = designOf(samples);
+  const training = rows.map(isTraining);
+  const scores = (byClass: boolean): number[] => {
+    const folds = families.map((family, i) => ({ family, motifClass: byClass ? classes[i] : -1 }));
+    return crossValidated(design, samples, folds, (i) => training[i]);
+  };
+  return { byFamily: scores(false), byFamilyAndClass: scores(true) };
+}
+
+/** Adds the scores of fits that have seen neither a match's family nor its class. */
+function addHeldOutScores(rows: readonly Scored[]): void {
+  const { byFamily, byFamilyAndClass } = heldOutScores(rows, TERMS);
+  for (const [i, one] of rows.entries()) {
+    one.scores["z, family held out"] = byFamily[i];
+    one.scores[HELD_OUT] = byFamilyAndClass[i];
+  }
+}
+
+/** What each term adds to the others. */
+function printAblation(rows: readonly Scored[]): void {
+  printHead("family and class held out, all matches, without one term", rows);
+  for (const term of TERMS) {
+    const { byFamilyAndClass } = heldOutScores(
+      rows,
+      TERMS.filter((one) => one !== term),
+    );
+    const scoreOf = new Map(rows.map((one, i) => [one, byFamilyAndClass[i]]));
+    printRow(`without ${term}`, rows, (one) => scoreOf.get(one)!);
+  }
+}
+
+async function writeShapes(rows: readonly Scored[]): Promise<void> {
+  const training = rows.filter(isTraining);
+  const samples = training.map(toSample);
+  const design = designOf(samples);
+  const isTrue = samples.map((sample) => sample.isTrue);
+  const random = [...samples.keys()].filter((i) => !isTrue[i]);
+  const shapes = shapesOf(design, fitRows(design.rows, isTrue), random);
+  const numbers = (values: readonly number[]): string =>
+    values.map((value) => Number(value.toPrecision(6))).join(", ");
+  const lines = shapes.map(
+    ({ low, high, knots, coefficients }, k) =>
+      `  ${TERMS[k]}: { low: ${numbers([low])}, high: ${numbers([high])}, knots: [${numbers(knots)}], coefficients: [${numbers(coefficients)}] },`,
+  );
+  const text = `import type { Contributions } from "./prediction.ts";
+import type { Shape } from "./shape.ts";
+
+/** Made by test/bench/quality.bench.ts from ${training.length} matches of published motif classes; do not edit. */
+export const TERM_SHAPES: Readonly<Record<keyof Contributions, Shape>> = {
+${lines.join("\n")}
+};
+`;
+  const path = join(import.meta.dir, "../../src/motif/term-shapes.ts");
+  await Bun.write(path, text);
+  console.log(`Wrote ${path}: run bun fmt, null.bench.ts write, and the golden tests`);
 }
 
 const directory = benchData();
 const cases = readCases(directory);
 const corpus = benchCorpus(directory);
 const cache = cacheDirectory();
-const mafft = process.argv[2] === "fit" ? null : mafftDirectory(directory);
 const lengthOf = (accession: string): number => {
   const at = corpus.findAccession(accession);
   return at < 0 ? 0 : corpus.offsets[at + 1] - corpus.offsets[at];
 };
-const proteins = [...Map.groupBy(cases, ({ accession }) => accession)]
-  .map(([accession, cases]): Omit<Task, "by"> => ({ accession, cases }))
+const tasks = [...Map.groupBy(cases, ({ accession }) => accession)]
+  .map(([accession, ofProtein]) => ({ accession, cases: ofProtein }))
   .sort((a, b) => lengthOf(a.accession) - lengthOf(b.accession));
-const tasks = (mafft ? (["labd", "MAFFT"] as const) : (["labd"] as const)).flatMap((by) =>
-  proteins.map(({ accession, cases }): Task => ({ accession, cases, by })),
-);
-const scored = await onThreads(import.meta.path, tasks, (given) => {
-  const ours = given.filter(({ by }) => by === "labd");
-  findFamilies(
-    corpus,
-    ours.map(({ accession }) => accession),
-    cache,
+const scored = (
+  await onThreads(import.meta.path, tasks, (given) => {
+    findFamilies(
+      corpus,
+      given.map(({ accession }) => accession),
+      cache,
+    );
+    return given.map(score);
+  })
+).flat();
+if (scored.length < 1000) throw new Error(`${scored.length} matches scored: at least 1,000 needed`);
+const familyNames = groupByHomology(corpus, [...new Set(scored.map(({ group }) => group))]);
+if (process.argv[2] === "write") await writeShapes(scored);
+else {
+  addHeldOutScores(scored);
+  printScores(
+    "at least 3 homologs",
+    scored.filter(({ homologs }) => homologs >= MIN_HOMOLOGS),
   );
-  return given.map(score);
-});
-const scoredBy = (by: Task["by"]): Scored[] => scored.filter((_, i) => tasks[i].by === by).flat();
-const ours = scoredBy("labd");
-if (ours.length < 1000) throw new Error(`${ours.length} matches scored: at least 1,000 needed`);
-if (process.argv[2] !== "fit") {
-  report("our homologs, our alignments", ours);
-  reportVerdicts(ours);
+  printScores("all matches", scored);
+  printVerdicts(scored);
+  printPublished(scored);
+  printAblation(scored);
 }
-fit(ours);
-if (mafft) report("MAFFT alignments", scoredBy("MAFFT"));

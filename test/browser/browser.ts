@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -216,11 +216,20 @@ export async function checkPage({ page, faults }: Opened, name: string): Promise
     if (inner > outer) found.push({ look: look.name, id: "too wide", help: `${inner} of ${outer} pixels` });
     await page.screenshot({ path: artefact(`${name}-${look.name}`), fullPage: true });
   }
-  if (process.env.DOCS === "write" && existsSync(join(PICTURES, `${name}.png`)))
-    copyFileSync(artefact(`${name}-light`), join(PICTURES, `${name}.png`));
+  await writePicture(page, name);
   await page.emulateMediaFeatures([]);
   await page.setViewport({ width: 1200, height: 900 });
   expect({ name, found, faults }).toEqual({ name, found: [], faults: [] });
+}
+
+/** Takes the picture of this page in the documentation anew, in its size. */
+async function writePicture(page: Page, name: string): Promise<void> {
+  const path = join(PICTURES, `${name}.png`) as `${string}.png`;
+  if (process.env.DOCS !== "write" || !existsSync(path)) return;
+  const png = readFileSync(path);
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+  await page.setViewport({ width: png.readUInt32BE(16), height: png.readUInt32BE(20) });
+  await page.screenshot({ path });
 }
 
 /** Path of a screenshot. */

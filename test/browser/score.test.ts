@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
-import { matchesOf, type Result } from "../../src/web/score/result.ts";
+import { matchesOf, type Result, VERDICT_HELP, verdictOf } from "../../src/web/score/result.ts";
 import { heldQueue } from "../executable/held-queue.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import {
@@ -130,8 +130,10 @@ browserTest("restores match, filter, order and residues from a link", async () =
   const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as Result;
   const matches = matchesOf(result);
   const third = matches[2];
-  const alike = matches.filter(({ verdict }) => verdict === third.verdict).toSorted((x, y) => y.z! - x.z!);
-  const verdict = third.verdict.replaceAll(" ", "+");
+  const alike = matches
+    .filter((match) => verdictOf(match) === verdictOf(third))
+    .toSorted((x, y) => y.z! - x.z!);
+  const verdict = verdictOf(third).replaceAll(" ", "+");
   await using opened = await openPage(`/score/${id}?match=3&verdict=${verdict}&sort=-z&from=60&to=100`);
   const { page } = opened;
   await page.waitForFunction(() => document.querySelector("#match")?.textContent === "PAAP 77–80");
@@ -154,7 +156,7 @@ browserTest("restores match, filter, order and residues from a link", async () =
 
   // Another order, another match; the button back undoes the choice.
   await page.click(".answer .chip[aria-pressed=true]");
-  await press(page, "button", "Score");
+  await press(page, "button", "CS");
   const [least] = matches.toSorted((x, y) => x.score! - y.score!);
   expect(await first()).toContain(`${least.start}–${least.end}`);
   await page.click("[aria-label='FSDLWKLL at 19 to 26, likely functional']");
@@ -183,6 +185,59 @@ browserTest("restores match, filter, order and residues from a link", async () =
   expect(opened.faults).toEqual([]);
 });
 
+browserTest("opens help by keyboard, and describes the tracks to screen readers", async () => {
+  const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
+  await using opened = await openPage(`/score/${id}`);
+  const { page } = opened;
+  await seeText(page, "Likely functional");
+  const summary = await page.waitForSelector(".match-panel summary");
+  await summary!.focus();
+  await page.keyboard.press("Enter");
+  await seeText(page, VERDICT_HELP[0][1]);
+  const labels = await page.$$eval(".tracks g[role=img]", (tracks) =>
+    tracks.map((track) => track.getAttribute("aria-label")!),
+  );
+  // The transactivation domain and the ends are disordered; the DNA-binding domain (94 to 292) is folded.
+  expect(labels[0]).toMatch(/^Predicted disorder of 0.5 or more: 1–\d+, /);
+  expect(labels[1]).toMatch(/^Predicted pLDDT of 70 or more: /);
+  await checkPage(opened, "result-explained");
+});
+
+browserTest("judges a match without homologs by its context, and says so", async () => {
+  const querySequence = decode(randomProtein(random(3), 200));
+  const id = await scored({ identifier: "alone", querySequence, patterns: ["[ST]..."] });
+  await using opened = await openPage(`/score/${id}`);
+  const { page } = opened;
+  await seeText(page, "Few homologs: mostly context.");
+  await seeText(page, "random matches score");
+  const kept = await page.$$eval("tbody .kept", (cells) => cells.map((cell) => cell.textContent));
+  expect(new Set(kept)).toEqual(new Set(["no homologs"]));
+  await checkPage(opened, "result-alone");
+});
+
+browserTest("offers downloads of a result by an earlier version, and to score again", async () => {
+  const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
+  await using opened = await openPage("/score");
+  const { page, url } = opened;
+  const address = `${url}/api/scoring/jobs/${id}/result`;
+  const result = (await (await fetch(address)).json()) as Result;
+  const { order: _, ...alignment } = result.alignment;
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    if (request.url() !== address) return void request.continue();
+    void request.respond({
+      contentType: "application/json",
+      body: JSON.stringify({ ...result, method: "labd-2", alignment }),
+    });
+  });
+  await page.goto(`${url}/score/${id}`);
+  await seeText(page, "This result was scored by an earlier version");
+  await named(page, "link", "GFF3");
+  await press(page, "link", "Score again");
+  await seeText(page, "P04637, 393 residues");
+  expect(opened.faults).toEqual([]);
+});
+
 browserTest("draws every homolog with its state, and saves pictures", async () => {
   const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
   await using opened = await openPage(`/score/${id}`);
@@ -202,9 +257,14 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
     ]),
   );
   expect(new Map(drawn as [string, string][])).toEqual(states);
-  // Every kind of evidence has its row.
+  // Every kind of evidence has its row, and as printed they add up to z.
   const { contributions } = result.patterns[0].matches[0];
-  expect((await page.$$(".evidence tbody tr")).length).toBe(Object.keys(contributions).length);
+  const printed = await page.$$eval(".evidence tr > td.num", (cells) =>
+    cells.map((cell) => Math.round(100 * Number(cell.textContent!.replace("−", "-")))),
+  );
+  const z = printed.pop();
+  expect(printed.length).toBe(Object.keys(contributions).length);
+  expect(printed.reduce((sum, part) => sum + part, 0)).toBe(z!);
   await page.click("details.card summary");
   await page.waitForSelector("details[open] table");
   expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);

@@ -101,14 +101,20 @@ test("adds and verifies corpora, and scores", async () => {
     "z",
     "p",
     "verdict",
+    "kept",
+    "overall_p",
+    "overall_verdict",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
-  expect(match.at(-1)).toBe("conserved");
-  expect(none).toEqual(["e7", "LIG_PCNA_PIPBox_1", "", "", "", "", "", "", "", "", "", "no match"]);
+  expect(none).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);
   const json = JSON.parse(
     (await labd([...words, "--format", "json"], { env, stdin: `>e7\n${E7}\n` })).stdout,
   );
-  expect(Number(match[9])).toBeCloseTo(json.prediction.patterns[0].matches[0].z, 4);
+  const [scored] = json.prediction.patterns[0].matches;
+  expect(Number(match[9])).toBeCloseTo(scored.z, 4);
+  const { verdict, kept, overallVerdict } = scored;
+  expect([match[11], match[12], match[14]]).toEqual([verdict, String(kept), overallVerdict]);
+  expect(verdict).toBe("conserved");
 
   const bad = await labd(["score", "--fasta", "-", "--pattern", "A{5,2}"], { env, stdin: `>e7\n${E7}\n` });
   expect([bad.code, bad.stdout]).toEqual([65, ""]);

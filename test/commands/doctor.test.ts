@@ -42,6 +42,15 @@ test("checks a running server, a stopped one, a damaged corpus, and a missing di
     "corpora",
     readdirSync(join(data, "corpora")).find((name) => name.endsWith(".labc"))!,
   );
+  writeFileSync(corpus.replace(".labc", ".labd-0.null"), "");
+  const upgraded = await examine();
+  expect([upgraded.code, upgraded.of("corpus")[0]]).toMatchObject([
+    1,
+    { state: "warning", found: "sample: its calibration was made for method labd-0, and is not used." },
+  ]);
+  expect((await labd(["corpus", "list", "--data-dir", data])).stderr).toContain(
+    "Run labd corpus calibrate sample again.",
+  );
   const bytes = readFileSync(corpus);
   bytes[bytes.length >> 1] ^= 1;
   writeFileSync(corpus, bytes);

@@ -206,7 +206,7 @@ test("rejects damaged and incomplete backups, names the file, and changes nothin
   const [data, to, broken] = ["data", "backups", "broken"].map((name) => join(place.directory, name));
   await labd(["corpus", "add", "--sample", "--data-dir", data]);
   const [corpusFile] = readdirSync(join(data, "corpora"));
-  const own = join(data, "corpora", corpusFile.replace(/\.\w+$/, ".labd-2.null"));
+  const own = join(data, "corpora", corpusFile.replace(/\.\w+$/, ".labd-3.null"));
   writeFileSync(own, "its null\n");
   const { stdout } = await labd(["backup", "--data-dir", data, "--to", to]);
   const name = stdout.split("\n")[0].split("/").at(-1)!;

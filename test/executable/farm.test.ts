@@ -91,7 +91,7 @@ withRedis(
 
       const { mixed, server: record, workers, redis: facts } = await status();
       expect(facts).toMatchObject({ policy: "noeviction", appendonly: true });
-      expect(record).toMatchObject({ corpusName: "sample", scoringVersion: { method: "labd-2" } });
+      expect(record).toMatchObject({ corpusName: "sample", scoringVersion: { method: "labd-3" } });
       expect(mixed).toEqual([expect.stringContaining("accepts no jobs. The server scores on sample")]);
       expect(workers.filter(({ fits }) => fits).map(({ concurrency }) => concurrency)).toEqual([2]);
       // What each says of itself is up to a second old.

@@ -63,12 +63,17 @@ function summarize(homologs: number, verdicts: string[], warnings: number): stri
 
 interface Prediction {
   homologs: unknown[];
-  patterns: { matches: { verdict: string }[] }[];
+  patterns: { matches: { verdict: string; overallVerdict: string | null }[] }[];
   warnings: unknown[];
 }
 
+const bothVerdicts = (verdict: string, overall: string | null | undefined): string =>
+  `${verdict} (${overall ?? "not scored"})`;
+
 function summarizeJson({ homologs, patterns, warnings }: Prediction): string {
-  const verdicts = patterns.flatMap(({ matches }) => matches.map(({ verdict }) => verdict));
+  const verdicts = patterns.flatMap(({ matches }) =>
+    matches.map(({ verdict, overallVerdict }) => bothVerdicts(verdict, overallVerdict)),
+  );
   return summarize(homologs.length, verdicts, warnings.length);
 }
 
@@ -104,7 +109,10 @@ async function scoreBySoap(url: string, { sequence, pattern = PATTERN }: Case): 
   const { text } = await ask(url, "GetResult", job);
   const fault = element(text, "faultstring");
   if (fault !== undefined) return `fault: ${fault}`;
-  const verdicts = [...text.matchAll(/<(?:\w+:)?verdict>([^<]*)</g)].map(([, verdict]) => verdict);
+  const verdicts = text
+    .split("<p:motifMatch>")
+    .slice(1)
+    .map((match) => bothVerdicts(element(match, "verdict")!, element(match, "overallVerdict")));
   const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
   // Warnings of matches are inside them; those of the prediction are last.
   const last = text.slice(text.lastIndexOf("</p:pattern>"));

@@ -169,8 +169,8 @@ test("downloads once for simultaneous requests", async () => {
 
 test("fetches the calibration and checks its hash", async () => {
   using host = new CorpusHost();
-  const make = (corpus: string): { text: string; own: string } => {
-    const body = JSON.stringify({ format: 2, method: METHOD, corpus, calibration: { lambda: 1 } });
+  const make = (corpus: string, format = 3): { text: string; own: string } => {
+    const body = JSON.stringify({ format, method: METHOD, corpus, calibration: { lambda: 1 } });
     const own = new Bun.CryptoHasher("sha256").update(body).digest("hex");
     return { text: `${body}\n${own}\n`, own };
   };
@@ -185,9 +185,13 @@ test("fetches the calibration and checks its hash", async () => {
   expect(await fetchFrom(host.url, { calibration: own })).toBe(path);
   const other = { calibration: "0".repeat(64) };
   expect(await refusal(host.url, other)).toContain(`sent the calibration ${own} instead of 000`);
-  for (const wrong of [text.replace("1}", "2}"), make("0".repeat(64)).text]) {
+  for (const [wrong, reason] of [
+    [text.replace("1}", "2}"), "was altered"],
+    [make("0".repeat(64)).text, "sent a calibration of another corpus"],
+    [make(hash, 2).text, "was made by another version of labd"],
+  ]) {
     host.calibration = wrong;
-    expect(await refusal(host.url, other)).toMatch(/was altered|of another corpus or version/);
+    expect(await refusal(host.url, other)).toContain(reason);
   }
   expect(readCalibration(path)?.hash).toBe(own);
   await fetchFrom(host.url, { calibration: null });

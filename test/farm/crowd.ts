@@ -29,7 +29,7 @@ export async function gather(redis: string, workers: number, refusing = 0): Prom
       pid: 1,
       version,
       commit,
-      method: "labd-2",
+      method: "labd-3",
       concurrency: 1,
       corpora: [scoringVersion.corpus],
       queue: refusal === null ? queue : null,

@@ -33,7 +33,7 @@ const IDLE: WorkerRecord = {
   pid: 1,
   version: VERSION,
   commit: "test",
-  method: "labd-2",
+  method: "labd-3",
   concurrency: 1,
   corpora: [],
   queue: null,

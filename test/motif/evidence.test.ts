@@ -4,15 +4,17 @@ import { join } from "node:path";
 import { BACKGROUND, decode, STANDARD } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
 import type { Family } from "../../src/motif/divergence.ts";
-import { zScore, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
-import { pValueOf } from "../../src/motif/p-value.ts";
+import { contributionsOf, type Evidence, evidenceOf, type Terms, zScore } from "../../src/motif/evidence.ts";
+import { pValueOf, type Statistics } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
-import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
+import { type ScoringModel, SCORING_MODELS, TERMS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
+import { lossRateLikelihood } from "../../src/motif/tree-likelihood.ts";
+import { TERM_SHAPES } from "../../src/motif/term-shapes.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { familyFrom, familyOfLetters, goldenAlignments, goldenScores } from "./golden.ts";
 
-const GOLDEN = join(import.meta.dir, "../golden/motif/scores-2.tsv");
+const GOLDEN = join(import.meta.dir, "../golden/motif/scores-3.tsv");
 
 const families = new Map([...goldenAlignments()].map(([name, rows]) => [name, familyFrom(rows)]));
 
@@ -39,11 +41,14 @@ const scored = goldenScores().flatMap((golden) =>
 
 test("golden values are unchanged", () => {
   const lines = scored.map(({ golden, model, ours }) => {
-    const pValue = pValueOf(model, ours);
-    const cells = [ours.score, ours.expected, ours.z, pValue && pValue.p].map((x) => x?.toFixed(6) ?? "");
+    const p = (name: keyof Statistics, value: number | undefined): number | undefined =>
+      value === undefined ? value : pValueOf(name, value, model, ours)?.p;
+    const { conservation } = ours.terms ?? {};
+    const pValues = [p("conservation", conservation), p("z", ours.z ?? undefined)];
+    const cells = [ours.score, ours.expected, ours.z, ...pValues].map((x) => x?.toFixed(6) ?? "");
     return [golden.acc, golden.regex, golden.start, golden.end, model, ours.homologs, ...cells].join("\t");
   });
-  const head = "acc\tregex\tstart\tend\tmodel\thomologs\tcs\texpected\tz\tp";
+  const head = "acc\tregex\tstart\tend\tmodel\thomologs\tcs\texpected\tz\tp\toverall_p";
   if (process.env.GOLDEN === "write") writeFileSync(GOLDEN, `${[head, ...lines].join("\n")}\n`);
   const kept = readFileSync(GOLDEN, "utf8").trimEnd().split("\n");
   expect(lines.length).toBe(970);
@@ -51,7 +56,7 @@ test("golden values are unchanged", () => {
   for (const [i, line] of lines.entries()) {
     const [ours, theirs] = [line.split("\t"), kept[i + 1].split("\t")];
     expect(ours.slice(0, 6)).toEqual(theirs.slice(0, 6));
-    for (let cell = 6; cell < 10; cell++) {
+    for (let cell = 6; cell < 11; cell++) {
       expect(ours[cell] === "").toBe(theirs[cell] === "");
       expect(Math.abs(Number(ours[cell]) - Number(theirs[cell]))).toBeLessThanOrEqual(2e-6);
     }
@@ -72,22 +77,34 @@ function identities(query: string, row: string, start: number, end: number) {
   return { identity: share(pairs), local };
 }
 
-/** Expected retention by chance, given the local identity and the frequencies of the allowed residues. */
+/** Expected retention by chance, given the local identity, and the local rate of loss relative to divergence. */
 function chanceRetention(query: string, start: number, frequencies: readonly number[]) {
   const defined = frequencies.map((f, p) => ({ f, p })).filter(({ f }) => -Math.log2(f) > 0.3);
   const replaceable = defined.map(({ f, p }) => {
     const same = BACKGROUND[STANDARD.indexOf(query[start + p])] ?? 0.05;
     return Math.min(1, Math.max(0, (f - same) / (1 - same)));
   });
-  const reappears = 1 - Math.exp(-20 * defined.reduce((product, { f }) => product * f, 1));
-  return (local: number): number => {
+  const exact = defined.reduce((product, { f }) => product * f, 1);
+  const near = 1 - Math.exp(-20 * exact);
+  const expected = (local: number): number => {
     const kept = replaceable.reduce((product, share) => product * (local + (1 - local) * share), 1);
     const bounded = Math.min(0.99, Math.max(0.001, kept));
-    return bounded + (1 - bounded) * 0.75 * reappears;
+    return bounded + (1 - bounded) * 0.75 * near;
   };
+  return { expected, rate: replaceable.reduce((sum, share) => sum + 1 - share, 0), chance: { exact, near } };
 }
 
-test("retention and divergence equal a residue-by-residue computation", () => {
+const signedLog = (x: number): number => Math.sign(x) * Math.log(1 + Math.abs(x));
+
+const OBSERVED = {
+  conserved: "retained",
+  shifted: "shifted",
+  substituted: "lost",
+  gap: "lost",
+  missing: "unknown",
+} as const;
+
+test("conservation equals a residue-by-residue computation", () => {
   let compared = 0;
   for (const { model, family, start, end, ours, golden } of scored) {
     if (model === "continuous" || ours.terms === null || /[\^$]/.test(golden.regex)) continue;
@@ -97,7 +114,7 @@ test("retention and divergence equal a residue-by-residue computation", () => {
     const frequencies = Array.from(path, (mask) =>
       [...STANDARD].reduce((sum, _, code) => sum + ((mask >> code) & 1 ? BACKGROUND[code] : 0), 0),
     );
-    const expectedAt = chanceRetention(query, start, frequencies);
+    const { expected: expectedAt, rate, chance } = chanceRetention(query, start, frequencies);
     const sums = { score: 0, expected: 0, variance: 0, weights: 0, local: 0.05, overall: 0.05 };
     for (const [i, homolog] of family.homologs.entries()) {
       const { retention } = ours.atHomologs[i];
@@ -112,15 +129,39 @@ test("retention and divergence equal a residue-by-residue computation", () => {
       sums.local -= homolog.weight * Math.log(Math.max(0.05, local));
       sums.overall -= homolog.weight * Math.log(Math.max(0.05, identity));
     }
-    const z = (sums.score - sums.expected) / Math.sqrt(sums.variance);
-    expect(ours.score!).toBeCloseTo(sums.score / sums.weights, 9);
-    expect(ours.expected!).toBeCloseTo(sums.expected / sums.weights, 9);
-    expect(ours.terms.retention).toBeCloseTo(Math.sign(z) * Math.log(1 + Math.abs(z)), 9);
-    expect(ours.terms.divergence).toBeCloseTo(Math.log(sums.local / sums.overall), 9);
-    expect(ours.z!).toBe(zScore(ours.terms));
+    const excess = (sums.score - sums.expected) / Math.sqrt(sums.variance);
+    const observations = ours.atHomologs.map(({ state }) => OBSERVED[state]);
+    const localRate = (rate * sums.local) / sums.overall;
+    const ratio = lossRateLikelihood(family.tree, ["retained", ...observations], localRate, chance);
+    const isKept = sums.weights > 0;
+    if (isKept) {
+      expect(ours.score!).toBeCloseTo(sums.score / sums.weights, 9);
+      expect(ours.expected!).toBeCloseTo(sums.expected / sums.weights, 9);
+    }
+    const conservation = isKept ? 0.36 * signedLog(excess) + 0.51 * signedLog(ratio) : 0;
+    expect(ours.terms.conservation).toBeCloseTo(conservation, 9);
     compared++;
   }
   expect(compared).toBeGreaterThan(350);
+});
+
+test("z is the sum of a quadratic spline of each term, constant beyond the training data", () => {
+  const next = random(53);
+  for (let round = 0; round < 200; round++) {
+    const terms = Object.fromEntries(TERMS.map((name) => [name, 6 * next() - 3])) as unknown as Terms;
+    const contributions = contributionsOf(terms);
+    for (const name of TERMS) {
+      const { low, high, knots, coefficients } = TERM_SHAPES[name];
+      const x = terms[name] < low ? low : terms[name] > high ? high : terms[name];
+      let value = coefficients[0] + coefficients[1] * x + coefficients[2] * x ** 2;
+      for (const [k, knot] of knots.entries()) if (x > knot) value += coefficients[3 + k] * (x - knot) ** 2;
+      expect(contributions[name]).toBeCloseTo(value, 9);
+    }
+    expect(zScore(terms)).toBeCloseTo(
+      TERMS.reduce((sum, name) => sum + contributions[name], 0),
+      9,
+    );
+  }
 });
 
 test("values stay within bounds; retention in the continuous model is never lower", () => {
@@ -129,9 +170,9 @@ test("values stay within bounds; retention in the continuous model is never lowe
     expect(ours.conservation.length).toBe(end - start);
     expect(ours.atHomologs.length).toBe(family.homologs.length);
     if (ours.terms === null) continue;
-    expect(ours.score).toBeWithin(0, 1 + 1e-9);
-    expect(ours.expected).toBeWithin(0, 1);
-    expect(ours.effectiveHomologs).toBeWithin(1 - 1e-9, ours.homologs + 1e-9);
+    expect(ours.score ?? 0).toBeWithin(0, 1 + 1e-9);
+    expect(ours.expected ?? 0).toBeWithin(0, 1);
+    if (ours.homologs > 0) expect(ours.effectiveHomologs).toBeWithin(1 - 1e-9, ours.homologs + 1e-9);
     expect(ours.terms.terminusProximity).toBeWithin(0, 1 + 1e-9);
     if (model === "continuous") continue;
     const graded = evidence(family, golden.regex, start, end, "continuous");

@@ -3,8 +3,10 @@ import { decode, encode } from "../../src/motif/alphabet.ts";
 import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import {
   DEFAULTS,
+  findHits,
   METHOD,
   type MatchScore,
+  type Options,
   PatternError,
   type PatternRequest,
   predict,
@@ -131,25 +133,34 @@ describe("the pipeline", () => {
 describe("an alignment from the user", () => {
   test("derives verdicts for a user's alignment from the P values", () => {
     const verdicts = new Set<string>();
+    const overallVerdicts = new Set<string>();
     const byQuery = Map.groupBy(goldenScores(), ({ acc }) => acc);
     for (const [accession, rows] of [...goldenAlignments()].slice(0, 20)) {
       for (const model of SCORING_MODELS) {
         const patterns = byQuery.get(accession)!.map(({ regex }) => pattern(regex));
         const prediction = predictFromAlignment({ rows, patterns, model });
         expect([prediction.method, prediction.corpus]).toEqual([METHOD, null]);
-        for (const { verdict, pValue: p, z, score, homologs } of prediction.patterns.flatMap(
-          ({ matches }) => matches,
-        )) {
+        for (const match of prediction.patterns.flatMap(({ matches }) => matches)) {
+          const { verdict, pValue: p, score, homologs, overallPValue: overall } = match;
           verdicts.add(verdict);
-          if (p === null) expect([verdict, z, score]).toEqual(["insufficient data", null, null]);
+          if (overall !== null) {
+            const words = overall <= 0.05 ? "likely functional" : overall <= 0.2 ? "possible" : "no evidence";
+            expect(match.overallVerdict).toBe(words);
+            overallVerdicts.add(words);
+          }
+          if (p === null) expect([verdict, score]).toEqual(["insufficient data", null]);
           else {
             expect(homologs).toBeGreaterThanOrEqual(3);
-            expect(verdict).toBe(p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : "not conserved");
+            const kept = match.atHomologs.filter(({ state }) =>
+              ["conserved", "shifted"].includes(state),
+            ).length;
+            const rest = 2 * kept >= homologs ? "conserved like its surroundings" : "not conserved";
+            expect(verdict).toBe(p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : rest);
           }
         }
       }
     }
-    expect(verdicts.size).toBe(4);
+    expect([verdicts.size, overallVerdicts.size]).toEqual([5, 3]);
   });
 
   test("uses the rows that meet the homolog criteria, in order", () => {
@@ -231,8 +242,11 @@ describe("unusual input", () => {
       for (const { matches } of prediction.patterns) {
         for (const match of matches) {
           expect(match.verdict).toBe("insufficient data");
-          expect([match.score, match.z, match.pValue, match.pValueIs]).toEqual([null, null, null, null]);
-          expect(match.warnings.join(" ")).toContain("Not scored: 0 homologs");
+          expect([match.score, match.pValue, match.pValueIs]).toEqual([null, null, null]);
+          expect(match.z === null).toBe(match.overallVerdict === null);
+          expect(match.warnings.join(" ")).toContain(
+            match.z === null ? "Not scored: every position" : "Few homologs: mostly context. No homologs at",
+          );
         }
       }
     }
@@ -287,12 +301,15 @@ describe("unusual input", () => {
     expect(light.matches[0].verdict).toBe("conserved");
   }, 300_000);
 
-  test("returns no score below three homologs and a warning below six", () => {
+  test("judges no conservation below three homologs and warns below six", () => {
     const small = plantedFamily(62, 2);
     const patterns = [pattern("W.PHCW")];
     const two = predict({ query: small.query, patterns, model }, small.corpus);
-    expect(two.warnings).toEqual(["Only 2 homologs: a score needs at least 3."]);
-    expect([only(two).homologs, only(two).verdict, only(two).z]).toEqual([2, "insufficient data", null]);
+    expect(two.warnings).toEqual(["Only 2 homologs: judging conservation needs at least 3."]);
+    expect([only(two).homologs, only(two).verdict, only(two).score]).toEqual([2, "insufficient data", null]);
+    expect(only(two).warnings[0]).toStartWith("Few homologs: mostly context. 2 homologs at this match;");
+    expect(only(two).z).toBeNumber();
+    expect(only(two).overallPValue).toBeWithin(0.005, 0.5 + 1e-9);
     expect(only(two).atHomologs.map(({ state }) => state)).toEqual(["conserved", "conserved"]);
     const more = plantedFamily(63, 4);
     const four = predict({ query: more.query, patterns, model }, more.corpus);
@@ -308,6 +325,51 @@ describe("unusual input", () => {
     expect(
       only(predict({ query: planted.query, patterns: [pattern("W.PHCW")], model }, empty)).warnings.length,
     ).toBe(1);
+  });
+});
+
+describe("hits left out", () => {
+  const next = random(66);
+  const founder = randomProtein(next, 400);
+  const strangers = Array.from({ length: 50 }, () => randomProtein(next, 300));
+  const full = Array.from({ length: 8 }, () => mutated(next, founder, 0.3));
+  /** With a quarter of the founder among other residues. */
+  const parts = Array.from({ length: 3 }, () =>
+    Uint8Array.from([...mutated(next, founder.subarray(0, 100), 0.2), ...randomProtein(next, 300)]),
+  );
+  const NONE = "No homologs were found: matches are judged by their context only.";
+  const LONG =
+    "left out: more than 3 times the query's length. If the query is a fragment, score it with its surroundings.";
+  const DISSIMILAR =
+    "left out: less than 50 % of the query covered, or less than 25 % identity. If they share a domain with the query, score that domain alone.";
+  const warningsOf = (
+    residues: Uint8Array,
+    proteins: Uint8Array[],
+    changed: Partial<Options> = {},
+  ): string[] => {
+    const corpus = corpusOf([...strangers, ...proteins]);
+    const options = { ...DEFAULTS, ...changed };
+    const request = { query: decode(residues), patterns: [pattern("P")], model: "continuous" } as const;
+    const prediction = predict(request, corpus, options);
+    const counter = new Int32Array(new SharedArrayBuffer(4));
+    const [stranger, hits] = findHits([decode(strangers[0]), request.query], corpus, options, counter);
+    expect(stranger.length).toBe(1);
+    expect(predict(request, corpus, options, () => {}, hits)).toEqual(prediction);
+    return prediction.warnings;
+  };
+  const fragment = founder.subarray(0, 100);
+
+  test.each<[string, Uint8Array, Uint8Array[], Partial<Options>, string[]]>([
+    ["the proteins of a fragment", fragment, full, {}, [NONE, `8 hits ${LONG}`]],
+    ["one protein", fragment, full.slice(0, 1), {}, [NONE, `1 hit ${LONG}`]],
+    ["proteins within a higher limit", fragment, full, { maxLengthRatio: 5 }, []],
+    ["proteins without the coverage", founder, parts, {}, [NONE, `3 hits ${DISSIMILAR}`]],
+    ["proteins despite enough homologs", founder, [...full, ...parts], {}, []],
+    ["proteins despite as many homologs as admitted", founder, [...full, ...parts], { maxHomologs: 4 }, []],
+    ["the query itself", founder, [founder], {}, [NONE]],
+    ["strangers", founder, [], {}, [NONE]],
+  ])("counts %s", (_, residues, proteins, changed, warnings) => {
+    expect(warningsOf(residues, proteins, changed)).toEqual(warnings);
   });
 });
 

@@ -139,10 +139,11 @@ test("identical homologs retain all residues, unrelated homologs retain none", (
   expect(scoreOf(familyOfLetters(query, lost, lost, lost), "RKLDPW", "continuous").score).toBe(0);
 });
 
-test("returns no score without homologs or defined positions", () => {
+test("returns no CS without homologs and no z without defined positions", () => {
   const query = `${FLANK}RKLDPW`;
   const alone = scoreOf(familyOfLetters(query), "RKL", "continuous");
-  expect([alone.homologs, alone.score, alone.z, alone.localIdentity]).toEqual([0, null, null, null]);
+  expect([alone.homologs, alone.score, alone.expected, alone.localIdentity]).toEqual([0, null, null, null]);
+  expect(alone.terms!.conservation).toBe(0);
   const wild = scoreOf(familyOfLetters(query, query, query, query), "..[^P]", "continuous");
   expect([wild.homologs, wild.score, wild.z]).toEqual([3, null, null]);
   expect(wild.conservation).toEqual([null, null, null]);

@@ -8,7 +8,8 @@ import { METHOD } from "../../src/motif/index.ts";
 import {
   calibrationPath,
   readCalibration,
-  removeCalibration,
+  outdatedMethod,
+  removeCalibrations,
 } from "../../src/scoring/corpus/calibration-file.ts";
 import { calibrateCorpus } from "../../src/scoring/corpus/calibration.ts";
 import { Corpora, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
@@ -62,10 +63,10 @@ test("calibrates a corpus with equal results on one and two threads, and rejects
   expect(() => openCorpusFile(corpus.path)).toThrow("was altered. Run labd corpus calibrate");
   await calibrateCorpus({ corpus, patterns, workers: 2 });
   expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
-  removeCalibration(corpus.path);
+  removeCalibrations(corpus.path);
   expect(openCorpusFile(corpus.path).calibration).toBeUndefined();
   // What a killed removal leaves behind goes with the next addition; a null of a corpus that is there stays.
-  const orphan = join(directory, "corpora", `${"0".repeat(64)}.labd-2.null`);
+  const orphan = join(directory, "corpora", `${"0".repeat(64)}.${METHOD}.null`);
   writeFileSync(orphan, "");
   writeFileSync(calibrationPath(corpus.path), stored);
   await corpora.add({ name: "another", bytes: familiesAsFasta(2) });
@@ -76,10 +77,30 @@ test("calibrates a corpus with equal results on one and two threads, and rejects
   expect(existsSync(calibrationPath(corpus.path))).toBe(false);
 }, 300_000);
 
+test("does not use a calibration for an earlier method, and replaces it", async () => {
+  const corpus = await corpora.add({ name: "upgraded", bytes: familiesAsFasta(7) });
+  const earlier = calibrationPath(corpus.path).replace(METHOD, "labd-0");
+  writeFileSync(earlier, "");
+  expect(outdatedMethod(corpus.path)).toBe("labd-0");
+  expect(openCorpusFile(corpus.path).calibration).toBeUndefined();
+  await calibrateCorpus({ corpus, patterns, workers: 1 });
+  expect(outdatedMethod(corpus.path)).toBeNull();
+  expect(existsSync(earlier)).toBe(false);
+  const stored = readFileSync(calibrationPath(corpus.path), "utf8");
+  const body = stored.split("\n")[0].replace('"format":3', '"format":2');
+  const hash = new Bun.CryptoHasher("sha256").update(body).digest("hex");
+  writeFileSync(calibrationPath(corpus.path), `${body}\n${hash}\n`);
+  expect(() => openCorpusFile(corpus.path)).toThrow(
+    `.${METHOD}.null was made by another version of labd. Run labd corpus calibrate again, or delete it.`,
+  );
+  await calibrateCorpus({ corpus, patterns, workers: 1 });
+  expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
+});
+
 test("rejects calibration of a corpus that is too small", async () => {
   const corpus = await corpora.add({ name: "one family", bytes: familiesAsFasta(1) });
   expect(calibrateCorpus({ corpus, patterns, workers: 1 })).rejects.toThrow(
-    /corpus one family: \d+ random matches in 5 proteins with enough homologs are too few/,
+    /corpus one family: \d+ random matches in 5 proteins are too few/,
   );
   expect(readCalibration(corpus.path)).toBeNull();
 });

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { openScoring } from "../../src/scoring/index.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
@@ -28,6 +29,20 @@ test("scores jobs that were queued or running before a restart", async () => {
   await second.close();
 });
 
+test("logs at its start that the calibration of the corpus in use is for an earlier method", async () => {
+  await open({ workers: 0 });
+  const { settings, scoring } = alone;
+  const { path } = await scoring.corpora.add({ name: "sample", bytes: proteins });
+  const logged: unknown[][] = [];
+  const log = { info: () => {}, problem: (...words: unknown[]) => void logged.push(words) };
+  const start = async () => (await openScoring({ ...settings, workers: 1, log })).close();
+  await start();
+  writeFileSync(path.replace(".labc", ".labd-0.null"), "");
+  await start();
+  const detail = { corpus: "sample", method: "labd-0", see: "labd doctor" };
+  expect(logged).toEqual([["calibration outdated", detail]]);
+});
+
 test("does not count an attempt that was interrupted by stopping", async () => {
   await open({ workers: 1 });
   const id = await submit(P53.repeat(2));
@@ -49,7 +64,17 @@ test("warns without a corpus, and uses an added corpus from the next job on", as
   expect(without.warnings[0]).toContain("labd corpus add");
   expect(without).toMatchObject({ corpus: { name: "none", sequences: 0 }, homologs: [] });
   expect(without.patterns[0].matches).toMatchObject([
-    { start: 19, end: 26, verdict: "insufficient data", score: null, z: null },
+    {
+      start: 19,
+      end: 26,
+      verdict: "insufficient data",
+      score: null,
+      kept: 0,
+      z: expect.any(Number),
+      overallPValue: expect.any(Number),
+      overallVerdict: expect.stringMatching(/^(likely functional|possible|no evidence)$/),
+      warnings: [expect.stringContaining("Few homologs: mostly context.")],
+    },
   ]);
   await alone.scoring.corpora.add({ name: "sample", bytes: proteins });
   expect(alone.scoring.corpusName()).toBe("sample");

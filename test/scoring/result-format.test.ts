@@ -1,7 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { decode, openCorpus, packCorpus, predict, readFasta } from "../../src/motif/index.ts";
+import {
+  decode,
+  type MatchScore,
+  openCorpus,
+  packCorpus,
+  predict,
+  readFasta,
+} from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
 import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
@@ -25,17 +32,30 @@ test.each(RESULT_FORM_NAMES)("prints %s like the golden file", (name) => {
   expect(printed).toBe(readFileSync(path, "utf8"));
 });
 
+test.each(RESULT_FORM_NAMES)("prints a prediction that has no overall verdict as %s", (name) => {
+  const [pattern] = SAMPLE.prediction.patterns;
+  const added = new Set(["overallVerdict", "overallPValue", "overallPValueIs", "kept"]);
+  const matches = pattern.matches.map((match) =>
+    Object.fromEntries(Object.entries(match).filter(([field]) => !added.has(field))),
+  ) as unknown as MatchScore[];
+  // As an earlier version stored it.
+  const earlier = { ...SAMPLE, prediction: { ...SAMPLE.prediction, patterns: [{ ...pattern, matches }] } };
+  expect(RESULT_FORMS[name].print(earlier)).not.toMatch(/undefined|NaN|likely functional/);
+});
+
 describe("rows", () => {
   const lines = RESULT_FORMS.tsv.print(SAMPLE).split("\n");
 
   test("rows have every column, whatever the names contain", () => {
     expect(lines.pop()).toBe("");
-    expect(lines.length).toBe(4);
+    expect(lines.length).toBe(5);
     for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
   });
 
   test("rows name a query without an identifier, and list a pattern without a match", () => {
-    expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(`query\tLIG_SH3_1${"\t".repeat(10)}no match`);
+    expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(
+      `query\tLIG_SH3_1${"\t".repeat(10)}no match\t\t\t`,
+    );
   });
 });
 
@@ -57,7 +77,7 @@ describe("alignments", () => {
 
   test("an alignment can be selected by match; none exists after the last match", () => {
     expect(alignmentsOf(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
-    expect(alignmentsOf(SAMPLE, 3)).toEqual([]);
+    expect(alignmentsOf(SAMPLE, 4)).toEqual([]);
     expect(RESULT_FORMS.fasta.print(EMPTY)).toBe("");
   });
 
@@ -163,14 +183,37 @@ for line in lines[1:-1]:
     c = line.split("\\t")
     assert len(c) == 9 and c[3].isdigit() and c[4].isdigit() and c[6] in "+-.?" and c[7] == "."
     a = dict((unquote(k), [unquote(v) for v in vs.split(",")]) for k, vs in (p.split("=") for p in c[8].split(";")))
-    out.append([unquote(c[0]), c[1], c[2], int(c[3]), int(c[4]), c[5], a["Note"], a["expression"], a["verdict"], "z" in a])
+    out.append([unquote(c[0]), c[1], c[2], int(c[3]), int(c[4]), c[5], a["Note"], a["expression"], a["verdict"], a.get("overall_verdict")])
 print(json.dumps(out))`;
   const note = ["F, then 1 to 2 of any residue, W"];
   const name = SAMPLE.identifier;
   expect(read(script, RESULT_FORMS.gff3.print(SAMPLE))).toEqual([
     [name, 1, 393],
-    [name, "labd-2", "polypeptide_motif", 19, 22, "0.7814", note, ["F.{1,2}W"], ["conserved"], true],
-    [name, "labd-2", "polypeptide_motif", 53, 53, ".", note, ["F.{1,2}W"], ["insufficient data"], false],
+    [
+      name,
+      "labd-3",
+      "polypeptide_motif",
+      19,
+      22,
+      "0.7814",
+      note,
+      ["F.{1,2}W"],
+      ["conserved"],
+      ["likely functional"],
+    ],
+    [
+      name,
+      "labd-3",
+      "polypeptide_motif",
+      53,
+      53,
+      ".",
+      note,
+      ["F.{1,2}W"],
+      ["insufficient data"],
+      ["possible"],
+    ],
+    [name, "labd-3", "polypeptide_motif", 80, 81, ".", note, ["F.{1,2}W"], ["insufficient data"], null],
   ]);
 });
 

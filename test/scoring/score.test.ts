@@ -48,6 +48,20 @@ describe("a batch", () => {
     expect(own.matches[0].score).toBeGreaterThan(0.5);
   });
 
+  test("warns about hits left out as for a single sequence", async () => {
+    const fragment = P53.slice(0, 100);
+    const scored = await batch(`P04637\tP..P\n${fragment}\tP..P\n`);
+    const [single] = scoreDirectly(scoring, {
+      fasta: `>f\n${fragment}`,
+      regularExpression: ["P..P"],
+      elmIdentifierName: [],
+      ...model,
+    });
+    expect(scored[1].prediction).toEqual(single.prediction);
+    expect(single.prediction.warnings.join()).toMatch(/hits? left out: more than 3 times the query's length/);
+    expect(scored[0].prediction.warnings.join()).not.toContain("left out");
+  });
+
   test("a batch may have a header line with column names", async () => {
     const [{ accession, prediction }] = await batch("n\tPattern\tQUERY\n1\tP..P\tP04637\n");
     expect([accession, prediction.patterns[0].expression]).toEqual(["P04637", "P..P"]);

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { LIKELY_P, POSSIBLE_P } from "../../src/motif/options.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { slotsOf } from "../../src/web/score/alignment.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
-import { areaPath, ticksOf } from "../../src/web/score/track-geometry.ts";
+import { areaPath, regionsFrom, ticksOf } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarityText } from "../../src/web/score/motif-chooser.tsx";
 
@@ -11,12 +13,16 @@ import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-i
 import {
   answer,
   best,
-  insufficientText,
   matchesOf,
   type NumberedMatch,
   oddsText,
+  overallP,
   pText,
+  type PValue,
+  rank,
+  REACHED,
   type Result,
+  roundedParts,
   tally,
   type Verdict,
 } from "../../src/web/score/result.ts";
@@ -113,25 +119,53 @@ test("parses a tree with quoted names and draws it with the query at the top", (
   expect(() => parseNewick("(a,b")).toThrow("Not a tree");
 });
 
-test("numbers matches across all patterns and describes them in words", () => {
+test("numbers matches across all patterns and ranks them by the overall P value", () => {
   const matches = matchesOf({ ...SAMPLE.prediction, identifier: "" } as Result);
-  expect(matches.map(({ number }) => number)).toEqual([1, 2]);
+  expect(matches.map(({ number }) => number)).toEqual([1, 2, 3]);
   expect(best(matches)?.number).toBe(1);
-  expect(oddsText(matches[0])).toBe("At most 5 in 1,000 random matches score this high.");
-  expect(pText(matches[0])).toBe("≤ 0.005");
-  expect(insufficientText(matches[1])).toBe("No homolog reaches this site.");
-  expect(tally(matches[0])).toEqual({ kept: 1, shifted: 0, lost: 1, missing: 1 });
+  const same = { overallPValue: 0.1, z: 1 };
+  const ranked = [{ overallPValue: null, z: null }, same, { ...same, z: 2 }, { overallPValue: 0.01, z: 0 }];
+  expect(ranked.toSorted((x, y) => rank(x) - rank(y))).toEqual(ranked.toReversed());
+  expect(pText(overallP(matches[0]))).toBe("0.012");
+  expect(tally(matches[0])).toEqual({ shifted: 0, missing: 1 });
+});
+
+test.each<[PValue, text: string, odds: string]>([
+  [{ p: null, is: null }, "–", ""],
+  [{ p: 0.02, is: "estimate" }, "0.02", "1 in 50 random matches scores as high."],
+  [{ p: 0.0312, is: "estimate" }, "0.031", "1 in 32 random matches scores as high."],
+  [{ p: 0.005, is: "at most" }, "≤\u00A00.005", "At most 1 in 200 random matches scores as high."],
+  [{ p: 0.384, is: "estimate" }, "0.38", "38 in 100 random matches score as high."],
+  [{ p: 0.5, is: "at least" }, "≥\u00A00.5", "At least 50\u00A0% of random matches score as high."],
+])("prints %j as %p and %p", (p, text, odds) => {
+  expect(pText(p)).toBe(text);
+  expect(oddsText(p, ["scores as high", "score as high"])).toBe(odds);
+});
+
+test.each<{ values: number[]; parts: number[] }>([
+  { values: [0.334, 0.334, 0.334], parts: [0.34, 0.33, 0.33] },
+  { values: [0.007, 0.006, 0.009, -0.022], parts: [0.01, 0, 0.01, -0.02] },
+  { values: [-0.004, -0.004], parts: [-0.01, 0] },
+  { values: [1.25, -0.5], parts: [1.25, -0.5] },
+])("rounds $values to $parts, which add up to their rounded sum", ({ values, parts }) => {
+  const sum = values.reduce((total, value) => total + value, 0);
+  expect(roundedParts(values, sum)).toEqual(parts);
 });
 
 test.each<[verdicts: Verdict[], expected: string]>([
-  [["conserved"], "The only match is likely functional: AB at 3–4."],
-  [["not conserved"], "The only match is not likely functional."],
-  [["weakly conserved", "not conserved"], "None of 2 matches is likely functional."],
-  [["not conserved", "conserved"], "1 of 2 matches is likely functional: AB at 3–4."],
-  [["conserved", "conserved", "not conserved"], "2 of 3 matches are likely functional."],
+  [["likely functional"], "The only match is likely functional: AB at 3–4."],
+  [["not scored"], "The only match is not likely functional."],
+  [["possible", "no evidence"], "None of 2 matches is likely functional."],
+  [["no evidence", "likely functional"], "1 of 2 matches is likely functional: AB at 3–4."],
+  [["likely functional", "likely functional", "possible"], "2 of 3 matches are likely functional."],
 ])("describes the result of %p as %p", (verdicts, expected) => {
-  const match = { start: 3, end: 4, text: "AB", z: 1 };
-  expect(answer(verdicts.map((verdict) => ({ ...match, verdict }) as NumberedMatch))).toBe(expected);
+  // Conservation alone decides nothing.
+  const match = { start: 3, end: 4, text: "AB", z: 1, verdict: "conserved" };
+  const matches = verdicts.map((verdict) => ({
+    ...match,
+    overallVerdict: verdict === "not scored" ? null : verdict,
+  }));
+  expect(answer(matches as unknown as NumberedMatch[])).toBe(expected);
 });
 
 test.each<[order: string, expected: (number | null)[]]>([
@@ -155,6 +189,27 @@ test("draws areas with gaps and ticks at round positions", () => {
   );
   expect(ticksOf({ from: 1, to: 100 }, 10)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
   expect(ticksOf({ from: 3, to: 6 }, 80)).toEqual([3, 4, 5, 6]);
+});
+
+test("the documentation has the same shares of known and random matches as the pages", async () => {
+  const text = await Bun.file(join(import.meta.dir, "../../docs/biologist.md")).text();
+  const { likely, possible } = REACHED;
+  const share = (part: number): string => `${Math.round(100 * part)} %`;
+  expect(text).toContain(
+    `| Likely functional | at most .05 | about ${share(likely.known)} | ${share(likely.random)} |`,
+  );
+  expect(text).toContain(`| at most .2 | about ${share(possible.known)} | ${share(possible.random)} |`);
+  expect(text).toContain(`the other ${share(1 - possible.known)} | ${share(1 - possible.random)} |`);
+  expect([likely.p, possible.p]).toEqual([LIKELY_P, POSSIBLE_P]);
+});
+
+test("names the regions in view that reach a threshold", () => {
+  const values = [0.9, 0.5, 0.4, 0.7, 0.2, 0.6, 0.6];
+  expect(regionsFrom(values, 0.5, { from: 1, to: 7 })).toBe("1–2, 4, 6–7");
+  expect(regionsFrom(values, 0.5, { from: 2, to: 6 })).toBe("2, 4, 6");
+  expect(regionsFrom(values, 0.95, { from: 1, to: 7 })).toBe("nowhere");
+  const alternating = Array.from({ length: 24 }, (_, i) => i % 2);
+  expect(regionsFrom(alternating, 1, { from: 1, to: 24 })).toEndWith("18, 20 and 2 more");
 });
 
 test("selects the columns of a row around a match", () => {

@@ -107,10 +107,7 @@ export function printStockholm(report: PredictionReport, only?: number): string 
       const about: [string, string][] = [
         ["ID", `match_${number}`],
         ["DE", `${patternName(pattern)} at ${match.start}-${match.end} of ${queryName(report.identifier)}`],
-        [
-          "CC",
-          `${match.verdict}; cs ${printDecimal(match.score) || "none"}, z ${printDecimal(match.z) || "none"}, p ${printDecimal(match.pValue) || "none"}`,
-        ],
+        ["CC", describe(match)],
       ];
       return [
         "# STOCKHOLM 1.0",
@@ -127,6 +124,15 @@ export function printStockholm(report: PredictionReport, only?: number): string 
         .join("");
     })
     .join("");
+}
+
+/** Both verdicts and their numbers. */
+function describe(match: MatchScore): string {
+  const print = (value: number | null): string => printDecimal(value) || "none";
+  return (
+    `${match.overallVerdict ?? "not scored"}: z ${print(match.z)}, p ${print(match.overallPValue)}; ` +
+    `${match.verdict}: cs ${print(match.score)}, expected ${print(match.expected)}, p ${print(match.pValue)}`
+  );
 }
 
 function remarks(name: string, homolog: Homolog, state: string): string[] {

@@ -44,11 +44,15 @@ function attributesOf(pattern: PatternScores, match: MatchScore): string {
     ["matched", match.text],
     ["verdict", match.verdict],
     ["homologs", String(match.homologs)],
+    ["kept", printDecimal(match.kept)],
     ["effective_homologs", printDecimal(match.effectiveHomologs)],
     ["expected", printDecimal(match.expected)],
     ["z", printDecimal(match.z)],
     ["p", printDecimal(match.pValue)],
     ["p_is", match.pValueIs ?? ""],
+    ["overall_verdict", match.overallVerdict ?? ""],
+    ["overall_p", printDecimal(match.overallPValue)],
+    ["overall_p_is", match.overallPValueIs ?? ""],
   ];
   return attributes
     .filter(([, value]) => value !== "")

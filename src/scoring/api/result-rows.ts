@@ -13,6 +13,9 @@ export const COLUMNS = [
   "z",
   "p",
   "verdict",
+  "kept",
+  "overall_p",
+  "overall_verdict",
 ] as const;
 
 /** The verdict in the row of a pattern without a match. */
@@ -36,7 +39,7 @@ export function printRows({ identifier, prediction }: PredictionReport): string 
   const rows = prediction.patterns.flatMap((pattern): string[][] => {
     const named = patternName(pattern);
     if (pattern.matches.length === 0) {
-      return [[query, named, ...COLUMNS.slice(2, -1).map(() => ""), NO_MATCH]];
+      return [[query, named, ...COLUMNS.slice(2).map((column) => (column === "verdict" ? NO_MATCH : ""))]];
     }
     return pattern.matches.map((match) => [
       query,
@@ -51,6 +54,9 @@ export function printRows({ identifier, prediction }: PredictionReport): string 
       printDecimal(match.z),
       printDecimal(match.pValue),
       match.verdict,
+      printDecimal(match.kept),
+      printDecimal(match.overallPValue),
+      match.overallVerdict ?? "",
     ]);
   });
   return rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
@@ -58,9 +64,9 @@ export function printRows({ identifier, prediction }: PredictionReport): string 
 
 export const printTable = (report: PredictionReport): string => HEADER_ROW + printRows(report);
 
-/** A number with at most four decimals; empty for null. */
-export function printDecimal(value: number | null): string {
-  return value === null ? "" : String(Math.round(value * 1e4) / 1e4);
+/** A number with at most four decimals; empty for null, and for a field that predictions of earlier versions lack. */
+export function printDecimal(value: number | null | undefined): string {
+  return value === null || value === undefined ? "" : String(Math.round(value * 1e4) / 1e4);
 }
 
 // oxlint-disable-next-line no-control-regex -- these must not appear in a cell

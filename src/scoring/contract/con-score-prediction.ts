@@ -47,18 +47,24 @@ interface JsonSchema {
 
 const descriptionOf = (schema: object): string => (schema as JsonSchema).description;
 
-/** Elements made from the fields of a JSON schema; a pair is the name of the element and that of the field. */
+/**
+ * Elements made from the fields of a JSON schema; a pair is the name of the element and that of the field.
+ * @param added whether earlier versions did not have them: such elements are optional
+ */
 function fields<Source>(
   schema: { properties: object },
   names: readonly ((keyof Source & string) | readonly [string, keyof Source & string])[],
+  added = false,
 ): Part<Source>[] {
   const properties = schema.properties as Record<string, JsonSchema>;
   return names.map((pair) => {
     const [name, field] = (typeof pair === "string" ? [pair, pair] : pair) as [string, keyof Source & string];
     const property = properties[field];
     const shape = property.anyOf?.[0] ?? property;
-    const occurs = property.anyOf || Array.isArray(property.type) ? "optional" : "once";
-    const read = (source: Source) => (source[field] === null ? [] : [source[field]]);
+    const occurs = added || property.anyOf || Array.isArray(property.type) ? "optional" : "once";
+    // Predictions stored by earlier versions lack some fields.
+    const read = (source: Source) =>
+      source[field] === null || source[field] === undefined ? [] : [source[field]];
     return { name, type: simpleType(shape), occurs, meaning: shape.description, read };
   });
 }
@@ -195,6 +201,12 @@ const MATCH: ComplexType<MatchScore> = {
       m.atHomologs.map((at) => ({ ...at, accession: prediction.homologs[at.homolog]?.accession ?? "" })),
     ),
     warnings("the match"),
+    // Last, so that clients generated before these existed read the elements that they know.
+    ...fields<MatchScore>(
+      MatchSchema,
+      ["overallVerdict", "overallPValue", ["overallPValueKind", "overallPValueIs"], ["keptCount", "kept"]],
+      true,
+    ),
   ],
 };
 

@@ -10,7 +10,14 @@ import type { MatchScore, Prediction } from "../../motif/index.ts";
 /** Enumerations by the names of their XML types. */
 export const PREDICTION_CHOICES = {
   AppliedScoringModel: ["continuous", "discontinuous"],
-  Verdict: ["conserved", "weakly conserved", "not conserved", "insufficient data"],
+  OverallVerdict: ["likely functional", "possible", "no evidence"],
+  Verdict: [
+    "conserved",
+    "weakly conserved",
+    "conserved like its surroundings",
+    "not conserved",
+    "insufficient data",
+  ],
   HomologState: ["conserved", "shifted", "substituted", "gap", "missing"],
   PValueKind: ["estimate", "at most", "at least"],
 } as const;
@@ -78,19 +85,16 @@ export const HomologAtMatchSchema = object(
 
 const ContributionsSchema = object(
   {
-    offset: number("Evidence from other sources, the same for all matches."),
-    retention: number("Retention in the homologs beyond expectation."),
-    lossRate: number("Low rate of loss of the match along the tree."),
-    divergence: number("Rate at which the flanking residues change."),
-    disorder: number("Disorder of the homologs around the match."),
-    chain: number("Order of the whole chain, against which a disordered match stands out."),
+    conservation: number(
+      "Retention in the homologs beyond expectation, and a low rate of loss along the tree.",
+    ),
+    order: number("Predicted disorder of the match."),
+    chainOrder: number("Predicted order of the whole chain, against which a disordered match stands out."),
     burial: number("Absence of a hydrophobic segment, such as of a membrane or a core."),
-    charge: number("Negative net charge of the region."),
-    serThrFraction: number("Fraction of serine and threonine in the region."),
     terminusProximity: number("Proximity to an end of the chain."),
     abundance: number("Number of matches, compared with chance."),
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
-  "Contribution of each kind of evidence to z, which is their sum. Missing if the data are insufficient.",
+  "Contribution of each kind of evidence to z, which is their sum, relative to random matches. Missing if the match could not be scored.",
 );
 
 export const MatchSchema = object(
@@ -98,26 +102,47 @@ export const MatchSchema = object(
     start: count("Position of the first residue, from 1."),
     end: count("Position of the last residue, from 1."),
     text: text("The matched residues."),
-    verdict: choice("Verdict", "The score in words."),
+    overallVerdict: nullable(
+      choice(
+        "OverallVerdict",
+        "All evidence in words. Missing if the match could not be scored, like its P value.",
+      ),
+    ),
+    z: nullable(
+      number(
+        "All evidence for the match in standard deviations: conservation beyond expectation, and the context. Missing if the match could not be scored.",
+      ),
+    ),
+    overallPValue: nullable(
+      fraction("Fraction of comparable random matches whose z is as high or higher, 0 to 1."),
+    ),
+    overallPValueIs: nullable(
+      choice(
+        "PValueKind",
+        "Whether overallPValue is an estimate or a bound at the end of the simulated range.",
+      ),
+    ),
+    verdict: choice(
+      "Verdict",
+      "Conservation alone in words; conserved like its surroundings: kept, but not better than the flanking residues explain.",
+    ),
     score: nullable(
       fraction(
-        "Weighted mean of the retentions, 0 to 1. Missing if the data are insufficient, like the next four.",
+        "Weighted mean of the retentions, 0 to 1. Missing if the data are insufficient, like its expectation and its P value.",
       ),
     ),
     expected: nullable(
       fraction("The expected score if the match changed as fast as the flanking residues, 0 to 1."),
     ),
-    z: nullable(
-      number(
-        "Evidence for the match in standard deviations: conservation beyond expectation, and the context.",
-      ),
+    pValue: nullable(
+      fraction("Fraction of comparable random matches that are conserved as well or better, 0 to 1."),
     ),
-    pValue: nullable(fraction("Fraction of comparable random matches that score as well or better, 0 to 1.")),
     pValueIs: nullable(
       choice("PValueKind", "Whether pValue is an estimate or a bound at the end of the simulated range."),
     ),
     homologs: count("Number of homologs that count at this match."),
     effectiveHomologs: number("Equivalent number of independent homologs."),
+    kept: count("Number of the homologs at this match that keep the motif, in place or nearby."),
     localIdentity: nullable(fraction("Mean identity around the match, 0 to 1.")),
     informationContent: number("Information content of the matched path, in bits."),
     conservation: list(
@@ -161,7 +186,11 @@ const AlignmentSchema = object(
       "Per residue of the query, in hundredths; null where no homolog reaches.",
     ),
     disorder: list(
-      number("Mean TOP-IDP of the residues around it, from order (-0.88) to disorder (0.99)."),
+      fraction("Predicted disorder, 0 to 1; regions above 0.5 are disordered."),
+      "Per residue of the query, in hundredths.",
+    ),
+    order: list(
+      fraction("Predicted confidence of AlphaFold (pLDDT), 0 to 1; 0.7 and more is folded."),
       "Per residue of the query, in hundredths.",
     ),
   },

@@ -1,15 +1,31 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
-import { basename } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { type Calibration, METHOD } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 
 /** Path of a corpus's calibration, which belongs to that content and method version. */
 export function calibrationPath(corpusPath: string): string {
-  return corpusPath.replace(/(\.labc)?$/, `.${METHOD}.null`);
+  return `${stemOf(corpusPath)}.${METHOD}.null`;
 }
 
-/** Files of another format are ignored: their numbers mean something else. */
-const FORMAT = 2;
+const stemOf = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
+
+/** Files of another format are rejected: their numbers mean something else. */
+const FORMAT = 3;
+
+/** The method of a calibration by an earlier version of labd, if the corpus has no other; its numbers are not used. */
+export function outdatedMethod(corpusPath: string): string | null {
+  return calibrationStamp(corpusPath) === "" ? (methodsBeside(corpusPath).at(-1) ?? null) : null;
+}
+
+/** Methods of all calibrations of a corpus. */
+function methodsBeside(corpusPath: string): string[] {
+  const directory = dirname(corpusPath);
+  const stem = `${basename(stemOf(corpusPath))}.`;
+  return (existsSync(directory) ? readdirSync(directory) : []).flatMap((file) =>
+    file.startsWith(stem) && file.endsWith(".null") ? [file.slice(stem.length, -".null".length)] : [],
+  );
+}
 
 /** A line of JSON, and its SHA-256 on the second line. */
 export function calibrationText(calibration: Calibration, corpusHash: string): string {
@@ -36,17 +52,26 @@ export interface ReadCalibration {
   method: string;
 }
 
-/** Null for another format. @param where names the text in errors. @throws Problem bad_corpus if it was altered */
-export function readCalibrationText(text: string, where: string): ReadCalibration | null {
+/**
+ * @param where names the text in errors
+ * @throws Problem bad_corpus if it was altered, or made by another version of labd
+ */
+export function readCalibrationText(text: string, where: string): ReadCalibration {
   const [body, hash] = text.split("\n");
   if (sha256Of(body) !== hash) {
     throw new Problem("bad_corpus", `${where} was altered. Run labd corpus calibrate again, or delete it.`);
   }
   const { format, ...rest } = JSON.parse(body) as Omit<ReadCalibration, "hash"> & { format: number };
-  return format === FORMAT ? { ...rest, hash } : null;
+  if (format !== FORMAT || rest.method !== METHOD) {
+    throw new Problem(
+      "bad_corpus",
+      `${where} was made by another version of labd. Run labd corpus calibrate again, or delete it.`,
+    );
+  }
+  return { ...rest, hash };
 }
 
-/** The calibration of a corpus; null without one. @throws Problem bad_corpus if it was altered */
+/** The calibration of a corpus; null without one. @throws Problem bad_corpus likewise */
 export function readCalibration(corpusPath: string): ReadCalibration | null {
   const text = calibrationFileText(corpusPath);
   return text === null ? null : readCalibrationText(text, `corpora/${basename(calibrationPath(corpusPath))}`);
@@ -58,15 +83,17 @@ export function calibrationFileText(corpusPath: string): string | null {
   return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, "utf8") : null;
 }
 
-export function removeCalibration(corpusPath: string): void {
-  rmSync(calibrationPath(corpusPath), { force: true });
+/** Removes the calibrations of a corpus, also those by earlier versions. @param kept method of the one to keep */
+export function removeCalibrations(corpusPath: string, kept?: string): void {
+  for (const method of methodsBeside(corpusPath))
+    if (method !== kept) rmSync(`${stemOf(corpusPath)}.${method}.null`, { force: true });
 }
 
-/** Removes an altered calibration, so that the corpus can be opened and calibrated again. */
-export function dropAltered(corpusPath: string): void {
+/** Removes a rejected calibration, so that the corpus can be opened and calibrated again. */
+export function dropRejected(corpusPath: string): void {
   try {
     readCalibration(corpusPath);
   } catch {
-    removeCalibration(corpusPath);
+    removeCalibrations(corpusPath);
   }
 }

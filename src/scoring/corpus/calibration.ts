@@ -4,11 +4,12 @@ import {
   type Draw,
   drawnProteins,
   ENOUGH_DRAWS,
+  METHOD,
   MIN_DRAWS,
   NULL_BINS,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { calibrationPath, calibrationText, dropAltered } from "./calibration-file.ts";
+import { calibrationPath, calibrationText, dropRejected, removeCalibrations } from "./calibration-file.ts";
 import { type CorpusInfo, openCorpusFile } from "./corpus.ts";
 import { WorkerGroup } from "../batch/worker-group.ts";
 import { writeDurably } from "./durable-file.ts";
@@ -38,7 +39,7 @@ const MAX_PROTEINS = 640;
 /**
  * Calibrates P values with random matches in the corpus's own proteins, and stores the null distribution beside the corpus
  * for later jobs. Draws proteins until every bin has enough matches, or `maxProteins` are reached.
- * @throws Problem bad_corpus; invalid_request for fewer than LEAST_DRAWS matches
+ * @throws Problem bad_corpus; invalid_request for fewer than MIN_DRAWS matches
  */
 export async function calibrateCorpus({
   corpus: info,
@@ -48,7 +49,7 @@ export async function calibrateCorpus({
   maxProteins = MAX_PROTEINS,
   report,
 }: CalibrationRequest): Promise<Calibration> {
-  dropAltered(info.path);
+  dropRejected(info.path);
   const proteins = drawnProteins(openCorpusFile(info.path), seed).slice(0, maxProteins);
   const chunks = Array.from({ length: Math.ceil(proteins.length / CHUNK) }, (_, k) =>
     Array.from(proteins.subarray(k * CHUNK, (k + 1) * CHUNK)),
@@ -73,11 +74,12 @@ export async function calibrateCorpus({
   if (calibration.matches < MIN_DRAWS) {
     throw new Problem(
       "invalid_request",
-      `corpus ${info.name}: ${calibration.matches} random matches in ${calibration.proteins} proteins with enough homologs are too few for a calibration. The built-in one stays in use.`,
+      `corpus ${info.name}: ${calibration.matches} random matches in ${calibration.proteins} proteins are too few for a calibration. The built-in one stays in use.`,
     );
   }
   const text = calibrationText(calibration, info.hash);
   writeDurably(calibrationPath(info.path), [new TextEncoder().encode(text)]);
+  removeCalibrations(info.path, METHOD);
   return calibration;
 }
 

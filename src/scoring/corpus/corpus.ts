@@ -5,7 +5,7 @@ import { nearest, Problem } from "../../problem.ts";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { calibrationStamp, readCalibration, removeCalibration } from "./calibration-file.ts";
+import { calibrationStamp, readCalibration, removeCalibrations } from "./calibration-file.ts";
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
@@ -215,7 +215,7 @@ export class Corpora {
       })
       .immediate();
     rmSync(found.path, { force: true });
-    removeCalibration(found.path);
+    removeCalibrations(found.path);
     rmSync(this.#sourcePath(found.hash), { force: true });
     return { ...found, active: false };
   }

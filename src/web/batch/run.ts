@@ -1,6 +1,6 @@
 import { ApiError, get, requestJson, send } from "../request.ts";
 import { type Job, jobPath } from "../score/job.ts";
-import { rank, type Verdict } from "../score/result.ts";
+import { type Conservation, rank, type Verdict } from "../score/result.ts";
 import { type Batch, type Item, storeBatch } from "./batch.ts";
 
 /** The state of one job of a batch. */
@@ -21,10 +21,13 @@ export interface Summary {
     start: number;
     text: string;
     verdict: Verdict;
+    overallPValue: number | null;
+    conservation: Conservation;
+    kept: number;
+    homologs: number;
     score: number | null;
     expected: number | null;
     z: number | null;
-    p: number | null;
   } | null;
 }
 
@@ -180,11 +183,14 @@ export function summarize(table: string): Summary[] {
       number,
       start: Number(cell("start")),
       text: cell("match"),
-      verdict: cell("verdict") as Verdict,
+      verdict: (cell("overall_verdict") || "not scored") as Verdict,
+      overallPValue: value("overall_p"),
+      conservation: cell("verdict") as Conservation,
+      kept: Number(cell("kept")),
+      homologs: Number(cell("homologs")),
       score: value("cs"),
       expected: value("expected"),
       z: value("z"),
-      p: value("p"),
     };
     if (!summary.best || rank(match) < rank(summary.best)) summary.best = match;
   }

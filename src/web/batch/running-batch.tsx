@@ -9,12 +9,20 @@ import { countOf, formatCount } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { download } from "../score/picture.tsx";
-import { countKinds, VerdictChips, VerdictTag } from "../score/verdict.tsx";
+import { ColumnHelp, countKinds, Kept, VerdictChips, VerdictTag } from "../score/verdict.tsx";
 import { type Batch, packBatch } from "./batch.ts";
 import { BatchRun, type Outcome, type Summary } from "./run.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { inOrder, sortable } from "../score/order.ts";
-import { decimal, shorten, type Verdict, VERDICT_ORDER } from "../score/result.ts";
+import {
+  conservationName,
+  decimal,
+  pText,
+  rank,
+  shorten,
+  type Verdict,
+  VERDICT_ORDER,
+} from "../score/result.ts";
 
 /** A run of the batch; the component is drawn again at most every 100 ms. */
 function useRun(batch: Batch): BatchRun {
@@ -119,6 +127,9 @@ export function RunningBatch({ batch }: { batch: Batch }) {
             ? `${formatCount(shown.length)} of ${countOf(rows.length, "row")}`
             : undefined
         }
+        foot={
+          <ColumnHelp more={[["Expected", "The CS if the match changed as fast as its surroundings."]]} />
+        }
       >
         {shown.length > 0 ? (
           <BatchTable
@@ -199,26 +210,35 @@ const KEYS: Readonly<Record<string, (row: Row) => number | string | null | undef
   protein: ({ protein }) => protein,
   motif: ({ motif }) => motif,
   verdict: (row) => KINDS.indexOf(kindOf(row)),
+  p: ({ summary }) => (summary?.best ? rank(summary.best) : Infinity),
+  kept: ({ summary }) => summary?.best && summary.best.kept / Math.max(1, summary.best.homologs),
   score: ({ summary }) => summary?.best?.score,
   expected: ({ summary }) => summary?.best?.expected,
   z: ({ summary }) => summary?.best?.z,
-  p: ({ summary }) => summary?.best?.p ?? 2,
   matches: ({ summary }) => summary?.matches,
 };
 
 const NUMBER = { numeric: true, phone: "hide" } as const;
-const numeric = (name: "score" | "expected" | "z" | "p", title: string, digits = 2): Column<Row> =>
-  sortable(name, title, ({ summary }) => summary?.best && decimal(summary.best[name], digits), NUMBER);
+const numeric = (name: "score" | "expected" | "z", title: string): Column<Row> =>
+  sortable(name, title, ({ summary }) => summary?.best && decimal(summary.best[name]), NUMBER);
 
 const COLUMNS: readonly Column<Row>[] = [
   sortable("protein", "Protein", ({ protein }) => protein, { heading: true }),
-  sortable("motif", "Motif", ({ motif }) => <code>{motif}</code>),
+  sortable("motif", "Motif", ({ motif }) => (
+    <code class={motif.length > 24 ? undefined : "nowrap"}>{motif}</code>
+  )),
   sortable("verdict", "Verdict", (row) => <RowState row={row} />, { phone: "end" }),
+  sortable(
+    "p",
+    "P",
+    ({ summary }) => summary?.best && pText({ p: summary.best.overallPValue, is: null }),
+    NUMBER,
+  ),
   { name: "match", title: "Best match", cell: (row) => <BestMatch row={row} /> },
-  numeric("score", "Score"),
+  sortable("kept", "Kept in homologs", (row) => <BestKept row={row} />),
+  numeric("score", "CS"),
   numeric("expected", "Expected"),
   numeric("z", "z"),
-  numeric("p", "P", 3),
   sortable("matches", "Matches", ({ summary }) => summary?.matches, NUMBER),
 ];
 
@@ -255,7 +275,9 @@ function BestMatch({ row: { job, protein, summary } }: { row: Row }) {
     <a href={href(`/score/${job}`, { match: match?.number })}>
       {match ? (
         <>
-          <code>{shorten(match.text, 16)}</code> <small>{match.start}</small>
+          <span class="nowrap">
+            <code>{shorten(match.text, 16)}</code> <small>{match.start}</small>
+          </span>
         </>
       ) : (
         "job"
@@ -263,4 +285,10 @@ function BestMatch({ row: { job, protein, summary } }: { row: Row }) {
       <span class="unseen">{` in ${protein}`}</span>
     </a>
   );
+}
+
+function BestKept({ row: { summary } }: { row: Row }) {
+  if (!summary?.best) return null;
+  const { kept, homologs, conservation, z } = summary.best;
+  return <Kept kept={kept} of={homologs} words={conservationName({ verdict: conservation, z })} />;
 }

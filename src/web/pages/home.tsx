@@ -19,11 +19,14 @@ const PROGRAM_LINKS = [
 const Home = () => (
   <>
     <PageHead title="labd">
-      Score short linear motifs by their conservation, and keep the laboratory's inventory.
+      Tell functional short linear motifs from random matches, and keep the laboratory's inventory.
     </PageHead>
     <div class="columns">
       <Card title="Score a protein">
-        <p>Is a motif match conserved in homologs, and therefore likely to be functional?</p>
+        <p>
+          Is a match of a short linear motif likely to be functional? labd judges its conservation in homologs
+          and its context.
+        </p>
         <CorpusInUse />
         <div class="actions">
           <LinkButton look="primary" icon="crosshair" href={href("/score")}>

@@ -16,7 +16,7 @@ import { HomologTable } from "../score/homolog-table.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
-import { answer, best, matchesOf, type Result, VERDICT_ORDER } from "../score/result.ts";
+import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
 import type { Span } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
@@ -54,7 +54,15 @@ function ResultPage() {
       </PageHead>
       {error !== null && <ErrorBanner error={error} />}
       {isFinished ? (
-        <Loaded of={result}>{(value) => <ResultView job={job} result={value} />}</Loaded>
+        <Loaded of={result}>
+          {(value) =>
+            isComplete(value) ? (
+              <ResultView job={job} result={value} />
+            ) : (
+              <EarlierResult job={job} fileName={fileNameOf(value)} />
+            )
+          }
+        </Loaded>
       ) : (
         job && (job.ended === null ? <JobProgress job={job} /> : <NoResult job={job} />)
       )}
@@ -110,6 +118,22 @@ const NoResult = ({ job }: { job: Job }) => (
   </Empty>
 );
 
+/** Results of earlier versions lack overall verdicts, which the page is about. */
+const isComplete = ({ alignment }: Result): boolean => alignment?.order !== undefined;
+
+const EarlierResult = ({ job, fileName }: { job: Job; fileName: string }) => (
+  <div class="stack">
+    <Empty title="This result was scored by an earlier version">
+      <p>It has no overall verdicts. Score the protein again to see them.</p>
+      <LinkButton href={href("/score", { from: job.id })}>Score again</LinkButton>
+    </Empty>
+    <Downloads job={job.id} fileName={fileName} />
+  </div>
+);
+
+const fileNameOf = ({ identifier }: Result): string =>
+  (identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
+
 function ResultView({ job, result }: { job: Job; result: Result }) {
   const [query, setQuery] = useQuery();
   const matches = useMemo(() => matchesOf(result), [result]);
@@ -128,7 +152,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
     const next = at < 0 ? undefined : shown[at + step];
     return next && (() => select(next.number));
   };
-  const fileName = (result.identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
+  const fileName = fileNameOf(result);
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
     <div class="stack">
@@ -141,7 +165,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         <div class="answer">
           <p>{answer(matches)}</p>
           <VerdictChips
-            counts={countKinds(matches, VERDICT_ORDER, ({ verdict }) => verdict)}
+            counts={countKinds(matches, VERDICT_ORDER, verdictOf)}
             chosen={filter.verdict}
             onChoose={(verdict) => setQuery({ verdict }, { replace: true })}
           />

@@ -72,7 +72,7 @@ function Score() {
     <ScoreForm
       {...{ of, form }}
       title="Score a protein"
-      lead="Is a match of a short linear motif conserved in the homologs of its protein, and so likely to be functional?"
+      lead="Is a match of a short linear motif likely to be functional? labd judges its conservation in homologs and its context."
       actions={<LinkButton href={href("/batch", chosen)}>Score many proteins</LinkButton>}
       protein={{
         title: "Protein",

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { countOf } from "../format.tsx";
 import { layout, type Layout, parseNewick } from "./newick.ts";
 import { Picture } from "./picture.tsx";
 import { nameOf, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
@@ -37,7 +38,7 @@ export function Alignment(props: { result: Result; match: NumberedMatch; fileNam
   return (
     <Picture
       title="Alignment"
-      note={`${homologs.length} homologs, residues ${first}–${last}`}
+      note={`${countOf(homologs.length, "homolog")}, residues ${first}–${last}`}
       name="the alignment"
       fileName={`${fileName}-match-${match.number}`}
       legend={<Legend />}
@@ -49,7 +50,7 @@ export function Alignment(props: { result: Result; match: NumberedMatch; fileNam
           height={height}
           viewBox={`0 0 ${width} ${height}`}
           role="img"
-          aria-label={`Tree of ${homologs.length} homologs with the alignment around ${match.text}; the table below has the same data.`}
+          aria-label={`Tree of ${countOf(homologs.length, "homolog")} with the alignment around ${match.text}; the table below has the same data.`}
         >
           <Heading match={match} first={first} last={last} conservation={alignment?.conservation} />
           <Tree drawn={drawn} middle={middle} />

@@ -1,15 +1,21 @@
 import type { MatchScore } from "../../scoring/index.ts";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
+import { KeyValues } from "../components/layout.tsx";
+import { countOf } from "../format.tsx";
 import {
+  CONSERVATION,
   decimal,
-  insufficientText,
   nameOf,
   type NumberedMatch,
   oddsText,
+  overallP,
   pText,
+  roundedParts,
   shorten,
   tally,
+  VERDICT_HELP,
+  verdictOf,
   VERDICTS,
 } from "./result.ts";
 
@@ -17,17 +23,30 @@ type Contributions = NonNullable<MatchScore["contributions"]>;
 
 /** What the parts of z are called; the bars add up to z. */
 const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }>> = {
-  retention: { name: "Retained more than expected", help: "compared with the diversity of its surroundings" },
-  lossRate: { name: "Rarely lost", help: "along the branches of the tree" },
-  divergence: { name: "Variable surroundings", help: "as is typical around functional motifs" },
-  disorder: { name: "Disordered region", help: "in the homologs, so that a partner can reach it" },
-  chain: { name: "Disorder elsewhere", help: "much of the protein is disordered" },
-  burial: { name: "Hydrophobic segment", help: "a membrane or a core would hide it" },
-  charge: { name: "Acidic surroundings", help: "net charge of the region" },
-  serThrFraction: { name: "Ser and Thr nearby", help: "in the region" },
-  terminusProximity: { name: "Near a terminus", help: "of the protein" },
-  abundance: { name: "Frequent in this protein", help: "more matches than expected by chance" },
-  offset: { name: "Baseline of all matches", help: "the same for every match" },
+  conservation: {
+    name: "Conservation",
+    help: "Homologs keep the match more than its surroundings explain, and rarely lose it. The same for every match without homologs.",
+  },
+  order: {
+    name: "Disorder of the match",
+    help: "Predicted. Most motifs lie in disordered regions, where partners can reach them.",
+  },
+  chainOrder: {
+    name: "Order of the chain",
+    help: "Of the whole protein, predicted. A disordered match says more in a folded protein.",
+  },
+  burial: {
+    name: "Burial",
+    help: "A hydrophobic segment nearby counts against the match: it may be in a membrane or a core.",
+  },
+  terminusProximity: {
+    name: "End of the chain",
+    help: "Motifs are more frequent near the ends of proteins.",
+  },
+  abundance: {
+    name: "Number of matches",
+    help: "Matches of this pattern in the protein, compared with the number expected by chance.",
+  },
 };
 
 /** What is known about one match: verdict, homologs, and the evidence behind both. */
@@ -65,35 +84,57 @@ export function MatchPanel(props: {
             {warning}
           </Banner>
         ))}
-        {contributions && <Evidence contributions={contributions} z={match.z} />}
+        {contributions && match.z !== null && <Evidence contributions={contributions} z={match.z} />}
       </div>
     </section>
   );
 }
 
 function Parts({ match }: { match: NumberedMatch }) {
-  const { verdict, score, expected, homologs, pValue } = match;
-  const { kept, shifted, missing } = tally(match);
-  const notes = [
-    expected !== null && `Expected from its surroundings: ${decimal(expected)}.`,
-    shifted > 0 && `${shifted} more ${shifted === 1 ? "has" : "have"} it nearby.`,
-    missing > 0 && `${missing} ${missing === 1 ? "does" : "do"} not reach this site.`,
-  ];
+  const verdict = verdictOf(match);
+  const p = overallP(match);
   return (
     <>
       <div class={`part tone-${VERDICTS[verdict].tone}`}>
         <b>{VERDICTS[verdict].name}</b>
-        {pValue !== null && <span>P {pText(match)}</span>}
-        <small>{pValue === null ? insufficientText(match) : oddsText(match)}</small>
+        {p.p !== null && <span>P&nbsp;{pText(p)}</span>}
+        <small>{oddsText(p, ["scores as high", "score as high"])}</small>
       </div>
-      <div class="part">
-        <b>
-          Kept in {kept} of {homologs} homologs
-        </b>
-        {score !== null && <span>score {decimal(score)}</span>}
-        <small>{notes.filter(Boolean).join(" ")}</small>
-      </div>
+      <details class="hint">
+        <summary>What the verdict means</summary>
+        <KeyValues of={VERDICT_HELP} />
+      </details>
+      {match.atHomologs.length > 0 && <Conservation match={match} />}
     </>
+  );
+}
+
+/** How many homologs keep the match, and whether that is more than its surroundings explain. */
+function Conservation({ match }: { match: NumberedMatch }) {
+  const { verdict, score, expected, pValue, pValueIs, kept, homologs } = match;
+  const { shifted, missing } = tally(match);
+  const p = { p: pValue, is: pValueIs };
+  const numbers = pValue === null ? "" : ` (expected CS\u00A0${decimal(expected)}, P\u00A0${pText(p)})`;
+  const notes = [
+    shifted > 0 && `${shifted} of them ${shifted === 1 ? "has" : "have"} it nearby.`,
+    missing > 0 &&
+      homologs > 0 &&
+      `${countOf(missing, "other homolog")} ${missing === 1 ? "does" : "do"} not reach this site.`,
+  ];
+  return (
+    <div class="part">
+      <b>
+        {homologs === 0
+          ? "No homolog reaches this site"
+          : `Kept in ${kept} of ${countOf(homologs, "homolog")}`}
+      </b>
+      {score !== null && <span>CS&nbsp;{decimal(score)}</span>}
+      <small>
+        {CONSERVATION[verdict].sentence}
+        {numbers}. {oddsText(p, ["is kept this well", "are kept this well"])}
+      </small>
+      <small>{notes.filter(Boolean).join(" ")}</small>
+    </div>
   );
 }
 
@@ -108,54 +149,70 @@ const Swatch = ({ kind }: { kind: string }) => (
 /** Contribution that fills half of a bar. */
 const FULL = 2;
 
-function Evidence({ contributions, z }: { contributions: Contributions; z: number | null }) {
-  const { offset, ...terms } = contributions;
-  const sorted = Object.entries(terms).toSorted(([, a], [, b]) => b - a) as [keyof Contributions, number][];
+function Evidence({ contributions, z }: { contributions: Contributions; z: number }) {
+  const names = Object.keys(contributions) as (keyof Contributions)[];
+  const parts = roundedParts(
+    names.map((name) => contributions[name]),
+    z,
+  );
+  const sorted = names
+    .map((name, i) => ({ term: TERMS[name], value: parts[i] }))
+    .toSorted((a, b) => b.value - a.value);
   return (
-    <table class="evidence">
-      <caption>
-        Evidence{" "}
-        <span class="legend">
-          <Swatch kind={FOR} /> for <Swatch kind="against" /> against
-        </span>
-      </caption>
-      <thead class="unseen">
-        <tr>
-          <th scope="col">Evidence</th>
-          <th scope="col">For or against</th>
-          <th scope="col">Contribution to z</th>
-        </tr>
-      </thead>
-      <tbody>
-        {[...sorted, ["offset", offset] as const].map(([name, value]) => {
-          const width = Math.min(1, Math.abs(value) / FULL) * 50;
-          return (
-            <tr key={name} title={TERMS[name].help}>
-              <th scope="row">{TERMS[name].name}</th>
+    <>
+      <table class="evidence">
+        <caption>
+          Evidence{" "}
+          <span class="legend">
+            <Swatch kind={FOR} /> for <Swatch kind="against" /> against
+          </span>
+        </caption>
+        <thead class="unseen">
+          <tr>
+            <th scope="col">Evidence</th>
+            <th scope="col">For or against</th>
+            <th scope="col">Contribution to z</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map(({ term, value }) => (
+            <tr key={term.name}>
+              <th scope="row">{term.name}</th>
               <td>
-                <svg class="bar" width="100%" height="12" aria-hidden="true">
-                  <rect
-                    class={name === "offset" ? "mark tone-none" : value < 0 ? "against" : FOR}
-                    x={`${value < 0 ? 50 - width : 50}%`}
-                    y="1"
-                    width={`${width}%`}
-                    height="10"
-                  />
-                  <line x1="50%" x2="50%" y1="0" y2="12" />
-                </svg>
+                <Bar value={value} />
               </td>
               <td class="num">{value > 0 ? `+${decimal(value)}` : decimal(value)}</td>
             </tr>
-          );
-        })}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">Score z</th>
-          <td />
-          <td class="num">{decimal(z)}</td>
-        </tr>
-      </tfoot>
-    </table>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Sum: score z</th>
+            <td />
+            <td class="num">{decimal(z)}</td>
+          </tr>
+        </tfoot>
+      </table>
+      <details class="hint">
+        <summary>What the evidence means</summary>
+        <KeyValues of={Object.values(TERMS).map(({ name, help }) => [name, help])} />
+      </details>
+    </>
+  );
+}
+
+function Bar({ value }: { value: number }) {
+  const width = Math.min(1, Math.abs(value) / FULL) * 50;
+  return (
+    <svg class="bar" width="100%" height="12" aria-hidden="true">
+      <rect
+        class={value < 0 ? "against" : FOR}
+        x={`${value < 0 ? 50 - width : 50}%`}
+        y="1"
+        width={`${width}%`}
+        height="10"
+      />
+      <line x1="50%" x2="50%" y1="0" y2="12" />
+    </svg>
   );
 }

@@ -6,25 +6,28 @@ import { type Column, type Order, Table } from "../components/table.tsx";
 import { useQuery } from "../page.tsx";
 import { inOrder, sortable } from "./order.ts";
 import {
+  conservationName,
   decimal,
   nameOf,
   type NumberedMatch,
+  overallP,
   pText,
+  rank,
   type Result,
   shorten,
-  tally,
   VERDICT_ORDER,
+  verdictOf,
 } from "./result.ts";
-import { Kept, VerdictTag } from "./verdict.tsx";
+import { ColumnHelp, Kept, VerdictTag } from "./verdict.tsx";
 
 /** What the columns are ordered by. */
 const KEYS: Readonly<Record<string, (match: NumberedMatch) => number | null>> = {
   start: ({ start }) => start,
-  kept: (match) => (match.homologs === 0 ? 0 : tally(match).kept / match.homologs),
-  verdict: ({ verdict }) => VERDICT_ORDER.indexOf(verdict),
+  verdict: (match) => VERDICT_ORDER.indexOf(verdictOf(match)),
+  p: rank,
+  kept: ({ kept, homologs }) => (homologs === 0 ? 0 : kept / homologs),
   score: ({ score }) => score,
   z: ({ z }) => z,
-  p: ({ pValue }) => pValue ?? 2,
 };
 
 /** The matches a filter leaves, in an order. */
@@ -36,7 +39,7 @@ export const filterMatches = (
   inOrder(
     matches.filter(
       (match) =>
-        (verdict === "" || match.verdict === verdict) &&
+        (verdict === "" || verdictOf(match) === verdict) &&
         (pattern === "" || nameOf(match.pattern) === pattern),
     ),
     order,
@@ -79,11 +82,13 @@ export function MatchesCard(props: {
       ),
       { heading: true },
     ),
-    sortable("kept", "Kept in homologs", (match) => <Kept kept={tally(match).kept} of={match.homologs} />),
-    sortable("verdict", "Verdict", ({ verdict }) => <VerdictTag verdict={verdict} />, { phone: "end" }),
-    sortable("score", "Score", ({ score }) => decimal(score), NUMBER),
+    sortable("verdict", "Verdict", (match) => <VerdictTag verdict={verdictOf(match)} />, { phone: "end" }),
+    sortable("p", "P", (match) => pText(overallP(match)), NUMBER),
+    sortable("kept", "Kept in homologs", (match) => (
+      <Kept kept={match.kept} of={match.homologs} words={conservationName(match)} />
+    )),
+    sortable("score", "CS", ({ score }) => decimal(score), NUMBER),
     sortable("z", "z", ({ z }) => decimal(z), NUMBER),
-    sortable("p", "P", pText, NUMBER),
   ];
   const patterns = result.patterns.map((each): [string, string] => [nameOf(each), nameOf(each)]);
   return (
@@ -125,23 +130,3 @@ export function MatchesCard(props: {
     </Card>
   );
 }
-
-/** What the columns mean. */
-const ColumnHelp = () => (
-  <details>
-    <summary>What the numbers mean</summary>
-    <dl class="kv">
-      <dt>Score</dt>
-      <dd>How well homologs keep the match, from 0 to 1; near-identical proteins share their weight.</dd>
-      <dt>z</dt>
-      <dd>The evidence for the match in standard deviations of random matches.</dd>
-      <dt>P</dt>
-      <dd>
-        Share of comparable random matches that score at least as high. With many matches, some P values are
-        low by chance.
-      </dd>
-      <dt>Verdict</dt>
-      <dd>P in words; “Insufficient data” where too few homologs reach the match.</dd>
-    </dl>
-  </details>
-);

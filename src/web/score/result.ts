@@ -4,16 +4,65 @@ import { formatCount } from "../format.tsx";
 /** The result of a job, as `GET /api/scoring/jobs/{id}/result` returns it. */
 export type Result = Prediction & { identifier: string };
 export type State = HomologAtMatch["state"];
-export type Verdict = MatchScore["verdict"];
+/** All evidence in words, the headline of a match. */
+export type Verdict = NonNullable<MatchScore["overallVerdict"]> | "not scored";
 
 /** Verdicts from the best to the least, with their names on pages and the suffix of their CSS classes. */
 export const VERDICTS: Readonly<Record<Verdict, { name: string; tone: string }>> = {
-  conserved: { name: "Likely functional", tone: "likely" },
-  "weakly conserved": { name: "Possible", tone: "possible" },
-  "not conserved": { name: "No evidence", tone: "none" },
-  "insufficient data": { name: "Insufficient data", tone: "nodata" },
+  "likely functional": { name: "Likely functional", tone: "likely" },
+  possible: { name: "Possible", tone: "possible" },
+  "no evidence": { name: "No evidence", tone: "none" },
+  "not scored": { name: "Not scored", tone: "nodata" },
 };
 export const VERDICT_ORDER = Object.keys(VERDICTS) as Verdict[];
+
+/**
+ * Largest P value of each verdict, and the fractions of known motifs and of random matches that have it or a better one
+ * (docs/quality.md).
+ */
+export const REACHED = {
+  likely: { p: 0.05, known: 0.39, random: 0.05 },
+  possible: { p: 0.2, known: 0.67, random: 0.2 },
+} as const;
+
+export const percent = (part: number): string => `${Math.round(part * 100)}\u00A0%`;
+
+/** What the verdicts mean: how many known motifs and random matches get each. */
+export const VERDICT_HELP: readonly (readonly [verdict: string, meaning: string])[] = [
+  [
+    VERDICTS["likely functional"].name,
+    `P ≤ ${REACHED.likely.p}: about ${percent(REACHED.likely.known)} of known motifs, but only ${percent(REACHED.likely.random)} of random matches.`,
+  ],
+  [
+    VERDICTS.possible.name,
+    `P ≤ ${REACHED.possible.p}: about ${percent(REACHED.possible.known)} of known motifs and ${percent(REACHED.possible.random)} of random matches are at least possible.`,
+  ],
+  [
+    VERDICTS["no evidence"].name,
+    `Nothing sets the match apart from random ones. About ${percent(1 - REACHED.possible.known)} of known motifs look like this, too.`,
+  ],
+];
+
+export const verdictOf = ({ overallVerdict }: Pick<MatchScore, "overallVerdict">): Verdict =>
+  overallVerdict ?? "not scored";
+
+export type Conservation = MatchScore["verdict"];
+
+/** Conservation in words, beside the number of homologs that keep the match. */
+export const CONSERVATION: Readonly<Record<Conservation, { name: string; sentence: string }>> = {
+  conserved: { name: "conserved", sentence: "More than its surroundings explain" },
+  "weakly conserved": { name: "weakly conserved", sentence: "Slightly more than its surroundings explain" },
+  "conserved like its surroundings": {
+    name: "like its surroundings",
+    sentence: "Conserved like its surroundings",
+  },
+  "not conserved": { name: "not conserved", sentence: "Not conserved" },
+  "insufficient data": { name: "few homologs", sentence: "Conservation cannot be judged" },
+};
+
+/** In a word or two; empty for a match that is not scored. */
+export const conservationName = ({ verdict, z }: Pick<MatchScore, "verdict" | "z">): string =>
+  z === null ? "" : CONSERVATION[verdict].name;
 
 /** A match with its number over all patterns, from 1, which addresses and file names use. */
 export interface NumberedMatch extends MatchScore {
@@ -33,65 +82,72 @@ export function matchesOf({ patterns }: Result): NumberedMatch[] {
   );
 }
 
-/** Ranks matches: the best verdict first, then the largest z. */
-export const rank = ({ verdict, z }: Pick<MatchScore, "verdict" | "z">): number =>
-  VERDICT_ORDER.indexOf(verdict) * 1000 - Math.min(z ?? -99, 99);
+/** Ranks matches: the smallest overall P value first, and those with the same one by z; last those that are not scored. */
+export const rank = ({ overallPValue, z }: Pick<MatchScore, "overallPValue" | "z">): number =>
+  overallPValue === null ? Infinity : overallPValue * 1e9 - (z ?? 0);
 
 export const best = (matches: readonly NumberedMatch[]): NumberedMatch | undefined =>
-  matches.toSorted((a, b) => rank(a) - rank(b))[0];
+  matches.reduce<NumberedMatch | undefined>(
+    (first, match) => (first && rank(first) <= rank(match) ? first : match),
+    undefined,
+  );
 
 /** A number with a true minus sign, or a dash for null. */
 export const decimal = (value: number | null, digits = 2): string =>
   value === null ? "–" : value.toFixed(digits).replace("-", "−");
 
-export const percent = (part: number): string => `${Math.round(part * 100)}\u00A0%`;
-
-/** A P value with its bound: `≤ 0.005`. */
-export function pText({ pValue, pValueIs }: Pick<MatchScore, "pValue" | "pValueIs">): string {
-  if (pValue === null) return "–";
-  const sign = pValueIs === "at most" ? "≤ " : pValueIs === "at least" ? "≥ " : "";
-  return sign + String(Number(pValue.toPrecision(2)));
+/** A P value, or the bound beyond which it lies; null if the match has none. */
+export interface PValue {
+  p: number | null;
+  is: MatchScore["pValueIs"];
 }
 
-/** How many homologs keep a match, have it nearby, have lost it, and do not reach it. */
-export function tally({ atHomologs }: MatchScore): Record<"kept" | "shifted" | "lost" | "missing", number> {
-  const count = (...states: State[]): number =>
-    atHomologs.filter(({ state }) => states.includes(state)).length;
-  return {
-    kept: count("conserved"),
-    shifted: count("shifted"),
-    lost: count("substituted", "gap"),
-    missing: count("missing"),
-  };
+export const overallP = ({ overallPValue, overallPValueIs }: MatchScore): PValue => ({
+  p: overallPValue,
+  is: overallPValueIs,
+});
+
+/** `≤ 0.005`. */
+export function pText({ p, is }: PValue): string {
+  if (p === null) return "–";
+  const sign = is === "at most" ? "≤\u00A0" : is === "at least" ? "≥\u00A0" : "";
+  return sign + String(Number(p.toPrecision(2)));
+}
+
+/** A P value as a frequency: `1 in 50 random matches scores as high.` */
+export function oddsText({ p, is }: PValue, [one, several]: readonly [one: string, several: string]): string {
+  if (p === null) return "";
+  if (is === "at least") return `At least ${percent(p)} of random matches ${several}.`;
+  if (p > 0.2) return `${Math.round(100 * p)} in 100 random matches ${several}.`;
+  return `${is === "at most" ? "At most 1" : "1"} in ${Math.round(1 / p)} random matches ${one}.`;
+}
+
+/** How many homologs have a match nearby, and how many do not reach it. */
+export function tally({ atHomologs }: Pick<MatchScore, "atHomologs">): Record<"shifted" | "missing", number> {
+  const count = (wanted: State): number => atHomologs.filter(({ state }) => state === wanted).length;
+  return { shifted: count("shifted"), missing: count("missing") };
+}
+
+/** Values with two decimals that add up to their sum with two decimals: the largest rounding errors go the other way; `+ 0` makes -0 0. */
+export function roundedParts(values: readonly number[], sum: number): number[] {
+  const parts = values.map((value) => Math.round(100 * value));
+  const surplus = parts.reduce((total, part) => total + part, 0) - Math.round(100 * Number(sum.toFixed(2)));
+  const errorOf = (i: number): number => Math.sign(surplus) * (parts[i] - 100 * values[i]);
+  const largest = [...parts.keys()].toSorted((i, j) => errorOf(j) - errorOf(i)).slice(0, Math.abs(surplus));
+  for (const i of largest) parts[i] -= Math.sign(surplus);
+  return parts.map((part) => part / 100 + 0);
 }
 
 /** The result in one sentence. */
 export function answer(matches: readonly NumberedMatch[]): string {
   const total = matches.length === 1 ? "the only match" : `${formatCount(matches.length)} matches`;
-  const likely = matches.filter(({ verdict }) => verdict === "conserved");
+  const likely = matches.filter((match) => verdictOf(match) === "likely functional");
   if (likely.length === 0)
     return matches.length === 1
       ? "The only match is not likely functional."
       : `None of ${total} is likely functional.`;
   const subject = matches.length === 1 ? "The only match" : `${formatCount(likely.length)} of ${total}`;
-  const [first] = likely.toSorted((a, b) => rank(a) - rank(b));
-  const where = likely.length === 1 ? `: ${shorten(first.text, 24)} at ${first.start}–${first.end}` : "";
+  const [{ text, start, end }] = likely;
+  const where = likely.length === 1 ? `: ${shorten(text, 24)} at ${start}–${end}` : "";
   return `${subject} ${likely.length === 1 ? "is" : "are"} likely functional${where}.`;
-}
-
-/** A P value as a frequency. */
-export function oddsText({ pValue, pValueIs }: Pick<MatchScore, "pValue" | "pValueIs">): string {
-  if (pValue === null) return "";
-  const of = pValue < 0.01 ? 1000 : 100;
-  const bound = pValueIs === "at most" ? "At most " : pValueIs === "at least" ? "At least " : "";
-  const count = Number((pValue * of).toPrecision(2));
-  return `${bound}${count} in ${formatCount(of)} random matches score this high.`;
-}
-
-/** Why a match has no score. */
-export function insufficientText({ homologs }: Pick<MatchScore, "homologs">): string {
-  if (homologs >= 3) return "No position of the match distinguishes residues.";
-  const found =
-    ["No homolog reaches", "Only 1 homolog reaches"][homologs] ?? `Only ${homologs} homologs reach`;
-  return `${found} this site.`;
 }

@@ -1,17 +1,20 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
+import { countOf } from "../format.tsx";
 import { Picture, useWidth } from "./picture.tsx";
 import {
-  decimal,
   nameOf,
   type NumberedMatch,
+  overallP,
+  pText,
   type Result,
   type Verdict,
   VERDICT_ORDER,
+  verdictOf,
   VERDICTS,
 } from "./result.ts";
-import { areaPath, type Plot, type Span, ticksOf } from "./track-geometry.ts";
+import { areaPath, linePath, type Plot, regionsFrom, type Span, ticksOf } from "./track-geometry.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Fewest residues shown. */
@@ -26,11 +29,15 @@ const READABLE = 8.5;
 const MAX_STOPS = 60;
 /** Heights of matches, so that colour is not all that tells the verdict. */
 const HEIGHTS: Record<Verdict, number> = {
-  conserved: 16,
-  "weakly conserved": 11,
-  "not conserved": 5,
-  "insufficient data": 11,
+  "likely functional": 16,
+  possible: 11,
+  "no evidence": 5,
+  "not scored": 11,
 };
+/** Predicted disorder from which a residue counts as disordered, and predicted pLDDT from which it counts as folded. */
+const DISORDERED = 0.5;
+const FOLDED = 0.7;
+const PREDICTED = 32;
 
 interface Track {
   label: string;
@@ -209,10 +216,21 @@ function tracksOf(props: TracksProps, scale: number): Track[] {
     )),
     ...(alignment
       ? [
-          drawn("Conservation", `${homologs.length} homologs`, 36, (plot) => (
+          drawn("Conservation", countOf(homologs.length, "homolog"), 36, (plot) => (
             <Conservation plot={plot} values={alignment.conservation} />
           )),
-          drawn("Disorder", "TOP-IDP", 32, (plot) => <Disorder plot={plot} values={alignment.disorder} />),
+          drawn("Disorder", `0 to 1, line at ${DISORDERED}`, PREDICTED, (plot) => (
+            <Predicted
+              {...{ plot, kind: "disorder", values: alignment.disorder, threshold: DISORDERED }}
+              title={`Predicted disorder of ${DISORDERED} or more`}
+            />
+          )),
+          drawn("Predicted pLDDT", `0 to 100, line at ${100 * FOLDED}`, PREDICTED, (plot) => (
+            <Predicted
+              {...{ plot, kind: "order", values: alignment.order, threshold: FOLDED }}
+              title={`Predicted pLDDT of ${100 * FOLDED} or more`}
+            />
+          )),
         ]
       : []),
     ...lanes,
@@ -224,14 +242,14 @@ function Overview({ plot, matches, span }: { plot: Plot; matches: readonly Numbe
   return (
     <>
       <rect class="track-base" x={left} y={y} width={width - left} height={OVERVIEW} rx={3} />
-      {matches.map(({ number, start, end, verdict }) => (
+      {matches.map((match) => (
         <rect
-          key={number}
-          class={`mark tone-${VERDICTS[verdict].tone}`}
-          x={left + (start - 1) * scale}
-          y={y + OVERVIEW - HEIGHTS[verdict]}
-          width={Math.max(2, (end - start + 1) * scale)}
-          height={HEIGHTS[verdict]}
+          key={match.number}
+          class={`mark tone-${VERDICTS[verdictOf(match)].tone}`}
+          x={left + (match.start - 1) * scale}
+          y={y + OVERVIEW - HEIGHTS[verdictOf(match)]}
+          width={Math.max(2, (match.end - match.start + 1) * scale)}
+          height={HEIGHTS[verdictOf(match)]}
         />
       ))}
       <rect
@@ -276,15 +294,28 @@ const Conservation = ({ plot, values }: { plot: Plot; values: readonly (number |
   </>
 );
 
-const Disorder = ({ plot, values }: { plot: Plot; values: readonly number[] }) => (
-  <>
-    <path
-      class="disorder"
-      d={areaPath(values, plot, (value) => 16 - Math.max(-1, Math.min(1, value * 1.6)) * 16, 16)}
-    />
-    <line class="threshold" x1={plot.left} x2={plot.width} y1={plot.y + 16} y2={plot.y + 16} />
-  </>
-);
+/** A prediction per residue, 0..1, and the threshold above which it counts; its title says where that is. */
+function Predicted(props: {
+  plot: Plot;
+  kind: "disorder" | "order";
+  values: readonly number[];
+  threshold: number;
+  title: string;
+}) {
+  const { plot, kind, values, threshold } = props;
+  const title = `${props.title}: ${regionsFrom(values, threshold, plot.span)}`;
+  const heightOf = (value: number): number => PREDICTED * (1 - value);
+  const at = plot.y + heightOf(threshold);
+  return (
+    <g role="img" aria-label={title}>
+      <title>{title}</title>
+      <rect class="ground" x={plot.left} y={plot.y} width={plot.width - plot.left} height={PREDICTED} />
+      <path class={`${kind} below`} d={areaPath(values, plot, heightOf, PREDICTED)} />
+      <path class={kind} d={linePath(values, plot, heightOf)} />
+      <line class="threshold" x1={plot.left} x2={plot.width} y1={at} y2={at} />
+    </g>
+  );
+}
 
 /** The matches of one pattern. */
 function Lane(props: TracksProps & { plot: Plot; lane: readonly NumberedMatch[] }) {
@@ -296,7 +327,9 @@ function Lane(props: TracksProps & { plot: Plot; lane: readonly NumberedMatch[] 
       <line class="line" x1={left} x2={width} y1={y + 20} y2={y + 20} />
       {lane
         .filter(({ start, end }) => end >= span.from && start <= span.to)
-        .map(({ number, start, end, text, verdict, score }) => {
+        .map((match) => {
+          const { number, start, end, text, kept, homologs } = match;
+          const verdict = verdictOf(match);
           const from = Math.max(left, left + (start - span.from) * scale);
           const to = Math.min(width, left + (end + 1 - span.from) * scale);
           const name = VERDICTS[verdict].name.toLowerCase();
@@ -320,7 +353,7 @@ function Lane(props: TracksProps & { plot: Plot; lane: readonly NumberedMatch[] 
                 onSelect(number);
               }}
             >
-              <title>{`${text} ${start}–${end}: ${name}, score ${decimal(score)}`}</title>
+              <title>{`${text} ${start}–${end}: ${name}, P ${pText(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
             </rect>
           );
         })}
@@ -353,7 +386,8 @@ const Legend = () => (
       </li>
     ))}
     <li>
-      Conservation: share of homologs, by weight, with the same residue. Above the dashed line: disordered.
+      Conservation: share of homologs, by weight, with the same residue. Above the dashed line, a residue is
+      predicted to be disordered (disorder) or confidently folded (pLDDT).
     </li>
   </ul>
 );

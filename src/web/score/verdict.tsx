@@ -1,4 +1,5 @@
-import { type Verdict, VERDICTS } from "./result.ts";
+import { KeyValues } from "../components/layout.tsx";
+import { type Verdict, VERDICT_HELP, VERDICTS } from "./result.ts";
 
 /** Glyphs on a grid of 12 × 12: full, half full, empty, dashed. */
 const RING = "M6 1a5 5 0 1 0 0 10a5 5 0 1 0 0-10";
@@ -13,8 +14,8 @@ export const VerdictGlyph = ({ verdict }: { verdict: Verdict }) => (
     aria-hidden="true"
   >
     <path class="ring" d={RING} />
-    {verdict === "conserved" && <path class="full" d={RING} />}
-    {verdict === "weakly conserved" && <path class="full" d="M6 1a5 5 0 0 0 0 10z" />}
+    {verdict === "likely functional" && <path class="full" d={RING} />}
+    {verdict === "possible" && <path class="full" d="M6 1a5 5 0 0 0 0 10z" />}
   </svg>
 );
 
@@ -25,13 +26,18 @@ export const VerdictTag = ({ verdict }: { verdict: Verdict }) => (
   </span>
 );
 
-/** How many homologs keep a match: "20 of 24", and the same as a bar. */
-export const Kept = ({ kept, of }: { kept: number; of: number }) => (
+/** How many homologs keep a match: "20 of 24", the same as a bar, and whether that is more than expected. */
+export const Kept = ({ kept, of, words }: { kept: number; of: number; words: string }) => (
   <span class="kept">
-    {kept} of {of}
-    <svg class="kept-bar" width="100%" height="4" aria-hidden="true">
-      <rect width={`${of === 0 ? 0 : (100 * kept) / of}%`} height="4" />
-    </svg>
+    {of > 0 && (
+      <>
+        {kept} of {of}
+        <svg class="kept-bar" height="4" aria-hidden="true">
+          <rect width={`${(100 * kept) / of}%`} height="4" />
+        </svg>
+      </>
+    )}
+    <small>{of > 0 ? words : "no homologs"}</small>
   </span>
 );
 
@@ -75,3 +81,27 @@ export function countKinds<Row, Kind extends string>(
   for (const row of rows) counts.set(kindOf(row), (counts.get(kindOf(row)) ?? 0) + 1);
   return counts;
 }
+
+/** What the columns of matches mean, and those that only one table has. */
+export const ColumnHelp = ({ more = [] }: { more?: readonly (readonly [string, string])[] }) => (
+  <details>
+    <summary>What the columns mean</summary>
+    <KeyValues of={[...VERDICT_HELP, ...COLUMN_HELP, ...more]} />
+  </details>
+);
+
+const COLUMN_HELP = [
+  [
+    "P",
+    "Share of comparable random matches with at least this z. With many matches, some P values are low by chance.",
+  ],
+  [
+    "Kept in homologs",
+    "Homologs that have the motif here or nearby, of those that reach the match; below it, whether that is more than its surroundings explain.",
+  ],
+  [
+    "CS",
+    "Conservation score, from 0 to 1: how well homologs keep the match. Near-identical proteins share their weight.",
+  ],
+  ["z", "All evidence, in standard deviations from the average random match."],
+] as const;

@@ -76,6 +76,29 @@ test("names messages differently from elements and elements like types, as Axis 
   expect(DOCUMENT.match(/<wsdl:part name="(?!parameters")/)).toBeNull();
 });
 
+/** The elements of a match that generated clients know from earlier schemas, in their order. */
+const KNOWN_OF_MATCH = `firstResidue lastResidue matchedText verdict conservationScore expectedScore zScore pValue
+  pValueKind homologCount effectiveHomologs localIdentity informationContent position homologAtMatch warning`;
+
+test("extends the sequence of a match with optional elements at its end only", () => {
+  const [, sequence] = predictionSchema()
+    .split('<xs:complexType name="MotifMatch">')[1]
+    .split(/<\/?xs:sequence>/);
+  const elements = elementsOf(`<sequence xmlns:xs="${XSD}" xmlns:p="urn:p">${sequence}</sequence>`);
+  const parts = elements.flatMap(({ attributes: { name, minOccurs } }) =>
+    name ? [{ name, minOccurs }] : [],
+  );
+  const known = KNOWN_OF_MATCH.split(/\s+/);
+  expect(parts.slice(0, known.length).map(({ name }) => name)).toEqual(known);
+  const added = parts.slice(known.length);
+  expect(added).toEqual(
+    ["overallVerdict", "overallPValue", "overallPValueKind", "keptCount"].map((name) => ({
+      name,
+      minOccurs: "0",
+    })),
+  );
+});
+
 const DOCUMENTS = {
   "service.wsdl": wsdl(DEFAULT_SERVICE_NAMESPACE, "http://127.0.0.1:8480/soap/ConservationScorer"),
   "messages.xsd": messageSchema(DEFAULT_SERVICE_NAMESPACE, "prediction.xsd"),

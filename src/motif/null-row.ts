@@ -1,0 +1,8 @@
+/** One row of an empirical null distribution: quantiles at LEVELS. */
+export interface NullRow {
+  /** Number of random matches behind the row. */
+  matches: number;
+  /** Null below MIN_HOMOLOGS. */
+  conservation: readonly number[] | null;
+  z: readonly number[];
+}

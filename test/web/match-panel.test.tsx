@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { renderToString } from "preact-render-to-string";
+import type { HomologAtMatch } from "../../src/scoring/index.ts";
+import { MatchPanel } from "../../src/web/score/match-panel.tsx";
+import { filterMatches } from "../../src/web/score/match-table.tsx";
+import { matchesOf, type NumberedMatch, type Result } from "../../src/web/score/result.ts";
+import { SAMPLE } from "../scoring/sample-prediction.ts";
+
+const MATCHES = matchesOf({ ...SAMPLE.prediction, identifier: "" } as Result);
+
+const homologs = (states: HomologAtMatch["state"][]): HomologAtMatch[] =>
+  states.map((state, homolog) => ({ homolog, state, residues: "", retention: null }));
+
+/** The text of the panel, without help. */
+function panelOf(match: Partial<NumberedMatch>): string {
+  const panel = <MatchPanel match={{ ...MATCHES[0], ...match }} onPrevious={undefined} onNext={undefined} />;
+  return renderToString(panel)
+    .replace(/<details.*?<\/details>/g, "")
+    .replace(/<[^>]+>/g, " ")
+    .replaceAll("&nbsp;", " ")
+    .replace(/\s+/g, " ");
+}
+
+test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
+  [
+    "is conserved like its surroundings",
+    {
+      overallVerdict: "likely functional",
+      overallPValue: 0.02,
+      verdict: "conserved like its surroundings",
+      score: 1,
+      expected: 0.93,
+      pValue: 0.31,
+      pValueIs: "estimate",
+      homologs: 23,
+      kept: 23,
+      atHomologs: homologs(Array.from({ length: 23 }, () => "conserved")),
+    },
+    [
+      "Likely functional P 0.02 1 in 50 random matches scores as high.",
+      "Kept in 23 of 23 homologs CS 1.00",
+      "Conserved like its surroundings (expected CS 0.93, P 0.31). 31 in 100 random matches are kept this well.",
+    ],
+  ],
+  [
+    "some homologs have nearby or do not reach",
+    { homologs: 3, kept: 2, atHomologs: homologs(["conserved", "shifted", "gap", "missing"]) },
+    [
+      "Kept in 2 of 3 homologs",
+      "More than its surroundings explain (expected CS 0.11, P ≤ 0.005). At most 1 in 200 random matches is kept this well.",
+      "1 of them has it nearby. 1 other homolog does not reach this site.",
+    ],
+  ],
+  [
+    "has two homologs",
+    {
+      verdict: "insufficient data",
+      score: null,
+      pValue: null,
+      homologs: 2,
+      kept: 1,
+      warnings: ["Few homologs: mostly context."],
+    },
+    [
+      "Likely functional P 0.012",
+      "Kept in 1 of 2 homologs Conservation cannot be judged.",
+      "Few homologs: mostly context.",
+      "Sum: score z 1.83",
+    ],
+  ],
+  [
+    "no homolog reaches",
+    MATCHES[1],
+    ["Possible P 0.1", "No homolog reaches this site Conservation cannot be judged."],
+  ],
+  ["is not scored", MATCHES[2], ["Not scored", "the match is longer than 400 residues."]],
+])("the panel of a match that %s shows both verdicts", (_, match, shown) => {
+  const text = panelOf(match);
+  for (const words of shown) expect(text).toContain(words);
+  expect(text).not.toMatch(/not conserved|undefined|null|NaN/i);
+});
+
+test("the panel of a match without a score shows neither evidence nor conservation", () => {
+  expect(panelOf(MATCHES[2])).not.toMatch(/Evidence|Kept in|No homolog/);
+});
+
+test.each<[filter: string, order: string, numbers: number[]]>([
+  ["", "verdict", [1, 2, 3]],
+  ["", "-verdict", [3, 2, 1]],
+  ["", "p", [1, 2, 3]],
+  ["", "-p", [3, 2, 1]],
+  ["", "kept", [2, 3, 1]],
+  ["possible", "p", [2]],
+  ["not scored", "p", [3]],
+  ["conserved", "p", []],
+])("filters matches by the overall verdict %p and orders them by %p", (verdict, order, numbers) => {
+  const filtered = filterMatches(MATCHES, { verdict, pattern: "" }, order);
+  expect(filtered.map(({ number }) => number)).toEqual(numbers);
+});
