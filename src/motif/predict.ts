@@ -4,7 +4,7 @@ import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } fr
 import { familyAlignment } from "./family-alignment.ts";
 import { countLeftOut, findHomologs, findOwnHits, type LeftOut } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
-import { DEFAULTS, FEW_HOMOLOGS, METHOD, MIN_HOMOLOGS, type Options } from "./options.ts";
+import { DEFAULTS, FEW_HOMOLOGS, METHOD, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
@@ -179,7 +179,7 @@ function assemble<Source>(
     warnings: [
       ...familyWarnings(family),
       ...(leftOut ? leftOutWarnings(leftOut, options) : []),
-      ...(calibration && homologs.length >= MIN_HOMOLOGS ? [describeCalibration(calibration)] : []),
+      ...(calibration ? [describeCalibration(calibration)] : []),
     ],
   };
 }

@@ -194,4 +194,8 @@ test("a calibrated corpus changes P values and adds a warning", () => {
   expect(own.patterns[0].matches.map(({ pValue, overallPValue, z }) => [pValue, overallPValue, z])).toEqual(
     plain.patterns[0].matches.map(({ z }) => [0.005, 0.005, z]),
   );
+  const alone = openCorpus(packCorpus("empty", []));
+  const few = predict(request, Object.assign({ ...alone }, { calibration }));
+  expect(few.warnings.at(-1)).toStartWith("P values are calibrated on 4500");
+  expect(few.patterns[0].matches[0].overallPValue).toBe(0.005);
 });
