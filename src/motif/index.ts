@@ -29,9 +29,10 @@ export type {
 export { DEFAULTS, METHOD } from "./options.ts";
 export type { Options } from "./options.ts";
 
-/** Patterns: parse, explain, minimum information in bits, matches in a sequence. */
+/** Patterns: parse, suggest, explain, minimum information in bits, matches in a sequence. */
 export { parsePattern } from "./pattern.ts";
 export type { Dialect, Pattern } from "./pattern.ts";
+export { didYouMean, suggestPatterns } from "./pattern-suggestion.ts";
 export { explain } from "./explain.ts";
 export { minBits } from "./information.ts";
 export { findMatches, lookaroundTable } from "./automaton-matches.ts";

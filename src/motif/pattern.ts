@@ -128,6 +128,9 @@ function readItem(reader: Reader, character: string, depth: number): Node {
 /** Message for a character that cannot start an element. */
 function unexpectedCharacter(character: string): string {
   const allowed = `Allowed are the residues ${STANDARD}, . [ ] ( ) | ^ $ and the repeats * + ? {n,m}.`;
+  if (character === "x") return `Residues are upper-case letters, and any residue is a dot. ${allowed}`;
+  if (character === "X")
+    return `X is not one of the twenty residues; any residue is written as a dot. ${allowed}`;
   if (character >= "a" && character <= "z") return `Residues are upper-case letters. ${allowed}`;
   if (character >= "0" && character <= "9")
     return "Numbers are only allowed within braces: x(3) is written .{3}.";

@@ -300,7 +300,19 @@ describe("an expression", () => {
       expression: "[ST]P..[KR]",
       explanation: "S or T, P, then 2 of any residue, K or R",
       informationContent: expect.closeTo(10.605, 2),
+      suggestions: [],
     });
+  });
+
+  test("an expression in another notation is rejected with the one that was likely meant", async () => {
+    const { status, json } = await service.ask("POST", "/patterns", { body: { pattern: "[RK]-x(2)-P" } });
+    expect([status, json.position, json.suggestions]).toEqual([400, 5, ["[RK].{2}P"]]);
+    expect(json.pattern[0]).toEndWith("Did you mean [RK].{2}P?");
+    const repeated = await service.ask("POST", "/patterns", { body: { pattern: "P*P" } });
+    expect([repeated.status, repeated.json.suggestions]).toEqual([200, ["P.P", "P.*P"]]);
+    const body = { querySequence: P53, patterns: ["PXXP"] };
+    const job = await service.ask("POST", "/jobs", { body });
+    expect(job.json.patterns[0]).toEndWith("Did you mean P..P?");
   });
 
   test.each<[object, string, string, number | undefined]>([

@@ -1,4 +1,4 @@
-import { parsePattern, PatternError, type ScoringModel } from "../../motif/index.ts";
+import { didYouMean, parsePattern, PatternError, type ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern, JobRequest } from "../jobs/job.ts";
@@ -158,7 +158,7 @@ function check(expression: string, where: string): void {
     parsePattern(expression, "soap");
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    const text = `${where}, character ${error.position + 1}: ${error.message}`;
+    const text = `${where}, character ${error.position + 1}: ${error.message}${didYouMean(expression)}`;
     throw new Problem("invalid_pattern", text, { cause: error });
   }
 }

@@ -1,6 +1,15 @@
 import { statSync } from "node:fs";
 import { Elysia } from "elysia";
-import { type Corpus, explain, minBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
+import {
+  type Corpus,
+  didYouMean,
+  explain,
+  minBits,
+  METHOD,
+  parsePattern,
+  type Pattern,
+  suggestPatterns,
+} from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { requestPlugin } from "../../platform/http.ts";
@@ -288,13 +297,16 @@ const meaningOf = (expression: string, pattern: Pattern) => ({
   informationContent: Math.round(minBits(pattern.root) * 1e6) / 1e6,
 });
 
-/** @throws Problem invalid_pattern with `position`, the character that is wrong */
+/** @throws Problem invalid_pattern with `position`, the character that is wrong, and `suggestions` */
 function checkPattern(expression: string): object {
   const problem = patternProblem(expression);
   if (problem) {
     const errors = new FieldErrors();
-    errors.add("pattern", problem.text, "invalid_pattern");
-    errors.check({ position: problem.position });
+    errors.add("pattern", problem.text + didYouMean(expression), "invalid_pattern");
+    errors.check({ position: problem.position, suggestions: suggestPatterns(expression) });
   }
-  return meaningOf(expression, parsePattern(expression, "soap"));
+  return {
+    ...meaningOf(expression, parsePattern(expression, "soap")),
+    suggestions: suggestPatterns(expression),
+  };
 }

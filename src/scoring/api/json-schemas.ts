@@ -159,7 +159,15 @@ export const PatternRequest = schema(
   ),
 );
 
-export const PatternSchema = object(MEANING, "The meaning of an expression.");
+const SUGGESTIONS = list(
+  text("A valid expression."),
+  "Expressions that the caller may have meant: `P..P` for `PxxP`, `P-x(2)-P` or `PXXP`; mostly none for a valid one.",
+);
+
+export const PatternSchema = object(
+  { ...MEANING, suggestions: SUGGESTIONS },
+  "The meaning of an expression.",
+);
 
 export const PatternProblemSchema = Type.Object(
   {
@@ -167,6 +175,7 @@ export const PatternProblemSchema = Type.Object(
     position: Type.Optional(
       Type.Integer({ minimum: 1, description: "Position of the invalid character, from 1." }),
     ),
+    suggestions: Type.Optional(SUGGESTIONS),
   },
   { $id: "PatternProblem", description: "An invalid expression.", additionalProperties: true },
 );

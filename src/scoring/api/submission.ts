@@ -1,5 +1,12 @@
 import type { Static } from "typebox";
-import { type Corpus, decode, parsePattern, PatternError, SCORING_MODELS } from "../../motif/index.ts";
+import {
+  type Corpus,
+  decode,
+  didYouMean,
+  parsePattern,
+  PatternError,
+  SCORING_MODELS,
+} from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { describeCharacter } from "../contract/characters.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
@@ -24,7 +31,8 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
   const querySequence = readQuery(body, context, errors);
   for (const [i, pattern] of patterns.entries()) {
     const problem = patternProblem(pattern);
-    if (problem) errors.add("patterns", `pattern ${i + 1}, ${problem.text}`, "invalid_pattern");
+    if (problem)
+      errors.add("patterns", `pattern ${i + 1}, ${problem.text}${didYouMean(pattern)}`, "invalid_pattern");
   }
   for (const [i, name] of motifClasses.entries()) {
     try {

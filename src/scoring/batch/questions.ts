@@ -2,6 +2,7 @@ import {
   type AlignedText,
   type Corpus,
   decode,
+  didYouMean,
   FastaError,
   parsePattern,
   PatternError,
@@ -119,7 +120,7 @@ function findPattern(pattern: string, classes: MotifClasses, line: number): JobP
       if (!(unknown instanceof Problem)) throw unknown;
       throw new Problem(
         "invalid_pattern",
-        `Batch line ${line}, pattern: as an expression, character ${cause.position + 1}: ${cause.message} As a name: ${unknown.message}`,
+        `Batch line ${line}, pattern: as an expression, character ${cause.position + 1}: ${cause.message} As a name: ${unknown.message}${didYouMean(pattern)}`,
         { cause },
       );
     }

@@ -1,3 +1,4 @@
+import { didYouMean } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { describeCharacter, disallowedCharacter, isXmlSpace } from "./characters.ts";
 import { limitExceeded, type MessageLimits } from "./limits.ts";
@@ -48,6 +49,8 @@ function slotOf([name, field]: [string, Field]): Slot {
   const { characters } = field.type;
   return { name, field, type: field.type, disallowed: characters ? disallowedCharacter(characters) : null };
 }
+
+const PATTERN = SERVICE.operations.RunJob.request.regularExpression.type;
 
 const RESPONSE_NAME = /^(?:RunJob|GetStatus|GetResult)Response$|^Fault$|^JobIdentifierFault$/;
 
@@ -186,7 +189,7 @@ export class RequestDecoder {
       const character = describeCharacter(content.slice(found, found + 2));
       this.#fail(
         this.#valuePlace,
-        `${where}, character ${found + 1}: ${character} is not allowed. Allowed are ${type.characters!.words}.`,
+        `${where}, character ${found + 1}: ${character} is not allowed. Allowed are ${type.characters!.words}.${type === PATTERN ? didYouMean(content) : ""}`,
       );
     }
     values.push(content);

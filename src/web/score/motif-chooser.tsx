@@ -160,6 +160,8 @@ export function PatternList(props: {
 interface Check {
   explanation?: string;
   informationContent?: number;
+  /** What the author may have meant. */
+  suggestions?: readonly string[];
   error?: string;
   /** Of the character that is wrong, counted from 1. */
   position?: number | null;
@@ -177,10 +179,11 @@ function usePatternCheck(pattern: string): Check {
       return await requestJson<Check>("POST", "/api/scoring/patterns", { body: { pattern }, signal });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { position } = error.body;
+      const { position, suggestions } = error.body;
       return {
         error: error.fields.pattern?.join(" ") ?? error.message,
         position: typeof position === "number" ? position : null,
+        suggestions: Array.isArray(suggestions) ? suggestions : [],
       };
     }
   });
@@ -194,7 +197,7 @@ function Pattern(props: {
   onRemove: (() => void) | undefined;
 }) {
   const text = props.value.trim();
-  const { explanation, informationContent, error, position } = usePatternCheck(text);
+  const { explanation, informationContent, suggestions, error, position } = usePatternCheck(text);
   return (
     <div class="pattern">
       <TextField
@@ -226,9 +229,25 @@ function Pattern(props: {
         )}
         {explanation !== undefined && `${explanation}. ${rarityText(informationContent ?? 0)}`}
       </p>
+      <Suggestions of={suggestions} onChoose={props.onChange} />
     </div>
   );
 }
+
+/** Buttons that replace a pattern by one that its author may have meant. */
+export const Suggestions = (props: {
+  of: readonly string[] | undefined;
+  onChoose: (pattern: string) => void;
+}) =>
+  props.of && props.of.length > 0 ? (
+    <div class="row" role="group" aria-label="Did you mean">
+      {props.of.map((pattern) => (
+        <Button key={pattern} small onClick={() => props.onChoose(pattern)}>
+          Use <code>{pattern}</code>
+        </Button>
+      ))}
+    </div>
+  ) : null;
 
 /** How often a pattern with so many bits matches by chance. */
 export function rarityText(bits: number): string {
