@@ -3,12 +3,12 @@ import type { PairwiseAlignment } from "./align.ts";
 import { maskLowComplexity, type SegParameters } from "./complexity.ts";
 import { extensionScore, SCALE } from "./extension.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
-import { bitScore, compositionScale, eValue } from "./statistics.ts";
+import { bitScore, eValue } from "./statistics.ts";
 
 /**
  * Scores with a matrix adjusted to the compositions of two sequences (Yu, Wootton & Altschul, PNAS 2003,
- * 100:15688; Yu & Altschul, Bioinformatics 2005, 21:902), under the conditions of Altschul et al., FEBS J.
- * 2005, 272:5101. blastp does the same by default, so E-values are comparable with blastp's.
+ * 100:15688; Yu & Altschul, Bioinformatics 2005, 21:902; Altschul et al., FEBS J. 2005, 272:5101). blastp does
+ * the same by default, so E-values are comparable with blastp's.
  */
 
 /** Residue order of the published table. */
@@ -70,71 +70,25 @@ const UNGAPPED_LAMBDA = 0.3176;
 const ENTROPY = 0.44;
 /** Pseudocounts from the background added to a composition (Altschul et al. 2005). */
 const PSEUDOCOUNTS = 20;
-/** The matrix is only scaled if all three are exceeded (Altschul et al. 2005) … */
-const MAX_DISTANCE = 0.16;
-const MAX_LENGTH_RATIO = 3;
-const MAX_ANGLE = (70 / 180) * Math.PI;
-/** … unless two residues make up this fraction of either sequence, if it is longer than MIN_LENGTH. */
-const TWO_RESIDUE_FRACTION = 0.4;
-const MIN_LENGTH = 50;
 /** SEG parameters of blastp for subjects … */
 const SUBJECT_SEG: SegParameters = { window: 10, trigger: 1.8, extension: 2.1 };
 /**
- * … which are not masked if the alignment is nearly identical: at least 50 residues, or the query, with this
+ * … which are not masked if the alignment is nearly identical: at least MIN_LENGTH residues, or the query, with this
  * identical fraction of the columns and this score (1.74 bits) per residue.
  */
+const MIN_LENGTH = 50;
 const NEAR_IDENTITY = 0.96;
 const NEAR_IDENTICAL_SCORE = 4.517;
 /** Maximum score of a masked residue in half bits; otherwise the expected score of a residue in its place. */
 const MAX_X_SCORE = -1 / SCALE;
 
-interface Composition {
-  length: number;
-  frequencies: Float64Array;
-  /** Frequencies with pseudocounts. */
-  smoothed: Float64Array;
-}
-
-function compositionOf(residues: Uint8Array): Composition {
+/** Residue frequencies of a sequence with pseudocounts. */
+function frequenciesOf(residues: Uint8Array): Float64Array {
   const counts = new Float64Array(32);
   for (const code of residues) counts[code & 31]++;
   let sum = 0;
   for (let a = 0; a < CODES; a++) sum += counts[a];
-  const frequencies = sum === 0 ? BACKGROUND.slice() : counts.subarray(0, CODES).map((count) => count / sum);
-  const weight = PSEUDOCOUNTS / (sum + PSEUDOCOUNTS);
-  const smoothed = frequencies.map((part, a) => (1 - weight) * part + weight * BACKGROUND[a]);
-  return { length: residues.length, frequencies, smoothed };
-}
-
-/** Distance of two compositions: square root of the Jensen-Shannon divergence (Endres & Schindelin 2003). */
-function distance(p: Float64Array, q: Float64Array): number {
-  let sum = 0;
-  for (let a = 0; a < CODES; a++) {
-    const mean = (p[a] + q[a]) / 2;
-    if (p[a] > 0) sum += p[a] * Math.log(p[a] / mean);
-    if (q[a] > 0) sum += q[a] * Math.log(q[a] / mean);
-  }
-  return Math.sqrt(Math.max(0, sum / 2));
-}
-
-function isDominatedByTwo({ length, frequencies }: Composition): boolean {
-  if (length <= MIN_LENGTH) return false;
-  const [first, second] = frequencies.toSorted((a, b) => b - a);
-  return first + second > TWO_RESIDUE_FRACTION;
-}
-
-/** Whether to adjust the matrix to a pair of sequences instead of scaling it. */
-function needsAdjustedMatrix(query: Composition, subject: Composition): boolean {
-  if (isDominatedByTwo(query) || isDominatedByTwo(subject)) return true;
-  const between = distance(query.frequencies, subject.frequencies);
-  const ratio = Math.max(query.length, subject.length) / Math.min(query.length, subject.length);
-  if (between <= MAX_DISTANCE || ratio <= MAX_LENGTH_RATIO) return true;
-  const [toQuery, toSubject] = [
-    distance(query.frequencies, BACKGROUND),
-    distance(subject.frequencies, BACKGROUND),
-  ];
-  const cosine = (toQuery * toQuery + toSubject * toSubject - between * between) / (2 * toQuery * toSubject);
-  return Math.acos(Math.min(1, Math.max(-1, cosine))) <= MAX_ANGLE;
+  return BACKGROUND.map((background, a) => (counts[a] + PSEUDOCOUNTS * background) / (sum + PSEUDOCOUNTS));
 }
 
 /** Convergence limits: relative error of the residue frequencies, and error of the entropy in nats. */
@@ -235,19 +189,6 @@ function scoreMatrix(scores: Float64Array, p: Float64Array, q: Float64Array): In
   return matrix;
 }
 
-/** Matrix for two compositions: adjusted to both, or BLOSUM62 scaled. */
-function matrixFor(query: Composition, subject: Composition): Int32Array {
-  if (needsAdjustedMatrix(query, subject)) {
-    return scoreMatrix(adjustedScores(query.smoothed, subject.smoothed), query.smoothed, subject.smoothed);
-  }
-  const scale = compositionScale(query.frequencies, subject.frequencies);
-  const scores = Float64Array.from(
-    LOG_PAIR_FREQUENCIES,
-    (_, k) => scale * BLOSUM62[Math.floor(k / CODES) * STRIDE + (k % CODES)],
-  );
-  return scoreMatrix(scores, query.frequencies, subject.frequencies);
-}
-
 /** Score of a local alignment with a matrix adjusted to both sequences. */
 export interface AdjustedScore {
   bitScore: number;
@@ -255,15 +196,20 @@ export interface AdjustedScore {
   eValue: number;
 }
 
-/** Scorer of local alignments of one query (codes) by composition-based statistics, as in blastp. */
+/**
+ * Scorer of local alignments of one query (codes) by composition-based statistics, as in blastp. blastp scales
+ * BLOSUM62 instead if one sequence is more than three times as long as the other, among other conditions; labd
+ * takes no such homologs.
+ */
 export function adjustedScorer(
   query: Uint8Array,
   residueCount: number,
 ): (subject: Uint8Array, local: PairwiseAlignment) => AdjustedScore {
-  const queryComposition = compositionOf(query);
+  const p = frequenciesOf(query);
   return (subject, local) => {
     const masked = isNearlyIdentical(query, local) ? subject : maskLowComplexity(subject, SUBJECT_SEG);
-    const matrix = matrixFor(queryComposition, compositionOf(masked));
+    const q = frequenciesOf(masked);
+    const matrix = scoreMatrix(adjustedScores(p, q), p, q);
     const score = extensionScore(query, masked, local, matrix);
     return { bitScore: bitScore(score), eValue: eValue(score, query.length, subject.length, residueCount) };
   };

@@ -1,6 +1,6 @@
 /**
  * Sensitivity of the prefilter against exhaustive search, and E-values compared with blastp and ssearch36
- * where installed (docs/search.md).
+ * where installed (docs/method.md).
  *
  *   bun run test/bench/search-exactness.bench.ts FASTA [QUERIES [FROM]]
  *   bun run test/bench/search-exactness.bench.ts FASTA e-values WORK_DIRECTORY
