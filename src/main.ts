@@ -18,6 +18,7 @@ import { systemProblem } from "./commands/named-file.ts";
 import { openapi } from "./commands/openapi.ts";
 import { restore } from "./commands/restore.ts";
 import { runCommand } from "./commands/run-command.ts";
+import { scan } from "./commands/scan.ts";
 import { score } from "./commands/score.ts";
 import { serve } from "./commands/serve.ts";
 import { token } from "./commands/token.ts";
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   worker,
   farm,
   score,
+  scan,
   merge,
   corpus,
   elm,

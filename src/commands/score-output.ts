@@ -29,7 +29,7 @@ export interface ScoreOutput {
   finish(text: string): Promise<void>;
 }
 
-export function standardOutput(call: Call): ScoreOutput {
+function standardOutput(call: Call): ScoreOutput {
   const hash = new Bun.CryptoHasher("sha256");
   const write = (text: string): Promise<void> => {
     hash.update(text);
@@ -37,6 +37,12 @@ export function standardOutput(call: Call): ScoreOutput {
   };
   return { done: 0, isNew: true, write, digest: () => hash.copy().digest("hex"), finish: write };
 }
+
+/** The file of --output, or standard output. @param request identifies the run, as for openOutput */
+export const outputOf = (call: Call, request: string): ScoreOutput => {
+  const path = call.value("--output");
+  return path === undefined ? standardOutput(call) : openOutput(path, request, call.has("--resume"));
+};
 
 /** The content of `FILE.progress`, which exists while a file of results is incomplete. */
 interface Checkpoint {

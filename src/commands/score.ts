@@ -3,19 +3,17 @@ import { type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.
 import { Problem } from "../problem.ts";
 import {
   beginningOf,
-  decompressed,
   PRINTERS,
   type PrinterName,
-  type Scored,
   type Scoring,
   type Shard,
   type ShardBeginning,
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
 import type { Call, Command } from "./command.ts";
-import { namedFile } from "./named-file.ts";
 import { progressBar, progressLine } from "./progress.ts";
-import { isComplete, openOutput, type ScoreOutput, standardOutput } from "./score-output.ts";
+import { printScored, readText, sha256 } from "./print-scored.ts";
+import { isComplete, outputOf } from "./score-output.ts";
 import { beginningLine, endLine, openShard } from "./shard-file.ts";
 import { withScoring } from "./with-data.ts";
 
@@ -93,7 +91,12 @@ async function scoreAlignment(
   const identity = ["--alignment", patterns, scoringModel, options, format, version];
   const output = outputOf(call, sha256(JSON.stringify(identity), text));
   const result = scoring.scoreAlignment({ alignment: text, ...patterns, scoringModel, options });
-  await print(call, [result].slice(output.done), format, output);
+  await printScored(
+    call,
+    [result].slice(output.done),
+    { ...PRINTERS[format], tail: () => PRINTERS[format].tail },
+    output,
+  );
 }
 
 async function scoreQueries(
@@ -136,16 +139,14 @@ async function scoreQueries(
     skip: output.done,
     report: (...at) => progress.show(progressBar(...at)),
   });
-  await print(call, results, format, output, { beginning: shard && beginning, shown: progress.clear });
+  const { head, print, tail } = PRINTERS[format];
+  const printer = {
+    head: shard ? head + beginningLine(format, beginning) : head,
+    print,
+    tail: (digest: string) => (shard ? endLine(format, { end: shard.shard, sha256: digest }) : "") + tail,
+  };
+  await printScored(call, results, printer, output, progress.clear);
 }
-
-const outputOf = (call: Call, request: string): ScoreOutput => {
-  const path = call.value("--output");
-  return path === undefined ? standardOutput(call) : openOutput(path, request, call.has("--resume"));
-};
-
-const sha256 = (...parts: (string | Uint8Array)[]): string =>
-  parts.reduce((hash, part) => hash.update(part), new Bun.CryptoHasher("sha256")).digest("hex");
 
 function shardOf(call: Call, source: (typeof SOURCES)[number]): Shard | null {
   const given = call.value("--shard");
@@ -187,38 +188,4 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
   if (given[0] !== "--batch" && !hasPatterns)
     throw new Problem("usage", `labd score needs --pattern or --elm. ${HELP}`);
   return given[0];
-}
-
-async function print(
-  call: Call,
-  results: AsyncIterable<Scored> | Iterable<Scored>,
-  format: PrinterName,
-  output: ScoreOutput,
-  { beginning = null, shown = () => {} }: { beginning?: ShardBeginning | null; shown?: () => void } = {},
-): Promise<void> {
-  const { head, print, tail } = PRINTERS[format];
-  let { done } = output;
-  const start = head + (beginning ? beginningLine(format, beginning) : "");
-  if (output.isNew && start !== "") await output.write(start, 0);
-  const warned = new Set<string>();
-  for await (const result of results) {
-    shown();
-    await output.write(print(result), ++done);
-    for (const warning of result.prediction.warnings) {
-      if (!warned.has(warning)) call.warn(`${result.accession}: ${warning}`);
-      warned.add(warning);
-    }
-  }
-  const end = beginning ? endLine(format, { end: beginning.shard, sha256: output.digest() }) : "";
-  await output.finish(end + tail);
-}
-
-/** UTF-8 text, decompressed. @throws Problem that names the file */
-async function readText(file: string): Promise<Uint8Array> {
-  try {
-    return Buffer.concat(await Array.fromAsync(decompressed(namedFile(file))));
-  } catch (error) {
-    if (file === "-" || !(error instanceof Problem) || error.code !== "invalid_request") throw error;
-    throw new Problem(error.code, `${file}: ${error.message}`, { cause: error });
-  }
 }

@@ -19,11 +19,16 @@ export type {
   HomologAtMatch,
   HomologState,
   MatchScore,
+  OverallVerdict,
   PatternScores,
   Prediction,
   ScoringModel,
   Verdict,
 } from "./prediction.ts";
+
+/** Matches of many patterns in one order, with q-values. */
+export { rankMatches } from "./ranking.ts";
+export type { RankedMatch } from "./ranking.ts";
 
 /** Method version and options. */
 export { DEFAULTS, METHOD } from "./options.ts";

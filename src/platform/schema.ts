@@ -27,7 +27,7 @@ export function schema<Schema extends TSchema>(shape: Schema): Schema & Standard
   return withStandard(shape, (value) => value);
 }
 
-/** The same for `query` and `params`, where every value is text: numbers and booleans are read strictly. */
+/** The same for `query` and `params`, where every value is text: numbers and booleans are read strictly, lists are separated by commas. */
 export function textSchema<Schema extends TSchema>(shape: Schema): Schema & StandardSchema<Static<Schema>> {
   const { properties = {} } = shape as { properties?: Record<string, { type?: string }> };
   return withStandard(shape, (value) =>
@@ -93,6 +93,8 @@ function readText(text: unknown, type: string | undefined): unknown {
   if (type === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+  // Of several values separated by commas Elysia makes a list.
+  if (type === "array") return [text];
   return text;
 }
 

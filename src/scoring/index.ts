@@ -8,7 +8,14 @@ import { Problem } from "../problem.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./api/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
-import { type NamedQuestion, type PatternInput, readBatch, readSequences } from "./batch/questions.ts";
+import {
+  type NamedQuestion,
+  type PatternInput,
+  readBatch,
+  readScan,
+  readSequences,
+  type ScanRequest,
+} from "./batch/questions.ts";
 import { type AlignmentRequest, type BatchOptions, scoreAlignment, scoreQuestions } from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
@@ -51,7 +58,14 @@ export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./jobs/job.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
-export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
+export {
+  CLASS_TYPE_NAMES,
+  CLASS_TYPES,
+  type ClassType,
+  type MotifClass,
+  type MotifClasses,
+} from "./corpus/motif-classes.ts";
+export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./api/scan.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
@@ -144,6 +158,8 @@ export async function openScoring(options: ScoringOptions) {
     /** Reads FASTA and patterns, and validates them before any work is done. */
     readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
       readSequences(request, { classes, maxQueryLength }),
+    /** Reads FASTA to scan for motif classes likewise. */
+    readScan: (request: ScanRequest) => readScan(request, { classes, maxQueryLength }),
     /** Reads a table of proteins and patterns likewise. */
     readBatch: (table: string | Uint8Array) =>
       readBatch(table, corpora.openActive(), { classes, maxQueryLength }),

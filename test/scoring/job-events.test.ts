@@ -20,7 +20,7 @@ const JOB: JobObject = {
   queryLength: 3,
   scoringModel: "continuous",
   patterns: [],
-  links: { self: "", events: "", result: "" },
+  links: { self: "", events: "", result: "", scan: "" },
 };
 const running = (fraction: number): JobObject => ({
   ...JOB,

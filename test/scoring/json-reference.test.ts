@@ -61,10 +61,10 @@ async function call(
   return answer;
 }
 
-test("documents ten operations, each with a name, a summary, a tag and responses", () => {
+test("documents eleven operations, each with a name, a summary, a tag and responses", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  expect(operations.length).toBe(10);
-  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(10);
+  expect(operations.length).toBe(11);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(11);
   for (const { summary, tags, responses, parameters = [], requestBody } of operations) {
     if (requestBody) expect(Object.keys(requestBody.content!)).toEqual(["application/json"]);
     expect(summary).toMatch(/\S/);
@@ -93,9 +93,12 @@ describe("every operation responds as documented:", () => {
       for (const format of parameters!.find(({ name }) => name === "format")!.schema.enum!)
         await call(service, "GET", "/jobs/{id}/result", { id, query: `?format=${format}&match=1` });
       await call(service, "GET", "/jobs/{id}/result", { id, headers: { Accept: "image/png" } });
+      for (const format of ["json", "tsv", "gff3"])
+        await call(service, "GET", "/jobs/{id}/scan", { id, query: `?format=${format}` });
     }
     const { id } = (await call(waiting, "POST", "/jobs", { body: example })).json;
     await call(waiting, "GET", "/jobs/{id}/result", { id });
+    await call(waiting, "GET", "/jobs/{id}/scan", { id });
     await call(waiting, "POST", "/jobs", { body: example });
     const headers = { "Idempotency-Key": "1" };
     for (const identifier of ["a", "b"])
@@ -107,6 +110,7 @@ describe("every operation responds as documented:", () => {
     expect(expireJobs(service.database, 2)).toBeGreaterThan(0);
     await call(service, "GET", "/jobs/{id}", { id: old.id });
     await call(service, "GET", "/jobs/{id}/result", { id: old.id });
+    await call(service, "GET", "/jobs/{id}/scan", { id: old.id });
     await call(service, "POST", "/jobs", { body: "{" });
     await call(service, "POST", "/jobs", { body: { identifier: "x".repeat(100_001) } });
     await call(service, "POST", "/jobs", { body: "", headers: { "Content-Type": "text/plain" } });
@@ -114,6 +118,7 @@ describe("every operation responds as documented:", () => {
       ["GET", ""],
       ["DELETE", ""],
       ["GET", "/result"],
+      ["GET", "/scan"],
       ["GET", "/events"],
     ]) {
       await call(service, method, `/jobs/{id}${end}`, { id: "none" });
@@ -170,6 +175,7 @@ describe("every operation responds as documented:", () => {
       ]);
     expect(Object.fromEntries(unseen.filter(([, statuses]) => statuses.length > 0))).toEqual({
       getScoringResult: ["503"],
+      getScoringScan: ["503"],
       watchScoringJob: ["503"],
     });
   });
@@ -197,7 +203,9 @@ test("accepts exactly the submissions that the schema allows", async () => {
     [{ ...good, patterns: [null] }, false],
     [{ ...good, model: null }, false],
     [{ ...good, scoringModel: "best" }, false],
-    [{ ...good, patterns: ["K", "K", "K", "K", "K", "K"] }, false],
+    [{ ...good, patterns: Array<string>(1001).fill("K") }, false],
+    [{ ...good, allMotifClasses: true }, true],
+    [{ ...good, allMotifClasses: "true" }, false],
     [{ ...good, motifClasses: [1] }, false],
     [{ ...good, identifier: 1 }, false],
     [{ ...good, model: "continuous" }, false],

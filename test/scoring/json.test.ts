@@ -34,7 +34,12 @@ describe("a job", () => {
     const { id, links } = accepted.json;
     const self = `http://lab/api/scoring/jobs/${id}`;
     expect(accepted.headers.get("location")).toBe(self);
-    expect(links).toEqual({ self, events: `${self}/events`, result: `${self}/result` });
+    expect(links).toEqual({
+      self,
+      events: `${self}/events`,
+      result: `${self}/result`,
+      scan: `${self}/scan`,
+    });
     const job = await ended(service, id);
     expect(job).toMatchObject({
       id,
@@ -207,7 +212,7 @@ test("accepts damaged submissions or rejects them with a message", async () => {
 
 describe("rejects submissions with errors by field", () => {
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
-  const six = Array<string>(6).fill("K");
+  const many = Array<string>(1001).fill("K");
   test.each<[string, unknown, Record<string, string>, string?]>([
     ["no query", {}, { querySequence: "exactly one of querySequence and accession" }],
     ["two null queries", { querySequence: null, accession: null }, { querySequence: "exactly one of" }],
@@ -223,8 +228,13 @@ describe("rejects submissions with errors by field", () => {
       { scoringModel: "Must be one of: continuous, discontinuous, null." },
     ],
     ["a pattern without a list", { ...good, patterns: "K.T" }, { patterns: "Must be a list or null." }],
-    ["six patterns", { ...good, patterns: six }, { patterns: "Must have at most 5 items." }],
-    ["six classes", { ...good, motifClasses: six }, { motifClasses: "Must have at most 5 items." }],
+    ["1001 patterns", { ...good, patterns: many }, { patterns: "Must have at most 1000 items." }],
+    ["1001 classes", { ...good, motifClasses: many }, { motifClasses: "Must have at most 1000 items." }],
+    [
+      "classes beside all classes",
+      { ...good, motifClasses: ["LIG_SH3_1"], allMotifClasses: true },
+      { allMotifClasses: "either motifClasses or allMotifClasses" },
+    ],
     ["a number among patterns", { ...good, patterns: ["K", 1] }, { patterns: "Must be a string." }],
     [
       "an invalid pattern",

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { motifClasses, readClasses, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
+import {
+  classTypeOf,
+  motifClasses,
+  readClasses,
+  starterClasses,
+} from "../../src/scoring/corpus/motif-classes.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 
 const HEAD = "name\talias\texpression\tdescription\tcitation";
@@ -24,6 +29,18 @@ describe("the built-in table", () => {
       expect(classes.find(found.name)).toBe(found);
     },
   );
+
+  test.each([
+    ["LIG_SH3_1", "LIG"],
+    ["SH3-class-I", "LIG"],
+    ["N-glycosylation", "MOD"],
+    ["NLS-bipartite", "TRG"],
+    ["ELME000001", null],
+    ["Polo-box", null],
+    ["toString", null],
+  ] as const)("the type of %s is %p", (name, type) => {
+    expect(classTypeOf(name)).toBe(type);
+  });
 
   test("suggests similar names for an unknown name, and does not repeat it", () => {
     expect(() => classes.find("DEG_MDM2_SWIB_2")).toThrow(

@@ -50,6 +50,14 @@ test("finds an imported class by identifier and accession before the built-in cl
   ]);
 });
 
+test("a scan tests the built-in classes, or those of an imported table alone", () => {
+  expect(tables.scanned).toEqual(starterClasses());
+  tables.import("elm.tsv", TABLE);
+  expect(tables.scanned).toEqual(tables.importedClasses());
+  tables.remove();
+  expect(tables.scanned).toEqual(starterClasses());
+});
+
 test("notices immediately when another process imports or removes a table", () => {
   const other = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   const importer = new MotifTables(other, clock);

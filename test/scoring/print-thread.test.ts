@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { printInThread } from "../../src/scoring/api/print-thread.ts";
 import { type PrintTask, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import { SCAN_FORMS } from "../../src/scoring/api/scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
 const { identifier } = SAMPLE;
@@ -8,17 +9,18 @@ const parts = [new Uint8Array(Bun.zstdCompressSync(JSON.stringify(SAMPLE.predict
 const task = (more: Partial<PrintTask> = {}): PrintTask => ({
   parts,
   identifier,
-  form: "tsv",
-  match: undefined,
+  as: { form: "tsv", match: undefined },
   ...more,
 });
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 test("prints every form as the main thread does, several at once", async () => {
   const printed = await Promise.all(
-    RESULT_FORM_NAMES.map(async (form) => decoded(await printInThread(task({ form, match: 1 })))),
+    RESULT_FORM_NAMES.map(async (form) => decoded(await printInThread(task({ as: { form, match: 1 } })))),
   );
   expect(printed).toEqual(RESULT_FORM_NAMES.map((form) => RESULT_FORMS[form].print(SAMPLE, 1)));
+  const scan = decoded(await printInThread(task({ as: { scan: "tsv", filter: { maxQ: 1 } } })));
+  expect(scan).toBe(SCAN_FORMS.tsv.head + SCAN_FORMS.tsv.print(SAMPLE, { maxQ: 1 }));
 }, 60_000);
 
 test("fails for a damaged result, and prints the next one", async () => {

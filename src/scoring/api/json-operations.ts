@@ -10,6 +10,7 @@ import {
   PatternProblemSchema,
   PatternSchema,
 } from "./json-schemas.ts";
+import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
 
 /** The operations of the JSON service in the OpenAPI document; parameters and bodies come from the schemas of the routes. */
@@ -81,6 +82,27 @@ export const RESULT = {
       ),
     },
     ...errorResponses(400, 404, 406, 409, 410, 503),
+  },
+};
+export const SCAN = {
+  operationId: "getScoringScan",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Get the matches of a job in the order of a scan",
+  description:
+    "All matches of all motifs, best first: by the overall P value, of equals by z, with q-values (Benjamini and Hochberg) over all matches of the job. The label follows q, not P. Filters leave the q-values unchanged.",
+  responses: {
+    200: {
+      description: "The matches.",
+      content: Object.fromEntries(
+        SCAN_FORM_NAMES.map((name) => [
+          SCAN_FORMS[name].contentType.split(";")[0],
+          {
+            schema: name === "json" ? ScanSchema : { type: "string", description: SCAN_FORMS[name].sentence },
+          },
+        ]),
+      ) as Record<string, { schema: object }>,
+    },
+    ...errorResponses(400, 404, 409, 410, 503),
   },
 };
 export const EVENTS = {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { Elysia } from "elysia";
+import type { Static } from "typebox";
 import {
   type Corpus,
   didYouMean,
@@ -31,10 +32,19 @@ import {
   omitNulls,
   PatternRequest,
   ResultParameters,
+  ScanParameters,
   Submission,
 } from "./json-schemas.ts";
 import { printInThread } from "./print-thread.ts";
-import { chooseForm, printResult, type ResultFormName, RESULT_FORMS, STORED_FORMS } from "./result-format.ts";
+import {
+  chooseForm,
+  type PrintTask,
+  printResult,
+  type ResultFormName,
+  RESULT_FORMS,
+  STORED_FORMS,
+} from "./result-format.ts";
+import { SCAN_FORMS } from "./scan.ts";
 import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
@@ -109,12 +119,15 @@ export function jsonRoutes(options: JsonOptions) {
       async ({ params: { id }, query, request }) => {
         const form = query.format ?? chooseForm(request.headers.get("accept"));
         const response = await resultResponse(handlers, id, { form, match: query.match, request });
-        if (response) return response;
-        const { state } = handlers.job(id);
-        const headers = { "Retry-After": "1" };
-        throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
+        return requireResponse(response, handlers, id);
       },
       { params: JobId, query: ResultParameters, detail: operations.RESULT },
+    )
+    .get(
+      `${API}/jobs/:id/scan`,
+      async ({ params: { id }, query }) =>
+        requireResponse(await scanResponse(handlers, id, query), handlers, id),
+      { params: JobId, query: ScanParameters, detail: operations.SCAN },
     )
     .get(
       `${API}/jobs/:id/events`,
@@ -218,10 +231,39 @@ async function resultResponse(
   }
   const found = handlers.getPrediction(id);
   if (!found) return null;
-  const task = { ...found, form, match };
-  return new Response(paced(found.parts.length > 1 ? await printInThread(task) : printResult(task)), {
-    headers,
-  });
+  return printed({ ...found, as: { form, match } }, headers);
+}
+
+/** Long results are printed in a thread. */
+const printed = async (task: PrintTask, headers: HeadersInit): Promise<Response> =>
+  new Response(paced(task.parts.length > 1 ? await printInThread(task) : printResult(task)), { headers });
+
+/** The matches in the order of a scan; null until the job has ended. */
+async function scanResponse(
+  handlers: Handlers,
+  id: string,
+  { format = "json", type, disordered, max_q: maxQ }: Static<typeof ScanParameters>,
+): Promise<Response | null> {
+  const found = handlers.getPrediction(id);
+  if (!found) return null;
+  const filter = { types: type, disordered, maxQ };
+  const { contentType, extension } = SCAN_FORMS[format];
+  return printed(
+    { ...found, as: { scan: format, filter } },
+    {
+      ...NO_STORE,
+      "Content-Type": contentType,
+      "Content-Disposition": `inline; filename="${id}.scan.${extension}"`,
+    },
+  );
+}
+
+/** @throws Problem not_finished */
+function requireResponse(response: Response | null, handlers: Handlers, id: string): Response {
+  if (response) return response;
+  const { state } = handlers.job(id);
+  const headers = { "Retry-After": "1" };
+  throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
 }
 
 /** @throws Problem unsupported_media_type */
@@ -267,7 +309,7 @@ function jobObject(handlers: Handlers, id: string, request: JobRequest | null, b
     queryLength: request?.query.length ?? null,
     scoringModel: request?.model ?? null,
     patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
-    links: { self, events: `${self}/events`, result: `${self}/result` },
+    links: { self, events: `${self}/events`, result: `${self}/result`, scan: `${self}/scan` },
   };
 }
 

@@ -6,10 +6,12 @@ import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
 import { CorpusFields, count, fraction, list, number, object, text } from "../contract/prediction.ts";
 import { STATES, type State } from "../jobs/job.ts";
+import { CLASS_TYPE_NAMES, type ClassType } from "../corpus/motif-classes.ts";
+import { SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
 
-/** Patterns and motif classes per job, each. */
-const MAX_PATTERNS = 5;
+/** Patterns and motif classes per job, each: more than all classes together. */
+const MAX_PATTERNS = 1000;
 
 const oneOf = <Value extends string>(choices: readonly Value[], description: string, more: object = {}) =>
   Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
@@ -41,6 +43,12 @@ export const Submission = schema(
       ),
       patterns: motifs("An expression.", "Motifs as regular expressions over residues."),
       motifClasses: motifs("A name or alias.", "Motif classes, by name."),
+      allMotifClasses: optional(
+        Type.Boolean({
+          description:
+            "Scan: look for all motif classes, those of the imported table or else the built-in ones. Without motifClasses.",
+        }),
+      ),
     },
     {
       $id: "Submission",
@@ -102,6 +110,7 @@ export const JobSchema = object(
         self: uri("Address of the job."),
         events: uri("Address of its events."),
         result: uri("Address of its result."),
+        scan: uri("Address of its matches in the order of a scan."),
       },
       "Addresses.",
     ),
@@ -203,6 +212,27 @@ export const ResultParameters = textSchema(
           description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
         }),
       ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const ScanParameters = textSchema(
+  Type.Object(
+    {
+      format: Type.Optional(
+        oneOf<ScanFormName>(SCAN_FORM_NAMES, "Format of the matches.", { default: SCAN_FORM_NAMES[0] }),
+      ),
+      type: Type.Optional(
+        Type.Array(oneOf<ClassType>(CLASS_TYPE_NAMES, "A type."), {
+          description: "Only classes of these types, separated by commas, such as LIG,DOC.",
+          examples: [["LIG", "DOC"]],
+        }),
+      ),
+      disordered: Type.Optional(
+        Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
+      ),
+      max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
     },
     { additionalProperties: false },
   ),

@@ -7,6 +7,7 @@ import { unpackText } from "../jobs/packed-prediction.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
 import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
+import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "./scan.ts";
 
 /** A format of predictions, for the JSON service, its documentation and the command line. */
 interface ResultForm {
@@ -96,15 +97,22 @@ export interface PrintTask {
   parts: Uint8Array<ArrayBuffer>[];
   /** The client's name of the query. */
   identifier: string;
-  form: ResultFormName;
-  /** Number of the alignment to print, from 1. */
-  match: number | undefined;
+  /** A form of the result, or of its matches in the order of a scan. */
+  as:
+    | {
+        form: ResultFormName;
+        /** Number of the alignment to print, from 1. */
+        match: number | undefined;
+      }
+    | { scan: ScanFormName; filter: ScanFilter };
 }
 
 /** The text of a stored result. */
-export function printResult({ parts, identifier, form, match }: PrintTask): string {
-  const prediction = JSON.parse(unpackText(parts)) as Prediction;
-  return RESULT_FORMS[form].print({ identifier, prediction }, match);
+export function printResult({ parts, identifier, as }: PrintTask): string {
+  const report = { identifier, prediction: JSON.parse(unpackText(parts)) as Prediction };
+  if ("form" in as) return RESULT_FORMS[as.form].print(report, as.match);
+  const { head, print } = SCAN_FORMS[as.scan];
+  return head + print(report, as.filter);
 }
 
 /**

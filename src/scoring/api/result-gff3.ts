@@ -11,8 +11,6 @@ export const GFF3_HEADER = "##gff-version 3\n";
 export function printFeatures(report: PredictionReport): string {
   const { identifier, prediction } = report;
   const sequence = escapeSequence(queryName(identifier));
-  const region =
-    prediction.queryLength > 0 ? `##sequence-region ${sequence} 1 ${prediction.queryLength}\n` : "";
   const source = escapeAttribute(prediction.method);
   const features = prediction.patterns.flatMap((pattern) =>
     pattern.matches.map((match) => {
@@ -30,10 +28,14 @@ export function printFeatures(report: PredictionReport): string {
       ].join("\t");
     }),
   );
-  return region + features.map((line) => `${line}\n`).join("");
+  return regionLine(sequence, prediction.queryLength) + features.map((line) => `${line}\n`).join("");
 }
 
 export const printGff3 = (report: PredictionReport): string => GFF3_HEADER + printFeatures(report);
+
+/** The extent of a sequence, whose name is escaped. */
+export const regionLine = (sequence: string, length: number): string =>
+  length > 0 ? `##sequence-region ${sequence} 1 ${length}\n` : "";
 
 /** Reserved attributes are capitalised, our own are not, as the specification demands. Empty ones are omitted. */
 function attributesOf(pattern: PatternScores, match: MatchScore): string {
@@ -54,14 +56,17 @@ function attributesOf(pattern: PatternScores, match: MatchScore): string {
     ["overall_p", printDecimal(match.overallPValue)],
     ["overall_p_is", match.overallPValueIs ?? ""],
   ];
-  return attributes
+  return attributesText(attributes);
+}
+
+export const attributesText = (attributes: readonly (readonly [name: string, value: string])[]): string =>
+  attributes
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${name}=${escapeAttribute(value)}`)
     .join(";");
-}
 
 /** Column 1: everything but `[a-zA-Z0-9.:^*$@!+_?-|]` is escaped. */
-const escapeSequence = (text: string): string =>
+export const escapeSequence = (text: string): string =>
   text.toWellFormed().replace(/[^a-zA-Z0-9.:^*$@!+_?|-]/gu, percent);
 
 /** Column 9: control characters, `%` and the separators of attributes are escaped. */

@@ -59,8 +59,11 @@ export function printRows({ identifier, prediction }: PredictionReport): string 
       match.overallVerdict ?? "",
     ]);
   });
-  return rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
+  return printTsv(rows);
 }
+
+export const printTsv = (rows: readonly (readonly string[])[]): string =>
+  rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
 
 export const printTable = (report: PredictionReport): string => HEADER_ROW + printRows(report);
 

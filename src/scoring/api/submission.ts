@@ -27,7 +27,7 @@ interface SubmissionContext {
  */
 export function readSubmission(body: Static<typeof Submission>, context: SubmissionContext): JobSubmission {
   const errors = new FieldErrors();
-  const { accession, patterns = [], motifClasses = [] } = body;
+  const { accession, patterns = [], motifClasses = [], allMotifClasses = false } = body;
   const querySequence = readQuery(body, context, errors);
   for (const [i, pattern] of patterns.entries()) {
     const problem = patternProblem(pattern);
@@ -42,13 +42,15 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
       errors.add("motifClasses", `motif class ${i + 1}: ${error.message}`, error.code);
     }
   }
+  if (allMotifClasses && motifClasses.length > 0)
+    errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
   errors.check();
   return {
     identifier: body.identifier ?? accession ?? "",
     querySequence,
     scoringModel: body.scoringModel ?? SCORING_MODELS[0],
     regularExpression: patterns,
-    elmIdentifierName: motifClasses,
+    elmIdentifierName: allMotifClasses ? context.classes.scanned.map(({ name }) => name) : motifClasses,
   };
 }
 

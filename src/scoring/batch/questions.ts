@@ -11,7 +11,9 @@ import {
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
-import type { MotifClasses } from "../corpus/motif-classes.ts";
+import { readElmTable } from "../corpus/elm-table.ts";
+import { motifClasses, type MotifClasses } from "../corpus/motif-classes.ts";
+import { textOf } from "../corpus/motif-tables.ts";
 import type { JobPattern } from "../jobs/job.ts";
 
 /** One query to be scored for several patterns. */
@@ -59,6 +61,37 @@ export function readSequences(
     requireLength(residues.length, maxQueryLength, name);
     return { name, description, sequence: decode(residues), patterns };
   });
+}
+
+/** Proteins to scan. */
+export interface ScanRequest {
+  fasta: string | Uint8Array;
+  /** ELM's table; null for the imported classes, or else the built-in ones. */
+  table: Uint8Array | null;
+  /** Classes to test; empty for all. */
+  names: readonly string[];
+}
+
+/** Reads FASTA, each record being a query for motif classes. @throws Problem as readSequences */
+export function readScan(
+  { fasta, table, names }: ScanRequest,
+  { classes, maxQueryLength }: ReadingContext,
+): NamedQuestion[] {
+  const known = table ? readTable(table) : classes;
+  const elmIdentifierName = names.length > 0 ? names : known.scanned.map(({ name }) => name);
+  return readSequences(
+    { fasta, regularExpression: [], elmIdentifierName },
+    { classes: known, maxQueryLength },
+  );
+}
+
+function readTable(table: Uint8Array): MotifClasses {
+  try {
+    return motifClasses(readElmTable(textOf(table)).classes);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.code, `Table of motif classes: ${error.message}`, { cause: error });
+  }
 }
 
 /** @throws Problem invalid_request for a query that is too long; `where` names it */

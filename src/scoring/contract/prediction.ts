@@ -37,7 +37,7 @@ export const object = <Properties extends Record<string, TSchema>>(
   description: string,
   $id?: string,
 ) => Type.Object(properties, { ...($id ? { $id } : {}), description, additionalProperties: false });
-const choice = <Name extends ChoiceName>(name: Name, description: string) =>
+export const choice = <Name extends ChoiceName>(name: Name, description: string) =>
   Type.Unsafe<(typeof PREDICTION_CHOICES)[Name][number]>({
     type: "string",
     enum: PREDICTION_CHOICES[name],

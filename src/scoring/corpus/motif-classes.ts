@@ -17,6 +17,8 @@ export interface MotifClass {
 /** Motif classes by all of their names. */
 export interface MotifClasses {
   readonly classes: readonly MotifClass[];
+  /** Those that a scan of all classes tests. */
+  readonly scanned: readonly MotifClass[];
   /** @throws Problem unknown_motif_class with near names */
   find(name: string): MotifClass;
 }
@@ -28,6 +30,32 @@ function classList(): string {
 }
 
 const COLUMNS = ["name", "alias", "expression", "description", "citation"] as const;
+
+/** Types of motif classes: the prefixes of ELM's names, with their meanings. */
+export const CLASS_TYPES = {
+  CLV: "cleavage site",
+  DEG: "degron",
+  DOC: "docking site",
+  LIG: "ligand",
+  MOD: "modification site",
+  TRG: "targeting signal",
+} as const;
+export type ClassType = keyof typeof CLASS_TYPES;
+export const CLASS_TYPE_NAMES = Object.keys(CLASS_TYPES) as ClassType[];
+
+/** The type in a name such as `LIG_SH3_1`. */
+const typeIn = (name: string): ClassType | null =>
+  CLASS_TYPE_NAMES.find((type) => name.startsWith(`${type}_`)) ?? null;
+
+let starterTypes: ReadonlyMap<string, ClassType | null> | undefined;
+
+/** The type of a class by its name, for built-in ones by their aliases; null if it is unknown, as for expressions. */
+export function classTypeOf(name: string): ClassType | null {
+  starterTypes ??= new Map(
+    starterClasses().map((one) => [one.name, one.aliases.map(typeIn).find((type) => type !== null) ?? null]),
+  );
+  return typeIn(name) ?? starterTypes.get(name) ?? null;
+}
 
 /** The built-in classes, listed in docs/motif-classes.md. */
 export function starterClasses(): MotifClass[] {
@@ -79,8 +107,11 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
     const kept = { ...motifClass, aliases };
     for (const name of [kept.name, ...aliases]) if (byName.get(name) === motifClass) byName.set(name, kept);
   }
+  const classes = [...new Set(byName.values())];
   return {
-    classes: [...new Set(byName.values())],
+    classes,
+    // The built-in classes are versions of those in an imported table, which would be tested twice.
+    scanned: tables.findLast((table) => table.length > 0) ?? [],
     find(name) {
       const found = byName.get(name);
       if (found) return found;

@@ -41,6 +41,10 @@ export class MotifTables implements MotifClasses {
     return this.#current().classes;
   }
 
+  get scanned(): readonly MotifClass[] {
+    return this.#current().scanned;
+  }
+
   find(name: string): MotifClass {
     return this.#current().find(name);
   }
@@ -139,7 +143,8 @@ export class MotifTables implements MotifClasses {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
+/** @throws Problem invalid_request */
+export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {

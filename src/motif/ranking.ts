@@ -1,0 +1,83 @@
+import { overallVerdictOf } from "./p-value.ts";
+import type { MatchScore, OverallVerdict, PatternScores, Prediction } from "./prediction.ts";
+
+/** A match among all matches of a scan. */
+export interface RankedMatch {
+  /** Number of the match over all patterns, from 1. */
+  number: number;
+  pattern: PatternScores;
+  match: MatchScore;
+  /** Q-value of the overall P value; null if the match could not be scored. */
+  q: number | null;
+  /** Like the overall verdict, but by q. */
+  label: OverallVerdict | null;
+  /** Number of its group of overlapping matches, from 1; groups are numbered by their best match. */
+  group: number;
+  /** Whether it is the best of its group. */
+  isBest: boolean;
+  /** Mean predicted disorder, 0..1; null in results of earlier versions. */
+  disorder: number | null;
+}
+
+/** Fraction of the shorter match from which on two matches overlap. */
+const MIN_OVERLAP = 0.5;
+
+/**
+ * All matches of a prediction, best first: by overall P, of equals by z, of equals in order of the patterns. Q-values are
+ * those of Benjamini and Hochberg (1995) over all scored matches; a P value that is a bound counts as the bound.
+ */
+export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] {
+  let number = 0;
+  const sorted = patterns
+    .flatMap((pattern) => pattern.matches.map((match) => ({ number: ++number, pattern, match })))
+    .sort((a, b) => rankOf(a.match) - rankOf(b.match) || zOf(b.match) - zOf(a.match) || a.number - b.number);
+  const scored = sorted.flatMap(({ match }) => match.overallPValue ?? []);
+  const qs = qValues(scored);
+  const groups = groupsOf(sorted.map(({ match }) => match));
+  return sorted.map((row, i): RankedMatch => {
+    const q = qs[i] ?? null;
+    const label = q === null ? null : overallVerdictOf({ p: q, is: "estimate" });
+    return Object.assign({ q, label, disorder: meanOf(alignment?.disorder, row.match) }, row, groups[i]);
+  });
+}
+
+/** Matches without a P value come last. */
+const rankOf = ({ overallPValue }: MatchScore): number => overallPValue ?? 2;
+const zOf = ({ z }: MatchScore): number => z ?? 0;
+
+/** Q-values of P values in ascending order, with six decimals. */
+export function qValues(ascending: readonly number[]): number[] {
+  const { length } = ascending;
+  let smallest = 1;
+  return ascending
+    .map((_, i) => length - 1 - i)
+    .map((i) => (smallest = Math.min(smallest, (ascending[i] * length) / (i + 1))))
+    .map((q) => Math.round(q * 1e6) / 1e6)
+    .reverse();
+}
+
+/**
+ * The groups of matches, best first: each match joins the first group whose best match it overlaps by at least MIN_OVERLAP
+ * of the shorter, else it begins one. Only best matches count, so that a chain of overlaps does not become one group.
+ */
+function groupsOf(matches: readonly MatchScore[]): Pick<RankedMatch, "group" | "isBest">[] {
+  const best: MatchScore[] = [];
+  return matches.map((match) => {
+    const found = best.findIndex((other) => overlap(match, other) >= MIN_OVERLAP);
+    const isBest = found < 0;
+    return { group: isBest ? best.push(match) : found + 1, isBest };
+  });
+}
+
+const lengthOf = ({ start, end }: MatchScore): number => end - start + 1;
+
+/** Shared residues as a fraction of the shorter match; 0 for an empty one. */
+function overlap(a: MatchScore, b: MatchScore): number {
+  const shared = Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
+  return shared <= 0 ? 0 : shared / Math.min(lengthOf(a), lengthOf(b));
+}
+
+function meanOf(values: readonly number[] | undefined, { start, end }: MatchScore): number | null {
+  const own = values?.slice(start - 1, end) ?? [];
+  return own.length === 0 ? null : own.reduce((sum, value) => sum + value, 0) / own.length;
+}

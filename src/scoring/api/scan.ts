@@ -1,0 +1,214 @@
+import { type Static, Type } from "typebox";
+import { rankMatches, type RankedMatch } from "../../motif/index.ts";
+import { nullable } from "../../platform/schema.ts";
+import {
+  caveats,
+  choice,
+  CorpusSchema,
+  count,
+  fraction,
+  list,
+  number,
+  object,
+  type PredictionReport,
+  text,
+} from "../contract/prediction.ts";
+import { CLASS_TYPE_NAMES, CLASS_TYPES, type ClassType, classTypeOf } from "../corpus/motif-classes.ts";
+import { attributesText, escapeSequence, GFF3_HEADER, regionLine } from "./result-gff3.ts";
+import { patternName, printDecimal, printTsv, queryName } from "./result-rows.ts";
+
+/** The matches of a prediction for many motif classes, as one ranked list. */
+
+/** Mean disorder above which a match lies in a disordered region. */
+const DISORDERED = 0.5;
+
+const ScanMatchSchema = object(
+  {
+    number: count("Number of the match over all motifs of the result, from 1."),
+    motif: text("Name of the motif class, or the expression."),
+    type: nullable(
+      Type.Unsafe<ClassType>({
+        type: "string",
+        enum: CLASS_TYPE_NAMES,
+        description: `Type of the motif class: ${CLASS_TYPE_NAMES.map((name) => `${name}, ${CLASS_TYPES[name]}`).join("; ")}.`,
+      }),
+    ),
+    start: count("First residue, from 1."),
+    end: count("Last residue."),
+    text: text("The matched residues."),
+    overallPValue: nullable(fraction("As in the result.")),
+    overallPValueIs: nullable(choice("PValueKind", "As in the result.")),
+    q: nullable(fraction("Expected fraction of random matches among this one and those above it.")),
+    label: nullable(
+      choice(
+        "OverallVerdict",
+        "likely functional: q at most 0.05; possible: q at most 0.2; else no evidence.",
+      ),
+    ),
+    z: nullable(number("As in the result.")),
+    verdict: choice("Verdict", "Conservation alone, as in the result."),
+    kept: count("Homologs that keep the match."),
+    homologs: count("Homologs that reach the match."),
+    disorder: nullable(fraction("Mean predicted disorder of the match.")),
+    isDisordered: nullable(Type.Boolean({ description: "Whether the mean disorder exceeds 0.5." })),
+    group: count("Matches that overlap by half of the shorter one have the same number, from 1."),
+    isBest: Type.Boolean({ description: "Whether it is the best match of its group." }),
+  },
+  "A match.",
+);
+type ScanMatch = Static<typeof ScanMatchSchema>;
+
+export const ScanSchema = object(
+  {
+    identifier: text("The client's name for the query."),
+    method: text("Version of the method."),
+    queryLength: count("Residues of the query."),
+    corpus: nullable(CorpusSchema),
+    homologs: count("Number of homologs."),
+    classes: count("Number of motifs tested."),
+    tested: count("Number of matches with a P value, over which q-values are computed."),
+    disorder: list(fraction("Disorder."), "Predicted disorder of each residue of the query."),
+    matches: list(ScanMatchSchema, "Best first; those that the filters leave."),
+    warnings: list(text("A caveat."), caveats("the scan")),
+  },
+  "All matches of a job in one order.",
+  "Scan",
+);
+export type Scan = Static<typeof ScanSchema>;
+
+/** Limits the listed matches; q-values are those of all matches. */
+export interface ScanFilter {
+  types?: readonly ClassType[] | undefined;
+  /** true: only in disordered regions; false: only others. */
+  disordered?: boolean | undefined;
+  maxQ?: number | undefined;
+}
+
+export function scanOf({ identifier, prediction }: PredictionReport, filter: ScanFilter = {}): Scan {
+  const { method, queryLength, corpus, homologs, patterns, alignment, warnings } = prediction;
+  const matches = rankMatches(prediction).map(scanMatch);
+  return {
+    identifier,
+    method,
+    queryLength,
+    corpus,
+    homologs: homologs.length,
+    classes: patterns.length,
+    tested: matches.filter(({ q }) => q !== null).length,
+    disorder: alignment?.disorder ?? [],
+    matches: matches.filter((match) => passes(match, filter)),
+    warnings: [
+      ...warnings,
+      ...patterns.flatMap((pattern) =>
+        pattern.warnings.map((warning) => `${patternName(pattern)}: ${warning}`),
+      ),
+    ],
+  };
+}
+
+function scanMatch({ number, pattern, match, q, label, group, isBest, disorder }: RankedMatch): ScanMatch {
+  const { start, end, overallPValue = null, overallPValueIs = null, z = null } = match;
+  const { verdict, kept, homologs } = match;
+  return {
+    number,
+    motif: patternName(pattern),
+    type: pattern.name === null ? null : classTypeOf(pattern.name),
+    start,
+    end,
+    text: match.text,
+    overallPValue,
+    overallPValueIs,
+    q,
+    label,
+    z,
+    verdict,
+    kept,
+    homologs,
+    disorder,
+    isDisordered: disorder === null ? null : disorder > DISORDERED,
+    group,
+    isBest,
+  };
+}
+
+const passes = (match: ScanMatch, { types, disordered, maxQ }: ScanFilter): boolean =>
+  (types === undefined || (match.type !== null && types.includes(match.type))) &&
+  (disordered === undefined || match.isDisordered === disordered) &&
+  (maxQ === undefined || (match.q !== null && match.q <= maxQ));
+
+const COLUMNS: readonly (readonly [name: string, cell: (match: ScanMatch) => string])[] = [
+  ["class", ({ motif }) => motif],
+  ["type", ({ type }) => type ?? ""],
+  ["start", ({ start }) => String(start)],
+  ["end", ({ end }) => String(end)],
+  ["match", ({ text }) => text],
+  ["overall_p", ({ overallPValue }) => printDecimal(overallPValue)],
+  ["q", ({ q }) => printDecimal(q)],
+  ["label", ({ label }) => label ?? ""],
+  ["z", ({ z }) => printDecimal(z)],
+  ["verdict", ({ verdict }) => verdict],
+  ["kept", ({ kept }) => String(kept)],
+  ["homologs", ({ homologs }) => String(homologs)],
+  ["disorder", ({ disorder }) => printDecimal(disorder)],
+  ["group", ({ group }) => String(group)],
+  ["best_of_group", ({ isBest }) => (isBest ? "yes" : "no")],
+];
+
+/** One row per match, without the header; a protein without matches has none. */
+function printScanRows(report: PredictionReport, filter: ScanFilter): string {
+  const query = queryName(report.identifier);
+  return printTsv(
+    scanOf(report, filter).matches.map((match) => [query].concat(COLUMNS.map(([, cell]) => cell(match)))),
+  );
+}
+
+/** One feature per match; the score is the q-value. */
+function printScanFeatures(report: PredictionReport, filter: ScanFilter): string {
+  const { method, queryLength, matches } = scanOf(report, filter);
+  const sequence = escapeSequence(queryName(report.identifier));
+  const features = matches.map((match) => {
+    const attributes = COLUMNS.filter(([name]) => name !== "start" && name !== "end").map(
+      ([name, cell]): [string, string] => [name === "class" ? "Name" : name, cell(match)],
+    );
+    const score = printDecimal(match.q) || ".";
+    const place = [match.start, match.end, score, ".", "."];
+    return [sequence, method, "polypeptide_motif", ...place, attributesText(attributes)].join("\t");
+  });
+  return regionLine(sequence, queryLength) + features.map((line) => `${line}\n`).join("");
+}
+
+/** A format of scans, for the JSON service and the command line: the text of one scan follows the head, or another scan. */
+interface ScanForm {
+  contentType: string;
+  extension: string;
+  sentence: string;
+  head: string;
+  print(report: PredictionReport, filter: ScanFilter): string;
+}
+
+export const SCAN_FORMS = {
+  json: {
+    contentType: "application/json",
+    extension: "json",
+    sentence: "The scan.",
+    head: "",
+    print: (report, filter) => `${JSON.stringify(scanOf(report, filter))}\n`,
+  },
+  tsv: {
+    contentType: "text/tab-separated-values; charset=utf-8",
+    extension: "tsv",
+    sentence: "One row per match.",
+    head: printTsv([["query", ...COLUMNS.map(([name]) => name)]]),
+    print: printScanRows,
+  },
+  gff3: {
+    contentType: "text/x-gff3; charset=utf-8",
+    extension: "gff3",
+    sentence: "The matches as features of the query; the score is q.",
+    head: GFF3_HEADER,
+    print: printScanFeatures,
+  },
+} as const satisfies Record<string, ScanForm>;
+
+export type ScanFormName = keyof typeof SCAN_FORMS;
+export const SCAN_FORM_NAMES = Object.keys(SCAN_FORMS) as ScanFormName[];

@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
+import { P53 as SEQUENCE } from "../scoring/scoring-harness.ts";
+import { labd, scratch } from "./labd.ts";
+
+const P53 = `>P04637\n${SEQUENCE}\n`;
+const TABLE = join(import.meta.dir, "../fixtures/elm-classes.tsv");
+
+const rowsOf = (tsv: string): Record<string, string>[] => {
+  const [head, ...rows] = tsv
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t"));
+  return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
+};
+
+test("scans proteins for all classes, in every format, and filters", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const stdin = `${P53}>short\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV\n`;
+  const run = (...words: string[]) => labd(["scan", "--fasta", "-", ...words], { env, stdin });
+
+  const tsv = await run();
+  expect(tsv.code).toBe(0);
+  const rows = rowsOf(tsv.stdout);
+  const p53 = rows.filter(({ query }) => query === "P04637");
+  expect(p53.length).toBeGreaterThan(20);
+  expect(p53[0]).toMatchObject({ class: "MDM2-SWIB", type: "DEG", start: "19", end: "26", group: "1" });
+  // Each protein has its own order and q-values.
+  for (const query of ["P04637", "short"]) {
+    const ps = rows.filter((row) => row.query === query).map((row) => Number(row.overall_p));
+    expect(ps).toEqual(ps.toSorted((a, b) => a - b));
+  }
+
+  const json = (await run("--format", "json")).stdout.trimEnd().split("\n");
+  const [first] = json.map((line) => JSON.parse(line));
+  expect(json).toHaveLength(2);
+  expect(first).toMatchObject({ identifier: "P04637", classes: starterClasses().length, tested: p53.length });
+  expect(first.matches[0].q).toBeCloseTo(Number(p53[0].q), 4);
+
+  const gff3 = (await run("--format", "gff3", "--type", "DEG")).stdout.split("\n");
+  expect(gff3[1]).toBe("##sequence-region P04637 1 393");
+  expect(gff3.filter((line) => line.includes("polypeptide_motif")).length).toBe(
+    rows.filter(({ type }) => type === "DEG").length,
+  );
+
+  const limit = Number(p53[3].q);
+  const filtered = rowsOf((await run("--disordered", "--max-q", String(limit + 0.0001))).stdout);
+  expect(filtered).toEqual(
+    rows.filter((row) => Number(row.disorder) > 0.5 && Number(row.q) <= limit + 0.0001),
+  );
+
+  // Fewer tests, smaller q.
+  const one = rowsOf((await run("--classes", "MDM2-SWIB,LIG_SH3_1")).stdout);
+  expect(new Set(one.map((row) => row.class))).toContain("MDM2-SWIB");
+  expect(Number(one[0].q)).toBeLessThan(Number(p53[0].q));
+  expect(one[0].overall_p).toBe(p53[0].overall_p);
+});
+
+test("tests the classes of a table instead of the built-in ones, without importing it", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const { stdout } = await labd(["scan", "--fasta", "-", "--elm", TABLE, "--format", "json"], {
+    env,
+    stdin: P53,
+  });
+  expect(JSON.parse(stdout).classes).toBeLessThan(10);
+  expect((await labd(["elm", "list"], { env })).stdout).toContain("all built in");
+});
+
+test("an interrupted output is resumed, and ends up the same", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const fasta = join(place.directory, "two.fasta");
+  const output = join(place.directory, "scan.tsv");
+  writeFileSync(fasta, `${P53}>half\n${SEQUENCE.slice(150)}\n`);
+  const words = ["scan", "--fasta", fasta, "--classes", "MDM2-SWIB,LIG_SH3_1,SUMO-consensus"];
+  const whole = (await labd(words, { env })).stdout;
+  const resumed = [...words, "--output", output, "--resume"];
+  expect((await labd(resumed, { env })).code).toBe(0);
+  expect(readFileSync(output, "utf8")).toBe(whole);
+  const again = await labd(resumed, { env });
+  expect([again.code, again.stderr.includes("is complete")]).toEqual([75, true]);
+});
+
+test.each([
+  [[], "needs --fasta FILE"],
+  [["--fasta", "x", "--type", "LIG,lig"], "--type: expected CLV, DEG"],
+  [["--fasta", "x", "--type", ""], "--type"],
+  [["--fasta", "x", "--max-q", "1.5"], "--max-q: expected a number from 0 to 1"],
+  [["--fasta", "x", "--max-q", "low"], '"low" was given'],
+  [["--fasta", "x", "--resume"], "--resume needs --output"],
+])("refuses %p as wrong usage", async (words, message) => {
+  const { code, stderr } = await labd(["scan", ...words]);
+  expect(code).toBe(64);
+  expect(stderr).toContain(message);
+});
+
+test("names an unknown class and a bad table", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  const unknown = await labd(["scan", "--fasta", "-", "--classes", "MDM2-SWIP"], { env, stdin: P53 });
+  expect(unknown.stderr).toContain("MDM2-SWIB");
+  const bad = join(place.directory, "bad.tsv");
+  writeFileSync(bad, "nothing\n");
+  const table = await labd(["scan", "--fasta", "-", "--elm", bad], { env, stdin: P53 });
+  expect([table.code, table.stderr.includes("Table of motif classes: Line 1")]).toEqual([65, true]);
+});

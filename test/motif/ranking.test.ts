@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import type { MatchScore, PatternScores, Prediction } from "../../src/motif/prediction.ts";
+import { qValues, rankMatches } from "../../src/motif/ranking.ts";
+import { SAMPLE } from "../scoring/sample-prediction.ts";
+import { random } from "../fixtures/random-protein.ts";
+
+const [SAMPLE_PATTERN] = SAMPLE.prediction.patterns;
+const [SAMPLE_MATCH] = SAMPLE_PATTERN.matches;
+
+/** A match at a place, with a P value and z. */
+const matchAt = (start: number, end: number, overallPValue: number | null, z = 1): MatchScore => ({
+  ...SAMPLE_MATCH,
+  start,
+  end,
+  overallPValue,
+  z: overallPValue === null ? null : z,
+});
+
+const patternOf = (matches: MatchScore[], i: number): PatternScores => ({
+  ...SAMPLE_PATTERN,
+  name: `class ${i + 1}`,
+  matches,
+});
+
+const predictionOf = (...patterns: MatchScore[][]): Prediction => ({
+  ...SAMPLE.prediction,
+  patterns: patterns.map(patternOf),
+});
+
+/**
+ * The smallest level at which the procedure of Benjamini and Hochberg rejects a hypothesis, by its definition: with the
+ * largest k such that the k-th P value is at most k/n times the level, the first k are rejected.
+ */
+function smallestLevel(values: readonly number[], value: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const isRejected = (level: number): boolean => {
+    const k = sorted.findLastIndex((p, i) => p <= ((i + 1) / sorted.length) * level * (1 + 1e-12));
+    return k >= 0 && value <= sorted[k];
+  };
+  const levels = sorted.map((p, i) => (p * sorted.length) / (i + 1)).toSorted((a, b) => a - b);
+  return Math.min(1, levels.find(isRejected) ?? 1);
+}
+
+test("q-values are the smallest levels at which Benjamini and Hochberg's procedure rejects", () => {
+  const next = random(7);
+  for (let round = 0; round < 200; round++) {
+    const count = 1 + Math.floor(next() * 30);
+    // Few distinct values, so that there are ties, and bounds at both ends.
+    const values = Array.from({ length: count }, () =>
+      Math.min(0.5, Math.max(0.005, Math.round(next() ** 3 * 100) / 100)),
+    ).sort((a, b) => a - b);
+    const found = qValues(values);
+    for (const [i, value] of values.entries()) expect(found[i]).toBeCloseTo(smallestLevel(values, value), 6);
+  }
+});
+
+test("q-values equal those of p.adjust(method = 'BH') in R", () => {
+  const values = [0.005, 0.009, 0.019, 0.022, 0.051, 0.101, 0.361, 0.387];
+  expect(qValues(values)).toEqual([0.036, 0.036, 0.044, 0.044, 0.0816, 0.134667, 0.387, 0.387]);
+  expect(qValues([])).toEqual([]);
+});
+
+test("ranks the matches of all patterns by P, then z, and those without P last", () => {
+  const ranked = rankMatches(
+    predictionOf(
+      [matchAt(1, 4, 0.3), matchAt(11, 14, null), matchAt(21, 24, 0.005, 2)],
+      [],
+      [matchAt(31, 34, 0.005, 3), matchAt(41, 44, 0.01)],
+    ),
+  );
+  expect(ranked.map(({ number, pattern, q, label }) => [number, pattern.name, q, label])).toEqual([
+    [4, "class 3", 0.01, "likely functional"],
+    [3, "class 1", 0.01, "likely functional"],
+    [5, "class 3", 0.013333, "likely functional"],
+    [1, "class 1", 0.3, "no evidence"],
+    [2, "class 1", null, null],
+  ]);
+});
+
+test("labels follow q: a small P value among many matches is no evidence", () => {
+  const alone = rankMatches(predictionOf([matchAt(1, 4, 0.03)]));
+  expect(alone[0].label).toBe("likely functional");
+  const many = Array.from({ length: 40 }, (_, i) => matchAt(10 * i + 11, 10 * i + 14, 0.5));
+  const [first] = rankMatches(predictionOf([matchAt(1, 4, 0.03)], many));
+  expect(first).toMatchObject({ q: 0.5, label: "no evidence", match: { overallPValue: 0.03 } });
+  const few = rankMatches(predictionOf([matchAt(1, 4, 0.03)], many.slice(0, 4)));
+  expect(few[0]).toMatchObject({ q: 0.15, label: "possible" });
+});
+
+test("groups matches that share half of the shorter one with the best of the group", () => {
+  const ranked = rankMatches(
+    predictionOf(
+      [matchAt(1, 10, 0.01), matchAt(40, 43, 0.3)],
+      // Half of the shorter, less than half, and an overlap only with a member that is not the best.
+      [matchAt(9, 12, 0.02), matchAt(10, 13, 0.03), matchAt(12, 13, 0.04), matchAt(41, 42, 0.2)],
+    ),
+  );
+  expect(ranked.map(({ match, group, isBest }) => [match.start, group, isBest])).toEqual([
+    [1, 1, true],
+    [9, 1, false],
+    [10, 2, true],
+    [12, 2, false],
+    [41, 3, true],
+    [40, 3, false],
+  ]);
+});
+
+test("states the mean disorder of a match, and none for results without an alignment", () => {
+  const prediction = predictionOf([matchAt(2, 3, 0.01)]);
+  const disorder = [0, 0.5, 0.75, 1];
+  const alignment = { ...SAMPLE.prediction.alignment!, disorder };
+  expect(rankMatches({ ...prediction, alignment })[0].disorder).toBe(0.625);
+  expect(rankMatches({ ...prediction, alignment: undefined as never })[0].disorder).toBeNull();
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { parse, schema } from "../../src/platform/schema.ts";
+import { type Scan, scanOf, ScanSchema } from "../../src/scoring/api/scan.ts";
+import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
+import { SAMPLE } from "./sample-prediction.ts";
+import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+
+setDefaultTimeout(300_000);
+
+let service: ScoringAlone;
+/** A scan of p53 for all built-in classes. */
+let job: string;
+let scan: Scan;
+beforeAll(async () => {
+  service = await openScoringAlone({ workers: 1, corpus: true });
+  const body = { accession: "P04637", allMotifClasses: true };
+  job = (await service.ask("POST", "/jobs", { body })).json.id;
+  await ended(service, job);
+  scan = (await service.ask("GET", `/jobs/${job}/scan`)).json;
+});
+afterAll(() => service.close());
+
+const NAMES = starterClasses().map(({ name }) => name);
+const show = async (query: string): Promise<Scan> =>
+  (await service.ask("GET", `/jobs/${job}/scan?${query}`)).json;
+
+test("a scan scores a protein for all classes as single jobs do", async () => {
+  expect(() => parse(schema(ScanSchema), scan)).not.toThrow();
+  expect(scan).toMatchObject({ identifier: "P04637", queryLength: 393, classes: NAMES.length });
+  expect(scan.disorder).toHaveLength(393);
+  const single = scoreDirectly(service.scoring, {
+    fasta: `>p53\n${P53}`,
+    regularExpression: [],
+    elmIdentifierName: NAMES,
+    scoringModel: "continuous",
+  })[0].prediction;
+  const matches = single.patterns.flatMap(({ name, matches: found }) =>
+    found.map(({ start, z, overallPValue, kept }) => ({ motif: name, start, z, overallPValue, kept })),
+  );
+  expect(matches.length).toBeGreaterThan(20);
+  const scanned = scan.matches
+    .toSorted((a, b) => a.number - b.number)
+    .map(({ motif, start, z, overallPValue, kept }) => ({ motif, start, z, overallPValue, kept }));
+  expect(scanned).toEqual(JSON.parse(JSON.stringify(matches)));
+  // The number of a match leads to it on the result page.
+  expect(scan.matches.map(({ number }) => number).toSorted((a, b) => a - b)).toEqual(
+    matches.map((_, i) => i + 1),
+  );
+});
+
+test("matches are sorted by P, labelled by q, and typed", () => {
+  expect(scan.tested).toBe(scan.matches.length);
+  const ps = scan.matches.map(({ overallPValue }) => overallPValue!);
+  expect(ps).toEqual(ps.toSorted((a, b) => a - b));
+  for (const { q, label } of scan.matches)
+    expect(label).toBe(q! <= 0.05 ? "likely functional" : q! <= 0.2 ? "possible" : "no evidence");
+  const typeOf = (name: string) => scan.matches.find(({ motif }) => motif === name)?.type;
+  expect([typeOf("MDM2-SWIB"), typeOf("WW-PIN1"), typeOf("Polo-box")]).toEqual(["DEG", "DOC", null]);
+});
+
+test("filters leave out matches and keep the q-values", async () => {
+  const ids = (found: Scan): number[] => found.matches.map(({ number }) => number);
+  const kept = (condition: (match: Scan["matches"][number]) => boolean): number[] =>
+    scan.matches.filter(condition).map(({ number }) => number);
+  const byType = await show("type=LIG,DOC");
+  expect(ids(byType)).toEqual(kept(({ type }) => type === "LIG" || type === "DOC"));
+  expect(ids(byType).length).toBeLessThan(scan.matches.length);
+  expect(byType.matches[0].q).toBe(scan.matches.find(({ type }) => type === "LIG" || type === "DOC")!.q);
+  expect(ids(await show("disordered=true"))).toEqual(kept(({ disorder }) => disorder! > 0.5));
+  expect(ids(await show("disordered=false"))).toEqual(kept(({ disorder }) => disorder! <= 0.5));
+  const limit = scan.matches[4].q!;
+  expect(ids(await show(`max_q=${limit}`))).toEqual(kept(({ q }) => q! <= limit));
+});
+
+test("TSV and GFF3 contain the same matches", async () => {
+  const tsv = await service.ask("GET", `/jobs/${job}/scan?format=tsv`);
+  expect(tsv.headers.get("content-type")).toStartWith("text/tab-separated-values");
+  const [head, ...rows] = tsv.text.trimEnd().split("\n");
+  expect(head.split("\t").slice(0, 9)).toEqual(
+    ["query", "class", "type", "start", "end", "match", "overall_p", "q", "label"], // prettier-ignore
+  );
+  expect(rows.map((row) => row.split("\t").slice(1, 5))).toEqual(
+    scan.matches.map(({ motif, type, start, end }) => [motif, type ?? "", String(start), String(end)]),
+  );
+  const gff3 = (await service.ask("GET", `/jobs/${job}/scan?format=gff3&type=DEG`)).text
+    .trimEnd()
+    .split("\n");
+  expect(gff3.slice(0, 2)).toEqual(["##gff-version 3", "##sequence-region P04637 1 393"]);
+  const degrons = scan.matches.filter(({ type }) => type === "DEG");
+  expect(gff3.slice(2).map((line) => line.split("\t").slice(2, 5))).toEqual(
+    degrons.map(({ start, end }) => ["polypeptide_motif", String(start), String(end)]),
+  );
+  expect(gff3[2]).toContain("Name=MDM2-SWIB;type=DEG;match=FSDLWKLL;");
+});
+
+test.each([
+  ["type=LIG,XYZ", "type"],
+  ["max_q=2", "max_q"],
+  ["disordered=maybe", "disordered"],
+  ["format=xml", "format"],
+  ["sort=q", "sort"],
+])("refuses %s", async (query, field) => {
+  const { status, json } = await service.ask("GET", `/jobs/${job}/scan?${query}`);
+  expect(status).toBe(400);
+  expect(Object.keys(json)).toContain(field);
+});
+
+test("a waiting job has no scan yet, and a job of patterns has one", async () => {
+  const waiting = await openScoringAlone({ corpus: true });
+  try {
+    const { json } = await waiting.ask("POST", "/jobs", {
+      body: { accession: "P04637", allMotifClasses: true },
+    });
+    expect(json.patterns).toHaveLength(NAMES.length);
+    const refused = await waiting.ask("GET", `/jobs/${json.id}/scan`);
+    expect([refused.status, refused.json.code]).toEqual([409, "not_finished"]);
+  } finally {
+    await waiting.close();
+  }
+  const { json } = await service.ask("POST", "/jobs", { body: { accession: "P04637", patterns: ["P..P"] } });
+  await ended(service, json.id);
+  const { json: found } = await service.ask("GET", json.links.scan);
+  expect(found.matches[0]).toMatchObject({ motif: "P..P", type: null });
+});
+
+test("results of earlier versions, which lack overall verdicts, are listed without", () => {
+  const dropped = new Set(["overallPValue", "overallPValueIs", "overallVerdict", "z", "alignment"]);
+  const earlier = JSON.parse(
+    JSON.stringify(SAMPLE.prediction, (name, value) => (dropped.has(name) ? undefined : value)),
+  );
+  const [match] = scanOf({ identifier: "", prediction: earlier }).matches;
+  expect(match).toMatchObject({ overallPValue: null, q: null, label: null, isDisordered: null });
+});
