@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
-import { calibrateCorpus, type Corpora, outdatedMethod } from "../scoring/index.ts";
+import { calibrateCorpus, type Corpora, isEarlierFormat, outdatedMethod } from "../scoring/index.ts";
 import type { Call, Command, Flags } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import { progressLine, transferLine } from "./progress.ts";
@@ -76,6 +76,10 @@ const change = (call: Call, work: (corpora: Corpora, dataDirectory: string) => u
     await work(corpora, config.data_dir);
     const all = corpora.list();
     for (const { name, path } of all) {
+      if (isEarlierFormat(path))
+        call.warn(
+          `${name}: an earlier version of labd packed it, without genes and whole names. Add its FASTA file again: it replaces the corpus.`,
+        );
       const method = outdatedMethod(path);
       if (method !== null)
         call.warn(

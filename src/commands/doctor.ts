@@ -28,7 +28,7 @@ import { systemClock } from "../platform/clock.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { lockDirectory, openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import { Corpora, outdatedMethod } from "../scoring/index.ts";
+import { Corpora, isEarlierFormat, outdatedMethod } from "../scoring/index.ts";
 import { checkSecrets } from "../webhooks/index.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { callServer, serverAddress } from "./with-inventory.ts";
@@ -171,6 +171,11 @@ function checkCorpora(data: string, path: string): CheckResult[] {
             "Restore it from a backup (zstd -d backups/corpora/….labc.zst), or run labd corpus remove and add the FASTA file again.",
           );
         }
+        if (isEarlierFormat(corpus.path))
+          checks.warning(
+            `${corpus.name}: an earlier version of labd packed it, without genes and whole names.`,
+            "Run labd corpus add FILE with its FASTA file again: it replaces the corpus.",
+          );
         const method = outdatedMethod(corpus.path);
         if (method !== null)
           checks.warning(

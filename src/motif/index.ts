@@ -52,10 +52,17 @@ export { neighbourJoining, newick } from "./tree.ts";
 export type { Tree } from "./tree.ts";
 
 /** Protein collections: FASTA in, an immutable block of bytes out. */
-export { CorpusBuilder, CorpusHasher, openCorpus, packCorpus } from "./corpus.ts";
-export type { Corpus, PackedCorpus } from "./corpus.ts";
-export { FastaReader, readFasta, readHeader } from "./fasta.ts";
+export { CorpusBuilder, packCorpus } from "./corpus-builder.ts";
+export type { PackedCorpus } from "./corpus-builder.ts";
+export { CORPUS_VERSION } from "./corpus-format.ts";
+export { CorpusHasher, openCorpus } from "./corpus.ts";
+export type { Corpus } from "./corpus.ts";
+export { searchNames } from "./name-search.ts";
+export type { FoundProtein } from "./name-search.ts";
+export { FastaReader, readFasta } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
+export { readHeader } from "./header.ts";
+export type { ProteinIdentity } from "./header.ts";
 
 /** Null distribution of a corpus, for `Corpus.calibration`. */
 export { calibrationOf, drawMatches, drawnProteins, ENOUGH_DRAWS, MIN_DRAWS } from "./calibration.ts";
@@ -67,5 +74,5 @@ export type { Calibration } from "./p-value.ts";
 export { PatternError } from "./pattern-tree.ts";
 export { SequenceError } from "./query.ts";
 export type { AlignedText } from "./query.ts";
-export { CorpusError } from "./corpus.ts";
+export { CorpusError } from "./corpus-format.ts";
 export { FastaError } from "./fasta.ts";

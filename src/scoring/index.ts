@@ -41,6 +41,7 @@ export {
   type CorpusInfo,
   corpusPath,
   emptyCorpus,
+  isEarlierFormat,
   openCorpusFile,
   verifyCorpusFile,
 } from "./corpus/corpus.ts";

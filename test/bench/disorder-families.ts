@@ -3,7 +3,8 @@
  * accession, tab, name of the family. Run as `bun test/bench/disorder-families.ts disorder_teacher.txt.xz > families.tsv`.
  */
 import { encode } from "../../src/motif/alphabet.ts";
-import { openCorpus, packCorpus } from "../../src/motif/corpus.ts";
+import { packCorpus } from "../../src/motif/corpus-builder.ts";
+import { openCorpus } from "../../src/motif/corpus.ts";
 import { groupByHomology } from "./benchmark-data.ts";
 
 /** Higher than a search's, so that remote relatives of a held-out protein are held out, too. */

@@ -1,6 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { openCorpus } from "../../src/motif/index.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
+import { Corpora } from "../../src/scoring/index.ts";
 import type { CheckResult } from "../../src/platform/check-result.ts";
 import { labd, scratch, serveHere } from "./labd.ts";
 
@@ -51,6 +56,16 @@ test("checks a running server, a stopped one, a damaged corpus, and a missing di
   expect((await labd(["corpus", "list", "--data-dir", data])).stderr).toContain(
     "Run labd corpus calibrate sample again.",
   );
+  const earlier = Bun.gunzipSync(readFileSync(join(import.meta.dir, "../fixtures/corpus-version-1.labc.gz")));
+  const { hash } = openCorpus(earlier);
+  writeFileSync(join(data, "corpora", `${hash}.labc`), earlier);
+  const database = openDatabase(join(data, "labd.sqlite"), MIGRATIONS);
+  new Corpora(data, database, systemClock).adopt(hash);
+  database.close();
+  expect((await examine()).of("corpus").map(({ found }) => found)).toContain(
+    "first: an earlier version of labd packed it, without genes and whole names.",
+  );
+  expect((await labd(["corpus", "remove", "first", "--data-dir", data])).code).toBe(0);
   const bytes = readFileSync(corpus);
   bytes[bytes.length >> 1] ^= 1;
   writeFileSync(corpus, bytes);

@@ -7,7 +7,8 @@ import {
   quantilesOf,
 } from "../../src/motif/calibration.ts";
 import { decode } from "../../src/motif/alphabet.ts";
-import { openCorpus, packCorpus } from "../../src/motif/corpus.ts";
+import { packCorpus } from "../../src/motif/corpus-builder.ts";
+import { openCorpus } from "../../src/motif/corpus.ts";
 import { parsePattern, predict } from "../../src/motif/index.ts";
 import {
   binOf,

@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { decode } from "../../src/motif/alphabet.ts";
-import { CorpusBuilder, CorpusError, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
+import { CorpusBuilder, packCorpus } from "../../src/motif/corpus-builder.ts";
+import { CorpusError } from "../../src/motif/corpus-format.ts";
+import { CorpusHasher, openCorpus } from "../../src/motif/corpus.ts";
+import { searchNames } from "../../src/motif/name-search.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
 
 const FASTA = `>sp|P2|B_HUMAN second OS=Homo sapiens OX=9606
@@ -12,6 +17,10 @@ W
 >P1 a second of that name OS=Homo sapiens OX=9606
 MM
 `;
+/** A corpus that labd 0.2.0 packed. */
+const FIRST_VERSION = Bun.gunzipSync(
+  readFileSync(join(import.meta.dir, "../fixtures/corpus-version-1.labc.gz")),
+);
 const packed = (): Uint8Array => packCorpus("four", readFasta(FASTA));
 
 describe("a packed corpus", () => {
@@ -74,6 +83,50 @@ describe("a packed corpus", () => {
     expect(openCorpus(shared).residues.buffer).toBe(shared.buffer);
   });
 
+  test("keeps whole headers", () => {
+    const corpus = openCorpus(packed());
+    expect(corpus.version).toBe(2);
+    expect(corpus.header(0)).toBe("sp|P2|B_HUMAN second OS=Homo sapiens OX=9606");
+    expect(corpus.identity(0)).toEqual({
+      accession: "P2",
+      description: "second",
+      entryName: "B_HUMAN",
+      gene: null,
+      organism: "Homo sapiens",
+      taxon: 9606,
+    });
+  });
+
+  test("opens version 1, which has names of proteins only", () => {
+    const corpus = openCorpus(FIRST_VERSION);
+    corpus.verify();
+    const hasher = new CorpusHasher();
+    for (const byte of FIRST_VERSION) hasher.update(Uint8Array.of(byte));
+    expect(hasher.matches()).toBe(true);
+    expect([corpus.version, corpus.name, corpus.sequenceCount, corpus.findAccession("P1")]).toEqual([
+      1,
+      "first",
+      2,
+      1,
+    ]);
+    expect(corpus.identity(0)).toEqual({
+      accession: "P2",
+      description: "second",
+      entryName: null,
+      gene: null,
+      organism: "Homo sapiens",
+      taxon: 9606,
+    });
+    expect(searchNames(corpus, "p2", 5).proteins.map(({ description }) => description)).toEqual(["second"]);
+    const builder = new CorpusBuilder("second");
+    builder.addAll(corpus);
+    const again = openCorpus(new Uint8Array(Buffer.concat(builder.finish().chunks)));
+    expect([0, 1].map((i) => [again.accession(i), again.description(i), again.organism(i)])).toEqual([
+      ["P2", "second", "Homo sapiens"],
+      ["P1", "first", "Mus musculus"],
+    ]);
+  });
+
   test("a corpus may be empty", () => {
     const corpus = openCorpus(packCorpus("none", []));
     corpus.verify();
@@ -111,7 +164,7 @@ describe("a damaged corpus is rejected", () => {
   test("rejects a file of another type or version", () => {
     expect(() => openCorpus(new TextEncoder().encode(FASTA.repeat(10)))).toThrow(/not a corpus file/);
     const newer = packed();
-    newer[8] = 2;
-    expect(() => openCorpus(newer)).toThrow(/version 2/);
+    newer[8] = 3;
+    expect(() => openCorpus(newer)).toThrow(/version 3/);
   });
 });

@@ -5,84 +5,11 @@ import {
   FastaReader,
   MAX_HEADER_BYTES,
   readFasta,
-  readHeader,
   type FastaEntry,
 } from "../../src/motif/fasta.ts";
 
 const plain = (entries: FastaEntry[]): [string, string][] =>
   entries.map((entry) => [entry.accession, decode(entry.residues)]);
-
-describe("headers", () => {
-  const cases: [string, string, string, string | null, string | null][] = [
-    [
-      "sp|P04637|P53_HUMAN Cellular tumor antigen p53 OS=Homo sapiens OX=9606 GN=TP53 PE=1 SV=4",
-      "P04637",
-      "Cellular tumor antigen p53",
-      "Homo sapiens",
-      "ox:9606",
-    ],
-    [
-      "sp|P02340|P53_MOUSE Cellular tumor antigen p53 OS=Mus musculus GN=Tp53",
-      "P02340",
-      "Cellular tumor antigen p53",
-      "Mus musculus",
-      "os:mus musculus",
-    ],
-    [
-      "Q02843 GAG_SIVG1 OS=Simian immunodeficiency virus (isolate AGM / clone GRI-1)",
-      "Q02843",
-      "",
-      "Simian immunodeficiency virus (isolate AGM / clone GRI-1)",
-      "os:simian immunodeficiency virus (isolate agm / clone gri-1)",
-    ],
-    ["sp|P04637|P53_HUMAN", "P04637", "", "HUMAN", "id:HUMAN"],
-    ["P53_HUMAN", "P53_HUMAN", "", "HUMAN", "id:HUMAN"],
-    ["tr|A0A183|A0A183_9BILA Some protein", "A0A183", "Some protein", null, null],
-    [
-      "NP_000537.3 cellular tumor antigen p53 isoform a [Homo sapiens]",
-      "NP_000537.3",
-      "cellular tumor antigen p53 isoform a",
-      "Homo sapiens",
-      "os:homo sapiens",
-    ],
-    [
-      "gi|120407068|ref|NP_000537.3| p53 [Homo sapiens]",
-      "NP_000537.3",
-      "p53",
-      "Homo sapiens",
-      "os:homo sapiens",
-    ],
-    [
-      "XP_1.1 kinase [acyl-carrier] [Escherichia coli [K-12]]",
-      "XP_1.1",
-      "kinase [acyl-carrier]",
-      "Escherichia coli [K-12]",
-      "os:escherichia coli [k-12]",
-    ],
-    [
-      "ENSMUSP00000104298.3 pep chromosome:GRCm39:11:69471185:69482699:1 gene:ENSMUSG00000059552.14 " +
-        "gene_symbol:Trp53 description:transformation related protein 53 [Source:MGI Symbol;Acc:MGI:98834]",
-      "ENSMUSP00000104298.3",
-      "transformation related protein 53",
-      null,
-      "ensembl:ENSMUS",
-    ],
-    [
-      "ENSP00000269305.9 pep chromosome:GRCh38:17:1:2:-1",
-      "ENSP00000269305.9",
-      "pep chromosome:GRCh38:17:1:2:-1",
-      null,
-      "ensembl:ENS",
-    ],
-    ["pdb|1TUP|A tumour suppressor", "1TUP_A", "tumour suppressor", null, null],
-    ["O60108", "O60108", "", null, null],
-    ["  my_protein  [not closed", "my_protein", "[not closed", null, null],
-  ];
-  test.each(cases)("%s", (header, accession, description, organism, speciesKey) => {
-    const read = readHeader(header);
-    expect(read).toEqual({ header: header.trim(), accession, description, organism, speciesKey });
-  });
-});
 
 describe("records", () => {
   test("ignores line ends, case, blank lines and comments", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { encode, GAP, X } from "../../src/motif/alphabet.ts";
-import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
+import { packCorpus } from "../../src/motif/corpus-builder.ts";
+import { openCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { findHomologs, type HomologOptions } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";

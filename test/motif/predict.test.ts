@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
-import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
+import { packCorpus } from "../../src/motif/corpus-builder.ts";
+import { type Corpus, openCorpus } from "../../src/motif/corpus.ts";
 import {
   DEFAULTS,
   findHits,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
-import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
+import { packCorpus } from "../../src/motif/corpus-builder.ts";
+import { openCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { maskLowComplexity } from "../../src/motif/complexity.ts";
 import { sortHits, search, searchRanges, claimRanges, type SearchOptions } from "../../src/motif/search.ts";
 import { SCORING } from "../../src/motif/blosum-kernel.ts";

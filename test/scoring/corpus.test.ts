@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,7 +13,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/alphabet.ts";
-import { Corpora, emptyCorpus, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
+import { type Calibration, openCorpus } from "../../src/motif/index.ts";
+import {
+  calibrationPath,
+  calibrationText,
+  readCalibration,
+} from "../../src/scoring/corpus/calibration-file.ts";
+import { Corpora, emptyCorpus, isEarlierFormat, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 import { CAN_MOUNT, quietly, smallDisk, UNLESS_MOUNTED } from "../executable/small-disk.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
@@ -36,7 +43,7 @@ function open(directory: string): Corpora {
   return new Corpora(directory, database, { now: () => ++time, newId: () => "unused" });
 }
 
-const files = (): string[] => readdirSync(join(directory, "corpora"));
+const files = (): string[] => readdirSync(join(directory, "corpora")).sort();
 
 /** The bytes as a stream of pieces of this size. */
 function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Uint8Array> {
@@ -48,6 +55,46 @@ function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Ui
     },
   });
 }
+
+/** Stores the corpus of test/fixtures, which labd 0.2.0 packed from EARLIER, as that version did. */
+function storeEarlierFormat(): string {
+  const bytes = Bun.gunzipSync(readFileSync(join(import.meta.dir, "../fixtures/corpus-version-1.labc.gz")));
+  const { hash } = openCorpus(bytes);
+  mkdirSync(join(directory, "corpora"), { recursive: true });
+  writeFileSync(join(directory, "corpora", `${hash}.labc`), bytes);
+  const source = new Bun.CryptoHasher("sha256").update(EARLIER).digest("hex");
+  writeFileSync(join(directory, "corpora", `${hash}.source`), source);
+  corpora.adopt(hash);
+  return hash;
+}
+const EARLIER =
+  ">sp|P2|B_HUMAN second OS=Homo sapiens OX=9606 GN=BB\nMKVLAW\n>P1 first [Mus musculus]\nACDEF\n";
+
+describe("a corpus of an earlier format", () => {
+  test("is replaced when its FASTA is added again, and stays in use", async () => {
+    const hash = storeEarlierFormat();
+    const former = corpora.find("first");
+    expect(isEarlierFormat(former.path)).toBe(true);
+    const calibration = { bins: [], shift: 0 } as unknown as Calibration;
+    writeFileSync(calibrationPath(former.path), calibrationText(calibration, hash));
+    await corpora.add({ name: "other", bytes: FASTA });
+    const added = await corpora.add({ name: "first", bytes: EARLIER });
+    expect(added).toMatchObject({ name: "first", sequences: 2, active: true });
+    expect(added.hash).not.toBe(hash);
+    expect(isEarlierFormat(added.path)).toBe(false);
+    expect(openCorpusFile(added.path).identity(0).gene).toBe("BB");
+    expect(readCalibration(added.path)).toMatchObject({ corpus: added.hash, calibration });
+    expect(corpora.list().map(({ name }) => name)).toEqual(["other", "first"]);
+    expect(files().some((file) => file.startsWith(hash))).toBe(false);
+    expect(await corpora.add({ name: "first", bytes: EARLIER })).toEqual(added);
+  });
+
+  test("is kept when another FASTA has its name", async () => {
+    storeEarlierFormat();
+    expect((await rejection(corpora.add({ name: "first", bytes: FASTA }))).message).toMatch(/has this name/);
+    expect(corpora.find("first").active).toBe(true);
+  });
+});
 
 describe("adding a corpus", () => {
   test("stores the proteins under their hash, and uses the first corpus", async () => {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { basename, dirname } from "node:path";
 import { type Calibration, METHOD } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
+import { writeDurably } from "./durable-file.ts";
 
 /** Path of a corpus's calibration, which belongs to that content and method version. */
 export function calibrationPath(corpusPath: string): string {
@@ -81,6 +82,16 @@ export function readCalibration(corpusPath: string): ReadCalibration | null {
 export function calibrationFileText(corpusPath: string): string | null {
   const path = calibrationPath(corpusPath);
   return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, "utf8") : null;
+}
+
+/** Gives the calibration of a corpus to one with the same sequences. */
+export function copyCalibration(from: string, to: string, corpusHash: string): void {
+  dropRejected(from);
+  const own = readCalibration(from);
+  if (own)
+    writeDurably(calibrationPath(to), [
+      new TextEncoder().encode(calibrationText(own.calibration, corpusHash)),
+    ]);
 }
 
 /** Removes the calibrations of a corpus, also those by earlier versions. @param kept method of the one to keep */

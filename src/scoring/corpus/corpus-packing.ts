@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+  CORPUS_VERSION,
   CorpusBuilder,
   CorpusError,
   type FastaEntry,
@@ -209,6 +210,7 @@ function restore(paths: string[], builder: CorpusBuilder): SegmentEnd | null {
     try {
       const segment = openCorpus(readFileSync(path));
       segment.verify();
+      if (segment.version !== CORPUS_VERSION) throw new CorpusError("packed by an earlier version of labd");
       builder.addAll(segment);
       end = JSON.parse(segment.name) as SegmentEnd;
     } catch (error) {

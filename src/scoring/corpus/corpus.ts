@@ -1,11 +1,33 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, join } from "node:path";
-import { type Corpus, CorpusError, FastaError, METHOD, openCorpus, packCorpus } from "../../motif/index.ts";
+import {
+  type Corpus,
+  CORPUS_VERSION,
+  CorpusError,
+  FastaError,
+  METHOD,
+  openCorpus,
+  packCorpus,
+} from "../../motif/index.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { calibrationStamp, readCalibration, removeCalibrations } from "./calibration-file.ts";
+import {
+  calibrationStamp,
+  copyCalibration,
+  readCalibration,
+  removeCalibrations,
+} from "./calibration-file.ts";
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
@@ -87,6 +109,19 @@ function mapOrRead(path: string): Uint8Array {
   }
 }
 
+/** Whether an earlier version of labd packed it, without names of genes; false for a file that cannot be read. */
+export function isEarlierFormat(path: string): boolean {
+  try {
+    const head = new Uint8Array(12);
+    const file = openSync(path, "r");
+    readSync(file, head);
+    closeSync(file);
+    return new DataView(head.buffer).getUint32(8, true) < CORPUS_VERSION;
+  } catch {
+    return false;
+  }
+}
+
 /** Path of a corpus in a data directory. */
 export const corpusPath = (dataDirectory: string, hash: string): string =>
   join(dataDirectory, "corpora", `${hash}.labc`);
@@ -143,24 +178,38 @@ export class Corpora {
     } catch (error) {
       throw corpusProblem(error, name);
     }
-    const { hash, source, sequences, residues } = packed;
+    const { hash, source, sequences } = packed;
     if (sequences === 0) {
       throw new Problem("invalid_request", `corpus ${name}: the file contains no sequences. Expected FASTA.`);
     }
     const known = this.#find("hash = ?", hash) ?? (await this.#withSource(() => source));
-    if (known && this.#isIntact(known)) {
+    if (known && this.#isCurrent(known)) {
       dropSegments(this.#directory, name);
       return known;
     }
-    if (!known && this.#find("name = ?", name)) {
+    this.#store(name, packed, this.#earlierFormat(source));
+    return this.#find("hash = ?", hash)!;
+  }
+
+  /** @param former the corpus that it replaces */
+  #store(name: string, packed: Packed, former: CorpusInfo | undefined): void {
+    const { hash, source, sequences, residues, byteLength } = packed;
+    const namesake = this.#find("name = ?", name);
+    if (namesake && namesake.hash !== hash && namesake.hash !== former?.hash) {
       dropSegments(this.#directory, name);
       throw new Problem("conflict", `corpus ${name}: another corpus has this name. Choose another name.`);
     }
     writeDurably(this.#path(hash), packed.chunks);
     writeDurably(this.#sourcePath(hash), [new TextEncoder().encode(source)]);
-    this.#insert({ hash, name, sequences, residues, bytes: packed.byteLength });
+    if (former) copyCalibration(former.path, this.#path(hash), hash);
+    this.#insert({ hash, name, sequences, residues, bytes: byteLength }, former);
+    if (former) this.#removeFiles(former);
     dropSegments(this.#directory, name);
-    return this.#find("hash = ?", hash)!;
+  }
+
+  /** The corpus that an earlier version of labd packed from this source, to be replaced. */
+  #earlierFormat(source: string): CorpusInfo | undefined {
+    return this.list().find(({ hash, path }) => this.#sourceOf(hash) === source && isEarlierFormat(path));
   }
 
   /**
@@ -183,10 +232,15 @@ export class Corpora {
     return this.#find("hash = ?", hash)!;
   }
 
-  #insert(added: Pick<CorpusInfo, "hash" | "name" | "sequences" | "residues" | "bytes">): void {
+  /** @param former the corpus that it replaces, in use or not */
+  #insert(
+    added: Pick<CorpusInfo, "hash" | "name" | "sequences" | "residues" | "bytes">,
+    former?: CorpusInfo,
+  ): void {
     const { hash, name, sequences, residues, bytes } = added;
     this.database
       .transaction(() => {
+        if (former) this.database.query("DELETE FROM corpus WHERE hash = ?").run(former.hash);
         this.database
           .query(
             `INSERT INTO corpus (hash, name, sequences, residues, bytes, added, active)
@@ -214,10 +268,14 @@ export class Corpora {
         this.#note("corpus.remove", found);
       })
       .immediate();
-    rmSync(found.path, { force: true });
-    removeCalibrations(found.path);
-    rmSync(this.#sourcePath(found.hash), { force: true });
+    this.#removeFiles(found);
     return { ...found, active: false };
+  }
+
+  #removeFiles({ path, hash }: CorpusInfo): void {
+    rmSync(path, { force: true });
+    removeCalibrations(path);
+    rmSync(this.#sourcePath(hash), { force: true });
   }
 
   /** Removes leftovers of killed processes, and downloads that were abandoned a week ago. */
@@ -239,18 +297,23 @@ export class Corpora {
 
   /** The corpus made from this FASTA, or null. The digest is computed only if there is a candidate. */
   async #withSource(digest: () => string | Promise<string>): Promise<CorpusInfo | null> {
-    const candidates = this.list().filter(({ hash }) => existsSync(this.#sourcePath(hash)));
+    const candidates = this.list().filter(({ hash }) => this.#sourceOf(hash) !== null);
     if (candidates.length === 0) return null;
     const wanted = await digest();
-    const found = candidates.find(({ hash }) => readFileSync(this.#sourcePath(hash), "utf8") === wanted);
-    return found && this.#isIntact(found) ? found : null;
+    const found = candidates.find(({ hash }) => this.#sourceOf(hash) === wanted);
+    return found && this.#isCurrent(found) ? found : null;
   }
 
-  /** Whether its file is unchanged; a damaged one is written again. */
-  #isIntact(info: CorpusInfo): boolean {
+  /** SHA-256 of the FASTA that it was packed from, or null if that is not known. */
+  #sourceOf(hash: string): string | null {
+    const path = this.#sourcePath(hash);
+    return existsSync(path) ? readFileSync(path, "utf8") : null;
+  }
+
+  /** Whether its file is unchanged and of the current format; others are written again. */
+  #isCurrent(info: CorpusInfo): boolean {
     try {
-      this.verify(info);
-      return true;
+      return verifyCorpusFile(info.path, info.hash).version === CORPUS_VERSION;
     } catch (error) {
       if (error instanceof Problem && error.code === "bad_corpus") return false;
       throw error;
