@@ -65,7 +65,7 @@ const RULES: Record<string, Rule> = {
     files: ["src/accounts", "src/removed-settings.ts", ...PLATFORM],
     packages: ["node:"],
   },
-  "src/web": { files: [], packages: ["preact"] },
+  "src/web": { files: ["src/motif/protein-text.ts"], packages: ["preact"] },
   "src/web/inventory": { files: ["src/web"], packages: ["preact", "zxing-wasm"] },
   "src/web/document.tsx": { files: ["src/web"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { files: ["src/web", "src/platform", "src/problem.ts"], packages: ["elysia"] },

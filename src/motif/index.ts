@@ -70,6 +70,10 @@ export type { Draw } from "./calibration.ts";
 export { NULL_BINS } from "./p-value.ts";
 export type { Calibration } from "./p-value.ts";
 
+/** Sequences as people paste them. */
+export { placeOf, readProteinText } from "./protein-text.ts";
+export type { ProteinText } from "./protein-text.ts";
+
 /** Errors of invalid input. */
 export { PatternError } from "./pattern-tree.ts";
 export { SequenceError } from "./query.ts";

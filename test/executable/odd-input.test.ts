@@ -42,12 +42,15 @@ const CASES: Case[] = [
     sequence: [...query].map((letter, i) => (i % 15 === 7 ? "BJOUXZ"[(i / 15) | 0] : letter)).join(""),
   },
   { name: "a character that is no letter", sequence: `${query.slice(0, 50)}7${query.slice(50)}` },
+  { name: "words", sequence: "hello world protein 123" },
+  { name: "a sequence as in GenBank", sequence: `        1 ${query.toLowerCase().replace(/.{10}/g, "$& ")}` },
   { name: "no homolog", sequence: stranger, pattern: stranger.slice(40, 43) },
   { name: `${FAMILY.toLocaleString("en")} homologs`, sequence: query },
   { name: "a pattern that matches everywhere", sequence: query, pattern: "." },
   { name: "a pattern that matches nowhere", sequence: query, pattern: "WWWWWW" },
   { name: "a pattern that matches nothing but the empty text", sequence: query, pattern: "A{0}" },
   { name: "a pattern without meaning", sequence: query, pattern: "A{5,2}" },
+  { name: "a pattern in another notation", sequence: query, pattern: "P-x(2)-P" },
   { name: "no corpus", sequence: query, corpus: "missing" },
   { name: "a corpus cut short", sequence: query, corpus: "cut short" },
   { name: "a corpus whose tables are altered", sequence: query, corpus: "altered" },
@@ -164,7 +167,7 @@ test("SOAP, JSON and command line respond to unusual input as test/golden/odd-in
       const soap = await scoreBySoap(server.url, one);
       const command = await scoreByCommand(directory, one);
       const isScored = json.includes("homologs;");
-      if (isScored) expect(soap).toBe(json);
+      if (isScored && soap.includes("homologs;")) expect(soap).toBe(json);
       if (isScored && command.includes("homologs;")) expect(command).toBe(json);
       const cells =
         json === soap && soap === command ? [json, "the same", "the same"] : [command, json, soap];

@@ -219,8 +219,23 @@ describe("rejects submissions with errors by field", () => {
     ["two queries", { ...good, accession: "P04637" }, { querySequence: "exactly one of" }],
     ["an unknown accession", { accession: "P0" }, { accession: "no protein" }],
     ["a number as accession", { accession: 7 }, { accession: "Must be a string or null." }],
-    ["lower case", { querySequence: "MKlT" }, { querySequence: "character 3 is U+006C 'l'" }],
-    ["a no-break space", { querySequence: "MK\u00a0" }, { querySequence: "character 3 is U+00A0;" }],
+    [
+      "a digit",
+      { querySequence: "MK1T" },
+      { querySequence: "character 3: the digit 1 stands within letters" },
+    ],
+    [
+      "words",
+      { querySequence: "hello world protein 123" },
+      { querySequence: "character 21: the number 123" },
+    ],
+    [
+      "a sentence",
+      { querySequence: "This is a protein" },
+      { querySequence: "character 1: these look like words" },
+    ],
+    ["two records", { querySequence: ">a\nMK\n>b\nMK" }, { querySequence: "2 FASTA records" }],
+    ["a digit in a record", { querySequence: ">a b\nMK1T" }, { querySequence: "character 8: the digit 1" }],
     ["a long query", { querySequence: "M".repeat(1001) }, { querySequence: "1001 residues; at most 1000" }],
     [
       "an unknown model",
@@ -312,6 +327,15 @@ describe("an expression", () => {
       informationContent: expect.closeTo(10.605, 2),
       suggestions: [],
     });
+  });
+
+  test("a sequence may be a FASTA record in lower case, whose header names the query", async () => {
+    const querySequence = `>sp|P04637|P53_HUMAN Cellular tumor antigen\r\n${P53.slice(0, 60).toLowerCase()}\r\n${P53.slice(60)}*\r\n`;
+    const body = { querySequence, patterns: ["F...W..[VIL]"] };
+    const { status, json } = await service.ask("POST", "/jobs", { body });
+    expect([status, json.identifier, json.queryLength]).toEqual([202, "P04637", 393]);
+    const own = await service.ask("POST", "/jobs", { body: { ...body, identifier: "mine" } });
+    expect(own.json.identifier).toBe("mine");
   });
 
   test("an expression in another notation is rejected with the one that was likely meant", async () => {

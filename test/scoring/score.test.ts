@@ -78,6 +78,7 @@ describe("a batch", () => {
     ["P04637\tP..P\nP04637\n", "invalid_request", "line 2, pattern: empty"],
     ["\tP..P\n", "invalid_request", "line 1, query: empty"],
     ["query\tpattern\nQ9_NONE\tP..P\n", "invalid_request", "line 2, query: neither an accession"],
+    ["hello world\tP..P\n", "invalid_request", "nor a sequence: character 1: these look like words"],
     ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
     ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Similar names: LIG_PCNA_PIPBox_"],
     [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
@@ -91,6 +92,15 @@ describe("a batch", () => {
   test("rejects bytes that are not UTF-8", () => {
     expect(() => scoring.readBatch(new Uint8Array([0x41, 0xff]))).toThrow(/UTF-8/);
   });
+});
+
+test("reads FASTA with comments, numbers, blocks, stop codons and small letters", () => {
+  const patterns = { regularExpression: ["P..P"], elmIdentifierName: [] };
+  const fasta = "; made by hand\n>a one\r\n  1 meepqsdpsv epplsqetfs\r\n 21 dl*wkllp*\r\n;end\n>b\nMKu\n\n";
+  expect(scoring.readSequences({ fasta, ...patterns })).toMatchObject([
+    { name: "a", description: "one", sequence: "MEEPQSDPSVEPPLSQETFSDLXWKLLP" },
+    { name: "b", description: "", sequence: "MKU" },
+  ]);
 });
 
 test("threads score sequences like one thread, in the same order", async () => {
@@ -141,7 +151,16 @@ test("options of the method apply to every way of scoring", async () => {
 
 test.each([
   [{ fasta: "" }, "invalid_request", "no sequence"],
-  [{ fasta: ">a\nM1" }, "invalid_request", "line 2"],
+  [{ fasta: ">a\nM1" }, "invalid_request", "FASTA line 2, character 2: the digit 1 stands within letters"],
+  [
+    { fasta: ">a\r\nMK\r\n>b\r\nhello world\r\n" },
+    "invalid_request",
+    "FASTA line 4, character 1: these look",
+  ],
+  [{ fasta: ">a\nMK\nhello world protein 123" }, "invalid_request", "line 3, character 21: the number 123"],
+  [{ fasta: "\nMK" }, "invalid_request", "FASTA line 2: expected a header that starts with >"],
+  [{ fasta: ">a\n\n>b\nMK" }, "invalid_request", "FASTA line 1: the record has no residues"],
+  [{ fasta: ">a\nMK\n> \nMK" }, "invalid_request", "FASTA line 3: the header has no identifier"],
   [{ fasta: `>a\nM\n>long\n${"A".repeat(401)}` }, "invalid_request", "long: 401 residues"],
   [{ regularExpression: ["A", "("] }, "invalid_pattern", "regularExpression 2"],
   [{ elmIdentifierName: ["NO"] }, "unknown_motif_class", "elmIdentifierName 1"],

@@ -31,20 +31,58 @@ import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 test.each<[string, object]>([
   ["  \n", { kind: "empty" }],
-  ["P04637", { kind: "proteins", entries: [{ name: "P04637", sequence: null }] }],
-  ["sp|P04637|P53_HUMAN", { kind: "proteins", entries: [{ name: "sp|P04637|P53_HUMAN", sequence: null }] }],
+  ["P04637", { kind: "proteins", entries: [{ name: "P04637", sequence: null, line: 1 }] }],
+  [
+    "sp|P04637|P53_HUMAN",
+    { kind: "proteins", entries: [{ name: "sp|P04637|P53_HUMAN", sequence: null, line: 1 }] },
+  ],
   [
     "P04637\nQ9XYZ1, A0A024",
-    { kind: "proteins", entries: ["P04637", "Q9XYZ1", "A0A024"].map((name) => ({ name, sequence: null })) },
+    {
+      kind: "proteins",
+      entries: [
+        { name: "P04637", sequence: null, line: 1 },
+        { name: "Q9XYZ1", sequence: null, line: 2 },
+        { name: "A0A024", sequence: null, line: 2 },
+      ],
+    },
+  ],
+  // Lists with one protein on each line.
+  [
+    "KRAS\r\n# a remark\n\nTP53\nEGFR",
+    {
+      kind: "proteins",
+      entries: [
+        { name: "KRAS", sequence: null, line: 1 },
+        { name: "TP53", sequence: null, line: 4 },
+        { name: "EGFR", sequence: null, line: 5 },
+      ],
+    },
+  ],
+  [
+    "KRAS\nEGFR\nINS",
+    {
+      kind: "proteins",
+      entries: [expect.anything(), expect.anything(), { name: "INS", sequence: null, line: 3 }],
+    },
+  ],
+  [
+    "MKTAYIAKQR\nQISFVKSHFS\nRQ",
+    { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQRQISFVKSHFSRQ" }] },
+  ],
+  [
+    "hello world, this is protein 123",
+    { kind: "wrong", message: expect.stringMatching(/^character 12: “,” is not an amino-acid letter/) },
   ],
   [
     "P04637 MEEP",
     {
       kind: "wrong",
-      message: "“P04637” is an accession, but the rest is not. Enter either accessions or sequences.",
+      message:
+        "character 1: “P04637” is an accession, but the rest is not. Enter either accessions or sequences.",
     },
   ],
-  ["mkt ayi\nAKQR*", { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQR" }] }],
+  ["mktayi\nAKQR*", { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQR" }] }],
   // As GenBank prints sequences.
   ["  1 mktayiakqr\n 61 qisfvk", { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQRQISFVK" }] }],
   [
@@ -58,8 +96,25 @@ test.each<[string, object]>([
     },
   ],
   [">\nMKT", { kind: "proteins", entries: [{ name: "sequence 1", sequence: "MKT" }] }],
-  ["MKT-AYI", { kind: "wrong", message: "“-” is not an amino-acid letter. Use one-letter codes." }],
-  [">a\n>b\nMK", { kind: "wrong", message: "a: there is no sequence below the header." }],
+  [
+    "MKT-AYI",
+    {
+      kind: "wrong",
+      message:
+        "character 4: “-” is not an amino-acid letter. Expected a protein sequence in one-letter codes.",
+    },
+  ],
+  [
+    ">a\nMKT\n>b\nMK9T",
+    {
+      kind: "wrong",
+      message: expect.stringMatching(/^line 4, character 3: b: the digit 9 stands within letters/),
+    },
+  ],
+  [
+    ">a\n>b\nMK",
+    { kind: "wrong", message: "line 1, character 1: a: there is no sequence below the header." },
+  ],
 ])("parses the input %p", (text, understood) => {
   expect(readProtein(text)).toEqual(understood as ReturnType<typeof readProtein>);
 });

@@ -30,9 +30,15 @@ export const Submission = schema(
   Type.Object(
     {
       identifier: optional(
-        text("The client's name for the query, returned with the result. Default: the accession."),
+        text(
+          "The client's name for the query, returned with the result. Default: the accession, or that of the FASTA header.",
+        ),
       ),
-      querySequence: optional(text("The protein in letters A to Z; white space is ignored.")),
+      querySequence: optional(
+        text(
+          "The protein in one-letter codes of either case, also as one FASTA record or as in GenBank and UniProt, with white space and numbers that count residues. Texts that are no protein are rejected.",
+        ),
+      ),
       accession: optional(text("A protein of the corpus in use, instead of a sequence.")),
       scoringModel: optional(
         oneOf<ScoringModel>(

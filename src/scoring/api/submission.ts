@@ -5,10 +5,11 @@ import {
   didYouMean,
   parsePattern,
   PatternError,
+  readHeader,
+  readProteinText,
   SCORING_MODELS,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { describeCharacter } from "../contract/characters.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobSubmission } from "./handlers.ts";
 import type { Submission } from "./json-schemas.ts";
@@ -22,13 +23,13 @@ interface SubmissionContext {
 }
 
 /**
- * A submission in the terms of the service: an accession is replaced by its sequence, and names the query by default.
+ * A submission in the terms of the service: an accession is replaced by its sequence. It, or the header of a FASTA record, names the query by default.
  * @throws Problem with all errors by field: invalid_request, or invalid_pattern or unknown_motif_class if all agree
  */
 export function readSubmission(body: Static<typeof Submission>, context: SubmissionContext): JobSubmission {
   const errors = new FieldErrors();
-  const { accession, patterns = [], motifClasses = [], allMotifClasses = false } = body;
-  const querySequence = readQuery(body, context, errors);
+  const { patterns = [], motifClasses = [], allMotifClasses = false } = body;
+  const { name, sequence: querySequence } = readQuery(body, context, errors);
   for (const [i, pattern] of patterns.entries()) {
     const problem = patternProblem(pattern);
     if (problem)
@@ -46,7 +47,7 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
     errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
   errors.check();
   return {
-    identifier: body.identifier ?? accession ?? "",
+    identifier: body.identifier ?? name,
     querySequence,
     scoringModel: body.scoringModel ?? SCORING_MODELS[0],
     regularExpression: patterns,
@@ -67,40 +68,47 @@ export function patternProblem(expression: string): { text: string; position: nu
   }
 }
 
+/** The name and the letters of the query; empty where there is an error. */
 function readQuery(
   { querySequence, accession }: Static<typeof Submission>,
   { corpus, maxQueryLength }: SubmissionContext,
   errors: FieldErrors,
-): string {
-  if ((querySequence === undefined) === (accession === undefined)) {
-    errors.add("querySequence", "give exactly one of querySequence and accession.");
-    return "";
-  }
+): Query {
+  const fail = (field: string, text: string): Query => {
+    errors.add(field, text);
+    return { name: "", sequence: "" };
+  };
+  if ((querySequence === undefined) === (accession === undefined))
+    return fail("querySequence", "give exactly one of querySequence and accession.");
   const field = accession === undefined ? "querySequence" : "accession";
-  const sequence = querySequence ?? proteinOf(corpus(), accession!);
-  if (sequence === null) {
-    errors.add(field, "the corpus in use has no protein with this accession.");
-    return "";
-  }
-  const problem = sequenceProblem(sequence, maxQueryLength);
-  if (problem) errors.add(field, problem);
-  return sequence;
+  const query = accession === undefined ? readRecord(querySequence!) : proteinOf(corpus(), accession);
+  if ("problem" in query) return fail(field, query.problem);
+  const { length } = query.sequence;
+  if (length <= maxQueryLength) return query;
+  return fail(field, `${length} residues; at most ${maxQueryLength} are scored.`);
 }
 
-function proteinOf(corpus: Corpus, accession: string): string | null {
+interface Query {
+  name: string;
+  sequence: string;
+}
+
+function proteinOf(corpus: Corpus, accession: string): Query | { problem: string } {
   const index = corpus.findAccession(accession);
-  if (index < 0) return null;
-  return decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
+  if (index < 0) return { problem: "the corpus in use has no protein with this accession." };
+  const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
+  return { name: accession, sequence: decode(residues) };
 }
 
-function sequenceProblem(sequence: string, maxLength: number): string | null {
-  const at = sequence.search(/[^A-Z \t\r\n]/);
-  if (at >= 0) {
-    return `character ${at + 1} is ${describeCharacter(sequence.slice(at))}; allowed are the letters A to Z and white space (space, tab, CR, LF).`;
-  }
-  const length = sequence.replace(/[ \t\r\n]+/g, "").length;
-  if (length <= maxLength) return null;
-  return `${length} residues; at most ${maxLength} are scored.`;
+/** A sequence, or one FASTA record. */
+function readRecord(text: string): Query | { problem: string } {
+  const header = /^\s*>(.*)/.exec(text);
+  const records = text.match(/^[ \t]*>/gm)?.length ?? 0;
+  if (header && records > 1) return { problem: `${records} FASTA records; start one job for each.` };
+  const start = header?.[0].length ?? 0;
+  const { sequence, fault } = readProteinText(text.slice(start));
+  if (fault) return { problem: `character ${start + fault.position + 1}: ${fault.reason}` };
+  return { name: header ? readHeader(header[1]).accession : "", sequence };
 }
 
 /** Collects the errors of all fields, so that a client gets them at once. */

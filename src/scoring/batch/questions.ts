@@ -3,11 +3,11 @@ import {
   type Corpus,
   decode,
   didYouMean,
-  FastaError,
   parsePattern,
   PatternError,
-  readFasta,
+  placeOf,
   readHeader,
+  readProteinText,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
@@ -49,17 +49,11 @@ export function readSequences(
   { classes, maxQueryLength }: ReadingContext,
 ): NamedQuestion[] {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
-  let records: ReturnType<typeof readFasta>;
-  try {
-    records = readFasta(fasta);
-  } catch (cause) {
-    if (cause instanceof FastaError) throw new Problem("invalid_request", `${cause.message}.`, { cause });
-    throw cause;
-  }
+  const records = readQueries(utf8(fasta, "FASTA file"));
   if (records.length === 0) throw new Problem("invalid_request", "There is no sequence. Expected FASTA.");
-  return records.map(({ accession: name, description, residues }) => {
-    requireLength(residues.length, maxQueryLength, name);
-    return { name, description, sequence: decode(residues), patterns };
+  return records.map(({ name, description, sequence }) => {
+    requireLength(sequence.length, maxQueryLength, name);
+    return { name, description, sequence, patterns };
   });
 }
 
@@ -129,14 +123,66 @@ export function readBatch(
   return [...questions.values()];
 }
 
+/** The records of FASTA, as strict about their letters as the other interfaces. @throws Problem naming line and character */
+function readQueries(text: string): Omit<NamedQuestion, "patterns">[] {
+  let line = 1;
+  return text.split(/^(?=>)/m).flatMap((record) => {
+    const start = line;
+    line += lineCount(record);
+    return record.startsWith(">") ? [readRecord(record, start)] : requireNoResidues(record, start);
+  });
+}
+
+const lineCount = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0;
+const withoutComments = (text: string): string =>
+  text.replaceAll(/^;.*$/gm, (comment) => " ".repeat(comment.length));
+
+function requireNoResidues(text: string, line: number): [] {
+  const at = withoutComments(text).search(/\S/);
+  if (at < 0) return [];
+  throw fastaProblem(
+    line + lineCount(text.slice(0, at)),
+    ": expected a header that starts with > before the first residues",
+  );
+}
+
+/** @param line of the header */
+function readRecord(record: string, line: number): Omit<NamedQuestion, "patterns"> {
+  const [header] = record.slice(1).split(/[\r\n]/, 1);
+  const { accession: name, description } = readHeader(header);
+  if (name === "") throw fastaProblem(line, ": the header has no identifier");
+  const body = " ".repeat(header.length + 1) + withoutComments(record.slice(header.length + 1));
+  const { sequence, fault } = readProteinText(withoutInnerStops(body));
+  if (fault) {
+    const place = placeOf(body, fault.position);
+    throw fastaProblem(line + place.line - 1, `, character ${place.character}: ${fault.reason}`);
+  }
+  if (sequence === "") throw fastaProblem(line, ": the record has no residues");
+  return { name, description, sequence };
+}
+
+/** Genome projects write stop codons as *; an inner one is an unknown residue. */
+function withoutInnerStops(body: string): string {
+  let end = body.length;
+  while (end > 0 && !/[A-Za-z]/.test(body[end - 1])) end--;
+  return body.slice(0, end).replaceAll("*", "X") + body.slice(end);
+}
+
+const fastaProblem = (line: number, reason: string): Problem =>
+  new Problem("invalid_request", `FASTA line ${line}${reason.replace(/\.$/, "")}.`);
+
 function findQuery(query: string, corpus: Corpus, line: number): { sequence: string; description: string } {
   const index = corpus.findAccession(query);
   if (index >= 0) {
     const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
     return { sequence: decode(residues), description: corpus.description(index) };
   }
-  if (/^[A-Za-z]+$/.test(query)) return { sequence: query, description: "" };
-  throw batchProblem(line, "query: neither an accession of the corpus in use nor a sequence (letters only).");
+  const { sequence, fault } = readProteinText(query);
+  if (!fault) return { sequence, description: "" };
+  throw batchProblem(
+    line,
+    `query: neither an accession of the corpus in use nor a sequence: character ${fault.position + 1}: ${fault.reason}`,
+  );
 }
 
 /** Whatever parses as an expression is one; anything else must be the name of a motif class. */
