@@ -20,6 +20,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "motif-classes": "Named motifs.",
   corpus: "The protein collection in use.",
   corpora: "Protein collections.",
+  proteins: "Proteins of the collection in use, by name.",
   setup: "The first administrator.",
   password: "Your password.",
   confirmation: "Confirmation of your identity.",

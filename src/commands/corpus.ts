@@ -2,11 +2,18 @@ import { basename } from "node:path";
 import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
-import { calibrateCorpus, type Corpora, isEarlierFormat, outdatedMethod } from "../scoring/index.ts";
+import {
+  calibrateCorpus,
+  type Corpora,
+  findProteins,
+  isEarlierFormat,
+  outdatedMethod,
+} from "../scoring/index.ts";
 import type { Call, Command, Flags } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import { progressLine, transferLine } from "./progress.ts";
 import { CORPUS_SOURCE_FLAGS, readToken } from "./token-file.ts";
+import { textTable } from "./text-table.ts";
 import { withScoring } from "./with-data.ts";
 
 /** Name of the embedded corpus. */
@@ -30,6 +37,7 @@ export const corpus: Command = {
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
     "FASTA, plain or compressed with gzip or zstd; - reads standard input. After an interruption the same\n" +
     "command continues. Results keep the name of their corpus after its removal.\n" +
+    "labd corpus find BRCA1 mouse\n" +
     "labd corpus pull $HASH --from https://labd.example.org --token-file token.txt",
   actions: {
     add: {
@@ -49,6 +57,15 @@ export const corpus: Command = {
       summary: "Use a corpus for jobs from now on.",
       operands: "NAME",
       run: (call) => change(call, (corpora) => corpora.use(call.operands[0])),
+    },
+    find: {
+      summary: "Find proteins of the active corpus by accession, name, gene or species.",
+      operands: "WORD…",
+      flags: {
+        "--limit 1-1000": "Most proteins; 20 by default.",
+        "--format text|json": "Output format; text by default.",
+      },
+      run: find,
     },
     verify: { summary: "Read every byte of one corpus or all.", operands: "[NAME]", run: verify },
     calibrate: {
@@ -113,6 +130,23 @@ async function add(corpora: Corpora, call: Call): Promise<void> {
 
 const nameOf = (file: string): string =>
   file === "-" ? "stdin" : basename(file).replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "");
+
+function find(call: Call): Promise<void> {
+  return withScoring(call, async ({ corpora }) => {
+    if (!corpora.active()) throw new Problem("not_found", NONE.trim());
+    const limit = Number(call.value("--limit") ?? 20);
+    const found = findProteins(corpora.openActive(), call.operands.join(" "), limit);
+    if (call.value("--format") === "json") return call.printJson(found);
+    const { total, results } = found;
+    if (total === 0) throw new Problem("not_found", "No protein of the active corpus has these words.");
+    const rows = results.map(({ accession, entryName, gene, name, organism, length }) =>
+      [accession, entryName, gene, name, organism, String(length)].map((cell) => cell ?? ""),
+    );
+    await call.print(textTable(["accession", "entry", "gene", "name", "species", "length"], rows));
+    if (total > rows.length)
+      call.warn(`${(total - rows.length).toLocaleString("en")} more; raise --limit or add words.`);
+  });
+}
 
 async function pull(corpora: Corpora, call: Call, dataDirectory: string): Promise<void> {
   const [hash] = call.operands;

@@ -61,10 +61,10 @@ async function call(
   return answer;
 }
 
-test("documents eleven operations, each with a name, a summary, a tag and responses", () => {
+test("documents twelve operations, each with a name, a summary, a tag and responses", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  expect(operations.length).toBe(11);
-  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(11);
+  expect(operations.length).toBe(12);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(12);
   for (const { summary, tags, responses, parameters = [], requestBody } of operations) {
     if (requestBody) expect(Object.keys(requestBody.content!)).toEqual(["application/json"]);
     expect(summary).toMatch(/\S/);
@@ -138,6 +138,8 @@ describe("every operation responds as documented:", () => {
     await call(service, "GET", "/corpus");
     await call(service, "GET", "/corpus", { query: "?x" });
     await call(waiting, "GET", "/corpus");
+    await call(service, "GET", "/proteins", { query: "?query=P53_HUMAN" });
+    await call(service, "GET", "/proteins", { query: "?query=human&limit=0" });
   });
 
   test("corpus files respond as documented to signed-in users", async () => {
@@ -179,6 +181,23 @@ describe("every operation responds as documented:", () => {
       watchScoringJob: ["503"],
     });
   });
+});
+
+test("finds proteins of the corpus in use by name and species", async () => {
+  const { json } = await service.ask("GET", "/proteins?query=p53_human");
+  expect(json).toMatchObject({
+    total: 1,
+    results: [
+      { accession: "P04637", entryName: "P53_HUMAN", organism: "Homo sapiens", taxon: 9606, length: 393 },
+    ],
+  });
+  const two = (await service.ask("GET", "/proteins?query=mouse&limit=2")).json;
+  expect(two.results).toHaveLength(2);
+  expect(two.total).toBeGreaterThan(2);
+  expect((await service.ask("GET", "/proteins?query=p53+nothing")).json).toEqual({ total: 0, results: [] });
+  expect((await waiting.ask("GET", "/proteins?query=p53")).json).toEqual({ total: 0, results: [] });
+  const long = await service.ask("GET", `/proteins?query=${"x".repeat(201)}`);
+  expect([long.status, long.text]).toEqual([400, expect.stringContaining("query")]);
 });
 
 test("accepts exactly the submissions that the schema allows", async () => {

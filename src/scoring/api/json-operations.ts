@@ -9,6 +9,7 @@ import {
   MotifClassesSchema,
   PatternProblemSchema,
   PatternSchema,
+  ProteinsSchema,
 } from "./json-schemas.ts";
 import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
@@ -157,6 +158,14 @@ export const CORPUS = {
     200: json("The corpus.", CorpusSchema),
     ...errorResponses(400, 404),
   },
+};
+export const PROTEINS = {
+  operationId: "findProteins",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Find proteins by name, gene or species",
+  description:
+    "Proteins of the corpus in use that every word applies to, such as `TP53`, `P53_HUMAN`, `cellular tumor antigen` or `BRCA1 mouse`. Exact identifiers and genes come first, then their beginnings, then words of names; among equals the most studied species.",
+  responses: { 200: json("The proteins.", ProteinsSchema), ...errorResponses(400) },
 };
 export const CORPUS_FILE = {
   operationId: "downloadCorpus",

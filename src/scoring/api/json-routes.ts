@@ -31,6 +31,7 @@ import {
   NoParameters,
   omitNulls,
   PatternRequest,
+  ProteinParameters,
   ResultParameters,
   ScanParameters,
   Submission,
@@ -46,6 +47,7 @@ import {
 } from "./result-format.ts";
 import { SCAN_FORMS } from "./scan.ts";
 import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
+import { findProteins } from "../corpus/find-proteins.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
 interface JsonOptions {
@@ -141,7 +143,7 @@ export function jsonRoutes(options: JsonOptions) {
       query: NoParameters,
       detail: operations.PATTERN,
     })
-    .use(referenceRoutes(options));
+    .use(referenceRoutes(context));
   return { routes, notifyWatchers: () => events.checkSoon(), close: () => events.close() };
 }
 
@@ -159,7 +161,7 @@ function streamEvents(
 }
 
 /** Motif classes and corpora. */
-function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
+function referenceRoutes({ corpora, classes, corpus, requireUser }: JsonOptions & { corpus: () => Corpus }) {
   const corpusWith = (hash: string): CorpusInfo => {
     const found = corpora.list().find((one) => one.hash === hash);
     if (!found) throw new Problem("not_found", "No corpus has this hash.");
@@ -195,6 +197,10 @@ function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
       },
       { query: NoParameters, detail: operations.CORPUS },
     )
+    .get(`${API}/proteins`, ({ query: { query, limit = 10 } }) => findProteins(corpus(), query, limit), {
+      query: ProteinParameters,
+      detail: operations.PROTEINS,
+    })
     .get(`${API}/corpora/:id`, ({ params, request }) => corpusFile(request, corpusWith(params.id)), {
       transform: guard,
       params: CorpusHash,

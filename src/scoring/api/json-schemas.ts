@@ -137,6 +137,46 @@ export const CorpusSchema = object(
   "CorpusInUse",
 );
 
+/** Most proteins of one search. */
+export const MAX_PROTEINS = 100;
+
+export const ProteinSchema = object(
+  {
+    accession: text("Its identifier in the corpus."),
+    entryName: nullable(text("UniProt's name of the entry, such as P53_HUMAN.")),
+    name: text("Name of the protein; may be empty."),
+    gene: nullable(text("Symbol of its gene.")),
+    organism: nullable(text("Scientific name of its organism.")),
+    taxon: nullable(count("NCBI's number of the organism.")),
+    length: count("Number of residues."),
+  },
+  "A protein of the corpus, as its FASTA header describes it. Fields that the header lacks are null.",
+  "Protein",
+);
+
+export const ProteinsSchema = object(
+  {
+    total: count("Number of proteins found."),
+    results: list(ProteinSchema, "Best first."),
+  },
+  "Proteins of the corpus in use.",
+);
+
+export const ProteinParameters = textSchema(
+  Type.Object(
+    {
+      query: text(
+        "Words that must all apply to a protein: accession, entry name, gene, word of its name, or species (scientific or English name, mnemonic, taxon), or the beginning of one.",
+        { maxLength: 200, examples: ["BRCA1 mouse"] },
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: MAX_PROTEINS, default: 10, description: "Most results." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
 const MEANING = {
   expression: text("The regular expression."),
   explanation: text("The expression in words."),
