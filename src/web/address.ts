@@ -8,6 +8,8 @@ export interface PageContext {
   session: boolean;
   /** Name of the identity provider; empty without one. */
   provider?: string;
+  /** HTML that only the server knows. */
+  content?: string;
 }
 
 function contextOfDocument(): PageContext {
@@ -34,6 +36,9 @@ export const hasSession = (): boolean => context.session;
 
 /** Name of the identity provider; empty without one. */
 export const signInProvider = (): string => context.provider ?? "";
+
+/** HTML that the server adds to the page; empty in the browser, which keeps what is there. */
+export const pageContent = (): string => context.content ?? "";
 
 /** A value of a query; undefined, null and empty ones are left out. */
 export type QueryValue = string | number | boolean | null | undefined | readonly string[];

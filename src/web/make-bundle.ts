@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { helpPictures, makeHelp, pictureFile } from "./make-help.ts";
+import { HELP_TOPICS } from "./help-topics.ts";
 
 export interface Asset {
   /** Contains a hash of the content. */
@@ -14,6 +16,8 @@ export interface Bundle {
   style: string;
   /** Scripts of each page by the name of its file: its own first, then those that it imports. */
   scripts: Readonly<Record<string, readonly string[]>>;
+  /** Texts of `/help` by topic: HTML, compressed with gzip, in Base64. */
+  help: Readonly<Record<string, string>>;
 }
 
 const HERE = import.meta.dir;
@@ -21,6 +25,7 @@ const TYPES: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   wasm: "application/wasm",
+  webp: "image/webp",
 };
 
 /** Bundles every file of `pages/` as the script of a page; code that several pages import becomes a shared script. */
@@ -31,11 +36,29 @@ export async function makeBundle(): Promise<Bundle> {
   const texts = new Map(scripts.map(({ name, content }) => [name, content.toString()]));
   const named: Record<string, string[]> = {};
   for (const { name, page } of scripts) if (page !== null) named[page] = withImports(name, texts);
+  const pictures = await readPictures();
   return {
-    assets: [...scripts, style].map(({ name, content }) => assetOf(name, content)),
+    assets: [...scripts, style, ...pictures.values()].map(({ name, content }) => assetOf(name, content)),
     style: style.name,
     scripts: named,
+    help: await makeHelpTexts((path) => `/assets/${pictures.get(path)!.name}`),
   };
+}
+
+/** The pictures of the documentation, by their paths there. */
+async function readPictures(): Promise<Map<string, Pick<Output, "name" | "content">>> {
+  const paths = await helpPictures();
+  const files = paths.map(async (path) => {
+    const content = Buffer.from(await Bun.file(pictureFile(path)).arrayBuffer());
+    const hash = Bun.hash(content).toString(36);
+    return [path, { name: path.replace(/^.*\/(.*)\./, `$1-${hash}.`), content }] as const;
+  });
+  return new Map(await Promise.all(files));
+}
+
+async function makeHelpTexts(picture: (path: string) => string): Promise<Record<string, string>> {
+  const texts = HELP_TOPICS.map(async ({ name }) => [name, compress(await makeHelp(name, picture))] as const);
+  return Object.fromEntries(await Promise.all(texts));
 }
 
 interface Output {
@@ -82,6 +105,9 @@ function assetOf(name: string, content: Buffer<ArrayBuffer>): Asset {
   return {
     name,
     contentType: TYPES[name.split(".").at(-1)!],
-    gzip: Buffer.from(Bun.gzipSync(content, { level: 9 })).toString("base64"),
+    gzip: compress(content),
   };
 }
+
+const compress = (content: Buffer<ArrayBuffer> | string): string =>
+  Bun.gzipSync(content, { level: 9 }).toBase64();

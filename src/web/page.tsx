@@ -44,6 +44,9 @@ export function addressOf(page: Page, { pathname, searchParams: search }: URL): 
   return { path, params: params ?? {}, search };
 }
 
+/** The path of the page, without that of the service. */
+export const usePath = (): string => useContext(AddressContext).path;
+
 /** The parts of the path that the page's template names: `useParams().job`. */
 export const useParams = (): Readonly<Record<string, string>> => useContext(AddressContext).params;
 

@@ -9,6 +9,7 @@ import { administrationMotifClassesPage } from "./pages/administration-motif-cla
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
 import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { batchPage } from "./pages/batch.tsx";
+import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
 import { inventoryLabelsPage } from "./pages/inventory-labels.tsx";
@@ -31,6 +32,7 @@ import { stocktakePage } from "./pages/stocktake.tsx";
 /** Every page; the routes come from here. */
 export const PAGES: readonly Page[] = [
   homePage,
+  helpPage,
   signInPage,
   setupPage,
   setPasswordPage,

@@ -4,9 +4,11 @@ import type { PageContext } from "./address.ts";
 import { bundle } from "./bundle.ts";
 import { LOGO } from "./components/icon.tsx";
 import { renderPage } from "./document.tsx";
-import type { Asset } from "./make-bundle.ts";
+import { HELP_TOPICS } from "./help-topics.ts";
+import type { Asset, Bundle } from "./make-bundle.ts";
 import { addressOf, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
+import { helpPage } from "./pages/help.tsx";
 import { missingPage } from "./pages/missing.tsx";
 
 /** Only scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
@@ -48,13 +50,23 @@ export async function pageForMissing(request: Request, context: PageContext): Pr
 }
 
 async function show(page: Page, request: Request, context: PageContext, status = 200): Promise<Response> {
-  const html = renderPage(page, addressOf(page, new URL(request.url)), await bundle(), context);
+  const made = await bundle();
+  const address = addressOf(page, new URL(request.url));
+  const content = page === helpPage ? helpText(made, address.path, context.base) : "";
+  const html = renderPage(page, address, made, { ...context, content });
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": policyOf(page),
     "Cache-Control": "no-cache",
   };
   return new Response(html, { status, headers });
+}
+
+/** The text of a page of `/help`, with the service's path in its links. */
+function helpText({ help }: Bundle, path: string, base: string): string {
+  const name = path.split("/")[2] ?? HELP_TOPICS[0].name;
+  const html = new TextDecoder().decode(Bun.gunzipSync(Uint8Array.fromBase64(help[name])));
+  return html.replaceAll(/ (href|src)="\//g, ` $1="${base}/`);
 }
 
 let byName: ReadonlyMap<string, Asset> | undefined;

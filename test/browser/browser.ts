@@ -26,6 +26,7 @@ export const browserTest = test.skipIf(CHROMIUM === undefined);
 export const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
 /** Pictures of the documentation; `DOCS=write` makes them anew. */
 const PICTURES = join(import.meta.dir, "../../docs/images");
+const PICTURE_HEIGHTS: Readonly<Record<string, number>> = { result: 1290, "inventory-list": 660 };
 
 export const ADMIN = { username: "admin", password: "a password for tests" };
 
@@ -222,14 +223,13 @@ export async function checkPage({ page, faults }: Opened, name: string): Promise
   expect({ name, found, faults }).toEqual({ name, found: [], faults: [] });
 }
 
-/** Takes the picture of this page in the documentation anew, in its size. */
+/** Takes the picture of this page in the documentation anew. */
 async function writePicture(page: Page, name: string): Promise<void> {
-  const path = join(PICTURES, `${name}.png`) as `${string}.png`;
-  if (process.env.DOCS !== "write" || !existsSync(path)) return;
-  const png = readFileSync(path);
+  const height = PICTURE_HEIGHTS[name];
+  if (process.env.DOCS !== "write" || height === undefined) return;
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
-  await page.setViewport({ width: png.readUInt32BE(16), height: png.readUInt32BE(20) });
-  await page.screenshot({ path });
+  await page.setViewport({ width: 1280, height });
+  await page.screenshot({ path: join(PICTURES, `${name}.webp`) as `${string}.webp`, quality: 85 });
 }
 
 /** Path of a screenshot. */

@@ -127,3 +127,14 @@ test("a path template matches paths with the same number of non-empty parts", ()
   expect(match("/score/:job", "/score")).toBeUndefined();
   expect(match("/score", "/batch")).toBeUndefined();
 });
+
+test("links and pictures of help lead below the service's path", async () => {
+  const below = serve("/labd");
+  const html = await (await below(new Request("http://lab/help/biologist"))).text();
+  expect(html).toContain('<h2 id="how-to-cite">How to cite</h2>');
+  expect(html).toContain('<a href="/labd/help/method">The method</a>');
+  const [, picture] = /<img loading="lazy" src="\/labd(\/assets\/result-[^"]+)"/.exec(html)!;
+  const image = await ask(picture);
+  expect([image.status, image.headers.get("content-type")]).toEqual([200, "image/webp"]);
+  expect((await ask("/help/none", { accept: "text/html" })).status).toBe(404);
+});

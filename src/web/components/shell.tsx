@@ -44,7 +44,10 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
     ],
   },
 ];
-const DOCUMENTATION: Link = { name: "Documentation", path: "/docs", icon: "book-open" };
+const FOOT: readonly Link[] = [
+  { name: "Help", path: "/help", icon: "book-open" },
+  { name: "API reference", path: "/docs", icon: "braces" },
+];
 
 /** The bar at the foot of small screens. */
 const BOTTOM_BAR: readonly Link[] = [
@@ -96,12 +99,15 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             </div>
           ))}
           <ul class="rail-foot">
-            <RailLink link={DOCUMENTATION} isCurrent={false} />
+            {FOOT.map((link) => (
+              <RailLink key={link.path} link={link} isCurrent={currentOf([link], path) !== undefined} />
+            ))}
           </ul>
         </nav>
         <header class="topbar">
           <Brand />
           <div class="topbar-end">
+            <LinkButton look="quiet" icon="book-open" aria-label="Help" href={href("/help")} />
             <LinkButton
               look="quiet"
               icon="scan-line"
