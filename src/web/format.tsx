@@ -55,9 +55,9 @@ export function formatDuration(seconds: number): string {
 /** `14,902`. */
 export const formatCount = (value: number): string => value.toLocaleString("en");
 
-/** `1 record`, `1,200 records`. */
-export const countOf = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** `1 record`, `1,200 records`; `plural` of an irregular noun: `3 matches`. */
+export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${formatCount(count)} ${count === 1 ? noun : plural}`;
 
 /** The browser and system that a User-Agent header names: `Firefox on Linux`. */
 export function browserName(agent: string): string {

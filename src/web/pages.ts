@@ -19,6 +19,8 @@ import { inventoryRecordPage } from "./pages/inventory-record.tsx";
 import { inventoryPage } from "./pages/inventory.tsx";
 import { locationTreePage } from "./pages/location-tree.tsx";
 import { missingPage } from "./pages/missing.tsx";
+import { motifScanPage } from "./pages/motif-scan.tsx";
+import { motifScanResultPage } from "./pages/motif-scan-result.tsx";
 import { profilePage } from "./pages/profile.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scanPage } from "./pages/scan.tsx";
@@ -41,6 +43,8 @@ export const PAGES: readonly Page[] = [
   scorePage,
   resultPage,
   batchPage,
+  motifScanPage,
+  motifScanResultPage,
   inventoryPage,
   locationTreePage,
   scanPage,

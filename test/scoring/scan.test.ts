@@ -68,6 +68,11 @@ test("filters leave out matches and keep the q-values", async () => {
   expect(byType.matches[0].q).toBe(scan.matches.find(({ type }) => type === "LIG" || type === "DOC")!.q);
   expect(ids(await show("disordered=true"))).toEqual(kept(({ disorder }) => disorder! > 0.5));
   expect(ids(await show("disordered=false"))).toEqual(kept(({ disorder }) => disorder! <= 0.5));
+  expect(ids(await show("type=other"))).toEqual(kept(({ type }) => type === null));
+  expect(ids(await show("best=true"))).toEqual(kept(({ isBest }) => isBest));
+  expect(ids(await show("label=possible,no+evidence"))).toEqual(
+    kept(({ label }) => label !== "likely functional"),
+  );
   const limit = scan.matches[4].q!;
   expect(ids(await show(`max_q=${limit}`))).toEqual(kept(({ q }) => q! <= limit));
 });
@@ -96,6 +101,7 @@ test("TSV and GFF3 contain the same matches", async () => {
 test.each([
   ["type=LIG,XYZ", "type"],
   ["max_q=2", "max_q"],
+  ["label=good", "label"],
   ["disordered=maybe", "disordered"],
   ["format=xml", "format"],
   ["sort=q", "sort"],

@@ -248,11 +248,11 @@ const printed = async (task: PrintTask, headers: HeadersInit): Promise<Response>
 async function scanResponse(
   handlers: Handlers,
   id: string,
-  { format = "json", type, disordered, max_q: maxQ }: Static<typeof ScanParameters>,
+  { format = "json", type, label, best, disordered, max_q: maxQ }: Static<typeof ScanParameters>,
 ): Promise<Response | null> {
   const found = handlers.getPrediction(id);
   if (!found) return null;
-  const filter = { types: type, disordered, maxQ };
+  const filter = { types: type, labels: label, best, disordered, maxQ };
   const { contentType, extension } = SCAN_FORMS[format];
   return printed(
     { ...found, as: { scan: format, filter } },

@@ -6,8 +6,7 @@ import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
 import { CorpusFields, count, fraction, list, number, object, text } from "../contract/prediction.ts";
 import { STATES, type State } from "../jobs/job.ts";
-import { CLASS_TYPE_NAMES, type ClassType } from "../corpus/motif-classes.ts";
-import { SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
+import { FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
 
 /** Patterns and motif classes per job, each: more than all classes together. */
@@ -270,11 +269,19 @@ export const ScanParameters = textSchema(
         oneOf<ScanFormName>(SCAN_FORM_NAMES, "Format of the matches.", { default: SCAN_FORM_NAMES[0] }),
       ),
       type: Type.Optional(
-        Type.Array(oneOf<ClassType>(CLASS_TYPE_NAMES, "A type."), {
-          description: "Only classes of these types, separated by commas, such as LIG,DOC.",
+        Type.Array(oneOf(FILTER_TYPES, "A type."), {
+          description:
+            "Only classes of these types, separated by commas, such as LIG,DOC; other: expressions and classes of unknown type.",
           examples: [["LIG", "DOC"]],
         }),
       ),
+      label: Type.Optional(
+        Type.Array(oneOf(FILTER_LABELS, "A label."), {
+          description: "Only matches with these labels, separated by commas.",
+          examples: [["likely functional", "possible"]],
+        }),
+      ),
+      best: Type.Optional(Type.Boolean({ description: "true: only the best match of each group." })),
       disordered: Type.Optional(
         Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
       ),

@@ -10,6 +10,7 @@ import {
   list,
   number,
   object,
+  PREDICTION_CHOICES,
   type PredictionReport,
   text,
 } from "../contract/prediction.ts";
@@ -76,9 +77,16 @@ export const ScanSchema = object(
 );
 export type Scan = Static<typeof ScanSchema>;
 
+/** What matches can be filtered by; `other` are expressions and classes of unknown type. */
+export const FILTER_TYPES = [...CLASS_TYPE_NAMES, "other"] as const;
+export const FILTER_LABELS = [...PREDICTION_CHOICES.OverallVerdict, "not scored"] as const;
+
 /** Limits the listed matches; q-values are those of all matches. */
 export interface ScanFilter {
-  types?: readonly ClassType[] | undefined;
+  types?: readonly (typeof FILTER_TYPES)[number][] | undefined;
+  labels?: readonly (typeof FILTER_LABELS)[number][] | undefined;
+  /** true: only the best match of each group. */
+  best?: boolean | undefined;
   /** true: only in disordered regions; false: only others. */
   disordered?: boolean | undefined;
   maxQ?: number | undefined;
@@ -131,8 +139,10 @@ function scanMatch({ number, pattern, match, q, label, group, isBest, disorder }
   };
 }
 
-const passes = (match: ScanMatch, { types, disordered, maxQ }: ScanFilter): boolean =>
-  (types === undefined || (match.type !== null && types.includes(match.type))) &&
+const passes = (match: ScanMatch, { types, labels, best, disordered, maxQ }: ScanFilter): boolean =>
+  (types === undefined || types.includes(match.type ?? "other")) &&
+  (labels === undefined || labels.includes(match.label ?? "not scored")) &&
+  (best !== true || match.isBest) &&
   (disordered === undefined || match.isDisordered === disordered) &&
   (maxQ === undefined || (match.q !== null && match.q <= maxQ));
 

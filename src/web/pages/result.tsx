@@ -3,17 +3,16 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Card, PageHead } from "../components/layout.tsx";
+import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { Progress } from "../components/progress.tsx";
-import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { get, requestJson } from "../request.ts";
+import { get } from "../request.ts";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
 import { HomologTable } from "../score/homolog-table.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
+import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
 import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
@@ -80,43 +79,6 @@ function Facts({ result, job }: { result: Result; job: Job }) {
     </>
   );
 }
-
-const STAGES = {
-  homologs: "Searching for homologs",
-  tree: "Building the tree",
-  scores: "Scoring the matches",
-};
-
-function JobProgress({ job }: { job: Job }) {
-  const step = Math.max(0, Object.keys(STAGES).indexOf(job.stage ?? ""));
-  const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", jobPath(job.id)));
-  return (
-    <Card title="Progress" actions={<Button onClick={() => void cancel()}>Cancel</Button>}>
-      {job.state === "queued" ? (
-        <p role="status">Waiting: place {job.place ?? 1} in the queue.</p>
-      ) : (
-        <Progress
-          label={`Step ${step + 1} of 3: ${Object.values(STAGES)[step]}`}
-          fraction={job.stage === "start" ? undefined : (job.fraction ?? 0)}
-        />
-      )}
-      <p class="hint">You can close this page and return to its address later.</p>
-    </Card>
-  );
-}
-
-const ENDED: Partial<Record<Job["state"], string>> = {
-  failed: "The job failed",
-  cancelled: "The job was cancelled",
-  expired: "The result has expired",
-};
-
-const NoResult = ({ job }: { job: Job }) => (
-  <Empty title={ENDED[job.state] ?? "No result"}>
-    {job.state !== "cancelled" && <p>{job.failure}</p>}
-    <LinkButton href={href("/score")}>Score again</LinkButton>
-  </Empty>
-);
 
 /** Results of earlier versions lack overall verdicts, which the page is about. */
 const isComplete = ({ alignment }: Result): boolean => alignment?.order !== undefined;

@@ -65,9 +65,6 @@ export function useJob(id: string): { job: Job | null; error: unknown } {
   return { job, error };
 }
 
-const RECENT = "labd.jobs";
-const MAX_RECENT = 8;
-
 /** A job submitted from this browser. */
 interface RecentJob {
   id: string;
@@ -75,12 +72,26 @@ interface RecentJob {
   time: number;
 }
 
+const RECENT = "labd.jobs";
+const MAX_RECENT = 8;
+
 /** The last jobs of this browser, newest first. */
 export const recentJobs = (): RecentJob[] => readStored("local", RECENT, []);
 
-export function rememberJob(id: string, title: string): void {
-  const others = recentJobs().filter((job) => job.id !== id);
-  writeStored("local", RECENT, [{ id, title, time: Date.now() }, ...others].slice(0, MAX_RECENT));
+export const rememberJob = (id: string, title: string): void => remember(RECENT, MAX_RECENT, { id, title });
+
+const SCANS = "labd.motif-scans";
+/** Proteins that the page scans at once, and scans that it remembers; `labd scan` takes any number. */
+export const MAX_SCANS = 50;
+
+/** The last scans of this browser, likewise. */
+export const recentScans = (): RecentJob[] => readStored("local", SCANS, []);
+
+export const rememberScan = (id: string, title: string): void => remember(SCANS, MAX_SCANS, { id, title });
+
+function remember(key: string, most: number, job: Omit<RecentJob, "time">): void {
+  const others = readStored<RecentJob[]>("local", key, []).filter(({ id }) => id !== job.id);
+  writeStored("local", key, [{ ...job, time: Date.now() }, ...others].slice(0, most));
 }
 
 const DRAFT = "labd.protein";

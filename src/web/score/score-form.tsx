@@ -132,7 +132,7 @@ export function useNoCorpus(): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-const NoCorpus = () =>
+export const NoCorpus = () =>
   useNoCorpus() ? (
     <Banner tone="warn">
       No corpus of proteins is in use, so no homologs can be found. An administrator can{" "}

@@ -1,0 +1,174 @@
+import { useMemo } from "preact/hooks";
+import { href } from "../address.ts";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { countOf } from "../format.tsx";
+import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { get } from "../request.ts";
+import { copyLink } from "../score/downloads.tsx";
+import { jobPath, useJob } from "../score/job.ts";
+import { JobProgress, NoResult } from "../score/job-progress.tsx";
+import { inOrder } from "../score/order.ts";
+import { downloadQuery, type Filter, filtered, filterIn, type Scan, scanAnswer } from "../score/scan.ts";
+import { ScanFilters } from "../score/scan-filters.tsx";
+import { ScanOverview } from "../score/scan-overview.tsx";
+import { KEYS, ScanTable } from "../score/scan-table.tsx";
+
+function MotifScanResult() {
+  const id = useParams().job ?? "";
+  const { job, error } = useJob(id);
+  const isFinished = job?.state === "finished";
+  const scan = useLoaded(isFinished ? id : null, (signal) => get<Scan>(`${jobPath(id)}/scan`, {}, signal));
+  const name = job?.identifier || "Protein";
+  useTitle(job ? `${name}: motif scan` : undefined);
+  return (
+    <>
+      <PageHead
+        title={`${name}: motif scan`}
+        crumbs={[{ name: "Scans", href: href("/scan") }]}
+        actions={
+          <>
+            <Button icon="copy" onClick={() => void copyLink()}>
+              Copy link
+            </Button>
+            <LinkButton look="primary" icon="plus" href={href("/scan")}>
+              New scan
+            </LinkButton>
+          </>
+        }
+      >
+        {scan.value && <Facts scan={scan.value} />}
+      </PageHead>
+      {error !== null && <ErrorBanner error={error} />}
+      {isFinished ? (
+        <Loaded of={scan}>{(value) => <ScanView job={id} scan={value} />}</Loaded>
+      ) : (
+        job && (job.ended === null ? <JobProgress job={job} /> : <NoResult job={job} />)
+      )}
+    </>
+  );
+}
+
+const Facts = ({ scan: { queryLength, homologs, corpus, matches, classes } }: { scan: Scan }) => (
+  <>
+    {countOf(queryLength, "residue")}, {countOf(homologs, "homolog")}
+    {corpus && ` from ${corpus.name}`}. {countOf(matches.length, "match", "matches")} of{" "}
+    {new Set(matches.map(({ motif }) => motif)).size} classes; {classes} tested.
+  </>
+);
+
+function ScanView({ job, scan }: { job: string; scan: Scan }) {
+  const [query, setQuery] = useQuery();
+  const filter = filterIn(query);
+  const order = query.get("sort") ?? "";
+  const { matches } = scan;
+  const shown = useMemo(
+    () => inOrder(filtered(matches, filter), order, (match, name) => KEYS[name]?.(match)),
+    [matches, query.toString()],
+  );
+  const general = scan.warnings.filter(
+    (warning) => !matches.some(({ motif }) => warning.startsWith(`${motif}: `)),
+  );
+  if (matches.length === 0)
+    return (
+      <Empty title="No motif class matches this protein">
+        <p>{scan.classes} classes were tested.</p>
+        <LinkButton href={href("/scan")}>Scan another protein</LinkButton>
+      </Empty>
+    );
+  return (
+    <div class="stack">
+      {general.map((warning) => (
+        <Banner key={warning} tone="warn">
+          {warning}
+        </Banner>
+      ))}
+      <div class="answer">
+        <p>{scanAnswer(scan)}</p>
+        <small>
+          The label follows q, not P: with {scan.tested} matches, some P values are low by chance. q is the
+          share of random matches to expect among a match and all above it. To judge a match that you
+          expected, use its P.
+        </small>
+      </div>
+      <ScanOverview scan={scan} shown={shown} />
+      <div class="with-filters">
+        <details open>
+          <summary>Filters</summary>
+          <ScanFilters {...{ matches, filter, setQuery }} />
+        </details>
+        <Card
+          title="Matches"
+          bare
+          count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
+          actions={<ScanDownloads job={job} name={scan.identifier || "protein"} filter={filter} />}
+          foot={<ScanHelp />}
+        >
+          {shown.length > 0 ? (
+            <ScanTable
+              job={job}
+              rows={shown}
+              order={order}
+              onOrder={(sort) => setQuery({ sort }, { replace: true })}
+            />
+          ) : (
+            <Empty title="No match passes the filters">
+              <p>Remove a filter.</p>
+            </Empty>
+          )}
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+/** Downloads of the listed matches. */
+const ScanDownloads = ({ job, name, filter }: { job: string; name: string; filter: Filter }) => (
+  <div class="row" role="group" aria-label="Download">
+    {["tsv", "gff3", "json"].map((format) => (
+      <LinkButton
+        key={format}
+        small
+        icon="download"
+        href={href(`${jobPath(job)}/scan`, downloadQuery(filter, format))}
+        download={`${name.replace(/[^\w.-]+/g, "_").slice(0, 60)}-scan.${format}`}
+      >
+        {format.toUpperCase()}
+      </LinkButton>
+    ))}
+  </div>
+);
+
+const ScanHelp = () => (
+  <details>
+    <summary>What the columns mean</summary>
+    <dl class="kv">
+      <dt>Label</dt>
+      <dd>
+        Likely functional: q at most 0.05. Possible: q at most 0.2. In a scan the label follows q; the result
+        of a single motif follows P.
+      </dd>
+      <dt>P</dt>
+      <dd>
+        Share of comparable random matches with at least this z. Values are bounds below 0.005 and above 0.5.
+      </dd>
+      <dt>q</dt>
+      <dd>
+        Expected share of random matches among this one and those with smaller q (Benjamini and Hochberg over
+        all matches of the scan). Filters do not change it; a scan of fewer classes does.
+      </dd>
+      <dt>Group</dt>
+      <dd>Matches that overlap by at least half of the shorter one, with the best first.</dd>
+    </dl>
+  </details>
+);
+
+export const motifScanResultPage = definePage({
+  name: "motif-scan-result",
+  paths: ["/scan/:job"],
+  title: "Motif scan",
+  View: MotifScanResult,
+});

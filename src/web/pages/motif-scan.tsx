@@ -1,0 +1,130 @@
+import { useEffect, useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button, LinkButton } from "../components/button.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { formatTime } from "../format.tsx";
+import { definePage, navigate, useQuery } from "../page.tsx";
+import { requestJson } from "../request.ts";
+import { EXAMPLES } from "../score/examples.ts";
+import { type Job, MAX_SCANS, recentScans, rememberScan } from "../score/job.ts";
+import { MotifChooser } from "../score/motif-chooser.tsx";
+import { ProteinField } from "../score/protein-field.tsx";
+import type { Entry } from "../score/protein-input.ts";
+import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
+
+const [P53] = EXAMPLES;
+
+function MotifScan() {
+  const [query, setQuery] = useQuery();
+  const of = useScoreInput(query);
+  const { text, setText, input, entries, classes, setClasses } = of;
+  const [sent, setSent] = useState(0);
+  const accession = entries.length === 1 && entries[0].sequence === null ? entries[0].name : null;
+  useEffect(() => {
+    setQuery({ protein: accession, class: classes }, { replace: true });
+  }, [accession, classes.join()]);
+
+  const submit = async ({ name, sequence }: Entry): Promise<Job> => {
+    const protein =
+      sequence === null ? { accession: name } : { identifier: name || "protein", querySequence: sequence };
+    const motifs = classes.length > 0 ? { motifClasses: classes } : { allMotifClasses: true };
+    const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body: { ...protein, ...motifs } });
+    rememberScan(job.id, job.identifier || "protein");
+    return job;
+  };
+  const form = useSubmission(async () => {
+    if (input.kind === "wrong")
+      refuse("protein", "The protein cannot be read. Correct it as described below the field.");
+    if (entries.length === 0) refuse("querySequence", "Paste a protein, or enter an accession.");
+    if (entries.length > MAX_SCANS)
+      refuse(
+        "querySequence",
+        `${entries.length} proteins; the page scans up to ${MAX_SCANS}. Use labd scan for more.`,
+      );
+    let last: Job | undefined;
+    for (const [i, entry] of entries.entries()) {
+      setSent(i);
+      last = await submit(entry);
+    }
+    if (entries.length === 1) navigate(`/scan/${last!.id}`);
+    else navigate("/scan");
+    return true;
+  });
+  return (
+    <form class="stack" onSubmit={form.submit} noValidate>
+      <PageHead
+        title="Scan a protein"
+        actions={<LinkButton href={href("/score")}>Score single motifs</LinkButton>}
+      >
+        Find the matches of all motif classes in a protein, ranked by the evidence for each.
+      </PageHead>
+      <NoCorpus />
+      <div class="columns">
+        <Card title="Protein">
+          <ProteinField
+            label="Sequence, FASTA or accession"
+            hint={`Paste it or drop a file here, or enter accessions of the corpus, such as P04637. Up to ${MAX_SCANS} proteins.`}
+            value={text}
+            input={input}
+            onInput={setText}
+            errors={[...(form.fields.querySequence ?? []), ...(form.fields.accession ?? [])]}
+          />
+          {text.trim() === "" && (
+            <div>
+              <Button onClick={() => setText(`>${P53.name}\n${P53.sequence}`)}>Try p53</Button>
+            </div>
+          )}
+        </Card>
+        <Card title="Motif classes">
+          <p>
+            {classes.length > 0
+              ? "The chosen classes are tested. With fewer tests, the same P value has a smaller q."
+              : "All motif classes are tested: those of the imported table, or else the built-in ones. Choose some to test fewer."}
+          </p>
+          <MotifChooser
+            chosen={classes}
+            onChange={setClasses}
+            most={Infinity}
+            errors={form.fields.motifClasses}
+          />
+        </Card>
+      </div>
+      <FormError of={form} shown={["querySequence", "accession", "motifClasses"]} focus />
+      <div class="actions">
+        <Button look="primary" type="submit" busy={form.busy}>
+          {entries.length > 1 ? `Scan ${entries.length} proteins` : "Scan"}
+        </Button>
+        <span class="muted" role="status">
+          {form.busy && entries.length > 1 && `${sent} of ${entries.length} sent`}
+        </span>
+      </div>
+      <Recent />
+    </form>
+  );
+}
+
+function Recent() {
+  const [scans, setScans] = useState<ReturnType<typeof recentScans>>([]);
+  useEffect(() => setScans(recentScans()), []);
+  if (scans.length === 0) return null;
+  return (
+    <Card title="Recent scans of this browser" bare>
+      <ul class="list">
+        {scans.map(({ id, title, time }) => (
+          <li key={id}>
+            <a href={href(`/scan/${id}`)}>{title}</a>
+            <small class="end">{formatTime(time)}</small>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+export const motifScanPage = definePage({
+  name: "motif-scan",
+  paths: ["/scan"],
+  title: "Scan a protein",
+  View: MotifScan,
+});

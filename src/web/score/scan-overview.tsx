@@ -1,0 +1,101 @@
+import { Fragment } from "preact";
+import { Card } from "../components/layout.tsx";
+import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
+import { labelOf, type Scan, type ScanMatch, TYPE_ORDER, typeOf, TYPES } from "./scan.ts";
+import { ticksOf } from "./track-geometry.ts";
+import { VerdictGlyph } from "./verdict.tsx";
+
+/** Height of a lane, and of a match in it, so that colour is not all that tells the label. */
+const LANE = 20;
+const HEIGHTS: Record<Verdict, number> = {
+  "likely functional": 16,
+  possible: 11,
+  "no evidence": 5,
+  "not scored": 3,
+};
+/** Width in pixels for which ticks are placed: that of a phone. */
+const TICKS_WIDTH = 420;
+/** Smallest width of a match, in per cent of the protein. */
+const NARROWEST = 0.6;
+
+/** Disorder, and the listed matches of each class type, along the protein. */
+export function ScanOverview({ scan, shown }: { scan: Scan; shown: readonly ScanMatch[] }) {
+  const { queryLength: length, disorder } = scan;
+  const x = (residue: number): number => (100 * residue) / length;
+  const lanes = TYPE_ORDER.map((type) => ({
+    type,
+    // The best ones are drawn last, above the others.
+    matches: shown.filter((match) => typeOf(match) === type).toReversed(),
+  })).filter(({ matches }) => matches.length > 0);
+  return (
+    <Card
+      title="Overview"
+      actions={
+        <ul class="legend">
+          {VERDICT_ORDER.slice(0, 3).map((verdict) => (
+            <li key={verdict}>
+              <VerdictGlyph verdict={verdict} />
+              {VERDICTS[verdict].name.toLowerCase()}
+            </li>
+          ))}
+        </ul>
+      }
+    >
+      <div class="lanes">
+        {disorder.length > 0 && (
+          <>
+            <span>Disorder</span>
+            <svg
+              class="lane"
+              height="28"
+              viewBox={`0 0 ${length} 28`}
+              preserveAspectRatio="none"
+              role="img"
+              aria-label="Predicted disorder; the line is at 0.5"
+            >
+              <path class="lane-disorder" d={areaOf(disorder)} />
+              <line class="lane-threshold" x1="0" x2={length} y1="14" y2="14" />
+            </svg>
+          </>
+        )}
+        {lanes.map(({ type, matches }) => (
+          <Fragment key={type}>
+            <span>
+              {TYPES[type].lane} <small>{matches.length}</small>
+            </span>
+            <svg
+              class="lane lane-matches"
+              height={LANE}
+              role="img"
+              aria-label={`${TYPES[type].lane}: ${matches.length} matches`}
+            >
+              {matches.map((match) => (
+                <rect
+                  key={match.number}
+                  class={`tone-${VERDICTS[labelOf(match)].tone}`}
+                  x={`${x(match.start - 1)}%`}
+                  width={`${Math.max(NARROWEST, x(match.end - match.start + 1))}%`}
+                  y={LANE - HEIGHTS[labelOf(match)]}
+                  height={HEIGHTS[labelOf(match)]}
+                >
+                  <title>{`${match.motif}, ${match.text} ${match.start}–${match.end}`}</title>
+                </rect>
+              ))}
+            </svg>
+          </Fragment>
+        ))}
+        <span />
+        <svg class="lane" height="16" aria-hidden="true">
+          {ticksOf({ from: 1, to: length }, TICKS_WIDTH / length).map((residue) => (
+            <text key={residue} x={`${x(residue - 0.5)}%`} y="12">
+              {residue}
+            </text>
+          ))}
+        </svg>
+      </div>
+    </Card>
+  );
+}
+
+const areaOf = (values: readonly number[]): string =>
+  `M0 28${values.map((value, i) => `L${i + 0.5} ${(28 * (1 - value)).toFixed(1)}`).join("")}L${values.length} 28Z`;

@@ -1,0 +1,73 @@
+import { href } from "../address.ts";
+import type { Column } from "../components/table.tsx";
+import { Table } from "../components/table.tsx";
+import { sortable } from "./order.ts";
+import { conservationName, pText, shorten, VERDICT_ORDER } from "./result.ts";
+import { labelOf, REGIONS, regionOf, type ScanMatch, shortNumber, TYPES, typeOf } from "./scan.ts";
+import { Kept, VerdictTag } from "./verdict.tsx";
+
+/** What the columns are ordered by; matches without a value are first, as in all tables. */
+export const KEYS: Readonly<Record<string, (match: ScanMatch) => number | string | null>> = {
+  motif: ({ motif }) => motif,
+  label: (match) => VERDICT_ORDER.indexOf(labelOf(match)),
+  start: ({ start }) => start,
+  kept: ({ kept, homologs }) => (homologs === 0 ? 0 : kept / homologs),
+  p: ({ overallPValue }) => overallPValue,
+  q: ({ q }) => q,
+};
+
+const regionName = (match: ScanMatch): string => {
+  const region = regionOf(match);
+  return region === null ? "" : `, ${REGIONS[region].toLowerCase()}`;
+};
+
+const columnsOf = (job: string): readonly Column<ScanMatch>[] => [
+  sortable(
+    "motif",
+    "Motif class",
+    (match) => (
+      <a href={href(`/score/${job}`, { match: match.number })}>
+        {match.motif}
+        <small class="second-line">
+          {TYPES[typeOf(match)].name}, group {match.group}
+          {match.isBest && ", best"}
+          <span class="unseen">{` at ${match.start}`}</span>
+        </small>
+      </a>
+    ),
+    { heading: true },
+  ),
+  sortable("label", "Label", (match) => <VerdictTag verdict={labelOf(match)} />, { phone: "end" }),
+  sortable("start", "Match", (match) => (
+    <>
+      <code>{shorten(match.text, 14)}</code>
+      <small class="second-line">
+        {match.start}–{match.end}
+        {regionName(match)}
+      </small>
+    </>
+  )),
+  sortable("kept", "Kept in homologs", (match) => (
+    <Kept kept={match.kept} of={match.homologs} words={conservationName(match)} />
+  )),
+  sortable("p", "P", ({ overallPValue: p, overallPValueIs: is }) => pText({ p, is }), { numeric: true }),
+  sortable("q", "q", ({ q }) => shortNumber(q), { numeric: true }),
+];
+
+/** The matches of a scan; each row leads to its match in the result. */
+export const ScanTable = (props: {
+  job: string;
+  rows: readonly ScanMatch[];
+  order: string;
+  onOrder: (order: string) => void;
+}) => (
+  <Table
+    caption="Matches of all motif classes"
+    columns={columnsOf(props.job)}
+    rows={props.rows}
+    first={{ rows: 100, of: "matches" }}
+    keyOf={({ number }) => number}
+    order={props.order}
+    onOrder={props.onOrder}
+  />
+);
