@@ -314,6 +314,70 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
   expect(opened.faults).toEqual([]);
 });
 
+browserTest("scrolls, colours and copies the alignment, and opens an insertion", async () => {
+  const id = await scored({ accession: "P04637", patterns: ["P..P"], motifClasses: ["MDM2-SWIB"] });
+  await using opened = await openPage(`/score/${id}?match=6`);
+  const { page, url } = opened;
+  const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as Result;
+  const { start, end } = matchesOf(result)[5];
+  /** Waits until the heading says that residues up to these are in view. */
+  const inView = (least: { from?: number; to?: number }, most: { from?: number; to?: number } = least) =>
+    page.waitForFunction(
+      (least, most) => {
+        const headings = [...document.querySelectorAll("h2")].map((heading) => heading.textContent);
+        const found = headings.join().match(/residues (\d+)–(\d+) of 393/);
+        const isBetween = (value: number, from = 0, to = 393): boolean => value >= from && value <= to;
+        return (
+          found &&
+          isBetween(Number(found[1]), least.from, most.from) &&
+          isBetween(Number(found[2]), least.to, most.to)
+        );
+      },
+      {},
+      least,
+      most,
+    );
+  const atMatch = [{ to: end + 5 }, { from: start - 5 }] as const;
+  await inView(...atMatch);
+  await (await page.waitForSelector(".alignment"))!.focus();
+  await page.keyboard.press("Home");
+  await inView({ from: 1 });
+  await page.keyboard.press("ArrowRight");
+  await inView({ from: 2 });
+  await page.keyboard.press("End");
+  await inView({ to: 393 });
+  await press(page, "button", "Show match");
+  await inView(...atMatch);
+  await page.select("select[aria-label=Colours]", "clustal");
+  await page.waitForSelector(".alignment .clustal-yellow");
+  expect(new URL(page.url()).searchParams.get("colour")).toBe("clustal");
+  await (await page.waitForSelector(".alignment"))!.focus();
+  await page.keyboard.press("Home");
+  await inView({ from: 1 });
+  const mark = await page.waitForSelector(".alignment [role=button][aria-label*='inserted after residue']");
+  await mark!.evaluate((element) => (element as SVGElement).focus());
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".alignment .inserted");
+  await checkPage(opened, "result-alignment");
+
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = async (copied) => void Object.assign(globalThis, { copied });
+  });
+  await (await page.waitForSelector(".alignment"))!.focus();
+  await page.keyboard.press("Home");
+  await inView({ from: 1 });
+  await press(page, "button", "Copy the part in view");
+  await seeText(page, "as FASTA.");
+  const copied = await page.evaluate(() => (globalThis as unknown as { copied: string }).copied);
+  const rows = copied.trim().split("\n");
+  expect(rows.length).toBe(2 * (result.homologs.length + 1));
+  expect(rows[0]).toBe(">P04637");
+  // The first residues, with gaps where others have an insertion.
+  expect(rows[1]).toContain("-");
+  expect(result.alignment.query).toStartWith(rows[1].replaceAll("-", ""));
+  expect(opened.faults).toEqual([]);
+});
+
 browserTest("prints programs that get the same result", async () => {
   const id = await scored({
     identifier: "p53's <start>",

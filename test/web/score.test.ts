@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { LIKELY_P, POSSIBLE_P } from "../../src/motif/options.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { EXAMPLES } from "../../src/web/score/examples.ts";
-import { slotsOf } from "../../src/web/score/alignment.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
 import { areaPath, regionsFrom, ticksOf } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
@@ -265,14 +264,6 @@ test("names the regions in view that reach a threshold", () => {
   expect(regionsFrom(values, 0.95, { from: 1, to: 7 })).toBe("nowhere");
   const alternating = Array.from({ length: 24 }, (_, i) => i % 2);
   expect(regionsFrom(alternating, 1, { from: 1, to: 24 })).toEndWith("18, 20 and 2 more");
-});
-
-test("selects the columns of a row around a match", () => {
-  const row = "--MEabcF-sDW-";
-  const whole = slotsOf(row, 1, 10).map(({ residue, insertion }) => residue + insertion);
-  expect(whole).toEqual(["-", "-", "M", "Eabc", "F", "-s", "D", "W", "-"]);
-  expect(slotsOf(row, 4, 6).map(({ residue, insertion }) => residue + insertion)).toEqual(whole.slice(3, 6));
-  expect(slotsOf(row, 5, 5)).toEqual([{ residue: "F", insertion: "" }]);
 });
 
 test("states how often a pattern matches by chance", () => {

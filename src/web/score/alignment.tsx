@@ -1,93 +1,307 @@
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Select } from "../components/field.tsx";
 import { countOf } from "../format.tsx";
-import { layout, type Layout, parseNewick } from "./newick.ts";
-import { Picture } from "./picture.tsx";
-import { nameOf, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
+import { useQuery } from "../page.tsx";
+import { type AlignedFamily, familyOf } from "./aligned-family.ts";
+import {
+  columnAt,
+  countSlots,
+  printFasta,
+  type Range,
+  scrollTo,
+  slotOf,
+  type Slots,
+  visible,
+} from "./aligned-rows.ts";
+import { AlignmentHead } from "./alignment-head.tsx";
+import { AlignmentLegend, AlignmentRows, COLUMN, ROW } from "./alignment-rows.tsx";
+import { copyText } from "./downloads.tsx";
 import { StateMark, STATES } from "./homolog-table.tsx";
+import type { Layout } from "./newick.ts";
+import { Picture, type Size, useSize } from "./picture.tsx";
+import { isScheme, type Scheme, SCHEMES } from "./residue-colours.ts";
+import { nameOf, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
 
-const ROW = 20;
-const COLUMN = 13;
-const TREE = 76;
-const NAME = 190;
-const HEAD = 52;
-/** Left edges of names, marks and residues. */
-const NAMES = TREE + 12;
-const MARKS = NAMES + NAME + 8;
-const RESIDUES = MARKS + 16;
-/** Residues shown on either side of a match, and residues of a long match. */
-const FLANK = 15;
-const LONGEST = 60;
+/** Height of logo and ruler above the rows. */
+const HEAD = 76;
+/** Left edges and widths of what stands beside the rows; narrow pages have room only for names. */
+interface Sides {
+  tree: number;
+  names: number;
+  name: number;
+  marks: number;
+  residues: number;
+}
+const WIDE: Sides = { tree: 88, names: 100, name: 190, marks: 298, residues: 314 };
+const NARROW: Sides = { tree: 0, names: 12, name: 104, marks: 126, residues: 140 };
+const ROOM = 620;
+/** Rows and columns are drawn in blocks, so that scrolling rarely draws any. */
+const BLOCK = { rows: 8, slots: 16 };
 
-/** The tree of the homologs, and beside each leaf its name, whether it keeps the match, and the alignment around it. */
+/** The whole alignment: the tree, beside each leaf its name and whether it keeps the match, and its residues. */
 export function Alignment(props: { result: Result; match: NumberedMatch; fileName: string }) {
   const { result, match, fileName } = props;
-  const { alignment, homologs, tree, queryLength } = result;
-  const drawn = useMemo(() => treeOf(tree, homologs.length), [tree]);
-  const first = Math.max(1, match.start - FLANK);
-  const last = Math.min(queryLength, Math.min(match.end, match.start + LONGEST - 1) + FLANK);
-  const rows = useMemo(
-    () => alignment?.rows.map((row) => slotsOf(row, first, last)),
-    [alignment, first, last],
-  );
-  const states = new Map(match.atHomologs.map(({ homolog, state }) => [homolog, state]));
-  const width = RESIDUES + (last - first + 1) * COLUMN + 8;
-  const height = HEAD + drawn.leaves.length * ROW + 8;
-  const middle = (row: number): number => HEAD + row * ROW + ROW / 2;
-  const context = { match, first, query: alignment?.query ?? "" };
+  const [query, setQuery] = useQuery();
+  const asked = query.get("colour") ?? "";
+  const scheme: Scheme = isScheme(asked) ? asked : "conservation";
+  const family = useMemo(() => familyOf(result), [result]);
+  const [open, setOpen] = useState<Slots["open"]>(null);
+  const slots: Slots = { columns: result.queryLength, open };
+  const view = useAlignmentView(family, slots, match);
+  const { first, last } = view;
+  const toggle = (after: number): void => {
+    const size = family.insertions.get(after)?.longest ?? 0;
+    setOpen(open?.after === after ? null : { after, size });
+  };
+  const copy = (): Promise<void> => {
+    const named = family.tree.leaves.slice(view.rows.from, view.rows.to).map(({ index }) => ({
+      name: rowName(result, index),
+      row: family.rows[index],
+    }));
+    const text = printFasta(named, slots, view.slots);
+    return copyText(
+      text,
+      `Copied ${countOf(named.length, "row")}, residues ${first}–${last}, as FASTA.`,
+      "This browser does not allow copying. Download the alignment as FASTA instead.",
+    );
+  };
   return (
     <Picture
       title="Alignment"
-      note={`${countOf(homologs.length, "homolog")}, residues ${first}–${last}`}
+      note={`${countOf(result.homologs.length, "homolog")}, residues ${first}–${last} of ${result.queryLength.toLocaleString("en")}`}
       name="the alignment"
       fileName={`${fileName}-match-${match.number}`}
-      legend={<Legend />}
-    >
-      <div class="table-scroll alignment" role="region" aria-label="Tree and alignment" tabIndex={0}>
-        <svg
-          class="picture"
-          width={width}
-          height={height}
-          viewBox={`0 0 ${width} ${height}`}
-          role="img"
-          aria-label={`Tree of ${countOf(homologs.length, "homolog")} with the alignment around ${match.text}; the table below has the same data.`}
-        >
-          <Heading match={match} first={first} last={last} conservation={alignment?.conservation} />
-          <Tree drawn={drawn} middle={middle} />
-          {drawn.leaves.map(({ index }, row) => {
-            const homolog = homologs[index - 1];
-            const state = index === 0 ? null : (states.get(index - 1) ?? "missing");
-            const slots = index === 0 ? querySlots(context.query, first, last) : (rows?.[index - 1] ?? []);
-            return (
-              <g key={index} class={index === 0 ? "query" : "homolog"}>
-                <Name result={result} homolog={homolog} state={state} y={middle(row) + 4} />
-                {state && <StateMark state={state} x={MARKS} y={middle(row)} />}
-                <Residues {...context} slots={slots} state={state} y={middle(row)} />
-              </g>
-            );
-          })}
-          <rect
-            class="frame"
-            x={RESIDUES + (match.start - first) * COLUMN}
-            y={HEAD - 2}
-            width={(Math.min(match.end, last) - match.start + 1) * COLUMN}
-            height={drawn.leaves.length * ROW + 4}
-            rx={3}
+      actions={
+        <>
+          <Select
+            small
+            label="Colours"
+            value={scheme}
+            choices={Object.entries(SCHEMES)}
+            onChange={(colour) =>
+              setQuery({ colour: colour === "conservation" ? null : colour }, { replace: true })
+            }
           />
-        </svg>
-      </div>
+          <Button look="quiet" small icon="crosshair" onClick={view.showMatch}>
+            Show match
+          </Button>
+          <Button
+            look="quiet"
+            small
+            icon="copy"
+            aria-label="Copy the part in view"
+            onClick={() => void copy()}
+          >
+            Copy
+          </Button>
+        </>
+      }
+      legend={<AlignmentLegend scheme={scheme} hasInsertions={family.insertions.size > 0} />}
+    >
+      <AlignmentPicture {...{ result, match, family, slots, view, scheme, toggle }} />
     </Picture>
   );
 }
 
-function Tree({ drawn, middle }: { drawn: Layout; middle: (row: number) => number }) {
-  const x = (distance: number): number => 6 + (distance / (drawn.depth || 1)) * (TREE - 6);
+/** Name of a row in copied FASTA. */
+function rowName({ identifier, homologs }: Result, index: number): string {
+  if (index === 0) return identifier || "query";
+  const { accession, organism } = homologs[index - 1];
+  return organism ? `${accession} ${organism}` : accession;
+}
+
+type View = ReturnType<typeof useAlignmentView>;
+
+/** Which part of the alignment is in view. */
+function useAlignmentView(family: AlignedFamily, slots: Slots, match: NumberedMatch) {
+  const box = useRef<HTMLDivElement>(null);
+  const size = useSize(box, { width: 1000, height: 320 });
+  const [scrolled, setScrolled] = useState({ left: 0, top: 0 });
+  const sides = size.width < ROOM ? NARROW : WIDE;
+  const [rows, columns] = [family.rows.length, countSlots(slots)];
+  const total: Size = { width: sides.residues + columns * COLUMN + 8, height: HEAD + rows * ROW + 8 };
+  const body: Size = {
+    width: Math.max(COLUMN, size.width - sides.residues),
+    height: Math.max(ROW, Math.min(size.height, total.height) - HEAD),
+  };
+  const matched: Range = { from: slotOf(match.start, slots), to: slotOf(match.end, slots) + 1 };
+  const showMatch = (): void => {
+    if (box.current)
+      box.current.scrollLeft = scrollTo(matched, box.current.clientWidth - sides.residues, COLUMN);
+  };
+  useLayoutEffect(showMatch, [match.number, sides]);
+  const slotRange = visible(scrolled.left, body.width, COLUMN, columns, 1);
+  return {
+    box,
+    sides,
+    total,
+    body,
+    scrolled,
+    matched,
+    showMatch,
+    rows: visible(scrolled.top, body.height, ROW, rows, 1),
+    slots: slotRange,
+    first: columnAt(slotRange.from, slots).column,
+    last: columnAt(Math.max(slotRange.from, slotRange.to - 1), slots).column,
+    onScroll: ({ currentTarget: { scrollLeft, scrollTop } }: { currentTarget: Element }): void =>
+      setScrolled({ left: scrollLeft, top: scrollTop }),
+  };
+}
+
+/** Keys that scroll, by columns and rows: how far right and down, in cells or views. */
+const KEYS: Readonly<Record<string, readonly [unit: "cells" | "views", right: number, down: number]>> = {
+  ArrowLeft: ["cells", -1, 0],
+  ArrowRight: ["cells", 1, 0],
+  ArrowUp: ["cells", 0, -1],
+  ArrowDown: ["cells", 0, 1],
+  PageUp: ["views", 0, -1],
+  PageDown: ["views", 0, 1],
+  "<": ["views", -1, 0],
+  ">": ["views", 1, 0],
+  Home: ["views", -Infinity, 0],
+  End: ["views", Infinity, 0],
+};
+
+function scrollByKey(event: KeyboardEvent & { currentTarget: Element }, body: Size): void {
+  const key = KEYS[event.key];
+  if (!key || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const [unit, right, down] = key;
+  const box = event.currentTarget;
+  const step = unit === "cells" ? { width: COLUMN, height: ROW } : body;
+  const limit = (by: number): number => Math.max(-1e7, Math.min(1e7, by));
+  if (right !== 0) box.scrollLeft += limit(right * step.width);
+  if (down !== 0) box.scrollTop += down * step.height;
+}
+
+interface AlignmentPictureProps {
+  result: Result;
+  match: NumberedMatch;
+  family: AlignedFamily;
+  slots: Slots;
+  view: View;
+  scheme: Scheme;
+  toggle: (after: number) => void;
+}
+
+/** A picture of the part in view, which stays in place while an empty one as large as the whole alignment scrolls. */
+function AlignmentPicture(props: AlignmentPictureProps) {
+  const { result, match, family, slots, view, scheme, toggle } = props;
+  const { body, sides, total, scrolled, matched } = view;
+  const width = sides.residues + body.width;
+  const drawnSlots = visible(scrolled.left, body.width, COLUMN, countSlots(slots), BLOCK.slots);
+  const drawnRows = visible(scrolled.top, body.height, ROW, family.rows.length, BLOCK.rows);
+  const states = useMemo(
+    () => new Map(match.atHomologs.map(({ homolog, state }) => [homolog + 1, state])),
+    [match],
+  );
+  const drawing = { family, slots, match, states, scheme, toggle, range: drawnSlots };
+  const drawn = [family, slots.open, match, scheme, drawnSlots.from, drawnSlots.to];
+  const head = useMemo(() => <AlignmentHead {...drawing} height={HEAD} />, drawn);
+  const rows = useMemo(
+    () => <AlignmentRows {...drawing} rows={drawnRows} />,
+    [...drawn, drawnRows.from, drawnRows.to],
+  );
+  return (
+    <div
+      ref={view.box}
+      class="alignment"
+      role="region"
+      aria-label="Tree and alignment. Arrow keys, Page Up and Page Down scroll; Home and End show its ends, < and > the parts beside."
+      tabIndex={0}
+      onScroll={view.onScroll}
+      onKeyDown={(event) => event.target === event.currentTarget && scrollByKey(event, body)}
+    >
+      <svg width={total.width} height={total.height} aria-hidden="true" />
+      <svg
+        class="picture"
+        width={width}
+        height={HEAD + body.height}
+        viewBox={`0 0 ${width} ${HEAD + body.height}`}
+      >
+        <text class="label" x={12} y={16}>
+          {shorten(nameOf(match.pattern), sides === WIDE ? 36 : 15)}
+        </text>
+        <text class="note-text" x={12} y={32}>
+          {sides === WIDE ? "Sequence logo, height in bits" : "Logo: bits"}
+        </text>
+        <svg x={sides.residues} width={body.width} height={HEAD}>
+          <g class="scrolled" transform={`translate(${-scrolled.left} 0)`}>
+            {head}
+          </g>
+        </svg>
+        <svg y={HEAD} width={sides.residues} height={body.height}>
+          <g class="scrolled" transform={`translate(0 ${-scrolled.top})`}>
+            <Leaves {...{ result, tree: family.tree, states, sides }} rows={drawnRows} />
+          </g>
+        </svg>
+        <svg
+          x={sides.residues}
+          y={HEAD}
+          width={body.width}
+          height={body.height}
+          role="img"
+          aria-label={`Residues ${view.first} to ${view.last} of ${countOf(result.homologs.length, "homolog")} around ${match.text}; the table below has the residues of each at the match.`}
+        >
+          <g class="scrolled" transform={`translate(${-scrolled.left} ${-scrolled.top})`}>
+            {rows}
+            <rect
+              class="frame"
+              x={matched.from * COLUMN}
+              y={1}
+              width={(matched.to - matched.from) * COLUMN}
+              height={family.rows.length * ROW}
+              rx={3}
+            />
+          </g>
+        </svg>
+      </svg>
+    </div>
+  );
+}
+
+interface LeavesProps {
+  result: Result;
+  tree: Layout;
+  states: ReadonlyMap<number, State>;
+  sides: Sides;
+  rows: Range;
+}
+
+/** The tree, names and states beside the rows. */
+function Leaves({ result, tree, states, sides, rows }: LeavesProps) {
+  const middle = (row: number): number => row * ROW + ROW / 2;
+  const branches = useMemo(
+    () => sides.tree > 0 && <Tree {...{ tree, middle }} width={sides.tree} />,
+    [tree, sides],
+  );
   return (
     <>
-      {drawn.forks.map(({ depth, top, bottom }, i) => (
+      {branches}
+      {tree.leaves.slice(rows.from, rows.to).map(({ index }, i) => {
+        const state = index === 0 ? null : (states.get(index) ?? "missing");
+        const y = middle(rows.from + i);
+        return (
+          <g key={index} class={index === 0 ? "query" : "homolog"}>
+            <Name {...{ result, state, sides }} homolog={result.homologs[index - 1]} y={y + 4} />
+            {state && <StateMark state={state} x={sides.marks} y={y} />}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+function Tree(props: { tree: Layout; middle: (row: number) => number; width: number }) {
+  const { tree, middle, width } = props;
+  const x = (distance: number): number => 12 + (distance / (tree.depth || 1)) * (width - 12);
+  return (
+    <>
+      {tree.forks.map(({ depth, top, bottom }, i) => (
         <line key={i} class="branch" x1={x(depth)} x2={x(depth)} y1={middle(top)} y2={middle(bottom)} />
       ))}
-      {drawn.branches.map(({ row, from, to }, i) => (
+      {tree.branches.map(({ row, from, to }, i) => (
         <line key={i} class="branch" x1={x(from)} x2={x(to)} y1={middle(row)} y2={middle(row)} />
       ))}
     </>
@@ -99,186 +313,34 @@ function Name(props: {
   result: Result;
   homolog: Result["homologs"][number] | undefined;
   state: State | null;
+  sides: Sides;
   y: number;
 }) {
-  const { result, homolog, state, y } = props;
+  const { result, homolog, state, sides, y } = props;
+  const most = Math.floor(sides.name / 7);
   if (!homolog)
     return (
-      <text class="name" x={NAMES} y={y}>
-        {shorten(result.identifier || "Query", 26)}
+      <text class="name" x={sides.names} y={y}>
+        {shorten(result.identifier || "Query", most)}
       </text>
     );
   const { accession, organism, description } = homolog;
+  const isWide = sides === WIDE;
   return (
     <>
-      <text class="name" x={NAMES} y={y}>
-        {organism ? <tspan class="species">{shorten(organism, 18)}</tspan> : shorten(accession, 26)}
+      <text class="name" x={sides.names} y={y}>
+        {organism ? (
+          <tspan class="species">{shorten(organism, isWide ? 18 : most)}</tspan>
+        ) : (
+          shorten(accession, most)
+        )}
         <title>{`${accession} ${description}${state ? `: ${STATES[state]}` : ""}`}</title>
       </text>
-      {organism && (
-        <text class="accession" text-anchor="end" x={NAMES + NAME} y={y}>
+      {organism && isWide && (
+        <text class="accession" text-anchor="end" x={sides.names + sides.name} y={y}>
           {shorten(accession, 12)}
         </text>
       )}
     </>
   );
-}
-
-/** Positions, and the conservation of each column: of the admitted residues within the match, of the same residue around it. */
-function Heading(props: {
-  match: NumberedMatch;
-  first: number;
-  last: number;
-  conservation: readonly (number | null)[] | undefined;
-}) {
-  const { match, first, last, conservation } = props;
-  return (
-    <>
-      <text class="label" x={6} y={14}>
-        {shorten(nameOf(match.pattern), 30)}
-      </text>
-      <text class="note-text" x={6} y={30}>
-        Bars: conservation
-      </text>
-      {Array.from({ length: last - first + 1 }, (_, i) => {
-        const column = first + i;
-        const own = match.conservation[column - match.start] ?? null;
-        const value = own ?? conservation?.[column - 1] ?? null;
-        const hasNumber = column === match.start || (column % 10 === 0 && Math.abs(column - match.start) > 2);
-        return (
-          <g key={column}>
-            {value !== null && (
-              <rect
-                class={own === null ? "conservation" : "mark tone-likely"}
-                x={RESIDUES + i * COLUMN + 1.5}
-                y={HEAD - 6 - value * 26}
-                width={COLUMN - 3}
-                height={value * 26}
-              />
-            )}
-            {hasNumber && (
-              <text class="axis" x={RESIDUES + (i + 0.5) * COLUMN} y={14}>
-                {column}
-              </text>
-            )}
-          </g>
-        );
-      })}
-    </>
-  );
-}
-
-/** A residue of a row, and what is inserted after it. */
-interface Slot {
-  residue: string;
-  insertion: string;
-}
-
-/** Columns `first` to `last`, counted from 1, of a row in A3M, where lower-case letters are insertions. */
-export function slotsOf(row: string, first: number, last: number): Slot[] {
-  const slots: Slot[] = [];
-  let column = 0;
-  for (const letter of row) {
-    const isInsertion = letter >= "a" && letter <= "z";
-    if (!isInsertion && ++column > last) break;
-    if (column < first) continue;
-    if (!isInsertion) slots.push({ residue: letter, insertion: "" });
-    else if (slots.length > 0) slots.at(-1)!.insertion += letter;
-  }
-  return slots;
-}
-
-const querySlots = (query: string, first: number, last: number): Slot[] =>
-  Array.from(query.slice(first - 1, last), (residue) => ({ residue, insertion: "" }));
-
-function Residues(props: {
-  slots: readonly Slot[];
-  match: NumberedMatch;
-  first: number;
-  query: string;
-  /** Null for the query. */
-  state: State | null;
-  y: number;
-}) {
-  const { slots, match, first, query, state, y } = props;
-  /** Null where the residue is neither the query's nor part of the match. */
-  const residueClass = (residue: string, column: number): string | null => {
-    if (state === null || residue === "-") return null;
-    const isSame = residue === query[column - 1];
-    const isScored = (match.conservation[column - match.start] ?? null) !== null;
-    if (!isScored) return isSame ? "same" : null;
-    // A homolog that keeps the match has an admitted residue wherever it differs.
-    return isSame || state === "conserved" ? "kept-residue" : "lost-residue";
-  };
-  return (
-    <>
-      {slots.map(({ residue, insertion }, i) => {
-        const look = residueClass(residue, first + i);
-        return (
-          <>
-            {look && (
-              <rect class={look} x={RESIDUES + i * COLUMN} y={y - ROW / 2} width={COLUMN} height={ROW} />
-            )}
-            {insertion !== "" && (
-              <path class="insertion" d={`M${RESIDUES + (i + 1) * COLUMN - 3} ${y - 9}h6l-3 5z`}>
-                <title>{`${insertion.length} inserted: ${insertion.toUpperCase()}`}</title>
-              </path>
-            )}
-          </>
-        );
-      })}
-      <text class="residues" y={y + 4}>
-        {slots.map(({ residue }, i) => (
-          <tspan key={i} x={RESIDUES + (i + 0.5) * COLUMN}>
-            {residue === "-" ? "·" : residue}
-          </tspan>
-        ))}
-      </text>
-    </>
-  );
-}
-
-const Swatch = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <li>
-    <svg width={14} height={14} aria-hidden="true">
-      {children}
-    </svg>
-    {name}
-  </li>
-);
-
-const Legend = () => (
-  <ul class="legend">
-    {(Object.keys(STATES) as State[]).map((state) => (
-      <Swatch key={state} name={STATES[state]}>
-        <StateMark state={state} x={7} y={7} />
-      </Swatch>
-    ))}
-    {Object.entries(RESIDUE_LOOKS).map(([look, name]) => (
-      <Swatch key={look} name={name}>
-        <rect class={look} y={1} width={12} height={12} rx={3} />
-      </Swatch>
-    ))}
-    <Swatch name="insertion">
-      <path class="insertion" d="M4 3h6l-3 5z" />
-    </Swatch>
-  </ul>
-);
-
-const RESIDUE_LOOKS = {
-  "kept-residue": "motif residue kept",
-  "lost-residue": "another residue",
-  same: "as in the query",
-};
-
-/** The tree; without one, the query and its homologs in order. */
-function treeOf(tree: string, homologs: number): Layout {
-  try {
-    const drawn = layout(parseNewick(tree.replace(/;\s*$/, "")));
-    if (drawn.leaves.length === homologs + 1) return drawn;
-  } catch {
-    // The rows are shown without a tree.
-  }
-  const leaves = Array.from({ length: homologs + 1 }, (_, index) => ({ index, name: "", depth: 0 }));
-  return { leaves, branches: [], forks: [], depth: 0 };
 }

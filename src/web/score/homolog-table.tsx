@@ -68,7 +68,7 @@ export const STATES: Readonly<Record<State, string>> = {
   shifted: "nearby",
   substituted: "lost: substituted",
   gap: "lost: deleted",
-  missing: "not reached",
+  missing: "not covered",
 };
 
 /** The shape of a state, so that colour is not all that tells it. */

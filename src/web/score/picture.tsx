@@ -61,15 +61,22 @@ export function Picture(props: {
   );
 }
 
-/** Width of an element in pixels; `initial` until it is known. */
-export function useWidth(element: RefObject<HTMLElement | null>, initial: number): number {
-  const [width, set] = useState(initial);
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** Size of an element's content in pixels; `initial` until it is known. */
+export function useSize(element: RefObject<HTMLElement | null>, initial: Size): Size {
+  const [size, set] = useState(initial);
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => set(Math.round(entry.contentRect.width)));
+    const observer = new ResizeObserver(([{ contentRect }]) =>
+      set({ width: Math.round(contentRect.width), height: Math.round(contentRect.height) }),
+    );
     if (element.current) observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
-  return width;
+  return size;
 }
 
 /** Saves a file to the person's computer. */

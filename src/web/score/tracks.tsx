@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { countOf } from "../format.tsx";
-import { Picture, useWidth } from "./picture.tsx";
+import { Picture, useSize } from "./picture.tsx";
 import {
   nameOf,
   type NumberedMatch,
@@ -61,7 +61,7 @@ export function ProteinTracks(props: TracksProps) {
   const { result, span, selected } = props;
   const length = result.queryLength;
   const box = useRef<HTMLDivElement>(null);
-  const width = Math.max(280, useWidth(box, 1000));
+  const width = Math.max(280, useSize(box, { width: 1000, height: 0 }).width);
   const left = width < ROOM ? 0 : LABELS;
   const view = useView(length, span, props.onSpan);
   const plot: Plot = { span, left, width, scale: (width - left) / view.shown, y: 0 };
@@ -343,7 +343,7 @@ function Lane(props: TracksProps & { plot: Plot; lane: readonly NumberedMatch[] 
               height={HEIGHTS[verdict]}
               rx={1.5}
               role="button"
-              tabIndex={isStop ? 0 : -1}
+              tabindex={isStop ? 0 : -1}
               aria-label={`${text} at ${start} to ${end}, ${name}`}
               aria-pressed={number === selected?.number}
               onClick={() => onSelect(number)}

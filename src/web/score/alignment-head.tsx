@@ -1,0 +1,122 @@
+import type { AlignedFamily } from "./aligned-family.ts";
+import { columnAt, type Range, slotOf, type Slots } from "./aligned-rows.ts";
+import { COLUMN, INSERTION_MARK } from "./alignment-rows.tsx";
+import { countOf } from "../format.tsx";
+import { natureOf } from "./residue-colours.ts";
+import type { NumberedMatch } from "./result.ts";
+import { logoOf, MOST_BITS } from "./sequence-logo.ts";
+
+interface HeadProps {
+  family: AlignedFamily;
+  slots: Slots;
+  range: Range;
+  match: NumberedMatch;
+  toggle: (after: number) => void;
+  height: number;
+}
+
+/** Pixels of the tallest possible letter, and of the ruler below the logo. */
+const LOGO = 46;
+const RULER = 26;
+/** Height of a capital letter at its font size in the style sheet. */
+const CAPITAL = 10.2;
+/** Letters less tall than this cannot be read. */
+const LEAST = 1.5;
+
+/** Sequence logo, positions, and the marks that open insertions. */
+export function AlignmentHead({ family, slots, range, match, toggle, height }: HeadProps) {
+  const columns: { column: number; slot: number }[] = [];
+  for (let slot = range.from; slot < range.to; slot++) {
+    const { column, inserted } = columnAt(slot, slots);
+    if (inserted === 0) columns.push({ column, slot });
+  }
+  const hasNumber = (column: number): boolean =>
+    column === match.start || (column % 10 === 0 && Math.abs(column - match.start) > 2);
+  return (
+    <>
+      {columns.map(({ column, slot }) => (
+        <g key={column} class={column >= match.start && column <= match.end ? "matched" : undefined}>
+          <LogoColumn family={family} column={column} x={slot * COLUMN} y={height - RULER} />
+          {hasNumber(column) && (
+            <text class="axis" x={(slot + 0.5) * COLUMN} y={height - 12}>
+              {column}
+            </text>
+          )}
+        </g>
+      ))}
+      {columns
+        .filter(({ column }) => family.insertions.has(column))
+        .map(({ column }) => (
+          <InsertionButton
+            key={column}
+            {...{ family, column, toggle }}
+            isOpen={slots.open?.after === column}
+            x={(slotOf(column, slots) + 1) * COLUMN}
+            y={height - 4}
+          />
+        ))}
+    </>
+  );
+}
+
+function LogoColumn(props: { family: AlignedFamily; column: number; x: number; y: number }) {
+  const { family, column, x, y } = props;
+  let base = y;
+  const letters = logoOf(family.homologs, family.weights, column).flatMap(({ residue, bits }) => {
+    const height = (bits / MOST_BITS) * LOGO;
+    if (height < LEAST) return [];
+    const bottom = base;
+    base -= height;
+    return { residue, bottom, stretch: height / CAPITAL };
+  });
+  return (
+    <>
+      {letters.map(({ residue, bottom, stretch }) => (
+        <text
+          key={residue}
+          class={`logo nature-${natureOf(residue)}`}
+          transform={`translate(${x + 0.5} ${bottom.toFixed(2)}) scale(1 ${stretch.toFixed(3)})`}
+          textLength={COLUMN - 1}
+          lengthAdjust="spacingAndGlyphs"
+        >
+          {residue}
+        </text>
+      ))}
+    </>
+  );
+}
+
+interface InsertionButtonProps {
+  family: AlignedFamily;
+  column: number;
+  isOpen: boolean;
+  toggle: (after: number) => void;
+  x: number;
+  y: number;
+}
+
+/** Opens and closes the insertions after a column. */
+function InsertionButton({ family, column, isOpen, toggle, x, y }: InsertionButtonProps) {
+  const { rows, longest } = family.insertions.get(column)!;
+  const label = `Up to ${countOf(longest, "residue")} inserted after residue ${column} in ${countOf(rows, "homolog")}`;
+  return (
+    <g
+      class="insertion opens"
+      role="button"
+      tabindex={0}
+      aria-label={label}
+      aria-pressed={isOpen}
+      transform={`translate(${x} ${y})`}
+      onClick={() => toggle(column)}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        toggle(column);
+      }}
+    >
+      <title>{label}</title>
+      <rect class="ground" x={-6.5} y={-9} width={13} height={13} />
+      <path d={INSERTION_MARK} />
+    </g>
+  );
+}
