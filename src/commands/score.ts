@@ -3,6 +3,7 @@ import { type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.
 import { Problem } from "../problem.ts";
 import {
   beginningOf,
+  type NamedQuestion,
   PRINTERS,
   type PrinterName,
   type Scoring,
@@ -30,7 +31,8 @@ export const score: Command = {
     "--alignment FILE":
       "Aligned FASTA to score instead of searching homologs; its first row is the query. - reads standard input.",
     "--batch FILE":
-      "Tab-separated query (accession of the corpus, or a sequence) and pattern (expression, or name of a motif class); - reads standard input.",
+      "Tab-separated query (accession, gene or entry name in the corpus, or a sequence) and pattern (expression, or name of a motif class); with --pattern or --elm, a list with one query on each line. - reads standard input.",
+    "--skip-invalid": "Score the valid lines of --batch, and list the others on standard error.",
     "--pattern P": "A regular expression over residues; may be repeated.",
     "--elm NAME": "A motif class by name or ELM identifier; may be repeated.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
@@ -45,7 +47,7 @@ export const score: Command = {
   },
   settings: ["data_dir", "workers"],
   example:
-    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
+    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch genes.txt --elm LIG_SH3_1 --skip-invalid\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
     "Each match has two verdicts: overall_verdict is about all evidence (z, overall_p), verdict about conservation\n" +
     "alone (cs, expected, p). With fewer than three homologs, z is mostly context.",
   async run(call) {
@@ -99,6 +101,22 @@ async function scoreAlignment(
   );
 }
 
+function readBatch(
+  call: Call,
+  scoring: Scoring,
+  text: Uint8Array,
+  patterns: Request["patterns"],
+): readonly NamedQuestion[] {
+  const isList = Object.values(patterns).some((some) => some.length > 0);
+  const { questions, skipped, ambiguous } = scoring.readBatch(text, {
+    patterns: isList ? patterns : undefined,
+    skipInvalid: call.has("--skip-invalid"),
+  });
+  for (const message of [...ambiguous, ...skipped]) call.warn(message);
+  if (skipped.length > 0) call.warn(`${skipped.length} invalid lines were skipped.`);
+  return questions;
+}
+
 async function scoreQueries(
   call: Call,
   scoring: Scoring,
@@ -114,7 +132,7 @@ async function scoreQueries(
 ): Promise<void> {
   const questions = call.has("--fasta")
     ? scoring.readSequences({ fasta: text, ...patterns })
-    : scoring.readBatch(text);
+    : readBatch(call, scoring, text, patterns);
   const { corpus, method: calibration } = scoring.corpora.scoringVersion();
   const beginning = beginningOf(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,
@@ -180,11 +198,8 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
     throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);
   if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} cannot be combined. ${HELP}`);
   const hasPatterns = call.has("--pattern") || call.has("--elm");
-  if (given[0] === "--batch" && hasPatterns)
-    throw new Problem(
-      "usage",
-      `With --batch the file contains the patterns. Omit --pattern and --elm. ${HELP}`,
-    );
+  if (given[0] !== "--batch" && call.has("--skip-invalid"))
+    throw new Problem("usage", `--skip-invalid needs --batch FILE. ${HELP}`);
   if (given[0] !== "--batch" && !hasPatterns)
     throw new Problem("usage", `labd score needs --pattern or --elm. ${HELP}`);
   return given[0];

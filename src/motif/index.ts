@@ -57,6 +57,7 @@ export type { PackedCorpus } from "./corpus-builder.ts";
 export { CORPUS_VERSION } from "./corpus-format.ts";
 export { CorpusHasher, openCorpus } from "./corpus.ts";
 export type { Corpus } from "./corpus.ts";
+export { proteinsNamed } from "./name-lookup.ts";
 export { searchNames } from "./name-search.ts";
 export type { FoundProtein } from "./name-search.ts";
 export { FastaReader, readFasta } from "./fasta.ts";

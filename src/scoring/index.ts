@@ -11,11 +11,11 @@ import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
 import {
   type NamedQuestion,
   type PatternInput,
-  readBatch,
   readScan,
   readSequences,
   type ScanRequest,
 } from "./batch/questions.ts";
+import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
 import { type AlignmentRequest, type BatchOptions, scoreAlignment, scoreQuestions } from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
@@ -162,9 +162,9 @@ export async function openScoring(options: ScoringOptions) {
       readSequences(request, { classes, maxQueryLength }),
     /** Reads FASTA to scan for motif classes likewise. */
     readScan: (request: ScanRequest) => readScan(request, { classes, maxQueryLength }),
-    /** Reads a table of proteins and patterns likewise. */
-    readBatch: (table: string | Uint8Array) =>
-      readBatch(table, corpora.openActive(), { classes, maxQueryLength }),
+    /** Reads a table of proteins and patterns, or a list of proteins, likewise. */
+    readBatch: (table: string | Uint8Array, how?: BatchTableOptions) =>
+      readBatch(table, corpora.openActive(), { classes, maxQueryLength }, how),
     /** Scores them in order, on threads of their own. */
     scoreQuestions: (questions: readonly NamedQuestion[], how: BatchOptions) =>
       scoreQuestions(questions, how, corpora),

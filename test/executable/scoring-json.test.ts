@@ -177,7 +177,7 @@ describe("labd score", () => {
   });
 
   test.each<[string[], number, string]>([
-    [["--batch", "-", "--pattern", "A"], 64, "With --batch the file contains the patterns"],
+    [["--fasta", "-", "--pattern", "A", "--skip-invalid"], 64, "--skip-invalid needs --batch FILE"],
     [["--batch", "-", "--fasta", "-"], 64, "--fasta and --batch cannot be combined"],
     [["--alignment", "-"], 64, "needs --pattern or --elm"],
     [
@@ -185,7 +185,7 @@ describe("labd score", () => {
       64,
       '--format: "pdf" is not one of tsv, json, gff3, xml',
     ],
-    [["--batch", "-"], 65, "Batch line 1, pattern: empty"],
+    [["--batch", "-"], 65, "Batch line 1 (“P04637”), pattern: empty"],
     [["--alignment", "-", "--pattern", "A"], 65, "expected a header that starts with >"],
   ])("rejects %p", async (words, code, message) => {
     const ended = await labd(["score", ...words], { env, stdin: "P04637\n" });

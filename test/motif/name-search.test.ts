@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { packCorpus } from "../../src/motif/corpus-builder.ts";
 import { openCorpus } from "../../src/motif/corpus.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
+import { proteinsNamed } from "../../src/motif/name-lookup.ts";
 import { searchNames } from "../../src/motif/name-search.ts";
 import { random } from "../fixtures/random-protein.ts";
 
@@ -31,6 +32,26 @@ MK
 const corpus = openCorpus(packCorpus("names", readFasta(FASTA)));
 const find = (text: string, limit = 20): string[] =>
   searchNames(corpus, text, limit).proteins.map(({ accession }) => accession);
+
+test.each([
+  ["P04637", "P04637"],
+  ["sp|P04637|P53_HUMAN", "P04637"],
+  ["p53_human", "P04637"],
+  // The most studied species first.
+  ["TP53", "P04637", "P02340"],
+  ["tp53 mouse", "P02340"],
+  ["TP53 Homo sapiens", "P04637"],
+  ["TP53 10116"],
+  ["P04637 mouse"],
+  // Not a beginning, and not a word of a name.
+  ["TP5"],
+  ["antigen"],
+  [""],
+])("the name %p is exactly that of the proteins %p", (name, ...accessions) => {
+  expect(proteinsNamed(corpus, name!).map((index) => corpus.accession(index))).toEqual(
+    accessions as string[],
+  );
+});
 
 describe("searchNames", () => {
   const rows: [text: string, found: string[]][] = [

@@ -23,7 +23,8 @@ afterAll(() => alone.close());
 
 const P53_RECORD = `>P04637\n${P53}`;
 const model = { scoringModel: "continuous" as const };
-const batch = (table: string) => Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table), model));
+const batch = (table: string) =>
+  Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table).questions, model));
 
 describe("a batch", () => {
   test("scores each query of a batch as if alone", async () => {
@@ -31,7 +32,7 @@ describe("a batch", () => {
     const table = `P04637\tF...W..[VIL]\n${P53.toLowerCase()}\tP..P\n# a remark\n\nP04637\tLIG_PCNA_PIPBox_1\r\nP04637\tP..P\n`;
     const report = (done: number, total: number): void => void progress.push(done, total);
     const scored = await Array.fromAsync(
-      scoring.scoreQuestions(scoring.readBatch(table), { ...model, report }),
+      scoring.scoreQuestions(scoring.readBatch(table).questions, { ...model, report }),
     );
     expect(scored.map(({ accession }) => accession)).toEqual(["P04637", P53.toLowerCase()]);
     expect(new Set(progress)).toEqual(new Set([0, 1, 2]));
@@ -75,17 +76,75 @@ describe("a batch", () => {
   test.each<[string, string, string]>([
     ["", "invalid_request", "no row"],
     ["query\tpattern\n", "", ""],
-    ["P04637\tP..P\nP04637\n", "invalid_request", "line 2, pattern: empty"],
-    ["\tP..P\n", "invalid_request", "line 1, query: empty"],
-    ["query\tpattern\nQ9_NONE\tP..P\n", "invalid_request", "line 2, query: neither an accession"],
+    ["P04637\tP..P\nP04637\n", "invalid_request", "Batch line 2 (“P04637”), pattern: empty"],
+    ["\tP..P\n", "invalid_request", "Batch line 1 (“P..P”), query: empty"],
+    [
+      "query\tpattern\nQ9_NONE\tP..P\n",
+      "invalid_request",
+      "Batch line 2 (“Q9_NONE P..P”), query: neither an accession",
+    ],
     ["hello world\tP..P\n", "invalid_request", "nor a sequence: character 1: these look like words"],
-    ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
+    [
+      "P04637\tP((P\n",
+      "invalid_pattern",
+      "Batch line 1 (“P04637 P((P”), pattern: as an expression, character",
+    ],
     ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Similar names: LIG_PCNA_PIPBox_"],
-    [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
+    [
+      `${"A".repeat(401)}\tP\n`,
+      "invalid_request",
+      `Batch line 1 (“${"A".repeat(60)}…”), query: 401 residues; at most 400`,
+    ],
   ])("rejects %p before any work", async (table, code, words) => {
     if (code === "") return expect(await batch(table)).toEqual([]);
     expect(() => scoring.readBatch(table)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
+    );
+  });
+
+  test("names every invalid line, with its text, and skips them on request", async () => {
+    const table =
+      "P04637\tPxxP\nP04637\tP..P\nTP53 \u001b[31m\nhello world\tP..P\nP04637\tLIG_PCNA_PIPBox_1\n";
+    expect(() => scoring.readBatch(table)).toThrow(
+      expect.objectContaining({
+        code: "invalid_request",
+        message: expect.stringMatching(
+          /^3 of 5 batch lines are invalid\.\nBatch line 1 \(“P04637 PxxP”\), pattern: as an expression, character 2: .* Did you mean P\.\.P\?\nBatch line 3 \(“TP53  \[31m”\), pattern: empty.*\nBatch line 4 \(“hello world P\.\.P”\), query: neither .*$/,
+        ),
+      }),
+    );
+    const { questions, skipped } = scoring.readBatch(table, { skipInvalid: true });
+    expect(questions.map(({ name, patterns }) => [name, patterns.length])).toEqual([["P04637", 2]]);
+    expect(skipped.map((message) => message.slice(0, 12))).toEqual([
+      "Batch line 1",
+      "Batch line 3",
+      "Batch line 4",
+    ]);
+    const many = "P04637\tx\n".repeat(30);
+    expect(() => scoring.readBatch(many)).toThrow(
+      /^30 of 30 batch lines[^]*\nBatch line 20 [^]*\n10 more\.$/,
+    );
+  });
+
+  test("a list has one accession or gene on each line, scored for the same patterns", () => {
+    const patterns = { regularExpression: ["P..P"], elmIdentifierName: ["LIG_PCNA_PIPBox_1"] };
+    const list = `# genes\nP04637\n\nP46527\r\n${P53}\n`;
+    const { questions, skipped, ambiguous } = scoring.readBatch(list, { patterns });
+    expect(questions.map(({ name, patterns }) => [name, patterns.length])).toEqual([
+      ["P04637", 2],
+      ["P46527", 2],
+      [P53, 2],
+    ]);
+    expect([skipped, ambiguous]).toEqual([[], []]);
+    // Nothing is lost, and no symbol is taken for a peptide.
+    const unknown = scoring.readBatch("P04637\nNOSUCH1\nKRASX\n", { patterns, skipInvalid: true });
+    expect(unknown.questions.length).toBe(1);
+    expect(unknown.skipped).toEqual([
+      expect.stringContaining("Batch line 2 (“NOSUCH1”), query: neither an accession or gene"),
+      expect.stringContaining("Batch line 3 (“KRASX”), query: neither an accession or gene"),
+    ]);
+    expect(() => scoring.readBatch("P04637\tP..P\n", { patterns })).toThrow(
+      /^Batch line 1 \(“P04637 P\.\.P”\) has a pattern/,
     );
   });
 
@@ -142,7 +201,11 @@ test("options of the method apply to every way of scoring", async () => {
   const scored = [
     ...scoreDirectly(scoring, { fasta: P53_RECORD, ...wanted }),
     ...(await Array.fromAsync(
-      scoring.scoreQuestions(scoring.readBatch("P04637\tP..P\n"), { ...model, options, workers: 2 }),
+      scoring.scoreQuestions(scoring.readBatch("P04637\tP..P\n").questions, {
+        ...model,
+        options,
+        workers: 2,
+      }),
     )),
     scoring.scoreAlignment({ alignment, ...wanted }),
   ];

@@ -1,14 +1,4 @@
-import {
-  type AlignedText,
-  type Corpus,
-  decode,
-  didYouMean,
-  parsePattern,
-  PatternError,
-  placeOf,
-  readHeader,
-  readProteinText,
-} from "../../motif/index.ts";
+import { type AlignedText, placeOf, readHeader, readProteinText } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
 import { readElmTable } from "../corpus/elm-table.ts";
@@ -94,35 +84,6 @@ export function requireLength(length: number, maximum: number, where: string): v
   throw new Problem("invalid_request", `${where}: ${length} residues; at most ${maximum} are scored.`);
 }
 
-/**
- * Reads a table of queries and patterns. Rows with the same query become one question, in the order of first rows, because
- * homologs are searched once per query.
- * @param table tab-separated query (accession of the corpus in use, or sequence) and pattern (expression or class name).
- *   If the first line names the columns `query` and `pattern`, other columns are ignored; otherwise the first two
- *   columns are read. Blank lines and lines that start with `#` are skipped.
- * @throws Problem invalid_request, invalid_pattern naming line and column
- */
-export function readBatch(
-  table: string | Uint8Array,
-  corpus: Corpus,
-  { classes, maxQueryLength }: ReadingContext,
-): NamedQuestion[] {
-  const questions = new Map<string, NamedQuestion>();
-  const patterns = new Map<string, JobPattern>();
-  for (const { line, query, pattern } of readPairs(table)) {
-    let question = questions.get(query);
-    if (!question) {
-      question = { name: query, patterns: [], ...findQuery(query, corpus, line) };
-      requireLength(question.sequence.length, maxQueryLength, `Batch line ${line}, query`);
-      questions.set(query, question);
-    }
-    const known = patterns.get(pattern) ?? findPattern(pattern, classes, line);
-    patterns.set(pattern, known);
-    question.patterns.push(known);
-  }
-  return [...questions.values()];
-}
-
 /** The records of FASTA, as strict about their letters as the other interfaces. @throws Problem naming line and character */
 function readQueries(text: string): Omit<NamedQuestion, "patterns">[] {
   let line = 1;
@@ -171,62 +132,6 @@ function withoutInnerStops(body: string): string {
 const fastaProblem = (line: number, reason: string): Problem =>
   new Problem("invalid_request", `FASTA line ${line}${reason.replace(/\.$/, "")}.`);
 
-function findQuery(query: string, corpus: Corpus, line: number): { sequence: string; description: string } {
-  const index = corpus.findAccession(query);
-  if (index >= 0) {
-    const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
-    return { sequence: decode(residues), description: corpus.description(index) };
-  }
-  const { sequence, fault } = readProteinText(query);
-  if (!fault) return { sequence, description: "" };
-  throw batchProblem(
-    line,
-    `query: neither an accession of the corpus in use nor a sequence: character ${fault.position + 1}: ${fault.reason}`,
-  );
-}
-
-/** Whatever parses as an expression is one; anything else must be the name of a motif class. */
-function findPattern(pattern: string, classes: MotifClasses, line: number): JobPattern {
-  try {
-    parsePattern(pattern, "soap");
-    return { expression: pattern, name: null, dialect: "soap" };
-  } catch (cause) {
-    if (!(cause instanceof PatternError)) throw cause;
-    try {
-      const { expression, dialect } = classes.find(pattern);
-      return { expression, name: pattern, dialect };
-    } catch (unknown) {
-      if (!(unknown instanceof Problem)) throw unknown;
-      throw new Problem(
-        "invalid_pattern",
-        `Batch line ${line}, pattern: as an expression, character ${cause.position + 1}: ${cause.message} As a name: ${unknown.message}${didYouMean(pattern)}`,
-        { cause },
-      );
-    }
-  }
-}
-
-function readPairs(table: string | Uint8Array): { line: number; query: string; pattern: string }[] {
-  const lines = utf8(table, "batch")
-    .split(/\r\n|\r|\n/)
-    .map((text, i) => ({ line: i + 1, cells: text.split("\t").map((cell) => cell.trim()) }))
-    .filter(({ cells }) => cells.some((cell) => cell !== "") && !cells[0].startsWith("#"));
-  if (lines.length === 0)
-    throw new Problem("invalid_request", "The batch has no row. Expected query and pattern.");
-  const names = lines[0].cells.map((cell) => cell.toLowerCase());
-  const hasHeader = names.includes("query") && names.includes("pattern");
-  const [queryAt, patternAt] = hasHeader ? [names.indexOf("query"), names.indexOf("pattern")] : [0, 1];
-  return lines.slice(hasHeader ? 1 : 0).map(({ line, cells }) => {
-    const [query = "", pattern = ""] = [cells[queryAt], cells[patternAt]];
-    if (query === "") throw batchProblem(line, "query: empty; expected an accession or a sequence.");
-    if (pattern === "") throw batchProblem(line, "pattern: empty; expected an expression or a motif class.");
-    return { line, query, pattern };
-  });
-}
-
-const batchProblem = (line: number, reason: string): Problem =>
-  new Problem("invalid_request", `Batch line ${line}, ${reason}`);
-
 /**
  * Rows of aligned FASTA; blank lines and lines that start with `;` are skipped.
  * @throws Problem invalid_request naming the line
@@ -253,7 +158,8 @@ export function readAlignedFasta(bytes: string | Uint8Array): AlignedText[] {
   return rows.map(({ name, description, parts }) => ({ name, description, letters: parts.join("") }));
 }
 
-function utf8(bytes: string | Uint8Array, what: string): string {
+/** @throws Problem invalid_request */
+export function utf8(bytes: string | Uint8Array, what: string): string {
   if (typeof bytes === "string") return bytes;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,0 +1,219 @@
+import {
+  type Corpus,
+  decode,
+  didYouMean,
+  parsePattern,
+  PatternError,
+  proteinsNamed,
+  readProteinText,
+} from "../../motif/index.ts";
+import { Problem } from "../../problem.ts";
+import { readPatterns } from "../api/handlers.ts";
+import type { MotifClasses } from "../corpus/motif-classes.ts";
+import type { JobPattern } from "../jobs/job.ts";
+import {
+  type NamedQuestion,
+  type PatternInput,
+  type ReadingContext,
+  requireLength,
+  utf8,
+} from "./questions.ts";
+
+/** A batch as it was read. */
+export interface BatchTable {
+  questions: NamedQuestion[];
+  /** Invalid lines that were skipped, each as a sentence with number and text of the line. */
+  skipped: string[];
+  /** Names that several proteins have, each as a sentence that says which one is scored. */
+  ambiguous: string[];
+}
+
+export interface BatchTableOptions {
+  /** Patterns for every query of a list without patterns. */
+  patterns?: PatternInput | undefined;
+  /** Skips invalid lines instead of rejecting the batch. */
+  skipInvalid?: boolean;
+}
+
+/** More would hide what they have in common. */
+const MAX_REPORTED = 20;
+
+/**
+ * Reads a table of queries and patterns, or a list of queries. Rows with the same query become one question, in the order of
+ * first rows, because homologs are searched once per query.
+ * @param table tab-separated query (accession, entry name or gene in the corpus in use, or sequence) and pattern
+ *   (expression or class name). If the first line names the columns `query` and `pattern`, other columns are ignored;
+ *   otherwise the first two columns are read. Blank lines and lines that start with `#` are skipped.
+ * @throws Problem invalid_request, invalid_pattern naming all invalid lines
+ */
+export function readBatch(
+  table: string | Uint8Array,
+  corpus: Corpus,
+  context: ReadingContext,
+  { patterns, skipInvalid = false }: BatchTableOptions = {},
+): BatchTable {
+  const reader = new BatchReader(corpus, context, patterns);
+  const rows = readRows(utf8(table, "batch"), patterns === undefined);
+  const faults: Problem[] = [];
+  for (const row of rows) {
+    try {
+      reader.read(row);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      faults.push(
+        new Problem(error.code, `Batch line ${row.line} (“${printable(row.text)}”), ${error.message}`),
+      );
+    }
+  }
+  if (faults.length > 0 && !skipInvalid) throw combined(faults, rows.length);
+  return {
+    questions: [...reader.questions.values()].filter((question) => question.patterns.length > 0),
+    skipped: faults.map(({ message }) => message),
+    ambiguous: reader.ambiguous,
+  };
+}
+
+/** A line of text that is shown to people. */
+const printable = (text: string): string => {
+  // oxlint-disable-next-line no-control-regex -- a terminal would obey these
+  const plain = text.trim().replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g, " ");
+  return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
+};
+
+function combined(faults: readonly Problem[], rows: number): Problem {
+  if (faults.length === 1) return faults[0];
+  const more = faults.length - MAX_REPORTED;
+  const code = faults.every((fault) => fault.code === faults[0].code) ? faults[0].code : "invalid_request";
+  const messages = [
+    `${faults.length} of ${rows} batch lines are invalid.`,
+    ...faults.slice(0, MAX_REPORTED).map(({ message }) => message),
+    ...(more > 0 ? [`${more} more.`] : []),
+  ];
+  return new Problem(code, messages.join("\n"));
+}
+
+interface Row {
+  line: number;
+  text: string;
+  query: string;
+  /** Null in a list without patterns. */
+  pattern: string | null;
+}
+
+class BatchReader {
+  readonly questions = new Map<string, NamedQuestion>();
+  readonly ambiguous: string[] = [];
+  readonly #patterns = new Map<string, JobPattern>();
+  readonly #common: JobPattern[];
+
+  constructor(
+    private readonly corpus: Corpus,
+    private readonly context: ReadingContext,
+    common: PatternInput | undefined,
+  ) {
+    this.#common = common
+      ? readPatterns(common.regularExpression, common.elmIdentifierName, context.classes)
+      : [];
+  }
+
+  /** @throws Problem whose message begins with the column */
+  read({ line, query, pattern }: Row): void {
+    if (query === "")
+      throw new Problem("invalid_request", "query: empty; expected an accession, a gene or a sequence.");
+    const found = pattern === null ? null : this.#pattern(pattern);
+    const question = this.questions.get(query) ?? this.#question(query, line);
+    this.questions.set(query, question);
+    if (found) question.patterns.push(found);
+    else question.patterns = this.#common;
+  }
+
+  #question(query: string, line: number): NamedQuestion {
+    const { sequence, description } = this.#query(query, line);
+    requireLength(sequence.length, this.context.maxQueryLength, "query");
+    return { name: query, description, sequence, patterns: [] };
+  }
+
+  #query(query: string, line: number): Pick<NamedQuestion, "sequence" | "description"> {
+    const { corpus } = this;
+    const [index, ...others] = proteinsNamed(corpus, query);
+    if (index !== undefined) {
+      if (others.length > 0) this.ambiguous.push(this.#choice(query, line, index, others.length));
+      const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
+      return { sequence: decode(residues), description: corpus.description(index) };
+    }
+    const { sequence, fault } = readProteinText(query);
+    // Symbols of genes are letters, too.
+    if (!fault && !(this.#common.length > 0 && /^[A-Z]{1,9}$/.test(query)))
+      return { sequence, description: "" };
+    const reason = fault
+      ? `: character ${fault.position + 1}: ${fault.reason}`
+      : " of at least ten residues.";
+    throw new Problem(
+      "invalid_request",
+      `query: neither an accession or gene of the corpus in use nor a sequence${reason}`,
+    );
+  }
+
+  #choice(query: string, line: number, index: number, others: number): string {
+    const { accession, organism } = this.corpus.identity(index);
+    const protein = organism === null ? accession : `${accession} of ${organism}`;
+    return `Batch line ${line} (“${printable(query)}”): scored is ${protein}; ${others} more proteins have this name. Add the species to choose another: “${printable(query.split(/\s/)[0])} mouse”.`;
+  }
+
+  #pattern(pattern: string): JobPattern {
+    if (pattern === "")
+      throw new Problem("invalid_request", "pattern: empty; expected an expression or a motif class.");
+    const known = this.#patterns.get(pattern) ?? findPattern(pattern, this.context.classes);
+    this.#patterns.set(pattern, known);
+    return known;
+  }
+}
+
+/** Whatever parses as an expression is one; anything else must be the name of a motif class. */
+function findPattern(pattern: string, classes: MotifClasses): JobPattern {
+  try {
+    parsePattern(pattern, "soap");
+    return { expression: pattern, name: null, dialect: "soap" };
+  } catch (cause) {
+    if (!(cause instanceof PatternError)) throw cause;
+    try {
+      const { expression, dialect } = classes.find(pattern);
+      return { expression, name: pattern, dialect };
+    } catch (unknown) {
+      if (!(unknown instanceof Problem)) throw unknown;
+      const suggestion = didYouMean(pattern);
+      const asName = suggestion === "" ? ` As a name: ${unknown.message}` : suggestion;
+      throw new Problem(
+        "invalid_pattern",
+        `pattern: as an expression, character ${cause.position + 1}: ${cause.message}${asName}`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** @param withPatterns whether lines have a pattern; otherwise they must not. @throws Problem */
+function readRows(text: string, withPatterns: boolean): Row[] {
+  const lines = text
+    .split(/\r\n|\r|\n/)
+    .map((text, i) => ({ line: i + 1, text, cells: text.split("\t").map((cell) => cell.trim()) }))
+    .filter(({ cells }) => cells.some((cell) => cell !== "") && !cells[0].startsWith("#"));
+  if (lines.length === 0)
+    throw new Problem("invalid_request", "The batch has no row. Expected query and pattern.");
+  const names = lines[0].cells.map((cell) => cell.toLowerCase());
+  const hasHeader = names.includes("query") && (names.includes("pattern") || !withPatterns);
+  const [queryAt, patternAt] = hasHeader ? [names.indexOf("query"), names.indexOf("pattern")] : [0, 1];
+  const rows = lines.slice(hasHeader ? 1 : 0);
+  const twice = withPatterns ? undefined : rows.find(({ cells }) => !hasHeader && cells[1]);
+  if (twice)
+    throw new Problem(
+      "invalid_request",
+      `Batch line ${twice.line} (“${printable(twice.text)}”) has a pattern. Omit --pattern and --elm, or the column.`,
+    );
+  return rows.map(({ line, text, cells }) => ({
+    line,
+    text,
+    query: cells[queryAt] ?? "",
+    pattern: withPatterns ? (cells[patternAt] ?? "") : null,
+  }));
+}
