@@ -16,6 +16,7 @@ import { install, uninstall } from "./commands/install.ts";
 import { merge } from "./commands/merge.ts";
 import { systemProblem } from "./commands/named-file.ts";
 import { openapi } from "./commands/openapi.ts";
+import { proteome } from "./commands/proteome.ts";
 import { restore } from "./commands/restore.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { scan } from "./commands/scan.ts";
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   farm,
   score,
   scan,
+  proteome,
   merge,
   corpus,
   elm,

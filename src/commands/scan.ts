@@ -10,6 +10,7 @@ import {
   type Scored,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
+import { MATCH_FILTERS, maxQOf } from "./filter-flags.ts";
 import { namedBytes } from "./named-file.ts";
 import { printScored, readText, sha256 } from "./print-scored.ts";
 import { progressBar, progressLine } from "./progress.ts";
@@ -27,8 +28,7 @@ export const scan: Command = {
       "ELM's table of motif classes, to test instead of the imported or built-in ones. It is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
     "--type TYPES": `Print only matches of these types, separated by commas: ${CLASS_TYPE_NAMES.join(", ")}.`,
-    "--disordered": "Print only matches in regions predicted to be disordered.",
-    "--max-q Q": "Print only matches with at most this q-value, 0 to 1.",
+    ...MATCH_FILTERS,
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
     [`--format ${["tsv", ...SCAN_FORM_NAMES.filter((name) => name !== "tsv")].join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
@@ -87,13 +87,10 @@ function filterOf(call: Call): ScanFilter {
       "usage",
       `--type: expected ${CLASS_TYPE_NAMES.join(", ")}, separated by commas; "${call.value("--type")}" was given. ${HELP}`,
     );
-  const given = call.value("--max-q");
-  const maxQ = given === undefined || given.trim() === "" ? NaN : Number(given);
-  if (given !== undefined && !(maxQ >= 0 && maxQ <= 1))
-    throw new Problem("usage", `--max-q: expected a number from 0 to 1; "${given}" was given. ${HELP}`);
+  const maxQ = maxQOf(call, HELP);
   return {
     ...(types.length > 0 ? { types: types as ClassType[] } : {}),
     ...(call.has("--disordered") ? { disordered: true } : {}),
-    ...(given === undefined ? {} : { maxQ }),
+    ...(maxQ === undefined ? {} : { maxQ }),
   };
 }

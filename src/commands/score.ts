@@ -16,12 +16,12 @@ import { progressBar, progressLine } from "./progress.ts";
 import { printScored, readText, sha256 } from "./print-scored.ts";
 import { isComplete, outputOf } from "./score-output.ts";
 import { beginningLine, endLine, openShard } from "./shard-file.ts";
+import { shardOf } from "./shard-flag.ts";
 import { withScoring } from "./with-data.ts";
 
 /** Sources of queries, of which exactly one is given. */
 const SOURCES = ["--fasta", "--alignment", "--batch"] as const;
 const HELP = "See labd score --help.";
-const MAX_SHARDS = 1_000_000;
 
 export const score: Command = {
   name: "score",
@@ -52,7 +52,9 @@ export const score: Command = {
     "alone (cs, expected, p). With fewer than three homologs, z is mostly context.",
   async run(call) {
     const source = sourceOf(call);
-    const shard = shardOf(call, source);
+    if (source === "--alignment" && call.has("--shard"))
+      throw new Problem("usage", `--shard: an alignment has one query and cannot be divided. ${HELP}`);
+    const shard = shardOf(call, HELP);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const text = await readText(call.value(source)!);
@@ -164,20 +166,6 @@ async function scoreQueries(
     tail: (digest: string) => (shard ? endLine(format, { end: shard.shard, sha256: digest }) : "") + tail,
   };
   await printScored(call, results, printer, output, progress.clear);
-}
-
-function shardOf(call: Call, source: (typeof SOURCES)[number]): Shard | null {
-  const given = call.value("--shard");
-  if (given === undefined) return null;
-  if (source === "--alignment")
-    throw new Problem("usage", `--shard: an alignment has one query and cannot be divided. ${HELP}`);
-  const [, shard, of] = (/^(\d{1,7})\/(\d{1,7})$/.exec(given) ?? []).map(Number);
-  if (of === undefined || shard < 1 || shard > of || of > MAX_SHARDS)
-    throw new Problem(
-      "usage",
-      `--shard: expected I/N such as 2/8, I from 1 to N, N at most ${MAX_SHARDS}; "${given}" was given. ${HELP}`,
-    );
-  return { shard, of };
 }
 
 /** Whether the file is exactly this shard, complete. @throws Problem conflict where it is another shard */

@@ -1,18 +1,15 @@
 import { findMatches, pathOfMatch, lookaroundTable } from "./automaton-matches.ts";
 import type { Corpus } from "./corpus.ts";
-import { buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
+import type { Family } from "./divergence.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
-import { findHits, findHomologs } from "./homologs.ts";
-import { decode } from "./alphabet.ts";
+import { findFamilies } from "./family-search.ts";
 import { binOf, type Calibration, LEVELS, type Statistics } from "./p-value.ts";
-import { alignProgressively } from "./progressive.ts";
 import { NULL_QUANTILES } from "./null-quantiles.ts";
 import type { NullRow } from "./null-row.ts";
 import { DEFAULTS, MIN_HOMOLOGS } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "./prediction.ts";
 import { openMotif } from "./retention.ts";
-import { residuesOf } from "./search.ts";
 import { seededRandom, shuffled } from "./random.ts";
 
 /** A random match: its bin of the null distribution and its statistics by scoring model. */
@@ -53,35 +50,15 @@ export function drawMatches(
   seed: number,
   isKnown: (protein: number, pattern: number) => boolean = () => false,
 ): Draw[][] {
-  const queries = proteins.map((index) => residuesOf(corpus, index));
-  const counter = new Int32Array(new SharedArrayBuffer(4));
-  const hits = findHits(
-    queries.map((query) => decode(query)),
-    corpus,
-    DEFAULTS,
-    counter,
+  return Array.from(findFamilies(corpus, proteins), ({ family }, k) =>
+    drawFromFamily(family, patterns, (seed ^ Math.imul(proteins[k] + 1, 0x9e3779b1)) >>> 0, (i) =>
+      isKnown(proteins[k], i),
+    ),
   );
-  return proteins.map((protein, k) => {
-    const query = queries[k];
-    const found = findHomologs(query, corpus, DEFAULTS, () => {}, hits[k]);
-    const rows = alignProgressively(
-      query,
-      found.map(({ row }) => row),
-    );
-    const homologs = rows
-      .map((row) => measureHomolog(query, row))
-      .filter((one) => passesThresholds(one, DEFAULTS));
-    return drawFromFamily(
-      buildFamily(query, homologs),
-      patterns,
-      (seed ^ Math.imul(protein + 1, 0x9e3779b1)) >>> 0,
-      (i) => isKnown(protein, i),
-    );
-  });
 }
 
 function drawFromFamily(
-  family: ReturnType<typeof buildFamily>,
+  family: Family,
   patterns: readonly Pattern[],
   seed: number,
   isKnown: (pattern: number) => boolean,

@@ -27,7 +27,7 @@ export type {
 } from "./prediction.ts";
 
 /** Matches of many patterns in one order, with q-values. */
-export { rankMatches } from "./ranking.ts";
+export { rankByP, rankMatches } from "./ranking.ts";
 export type { RankedMatch } from "./ranking.ts";
 
 /** Method version and options. */
@@ -74,6 +74,10 @@ export type { Calibration } from "./p-value.ts";
 /** Sequences as people paste them. */
 export { placeOf, readProteinText } from "./protein-text.ts";
 export type { ProteinText } from "./protein-text.ts";
+
+/** Proteomes: families of proteins once, as records, then any pattern without a search. */
+export { familyRecords, scoreRecord } from "./proteome.ts";
+export type { ProteomeMatch } from "./proteome.ts";
 
 /** Errors of invalid input. */
 export { PatternError } from "./pattern-tree.ts";

@@ -28,22 +28,38 @@ const MIN_OVERLAP = 0.5;
  */
 export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] {
   let number = 0;
-  const sorted = patterns
-    .flatMap((pattern) => pattern.matches.map((match) => ({ number: ++number, pattern, match })))
-    .sort((a, b) => rankOf(a.match) - rankOf(b.match) || zOf(b.match) - zOf(a.match) || a.number - b.number);
-  const scored = sorted.flatMap(({ match }) => match.overallPValue ?? []);
-  const qs = qValues(scored);
+  const rows = patterns.flatMap((pattern) =>
+    pattern.matches.map((match) => ({ number: ++number, pattern, match })),
+  );
+  const sorted = rankByP(rows, ({ match }) => match);
   const groups = groupsOf(sorted.map(({ match }) => match));
-  return sorted.map((row, i): RankedMatch => {
+  return sorted.map((row, i) =>
+    Object.assign(row, { disorder: meanOf(alignment?.disorder, row.match) }, groups[i]),
+  );
+}
+
+/** Rows in order of overall P, of equals by z, of equals as given; with q-values and labels over all of them. */
+export function rankByP<Row extends object>(
+  rows: readonly Row[],
+  matchOf: (row: Row) => Pick<MatchScore, "overallPValue" | "z">,
+): (Row & Pick<RankedMatch, "q" | "label">)[] {
+  const sorted = rows.toSorted((a, b) => {
+    const [one, other] = [matchOf(a), matchOf(b)];
+    return rankOf(one) - rankOf(other) || zOf(other) - zOf(one);
+  });
+  const qs = qValues(sorted.flatMap((row) => matchOf(row).overallPValue ?? []));
+  return sorted.map((row, i) => {
     const q = qs[i] ?? null;
-    const label = q === null ? null : overallVerdictOf({ p: q, is: "estimate" });
-    return Object.assign({ q, label, disorder: meanOf(alignment?.disorder, row.match) }, row, groups[i]);
+    return Object.assign({}, row, {
+      q,
+      label: q === null ? null : overallVerdictOf({ p: q, is: "estimate" as const }),
+    });
   });
 }
 
 /** Matches without a P value come last. */
-const rankOf = ({ overallPValue }: MatchScore): number => overallPValue ?? 2;
-const zOf = ({ z }: MatchScore): number => z ?? 0;
+const rankOf = ({ overallPValue }: Pick<MatchScore, "overallPValue">): number => overallPValue ?? 2;
+const zOf = ({ z }: Pick<MatchScore, "z">): number => z ?? 0;
 
 /** Q-values of P values in ascending order, with six decimals. */
 export function qValues(ascending: readonly number[]): number[] {

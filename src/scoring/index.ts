@@ -5,7 +5,7 @@ import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
-import { type Handlers, type JobRunner, scoringHandlers } from "./api/handlers.ts";
+import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./api/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
 import {
@@ -69,6 +69,10 @@ export {
 } from "./corpus/motif-classes.ts";
 export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./api/scan.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
+export { buildFamilies, type BuildPlan, planBuild } from "./proteome/build.ts";
+export { familiesPath, listFamilies, removeFamilies } from "./proteome/families-file.ts";
+export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
+export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
@@ -157,6 +161,9 @@ export async function openScoring(options: ScoringOptions) {
     corpusName: () => corpora.active()?.name ?? null,
     /** Scores on an alignment from the user, without a job. */
     scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, { classes, maxQueryLength }),
+    /** Reads patterns and names of classes. @throws Problem invalid_pattern, unknown_motif_class */
+    readPatterns: ({ regularExpression, elmIdentifierName }: PatternInput) =>
+      readPatterns(regularExpression, elmIdentifierName, classes),
     /** Reads FASTA and patterns, and validates them before any work is done. */
     readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
       readSequences(request, { classes, maxQueryLength }),

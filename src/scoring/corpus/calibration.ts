@@ -11,11 +11,10 @@ import {
 import { Problem } from "../../problem.ts";
 import { calibrationPath, calibrationText, dropRejected, removeCalibrations } from "./calibration-file.ts";
 import { type CorpusInfo, openCorpusFile } from "./corpus.ts";
-import { WorkerGroup } from "../batch/worker-group.ts";
+import { resultsInOrder } from "../batch/task-results.ts";
 import { writeDurably } from "./durable-file.ts";
 import type { JobPattern } from "../jobs/job.ts";
-import { workerAddress } from "../jobs/worker-entrypoints.ts";
-import type { DrawReport, DrawTask } from "../jobs/worker.ts";
+import type { DrawnReport, DrawTask } from "../jobs/worker.ts";
 
 export interface CalibrationRequest {
   corpus: CorpusInfo;
@@ -56,11 +55,14 @@ export async function calibrateCorpus({
   );
   const drawn: Draw[][] = [];
   const perBin = new Int32Array(NULL_BINS);
-  for await (const chunk of drawInOrder(
-    chunks,
-    { corpusPath: info.path, patterns: [...patterns], seed },
-    workers,
-  )) {
+  const tasks = chunks.map((chunk, ticket): DrawTask => ({
+    ticket,
+    proteins: chunk,
+    corpusPath: info.path,
+    patterns: [...patterns],
+    seed,
+  }));
+  for await (const { drawn: chunk } of resultsInOrder<DrawnReport>(tasks, workers)) {
     drawn.push(...chunk);
     for (const { bin } of chunk.flat()) perBin[bin]++;
     report?.(
@@ -81,37 +83,4 @@ export async function calibrateCorpus({
   writeDurably(calibrationPath(info.path), [new TextEncoder().encode(text)]);
   removeCalibrations(info.path, METHOD);
   return calibration;
-}
-
-/** Draws of the chunks in order, whichever worker is first. */
-async function* drawInOrder(
-  chunks: readonly number[][],
-  task: Omit<DrawTask, "ticket" | "proteins">,
-  workers: number,
-): AsyncGenerator<Draw[][]> {
-  const results = chunks.map(() => Promise.withResolvers<Draw[][]>());
-  for (const { promise } of results) promise.catch(() => {});
-  let next = 0;
-  const assign = (worker: Worker): void => {
-    if (next === chunks.length) return;
-    const ticket = next++;
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have one
-    worker.postMessage({ ...task, ticket, proteins: chunks[ticket] } satisfies DrawTask);
-  };
-  const group = new WorkerGroup<DrawReport>(Math.min(workers, chunks.length), workerAddress(), {
-    onReport(worker, report) {
-      if (report.kind === "drawn") results[report.ticket].resolve(report.drawn);
-      else results[report.ticket].reject(new Error(report.reason ?? report.cause));
-      assign(worker);
-    },
-    onFailure(error) {
-      for (const { reject } of results) reject(error);
-    },
-  });
-  try {
-    for (const worker of group.workers) assign(worker);
-    for (const { promise } of results) yield await promise;
-  } finally {
-    group.terminate();
-  }
 }

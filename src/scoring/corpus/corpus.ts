@@ -31,6 +31,7 @@ import {
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
+import { removeFamilies } from "../proteome/families-file.ts";
 import type { ScoringVersion } from "../jobs/job.ts";
 
 /** A protein collection in the data directory. */
@@ -275,6 +276,7 @@ export class Corpora {
   #removeFiles({ path, hash }: CorpusInfo): void {
     rmSync(path, { force: true });
     removeCalibrations(path);
+    removeFamilies(path);
     rmSync(this.#sourcePath(hash), { force: true });
   }
 
@@ -284,10 +286,11 @@ export class Corpora {
     const known = new Set(this.list().map(({ hash }) => hash));
     for (const file of readdirSync(this.#directory)) {
       const [hash] = file.split(".", 1);
-      const isLeftover = file.endsWith(PART) || (/\.(labc|source|null)$/.test(file) && !known.has(hash));
+      const isLeftover =
+        file.endsWith(PART) || (/\.(labc|source|null|families)$/.test(file) && !known.has(hash));
       const isAbandoned =
         /\.labc\.(fetching|lock(-journal)?)$/.test(file) && this.#age(file) > ABANDONED_AFTER;
-      if (isLeftover || isAbandoned) rmSync(join(this.#directory, file));
+      if (isLeftover || isAbandoned) rmSync(join(this.#directory, file), { recursive: true });
     }
   }
 

@@ -14,6 +14,14 @@ import {
 import { Problem } from "../../problem.ts";
 import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "../corpus/corpus.ts";
+import {
+  computeFamilies,
+  type FamiliesReport,
+  type FamiliesTask,
+  type MatchReport,
+  type MatchTask,
+  scoreFamilies,
+} from "../proteome/proteome-tasks.ts";
 import type { JobPattern, JobRequest } from "./job.ts";
 import { packPrediction, printJson } from "./packed-prediction.ts";
 
@@ -64,8 +72,14 @@ export type WorkerReport =
   | { ticket: number; kind: "failed"; reason: string | null; cause: string };
 
 /** The response to a DrawTask: random matches of each protein. */
-export type DrawReport =
-  { ticket: number; kind: "drawn"; drawn: Draw[][] } | Extract<WorkerReport, { kind: "failed" }>;
+export interface DrawnReport {
+  ticket: number;
+  kind: "drawn";
+  drawn: Draw[][];
+}
+
+type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | MatchTask;
+type Report = WorkerReport | DrawnReport | FamiliesReport | MatchReport;
 
 declare const self: Worker;
 
@@ -140,20 +154,27 @@ function score(task: WorkerTask): WorkerReport {
   };
 }
 
-function draw(task: DrawTask): DrawReport {
+function draw(task: DrawTask): DrawnReport {
   const { ticket, proteins, patterns, seed } = task;
   const read = patterns.map(({ expression, dialect }) => parsePattern(expression, dialect));
   return { ticket, kind: "drawn", drawn: drawMatches(corpusOf(task), proteins, read, seed) };
 }
 
-function post(report: WorkerReport | DrawReport): void {
+function work(task: Task): Report {
+  if ("counter" in task) return search(task);
+  if ("proteins" in task) return draw(task);
+  if ("members" in task) return computeFamilies(task, corpusOf(task));
+  return "families" in task ? scoreFamilies(task, corpusOf(task)) : score(task);
+}
+
+function post(report: Report): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
   self.postMessage(report);
 }
 
-self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask | DrawTask>) => {
+self.addEventListener("message", ({ data }: MessageEvent<Task>) => {
   try {
-    post("counter" in data ? search(data) : "proteins" in data ? draw(data) : score(data));
+    post(work(data));
   } catch (error) {
     post({
       ticket: data.ticket,

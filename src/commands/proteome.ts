@@ -1,0 +1,178 @@
+import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { Problem } from "../problem.ts";
+import {
+  buildFamilies,
+  type BuildPlan,
+  type CorpusInfo,
+  familiesPath,
+  listFamilies,
+  planBuild,
+  PROTEOME_FORMS,
+  type ProteomeFormName,
+  type ProteomeTable,
+  removeFamilies,
+  type Scoring,
+  searchProteome,
+} from "../scoring/index.ts";
+import type { Call, Command } from "./command.ts";
+import { MATCH_FILTERS, maxQOf } from "./filter-flags.ts";
+import { readText } from "./print-scored.ts";
+import { progressLine } from "./progress.ts";
+import { shardOf } from "./shard-flag.ts";
+import { withScoring } from "./with-data.ts";
+
+const HELP = "See labd proteome --help.";
+const FORMATS = Object.keys(PROTEOME_FORMS);
+const CORPUS = { "--corpus NAME": "Corpus by name or hash; by default the active one." };
+const SELECTION = {
+  "--organism NAME": "Only proteins of this organism: NCBI taxon, scientific name, or UniProt mnemonic.",
+  "--proteins FILE": "Only these proteins: a file with one accession per line; - reads standard input.",
+};
+
+export const proteome: Command = {
+  name: "proteome",
+  summary: "Search all proteins of an organism or a corpus for a motif.",
+  settings: ["data_dir", "workers"],
+  example:
+    "labd proteome build --organism 9606\n" +
+    "labd proteome search --pattern 'F...W..[LIV]' --organism 9606\n" +
+    "labd proteome search --class LIG_PCNA_PIPBox_1 --max-q 0.2 --format gff3\n" +
+    "build computes the family of each protein once (homologs, alignment, tree, disorder) and stores it beside the\n" +
+    "corpus. It can be interrupted: the same command continues. search scores any pattern with these families, with\n" +
+    "the numbers of labd score. q is the expected fraction of random matches among a match and those above it\n" +
+    "(Benjamini and Hochberg, over all matches found), and the label follows it: likely functional up to 0.05,\n" +
+    "possible up to 0.2. A server may run on the data directory meanwhile. Shards built on other machines with the\n" +
+    "same corpus are joined by copying their *.labf files into the directory that labd proteome list names.",
+  actions: {
+    build: {
+      summary: "Compute the families that are missing.",
+      flags: {
+        ...CORPUS,
+        ...SELECTION,
+        "--shard I/N": "Compute part I of N (from 1), each with about the same amount of work.",
+        "--progress": "Report progress every second, even if the output is not a terminal.",
+      },
+      run: build,
+    },
+    search: {
+      summary: "Print all matches of a pattern, best first.",
+      flags: {
+        "--pattern P": "A regular expression over residues.",
+        "--class NAME": "A motif class by name or ELM identifier, instead of a pattern.",
+        ...CORPUS,
+        ...SELECTION,
+        ...MATCH_FILTERS,
+        [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
+        [`--format ${FORMATS.join("|")}`]:
+          "Output format; the first is the default. JSON is one match per line.",
+      },
+      run: search,
+    },
+    list: { summary: "List the corpora with families, and their directories.", run: list },
+    remove: {
+      summary: "Remove the families of a corpus. The corpus remains.",
+      operands: "NAME",
+      run: (call) =>
+        withScoring(call, ({ corpora }) => {
+          const { name, path } = corpora.find(call.operands[0]);
+          removeFamilies(path);
+          return call.print(`${name}: the families were removed.\n`);
+        }),
+    },
+  },
+};
+
+function corpusOf(call: Call, { corpora }: Scoring): CorpusInfo {
+  const name = call.value("--corpus");
+  const corpus = name === undefined ? corpora.active() : corpora.find(name);
+  if (!corpus) throw new Problem("not_found", "There is no corpus yet. Add one: labd corpus add FILE");
+  return corpus;
+}
+
+async function selectionOf(call: Call) {
+  const file = call.value("--proteins");
+  const accessions = file === undefined ? undefined : new TextDecoder().decode(await readText(file));
+  return { organism: call.value("--organism"), accessions };
+}
+
+async function build(call: Call): Promise<void> {
+  const shard = shardOf(call, HELP) ?? undefined;
+  const selection = await selectionOf(call);
+  await withScoring(call, async (scoring, _, { workers }) => {
+    const corpus = corpusOf(call, scoring);
+    const plan = planBuild(corpus, selection, shard);
+    call.warn(sentenceOf(plan, workers));
+    const progress = progressLine(call.streams.stderr, call.has("--progress"));
+    const started = performance.now();
+    await buildFamilies(plan, workers, (proteins, residues) => {
+      const left = ((performance.now() - started) / 1000) * (plan.residues / residues - 1);
+      progress.show(`${count(proteins)} of ${count(plan.missing.length)} proteins, ${duration(left)} left`);
+    });
+    progress.clear();
+    await call.print(lineOf(corpus));
+  });
+}
+
+/** What a build does, before it begins. */
+function sentenceOf({ corpus, missing, existing, seconds, bytes }: BuildPlan, workers: number): string {
+  const exist = existing > 0 ? ` ${count(existing)} exist.` : "";
+  if (missing.length === 0) return `${corpus.name}: no family is missing.${exist}`;
+  const onAll = workers > 1 ? ` (${duration(seconds / workers)} with ${workers} workers)` : "";
+  return `${corpus.name}: ${count(missing.length)} families are missing.${exist} They take about ${duration(seconds)} of processor time${onAll} and ${megabytes(bytes)} on disk.`;
+}
+
+async function search(call: Call): Promise<void> {
+  const [expressions, classes] = [call.values("--pattern"), call.values("--class")];
+  if (expressions.length + classes.length !== 1)
+    throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
+  const maxQ = maxQOf(call, HELP);
+  const selection = await selectionOf(call);
+  const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
+  await withScoring(call, async (scoring, _, { workers }) => {
+    const [pattern] = scoring.readPatterns({ regularExpression: expressions, elmIdentifierName: classes });
+    if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
+    const corpus = corpusOf(call, scoring);
+    const progress = progressLine(call.streams.stderr);
+    const request = { corpus, pattern, model, selection, workers };
+    const table = await searchProteome(request, (searched, total) =>
+      progress.show(`${count(searched)} of ${count(total)} proteins searched`),
+    );
+    progress.clear();
+    const { head, print } = PROTEOME_FORMS[(call.value("--format") ?? FORMATS[0]) as ProteomeFormName];
+    const rows = table.rows.filter(
+      ({ q, disorder }) =>
+        (maxQ === undefined || (q !== null && q <= maxQ)) && (!call.has("--disordered") || disorder > 0.5),
+    );
+    await call.print(head + print(rows, pattern.name ?? pattern.expression));
+    call.warn(resultOf(table));
+  });
+}
+
+function resultOf({ searched, missing, matching, rows }: ProteomeTable): string {
+  const found = `${count(rows.length)} matches in ${count(matching)} of ${count(searched)} proteins.`;
+  return missing === 0
+    ? found
+    : `${found} ${count(missing)} proteins have no family and were not searched: run labd proteome build.`;
+}
+
+async function list(call: Call): Promise<void> {
+  await withScoring(call, ({ corpora }) => {
+    const lines = corpora.list().flatMap((corpus) => lineOf(corpus));
+    return call.print(lines.join("") || "There is no corpus yet. Add one: labd corpus add FILE\n");
+  });
+}
+
+function lineOf(corpus: CorpusInfo): string {
+  const files = listFamilies(corpus);
+  const proteins = new Set(files.flatMap((file) => file.proteins)).size;
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return `${corpus.name}  ${count(proteins)} of ${count(corpus.sequences)} proteins  ${megabytes(bytes)}  ${familiesPath(corpus.path)}\n`;
+}
+
+const count = (value: number): string => value.toLocaleString("en");
+const megabytes = (bytes: number): string => `${count(Math.ceil(bytes / 1e5) / 10)} MB`;
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${count(Math.ceil(seconds / 360) / 10)} h`;
+}

@@ -1,0 +1,45 @@
+import { findMatches, lookaroundTable } from "./automaton-matches.ts";
+import type { Corpus } from "./corpus.ts";
+import { meanOf } from "./disorder/disorder.ts";
+import { decodeFamily, encodeFamily } from "./family-record.ts";
+import { findFamilies } from "./family-search.ts";
+import { DEFAULTS } from "./options.ts";
+import type { Pattern } from "./pattern.ts";
+import { rounded, scorePattern } from "./pattern-scores.ts";
+import type { MatchScore, ScoringModel } from "./prediction.ts";
+import { residuesOf } from "./search.ts";
+
+/** A match in a protein of a corpus, with the numbers of `predict`. */
+export interface ProteomeMatch extends Omit<MatchScore, "atHomologs"> {
+  /** Index of the protein in the corpus. */
+  protein: number;
+  /** Mean predicted disorder of the match, 0..1. */
+  disorder: number;
+}
+
+/** Records of the families of proteins, from which `scoreRecord` scores any pattern. */
+export function* familyRecords(corpus: Corpus, proteins: readonly number[]): Generator<Uint8Array> {
+  for (const { family, indexes } of findFamilies(corpus, proteins)) yield encodeFamily(family, indexes);
+}
+
+/** Matches of a pattern in a protein; the record is read only if there is one. */
+export function scoreRecord(
+  record: Uint8Array,
+  protein: number,
+  corpus: Corpus,
+  { pattern, model }: { pattern: Pattern; model: ScoringModel },
+): ProteomeMatch[] {
+  const query = residuesOf(corpus, protein);
+  const lookarounds = lookaroundTable(pattern.automaton, query);
+  if (findMatches(pattern.automaton, query, lookarounds).length === 0) return [];
+  const { family } = decodeFamily(record, query, (index) => residuesOf(corpus, index));
+  const context = { model, family, options: DEFAULTS, calibration: corpus.calibration ?? null };
+  const { disorder } = family.prediction;
+  return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
+    const { atHomologs: _atHomologs, ...numbers } = match;
+    return Object.assign(
+      { protein, disorder: rounded(meanOf(disorder, match.start - 1, match.end)) },
+      numbers,
+    );
+  });
+}

@@ -1,0 +1,130 @@
+import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { METHOD } from "../../motif/index.ts";
+import { Problem } from "../../problem.ts";
+import { writeDurably } from "../corpus/durable-file.ts";
+
+/**
+ * Families of proteins, beside their corpus: a directory of immutable files, each with some hundred records. A file is
+ * named by its content, so files from other machines can be copied into the directory. Its first line is JSON, the second
+ * the SHA-256 of the first and of all bytes after the second, which are the records.
+ */
+interface Contents {
+  format: number;
+  method: string;
+  /** SHA-256 of the corpus. */
+  corpus: string;
+  /** Index in the corpus of each protein, and the bytes of its record. */
+  proteins: number[];
+  bytes: number[];
+}
+
+/** A file of families whose first line has been read. */
+export interface FamiliesFile {
+  path: string;
+  proteins: number[];
+  /** Bytes of the file. */
+  size: number;
+}
+
+const FORMAT = 1;
+const ENDING = ".families";
+const FILE_ENDING = ".labf";
+
+const stemOf = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
+
+/** Directory of a corpus's families, which belong to that content and method version. */
+export const familiesPath = (corpusPath: string): string => `${stemOf(corpusPath)}.${METHOD}${ENDING}`;
+
+const nameOf = (path: string): string => `corpora/${basename(dirname(path))}/${basename(path)}`;
+
+const altered = (path: string): Problem =>
+  new Problem("bad_corpus", `${nameOf(path)} was altered. Delete it, and run labd proteome build again.`);
+
+/** Adds a file of records to a corpus. */
+export function writeFamilies(
+  corpus: { path: string; hash: string },
+  proteins: number[],
+  records: readonly Uint8Array[],
+): void {
+  const bytes = records.map(({ length }) => length);
+  const contents: Contents = { format: FORMAT, method: METHOD, corpus: corpus.hash, proteins, bytes };
+  const line = `${JSON.stringify(contents)}\n`;
+  const hash = hashOf(line, records);
+  const chunks = [new TextEncoder().encode(`${line}${hash}\n`), ...records];
+  writeDurably(join(familiesPath(corpus.path), `${hash.slice(0, 16)}${FILE_ENDING}`), chunks);
+}
+
+const hashOf = (line: string, records: readonly Uint8Array[]): string =>
+  records
+    .reduce((hash, record) => hash.update(record), new Bun.CryptoHasher("sha256").update(line))
+    .digest("hex");
+
+/** The files of a corpus, in order of names. @throws Problem bad_corpus */
+export function listFamilies(corpus: { path: string; hash: string }): FamiliesFile[] {
+  const directory = familiesPath(corpus.path);
+  if (!statSync(directory, { throwIfNoEntry: false })) return [];
+  const names = readdirSync(directory).filter((name) => name.endsWith(FILE_ENDING));
+  return names.toSorted().map((name) => {
+    const path = join(directory, name);
+    const { proteins } = contentsOf(path, firstLine(path), corpus.hash);
+    return { path, proteins, size: statSync(path).size };
+  });
+}
+
+/** Records by the protein's index. @throws Problem bad_corpus if the file was altered */
+export function readFamilies(path: string, corpusHash: string): Map<number, Uint8Array> {
+  const file = readFileSync(path);
+  const line = file.subarray(0, file.indexOf("\n") + 1).toString("utf8");
+  let at = file.indexOf("\n", line.length) + 1;
+  const hash = file.subarray(line.length, Math.max(line.length, at - 1)).toString("utf8");
+  if (at === 0 || hash !== hashOf(line, [file.subarray(at)])) throw altered(path);
+  const { proteins, bytes } = contentsOf(path, line, corpusHash);
+  return new Map(proteins.map((protein, i) => [protein, file.subarray(at, (at += bytes[i]))]));
+}
+
+/** @throws Problem bad_corpus */
+function contentsOf(path: string, line: string, corpusHash: string): Contents {
+  let contents: Contents;
+  try {
+    contents = JSON.parse(line) as Contents;
+  } catch {
+    throw altered(path);
+  }
+  const { format, method, corpus } = contents;
+  if (format === FORMAT && method === METHOD && corpus === corpusHash) return contents;
+  throw new Problem(
+    "bad_corpus",
+    `${nameOf(path)} belongs to another corpus or version of labd. Move it out of this directory.`,
+  );
+}
+
+const CHUNK = 8192;
+
+/** Up to the first line feed, or everything if there is none. */
+function firstLine(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const chunks: Buffer[] = [];
+    for (;;) {
+      const chunk = Buffer.alloc(CHUNK);
+      const read = readSync(file, chunk, 0, CHUNK, null);
+      const end = chunk.subarray(0, read).indexOf("\n");
+      chunks.push(chunk.subarray(0, end < 0 ? read : end));
+      if (end >= 0 || read === 0) return Buffer.concat(chunks).toString("utf8");
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Removes the families of a corpus, also those by earlier methods. @param kept method of those to keep */
+export function removeFamilies(corpusPath: string, kept?: string): void {
+  const directory = dirname(corpusPath);
+  const stem = `${basename(stemOf(corpusPath))}.`;
+  if (!statSync(directory, { throwIfNoEntry: false })) return;
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith(stem) && name.endsWith(ENDING) && name !== `${stem}${kept}${ENDING}`)
+      rmSync(join(directory, name), { recursive: true, force: true });
+  }
+}

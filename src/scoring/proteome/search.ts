@@ -1,0 +1,53 @@
+import { type ProteomeMatch, type ScoringModel } from "../../motif/index.ts";
+import { Problem } from "../../problem.ts";
+import { resultsInOrder } from "../batch/task-results.ts";
+import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
+import type { JobPattern } from "../jobs/job.ts";
+import { listFamilies } from "./families-file.ts";
+import type { MatchReport, MatchTask } from "./proteome-tasks.ts";
+import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
+
+export interface ProteomeRequest {
+  corpus: CorpusInfo;
+  pattern: JobPattern;
+  model: ScoringModel;
+  /** Proteins to search, of those that have families. */
+  selection: ProteinSelection;
+  /** Threads; the result does not depend on their number. */
+  workers: number;
+}
+
+/** Part of a search: matches in no particular order, and the numbers of proteins searched so far and in all. */
+export interface ProteomePart {
+  matches: ProteomeMatch[];
+  searched: number;
+  total: number;
+  /** Selected proteins that have no family. */
+  missing: number;
+}
+
+/**
+ * Searches the proteins with families for a pattern, file by file.
+ * @throws Problem not_found without families; bad_corpus if a file was altered
+ */
+export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<ProteomePart> {
+  const { corpus, pattern, model, selection, workers } = request;
+  const left = new Set(selectProteins(openCorpusFile(corpus.path), selection));
+  const tasks = listFamilies(corpus).flatMap(({ path, proteins }): MatchTask[] => {
+    // Two builds at a time may have computed the same family.
+    const among = proteins.filter((protein) => left.delete(protein));
+    if (among.length === 0) return [];
+    return [{ ticket: 0, corpusPath: corpus.path, families: path, among, pattern, model }];
+  });
+  if (tasks.length === 0)
+    throw new Problem(
+      "not_found",
+      `corpus ${corpus.name}: no selected protein has a family. Run labd proteome build first.`,
+    );
+  const total = tasks.reduce((sum, { among }) => sum + among.length, 0);
+  let searched = 0;
+  for await (const { ticket, matches } of resultsInOrder<MatchReport>(tasks, workers)) {
+    searched += tasks[ticket].among.length;
+    yield { matches, searched, total, missing: left.size };
+  }
+}

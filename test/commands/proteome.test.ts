@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { METHOD } from "../../src/motif/index.ts";
+import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
+import { labd, type Outcome } from "./labd.ts";
+
+setDefaultTimeout(120_000);
+
+/** Some proteins of the sample, so that families have homologs; two of them have no organism. */
+const records = SAMPLE.split(/^>/m).slice(1, 25);
+const fasta = records
+  .map((record, i) => `>${i < 2 ? record : record.replace("\n", ` OX=${i % 3 === 0 ? 9606 : 10090}\n`)}`)
+  .join("");
+
+let directory: string;
+let families: string;
+let env: Record<string, string>;
+const run = (words: string[], stdin = ""): Promise<Outcome> => labd(["proteome", ...words], { env, stdin });
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "labd-proteome-"));
+  env = { LABD_DATA_DIR: directory, LABD_WORKERS: "1" };
+  await labd(["corpus", "add", "-", "--name", "some"], { env, stdin: fasta });
+  const corpus = readdirSync(join(directory, "corpora")).find((name) => name.endsWith(".labc"))!;
+  families = join(directory, "corpora", corpus.replace(/labc$/, `${METHOD}.families`));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Rows by column. */
+const rowsOf = (tsv: string): Record<string, string>[] => {
+  const [head, ...rows] = tsv
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t"));
+  return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
+};
+
+test("asks for a build, then builds shards and the rest, once", async () => {
+  const search = ["search", "--pattern", "P..P"];
+  expect(await run(search)).toMatchObject({
+    code: 66,
+    stderr: expect.stringContaining("Run labd proteome build"),
+  });
+  expect((await run(["list"])).stdout).toStartWith("some  0 of 24 proteins  0 MB  ");
+
+  const first = await run(["build", "--organism", "9606", "--shard", "1/2"]);
+  expect(first.stderr).toContain("families are missing. They take about");
+  await run(["build", "--organism", "9606", "--shard", "2/2"]);
+  const human = await run(search);
+  expect(new Set(rowsOf(human.stdout).map((row) => row.protein)).size).toBeGreaterThan(3);
+  expect(human.stderr).toContain("of 8 proteins");
+  expect(human.stderr).toContain("16 proteins have no family and were not searched");
+
+  expect((await run(["build", "--organism", "9606"])).stderr).toContain("no family is missing. 8 exist.");
+  const all = await run(["build"]);
+  expect(all.stderr).toContain("16 families are missing. 8 exist.");
+  expect(all.stdout).toStartWith("some  24 of 24 proteins  ");
+  expect(readdirSync(families)).toHaveLength(3);
+});
+
+test("finds the matches of labd score, with the same numbers, best first", async () => {
+  const scored = await labd(["score", "--fasta", "-", "--pattern", "P..P"], { env, stdin: fasta });
+  const expected = rowsOf(scored.stdout).filter(({ verdict }) => verdict !== "no match");
+  const found = rowsOf((await run(["search", "--pattern", "P..P"])).stdout);
+  expect(expected.length).toBeGreaterThan(40);
+  const same = ["start", "end", "match", "overall_p", "z", "cs", "expected", "p", "verdict", "kept"];
+  const keyOf = (row: Record<string, string>, protein: string): string =>
+    [protein, row.homologs, row.effective_homologs, ...same.map((name) => row[name])].join(" ");
+  expect(found.map((row) => keyOf(row, row.protein)).toSorted()).toEqual(
+    expected.map((row) => keyOf(row, row.query)).toSorted(),
+  );
+  const ps = found.flatMap(({ overall_p: p }) => (p === "" ? [] : Number(p)));
+  expect(ps).toEqual(ps.toSorted((a, b) => a - b));
+  expect(Number(found[0].q)).toBeGreaterThan(Number(found[0].overall_p));
+
+  const one = await run(["search", "--pattern", "P..P", "--workers", "2", "--format", "json"]);
+  const objects = one.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(objects.map(({ protein, start }) => [protein.accession, String(start)])).toEqual(
+    found.map(({ protein, start }) => [protein, start]),
+  );
+});
+
+test("selects proteins and matches", async () => {
+  const all = rowsOf((await run(["search", "--class", "LIG_SH3_1"])).stdout);
+  const [{ protein, q }] = all;
+  const one = await run(["search", "--class", "LIG_SH3_1", "--proteins", "-"], `# chosen\n${protein}\n`);
+  expect(new Set(rowsOf(one.stdout).map((row) => row.protein))).toEqual(new Set([protein]));
+  const best = rowsOf((await run(["search", "--class", "LIG_SH3_1", "--max-q", q])).stdout);
+  expect(best.every((row) => Number(row.q) <= Number(q))).toBe(true);
+  const gff3 = (await run(["search", "--class", "LIG_SH3_1", "--disordered", "--format", "gff3"])).stdout;
+  expect(gff3.split("\n").filter((line) => line.includes("Name=LIG_SH3_1;"))).toHaveLength(
+    all.filter((row) => Number(row.disorder) > 0.5).length,
+  );
+});
+
+test.each([
+  [["search"], "needs one --pattern or one --class"],
+  [["search", "--pattern", "P..P", "--class", "LIG_SH3_1"], "needs one --pattern or one --class"],
+  [["search", "--pattern", "P("], "Unclosed ("],
+  [["search", "--pattern", "P", "--max-q", "2"], "--max-q: expected a number from 0 to 1"],
+  [["build", "--organism", "yeast"], 'no protein of corpus some is of "yeast"'],
+  [["build", "--shard", "3/2"], "--shard: expected I/N"],
+  [["build", "--corpus", "other"], "other"],
+])("%p is answered with %p", async (words, message) => {
+  expect(await run(words)).toMatchObject({
+    code: expect.any(Number),
+    stderr: expect.stringContaining(message),
+  });
+});
+
+test("names the line of an unknown accession", async () => {
+  const { code, stderr } = await run(["build", "--proteins", "-"], "# list\nP1NONE\n");
+  expect(code).toBe(65);
+  expect(stderr).toContain('proteins, line 2: corpus some has no protein "P1NONE"');
+});
+
+test("rejects an altered file, and builds its families again after its removal", async () => {
+  const [name] = readdirSync(families);
+  const path = join(families, name);
+  const content = readFileSync(path);
+  const altered = Buffer.from(content);
+  altered[content.length - 9] ^= 1;
+  writeFileSync(path, altered);
+  const search = ["search", "--pattern", "....", "--format", "json"];
+  expect(await run(search)).toMatchObject({
+    stderr: expect.stringContaining(`${name} was altered. Delete it, and run labd proteome build again.`),
+  });
+  rmSync(path);
+  await run(["build"]);
+  expect(readFileSync(path)).toEqual(content);
+  writeFileSync(path, content.toString("latin1").replace(METHOD, "labd-0"));
+  expect((await run(search)).stderr).toContain("belongs to another corpus or version of labd");
+  writeFileSync(path, content);
+});
+
+test("removes families by command, and with their corpus", async () => {
+  await run(["remove", "some"]);
+  expect((await run(["list"])).stdout).toStartWith("some  0 of 24 proteins");
+  mkdirSync(families);
+  mkdirSync(families.replace(METHOD, "labd-1"));
+  await labd(["corpus", "remove", "some"], { env });
+  expect(readdirSync(join(directory, "corpora"))).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { killedWhen, labd } from "./labd.ts";
+
+setDefaultTimeout(300_000);
+
+test("continues a build after SIGKILL, and searches like an uninterrupted one", async () => {
+  const root = mkdtempSync(join(tmpdir(), "labd-proteome-"));
+  const results = await Promise.all(
+    ["killed", "whole"].map(async (name) => {
+      const env = { LABD_DATA_DIR: join(root, name), LABD_WORKERS: "1" };
+      await labd(["corpus", "add", "--sample"], { env });
+      const corpora = join(env.LABD_DATA_DIR, "corpora");
+      const stored = (): string[] =>
+        readdirSync(corpora)
+          .filter((entry) => entry.endsWith(".families") && existsSync(join(corpora, entry)))
+          .flatMap((entry) => readdirSync(join(corpora, entry)))
+          .filter((file) => file.endsWith(".labf"));
+      if (name === "killed") {
+        await killedWhen(["proteome", "build"], env, () => stored().length > 0);
+        expect(stored()).toHaveLength(1);
+      }
+      const build = await labd(["proteome", "build"], { env });
+      expect(build.stderr.includes("exist. They take")).toBe(name === "killed");
+      expect(build.stdout).toContain("496 of 496 proteins");
+      return labd(["proteome", "search", "--class", "LIG_SH3_1"], { env });
+    }),
+  );
+  const [killed, whole] = results;
+  expect(killed).toEqual(whole);
+  expect(whole.stdout.split("\n").length).toBeGreaterThan(100);
+  rmSync(root, { recursive: true });
+});
