@@ -1,4 +1,5 @@
 import { overallVerdictOf } from "./p-value.ts";
+import { rounded } from "./pattern-scores.ts";
 import type { MatchScore, OverallVerdict, PatternScores, Prediction } from "./prediction.ts";
 
 /** A match among all matches of a scan. */
@@ -68,7 +69,7 @@ export function qValues(ascending: readonly number[]): number[] {
   return ascending
     .map((_, i) => length - 1 - i)
     .map((i) => (smallest = Math.min(smallest, (ascending[i] * length) / (i + 1))))
-    .map((q) => Math.round(q * 1e6) / 1e6)
+    .map(rounded)
     .reverse();
 }
 
@@ -95,5 +96,5 @@ function overlap(a: MatchScore, b: MatchScore): number {
 
 function meanOf(values: readonly number[] | undefined, { start, end }: MatchScore): number | null {
   const own = values?.slice(start - 1, end) ?? [];
-  return own.length === 0 ? null : own.reduce((sum, value) => sum + value, 0) / own.length;
+  return own.length === 0 ? null : rounded(own.reduce((sum, value) => sum + value, 0) / own.length);
 }

@@ -65,9 +65,10 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
   const filter = filterIn(query);
   const order = query.get("sort") ?? "";
   const { matches } = scan;
+  const passing = useMemo(() => filtered(matches, filter), [matches, query.toString()]);
   const shown = useMemo(
-    () => inOrder(filtered(matches, filter), order, (match, name) => KEYS[name]?.(match)),
-    [matches, query.toString()],
+    () => inOrder(passing, order, (match, name) => KEYS[name]?.(match)),
+    [passing, order],
   );
   const general = scan.warnings.filter(
     (warning) => !matches.some(({ motif }) => warning.startsWith(`${motif}: `)),
@@ -94,7 +95,7 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
           expected, use its P.
         </small>
       </div>
-      <ScanOverview scan={scan} shown={shown} />
+      <ScanOverview scan={scan} shown={passing} />
       <div class="with-filters">
         <details open>
           <summary>Filters</summary>

@@ -1,5 +1,6 @@
 import { Fragment } from "preact";
 import { Card } from "../components/layout.tsx";
+import { formatCount } from "../format.tsx";
 import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
 import { labelOf, type Scan, type ScanMatch, TYPE_ORDER, typeOf, TYPES } from "./scan.ts";
 import { ticksOf } from "./track-geometry.ts";
@@ -13,19 +14,22 @@ const HEIGHTS: Record<Verdict, number> = {
   "no evidence": 5,
   "not scored": 3,
 };
+/** Matches that are drawn, the best ones; titin has 15,000. */
+const MAX_DRAWN = 2000;
 /** Width in pixels for which ticks are placed: that of a phone. */
 const TICKS_WIDTH = 420;
 /** Smallest width of a match, in per cent of the protein. */
 const NARROWEST = 0.6;
 
-/** Disorder, and the listed matches of each class type, along the protein. */
+/** Disorder, and the listed matches of each class type, best first, along the protein. */
 export function ScanOverview({ scan, shown }: { scan: Scan; shown: readonly ScanMatch[] }) {
   const { queryLength: length, disorder } = scan;
   const x = (residue: number): number => (100 * residue) / length;
+  const drawn = shown.slice(0, MAX_DRAWN);
   const lanes = TYPE_ORDER.map((type) => ({
     type,
     // The best ones are drawn last, above the others.
-    matches: shown.filter((match) => typeOf(match) === type).toReversed(),
+    matches: drawn.filter((match) => typeOf(match) === type).toReversed(),
   })).filter(({ matches }) => matches.length > 0);
   return (
     <Card
@@ -41,6 +45,11 @@ export function ScanOverview({ scan, shown }: { scan: Scan; shown: readonly Scan
         </ul>
       }
     >
+      {drawn.length < shown.length && (
+        <p class="hint">
+          The best {formatCount(drawn.length)} of {formatCount(shown.length)} matches are drawn.
+        </p>
+      )}
       <div class="lanes">
         {disorder.length > 0 && (
           <>
