@@ -98,19 +98,20 @@ async function selectionOf(call: Call) {
 async function build(call: Call): Promise<void> {
   const shard = shardOf(call, HELP) ?? undefined;
   const selection = await selectionOf(call);
-  await withScoring(call, async (scoring, _, { workers }) => {
-    const corpus = corpusOf(call, scoring);
-    const plan = planBuild(corpus, selection, shard);
-    call.warn(sentenceOf(plan, workers));
-    const progress = progressLine(call.streams.stderr, call.has("--progress"));
-    const started = performance.now();
-    await buildFamilies(plan, workers, (proteins, residues) => {
-      const left = ((performance.now() - started) / 1000) * (plan.residues / residues - 1);
-      progress.show(`${count(proteins)} of ${count(plan.missing.length)} proteins, ${duration(left)} left`);
-    });
-    progress.clear();
-    await call.print(lineOf(corpus));
+  // Closed again before the work, so that a server can start meanwhile.
+  const { plan, workers } = await withScoring(call, (scoring, _, config) => ({
+    plan: planBuild(corpusOf(call, scoring), selection, shard),
+    workers: config.workers,
+  }));
+  call.warn(sentenceOf(plan, workers));
+  const progress = progressLine(call.streams.stderr, call.has("--progress"));
+  const started = performance.now();
+  await buildFamilies(plan, workers, (proteins, residues) => {
+    const left = ((performance.now() - started) / 1000) * (plan.residues / residues - 1);
+    progress.show(`${count(proteins)} of ${count(plan.missing.length)} proteins, ${duration(left)} left`);
   });
+  progress.clear();
+  await call.print(lineOf(plan.corpus));
 }
 
 /** What a build does, before it begins. */
@@ -128,24 +129,23 @@ async function search(call: Call): Promise<void> {
   const maxQ = maxQOf(call, HELP);
   const selection = await selectionOf(call);
   const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
-  await withScoring(call, async (scoring, _, { workers }) => {
+  const request = await withScoring(call, (scoring, _, { workers }) => {
     const [pattern] = scoring.readPatterns({ regularExpression: expressions, elmIdentifierName: classes });
     if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
-    const corpus = corpusOf(call, scoring);
-    const progress = progressLine(call.streams.stderr);
-    const request = { corpus, pattern, model, selection, workers };
-    const table = await searchProteome(request, (searched, total) =>
-      progress.show(`${count(searched)} of ${count(total)} proteins searched`),
-    );
-    progress.clear();
-    const { head, print } = PROTEOME_FORMS[(call.value("--format") ?? FORMATS[0]) as ProteomeFormName];
-    const rows = table.rows.filter(
-      ({ q, disorder }) =>
-        (maxQ === undefined || (q !== null && q <= maxQ)) && (!call.has("--disordered") || disorder > 0.5),
-    );
-    await call.print(head + print(rows, pattern.name ?? pattern.expression));
-    call.warn(resultOf(table));
+    return { corpus: corpusOf(call, scoring), pattern, model, selection, workers };
   });
+  const progress = progressLine(call.streams.stderr);
+  const table = await searchProteome(request, (searched, total) =>
+    progress.show(`${count(searched)} of ${count(total)} proteins searched`),
+  );
+  progress.clear();
+  const { head, print } = PROTEOME_FORMS[(call.value("--format") ?? FORMATS[0]) as ProteomeFormName];
+  const rows = table.rows.filter(
+    ({ q, disorder }) =>
+      (maxQ === undefined || (q !== null && q <= maxQ)) && (!call.has("--disordered") || disorder > 0.5),
+  );
+  await call.print(head + print(rows, request.pattern.name ?? request.pattern.expression));
+  call.warn(resultOf(table));
 }
 
 function resultOf({ searched, missing, matching, rows }: ProteomeTable): string {
