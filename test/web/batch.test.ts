@@ -9,13 +9,13 @@ const ENTRIES = [
   { name: "P04637", sequence: null },
   { name: "", sequence: "MEEP" },
 ];
-const CLASSES = ["a", "b", "c", "d", "e", "f"];
 
 test("divides motifs among several jobs if one job cannot take all", () => {
-  const { groups, items } = newBatch(ENTRIES, ["P..P"], CLASSES, "continuous");
+  const classes = Array.from({ length: 1001 }, (_, i) => `class ${i}`);
+  const { groups, items } = newBatch(ENTRIES, ["P..P"], classes, "continuous");
   expect(groups).toEqual([
-    { patterns: ["P..P"], motifClasses: CLASSES.slice(0, 5) },
-    { patterns: [], motifClasses: ["f"] },
+    { patterns: ["P..P"], motifClasses: classes.slice(0, 1000) },
+    { patterns: [], motifClasses: ["class 1000"] },
   ]);
   expect(items.map(({ name, query, group }) => [name, query, group])).toEqual([
     ["one", { querySequence: "MKT" }, 0],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { LIKELY_P, POSSIBLE_P } from "../../src/motif/options.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { EXAMPLES } from "../../src/web/score/examples.ts";
+import { callsFor } from "../../src/web/score/downloads.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
 import { areaPath, regionsFrom, ticksOf } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
@@ -273,4 +274,20 @@ test("states how often a pattern matches by chance", () => {
   expect(rarityText(10)).toBe("10.0 bits: one match by chance in 1,000 residues.");
   expect(rarityText(15)).toBe("15.0 bits: one match by chance in 33,000 residues.");
   expect(rarityText(33)).toBe("33.0 bits: matches by chance are very rare.");
+});
+
+test("offers a SOAP call only for as many motifs as SOAP takes", () => {
+  const namesFor = (motifs: number): string[] => {
+    const motifClasses = Array.from({ length: motifs }, (_, i) => `CLASS_${i}`);
+    const request = {
+      identifier: "p53",
+      sequence: "MEEP",
+      model: "continuous",
+      patterns: [],
+      motifClasses,
+    } as const;
+    return callsFor(request, "urn:test").map(({ name }) => name);
+  };
+  expect(namesFor(5)).toEqual(["curl", "Python", "R", "SOAP"]);
+  expect(namesFor(6)).toEqual(["curl", "Python", "R"]);
 });

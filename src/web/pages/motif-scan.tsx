@@ -82,12 +82,7 @@ function MotifScan() {
               ? "The chosen classes are tested. With fewer tests, the same P value has a smaller q."
               : "All motif classes are tested: those of the imported table, or else the built-in ones. Choose some to test fewer."}
           </p>
-          <MotifChooser
-            chosen={classes}
-            onChange={setClasses}
-            most={Infinity}
-            errors={form.fields.motifClasses}
-          />
+          <MotifChooser chosen={classes} onChange={setClasses} errors={form.fields.motifClasses} />
         </Card>
       </div>
       <FormError of={form} shown={["querySequence", "accession", "motifClasses"]} focus />

@@ -10,7 +10,7 @@ import { formatTime } from "../format.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
-import { draft, type Job, jobPath, keepDraft, MAX_PER_JOB, recentJobs, rememberJob } from "../score/job.ts";
+import { draft, type Job, jobPath, keepDraft, recentJobs, rememberJob } from "../score/job.ts";
 import type { Result } from "../score/result.ts";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
@@ -79,7 +79,6 @@ function Score() {
         label: "Sequence, FASTA or accession",
         hint: "Paste it or drop a file here, or enter the accession of a protein in the corpus, such as P04637.",
       }}
-      most={MAX_PER_JOB}
       extra={
         entries[0]?.name === "" && (
           <TextField label="Name" optional value={name} onInput={setName} autocomplete="off" />

@@ -4,7 +4,7 @@ import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { showToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
-import type { Model } from "./job.ts";
+import { MAX_PER_SOAP_JOB, type Model } from "./job.ts";
 
 const FORMATS = [
   { format: "tsv", name: "TSV", about: "one row per match" },
@@ -64,7 +64,7 @@ export function ProgramCalls({ request }: { request: ScoringRequest }) {
       .catch(() => undefined);
   }, []);
   if (base === null) return null;
-  const calls = callsIn(namespace);
+  const calls = callsFor(request, namespace);
   const call = calls.find(({ name }) => name === chosen)!;
   const text = call.print(request, base);
   return (
@@ -223,3 +223,10 @@ export const callsIn = (namespace: string): readonly Call[] => [
   { name: "R", about: "Needs httr and jsonlite.", print: r },
   { name: "SOAP", about: "For a shell. SOAP toolkits do the same from the WSDL.", print: soap(namespace) },
 ];
+
+/** The calls that can make a request: SOAP takes fewer motifs than JSON. */
+export const callsFor = (request: ScoringRequest, namespace: string): Call[] =>
+  callsIn(namespace).filter(
+    ({ name }) =>
+      name !== "SOAP" || Math.max(request.patterns.length, request.motifClasses.length) <= MAX_PER_SOAP_JOB,
+  );

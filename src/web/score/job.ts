@@ -9,8 +9,9 @@ export type Job = JobObject;
 /** How retention in a homolog counts. */
 export type Model = NonNullable<Job["scoringModel"]>;
 
-/** Patterns, and named motifs, in one job at most. */
-export const MAX_PER_JOB = 5;
+/** Patterns, and named motifs, in one job at most; SOAP takes fewer. */
+export const MAX_PER_JOB = 1000;
+export const MAX_PER_SOAP_JOB = 5;
 
 export const jobPath = (id: string): string => `/api/scoring/jobs/${encodeURIComponent(id)}`;
 

@@ -16,10 +16,9 @@ const textOf = ({ name, aliases, expression, description, citation }: MotifClass
 export function MotifChooser(props: {
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
-  most: number;
   errors: readonly string[] | undefined;
 }) {
-  const { chosen, onChange, most, errors = [] } = props;
+  const { chosen, onChange, errors = [] } = props;
   const loaded = useLoaded("classes", (signal) =>
     get<{ results: MotifClass[] }>("/api/scoring/motif-classes", {}, signal),
   );
@@ -36,16 +35,15 @@ export function MotifChooser(props: {
     const others = chosen.filter((name) => name !== motif.name && !motif.aliases.includes(name));
     onChange(others.length < chosen.length ? others : [...others, motif.name]);
   };
-  const isFull = chosen.length >= most;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Enter") return;
     // Enter would submit the form.
     event.preventDefault();
-    if (found.length === 1 && (!isFull || isChosen(found[0]))) toggle(found[0]);
+    if (found.length === 1) toggle(found[0]);
   };
   return (
     <fieldset class="field">
-      <legend>Named motifs {most < Infinity && <small>up to {most}</small>}</legend>
+      <legend>Named motifs</legend>
       <Chosen names={chosen} onRemove={(name) => onChange(chosen.filter((other) => other !== name))} />
       <label class="unseen" for={id}>
         Search motifs
@@ -65,7 +63,6 @@ export function MotifChooser(props: {
         <>
           <p class="hint" role="status">
             {found.length} of {classes.length} motifs
-            {isFull && `. ${most} are chosen; remove one to choose another`}
           </p>
           <ul class="checklist" tabIndex={0} aria-label="Motifs">
             {found.slice(0, ROWS).map((motif) => (
@@ -78,7 +75,6 @@ export function MotifChooser(props: {
                     </>
                   }
                   checked={isChosen(motif)}
-                  disabled={isFull && !isChosen(motif)}
                   onChange={() => toggle(motif)}
                 />
               </li>
@@ -110,17 +106,16 @@ const Chosen = ({ names, onRemove }: { names: readonly string[]; onRemove: (name
 export function PatternList(props: {
   patterns: readonly string[];
   onChange: (patterns: string[]) => void;
-  most: number;
   errors: readonly string[] | undefined;
 }) {
-  const { patterns, onChange, most, errors = [] } = props;
+  const { patterns, onChange, errors = [] } = props;
   const shown = patterns.length === 0 ? [""] : patterns;
   const set = (i: number, value: string): void =>
     // Several pasted lines are several patterns.
-    onChange(shown.toSpliced(i, 1, ...value.split(/\r?\n/)).slice(0, Math.max(most, shown.length)));
+    onChange(shown.toSpliced(i, 1, ...value.split(/\r?\n/)));
   return (
     <fieldset class="field">
-      <legend>Patterns {most < Infinity && <small>up to {most}</small>}</legend>
+      <legend>Patterns</legend>
       {shown.map((pattern, i) => (
         <Pattern
           key={i}
@@ -130,13 +125,11 @@ export function PatternList(props: {
           onRemove={shown.length > 1 ? () => onChange(shown.toSpliced(i, 1)) : undefined}
         />
       ))}
-      {shown.length < most && (
-        <div>
-          <Button look="quiet" small icon="plus" onClick={() => onChange([...shown, ""])}>
-            Add a pattern
-          </Button>
-        </div>
-      )}
+      <div>
+        <Button look="quiet" small icon="plus" onClick={() => onChange([...shown, ""])}>
+          Add a pattern
+        </Button>
+      </div>
       {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
       <details class="hint">
         <summary>Pattern syntax</summary>

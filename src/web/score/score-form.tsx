@@ -59,8 +59,6 @@ export function ScoreForm(props: {
   lead: string;
   actions: ComponentChildren;
   protein: { title: string; label: string; hint: string; rows?: number };
-  /** Named motifs, and patterns, at most. */
-  most?: number;
   /** Below the proteins. */
   extra?: ComponentChildren;
   submit: string;
@@ -68,7 +66,7 @@ export function ScoreForm(props: {
   examples?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const { of, form, most = Infinity } = props;
+  const { of, form } = props;
   const { fields } = form;
   return (
     <form class="stack" onSubmit={form.submit} noValidate>
@@ -98,18 +96,8 @@ export function ScoreForm(props: {
           />
         </Card>
         <Card title="Motifs">
-          <MotifChooser
-            chosen={of.classes}
-            onChange={of.setClasses}
-            most={most}
-            errors={fields.motifClasses}
-          />
-          <PatternList
-            patterns={of.patterns}
-            onChange={of.setPatterns}
-            most={most}
-            errors={fields.patterns}
-          />
+          <MotifChooser chosen={of.classes} onChange={of.setClasses} errors={fields.motifClasses} />
+          <PatternList patterns={of.patterns} onChange={of.setPatterns} errors={fields.patterns} />
         </Card>
       </div>
       <FormError of={form} shown={["querySequence", "accession", "patterns", "motifClasses"]} focus />
