@@ -50,7 +50,10 @@ export const demo: Command = {
       { otherPort: true },
     );
     try {
-      await service.scoring.corpora.add({ name: SAMPLE_CORPUS, bytes: PROTEINS });
+      const { corpora } = service.scoring;
+      // The sample of an earlier version has other headers, but the same proteins.
+      if (!corpora.list().some(({ name }) => name === SAMPLE_CORPUS))
+        await corpora.add({ name: SAMPLE_CORPUS, bytes: PROTEINS });
       loadInventory(service.database, service.clock, INVENTORY as InventorySample, SYSTEM_USER);
       await call.print(await showScoring(service.url, config.soap_namespace));
       await call.print(await showInventory(service.url));

@@ -75,7 +75,7 @@ export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
-export type { JobObject } from "./api/json-schemas.ts";
+export type { JobObject, ProteinObject } from "./api/json-schemas.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";

@@ -103,7 +103,7 @@ browserTest("reports missing, failed and cancelled jobs", async () => {
   await press(page, "button", "Try p53 and E7 with three motifs");
   await seeText(page, "2 proteins × 3 motifs: 6 rows");
   await fill(page, "Sequences as FASTA, or accessions", "P04637 P03129, NOSUCH1");
-  await seeText(page, "3 accessions, from the corpus");
+  await seeText(page, "3 accessions or names");
   await press(page, "button", "Score the batch");
   await arrive(page, "/batch/");
   await seeText(page, "2 jobs scored, 1 failed.");

@@ -71,7 +71,7 @@ browserTest("finds a motif by searching, and shows missing input at its field", 
   await fill(page, "Sequence, FASTA or accession", "MKT %");
   await seeText(page, "“%” is not an amino-acid letter.");
   await fill(page, "Sequence, FASTA or accession", "NOSUCH1");
-  await seeText(page, "NOSUCH1, from the corpus");
+  await seeText(page, "The corpus has no protein with the accession NOSUCH1.");
   await fill(page, "Search motifs", "retinoblastoma pocket");
   await seeText(page, "1 of 48 motifs");
   await page.keyboard.press("Enter");
@@ -244,11 +244,13 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
   const { page, url } = opened;
   await seeText(page, "Homologs as a table");
   const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as {
-    homologs: { accession: string }[];
+    homologs: { accession: string; organism: string | null }[];
     patterns: { matches: { contributions: object; atHomologs: { homolog: number; state: string }[] }[] }[];
   };
+  const nameOf = ({ accession, organism }: { accession: string; organism: string | null }): string =>
+    organism === null ? accession : organism.length > 18 ? `${organism.slice(0, 18)}…` : organism;
   const states = new Map(
-    result.patterns[0].matches[0].atHomologs.map((at) => [result.homologs[at.homolog].accession, at.state]),
+    result.patterns[0].matches[0].atHomologs.map((at) => [nameOf(result.homologs[at.homolog]), at.state]),
   );
   const drawn = await page.$$eval(".alignment g:has(> .state-mark)", (rows) =>
     rows.map((row) => [

@@ -70,11 +70,22 @@ describe("proteins.fasta", () => {
     expect(FASTA).toEndWith("\n");
     for (const { header, lines, accession, sequence } of records) {
       expect(accession).toMatch(ACCESSION);
-      expect(header).toMatch(/^\w+(?: [A-Z0-9]{1,5}_[A-Z0-9]{1,5} OS=[\x20-\x7e]*[\x21-\x7e])?$/);
+      expect(header).toMatch(
+        /^\w+(?: [A-Z0-9]{1,5}_[A-Z0-9]{1,5})?(?: [^=\s]+)*(?: OS=[^=]+?(?: OX=\d+)?)?(?: GN=\S+)?$/,
+      );
       expect(sequence).toMatch(/^[ACDEFGHIKLMNPQRSTVWY]{30,}$/);
       expect(lines.slice(0, -1).filter((line) => line.length !== 60)).toEqual([]);
       expect(lines.at(-1)!.length).toBeLessThanOrEqual(60);
     }
+  });
+
+  test("has as many names as the page says", () => {
+    const named = records.filter(({ header, accession }) => header !== accession).length;
+    const withName = records.filter(({ header }) =>
+      /\S/.test(header.replace(/^\S+( [A-Z0-9]+_[A-Z0-9]+)?/, "").replace(/ (OS|GN)=.*$/, "")),
+    );
+    const counts = `${named} headers have some of these, ${withName.length} the name of the protein`;
+    expect(README.replaceAll("\n", " ")).toContain(counts);
   });
 
   test("has unique accessions and sequences", () => {

@@ -153,6 +153,8 @@ export const ProteinSchema = object(
   "Protein",
 );
 
+export type ProteinObject = Static<typeof ProteinSchema>;
+
 export const ProteinsSchema = object(
   {
     total: count("Number of proteins found."),

@@ -62,6 +62,7 @@ function NewBatch() {
         label: "Sequences as FASTA, or accessions",
         hint: "Paste them, or drop files here, also compressed with gzip.",
         rows: 14,
+        many: true,
       }}
       submit="Score the batch"
       status={entries.length * count > 0 && `${size}: ${countOf(entries.length * count, "row")}`}

@@ -5,6 +5,7 @@ import { Tag } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
 import { readTextFile } from "../text-file.ts";
+import { CorpusProtein, ProteinSearch } from "./protein-search.tsx";
 import { looksLikeNucleotides, type ProteinInput } from "./protein-input.ts";
 
 /** Takes proteins as text or files, and shows what was recognized. */
@@ -16,9 +17,15 @@ export function ProteinField(props: {
   onInput: (text: string) => void;
   errors?: readonly string[] | undefined;
   rows?: number;
+  /** Whether the proteins that are chosen by name are added to the others. */
+  many?: boolean;
 }) {
   const { input, onInput } = props;
   const [isDropTarget, setDropTarget] = useState(false);
+  const accession =
+    input.kind === "proteins" && input.entries.length === 1 && input.entries[0].sequence === null
+      ? input.entries[0].name
+      : null;
   const chooser = useRef<HTMLInputElement>(null);
   const take = (files: FileList | null | undefined): Promise<void> =>
     withErrorToast(async () => {
@@ -41,6 +48,7 @@ export function ProteinField(props: {
         else if (text) onInput(text);
       }}
     >
+      <ProteinSearch onChoose={(chosen) => onInput(props.many ? appended(props.value, chosen) : chosen)} />
       <TextArea
         label={props.label}
         hint={props.hint}
@@ -55,7 +63,7 @@ export function ProteinField(props: {
       />
       <div class="row between">
         <span role="status">
-          {summaryOf(input)}{" "}
+          {accession === null ? summaryOf(input) : <CorpusProtein {...{ accession }} onChoose={onInput} />}{" "}
           {input.kind === "proteins" && looksLikeNucleotides(input.entries) && (
             <Tag tone="warn">Looks like DNA or RNA: translate it first</Tag>
           )}
@@ -77,12 +85,14 @@ export function ProteinField(props: {
   );
 }
 
+const appended = (text: string, line: string): string =>
+  text.trim() === "" ? line : `${text.trimEnd()}\n${line}`;
+
 function summaryOf(input: ProteinInput): string {
   if (input.kind !== "proteins") return "";
   const { entries } = input;
   const [{ name, sequence }] = entries;
-  if (sequence === null)
-    return `${entries.length > 1 ? `${entries.length} accessions` : name}, from the corpus`;
+  if (sequence === null) return `${entries.length} accessions or names`;
   const residues = entries.reduce((sum, entry) => sum + (entry.sequence?.length ?? 0), 0);
   const size = `${formatCount(residues)} residues`;
   if (entries.length > 1) return `${entries.length} sequences, ${size}`;

@@ -58,7 +58,7 @@ export function ScoreForm(props: {
   title: string;
   lead: string;
   actions: ComponentChildren;
-  protein: { title: string; label: string; hint: string; rows?: number };
+  protein: { title: string; label: string; hint: string; rows?: number; many?: boolean };
   /** Below the proteins. */
   extra?: ComponentChildren;
   submit: string;

@@ -1,0 +1,138 @@
+import type { ComponentChildren } from "preact";
+import { useId, useState } from "preact/hooks";
+import { Field, type FieldProps } from "./field.tsx";
+import { pause, useLoaded } from "./loaded.tsx";
+
+/** What was found for a text, and a remark below it. */
+export interface Found<Option> {
+  options: readonly Option[];
+  note?: string | undefined;
+}
+
+export interface ComboboxProps<Option> extends FieldProps {
+  /** Text while nobody types. */
+  shown: string;
+  placeholder: string;
+  search: (text: string, signal: AbortSignal) => Promise<Found<Option>>;
+  keyOf: (option: Option) => string;
+  onChoose: (option: Option) => void;
+  /** The option that leaving the field chooses. */
+  optionOnLeave?: (typed: string, options: readonly Option[]) => Option | undefined;
+  /** Opens only once something is typed, and then highlights the first option. */
+  onlyTyped?: boolean;
+  /** Content of an option. */
+  children: (option: Option) => ComponentChildren;
+}
+
+/** Milliseconds after the last key. */
+const PAUSE = 120;
+const NONE: readonly never[] = [];
+
+/** Chooses an option by typing: a combobox with a list (WAI-ARIA 1.2). */
+export function Combobox<Option>(props: ComboboxProps<Option>) {
+  const { label, keyOf, onlyTyped = false } = props;
+  const id = useId();
+  const [text, setText] = useState<string | null>(null);
+  const [isAsked, setAsked] = useState(false);
+  const isOpen = isAsked && (!onlyTyped || (text ?? "").trim() !== "");
+  const found = useLoaded(isOpen ? (text ?? "") : null, async (signal) => {
+    if (text !== null) await pause(PAUSE, signal);
+    return props.search(text ?? "", signal);
+  });
+  const options = found.error === undefined ? (found.value?.options ?? NONE) : NONE;
+  // A choice among earlier options does not count.
+  const [highlight, setHighlight] = useState<{ options: readonly Option[]; index: number }>({
+    options,
+    index: -1,
+  });
+  const first = onlyTyped && options.length > 0 ? 0 : -1;
+  const active = highlight.options === options ? highlight.index : first;
+  const note = found.error instanceof Error ? found.error.message : noteOf(found.value, found.busy);
+  const close = (): void => {
+    setText(null);
+    setAsked(false);
+  };
+  const choose = (option: Option): void => {
+    close();
+    props.onChoose(option);
+  };
+  const onBlur = (): void => {
+    const option = text === null ? undefined : props.optionOnLeave?.(text.trim(), options);
+    if (option === undefined) close();
+    else choose(option);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      if (!isOpen) setAsked(true);
+      else setHighlight({ options, index: nextIndex(active, step, options.length) });
+    } else if (event.key === "Enter" && isOpen && (active >= 0 || onlyTyped)) {
+      // The options of an earlier text do not count.
+      if (active >= 0 && !found.busy) choose(options[active]);
+    } else if (event.key === "Escape" && isOpen) {
+      event.stopPropagation();
+      close();
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="picker">
+      <Field {...props}>
+        {(attributes) => (
+          <>
+            <input
+              {...attributes}
+              class="input"
+              type="text"
+              role="combobox"
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              aria-expanded={isOpen}
+              aria-controls={`${id}-list`}
+              aria-autocomplete="list"
+              aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
+              placeholder={props.placeholder}
+              value={text ?? props.shown}
+              onInput={(event) => {
+                setText(event.currentTarget.value);
+                setAsked(true);
+              }}
+              onClick={() => setAsked(true)}
+              onBlur={onBlur}
+              onKeyDown={onKeyDown}
+            />
+            <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
+              {options.map((option, i) => (
+                <li
+                  key={keyOf(option)}
+                  id={`${id}-${i}`}
+                  role="option"
+                  aria-selected={i === active}
+                  // Before the input loses the focus.
+                  onMouseDown={(event) => {
+                    event.preventDefault();
+                    choose(option);
+                  }}
+                >
+                  {props.children(option)}
+                </li>
+              ))}
+              {note !== undefined && (
+                <li role="option" aria-disabled="true" aria-selected="false">
+                  <small>{note}</small>
+                </li>
+              )}
+            </ul>
+          </>
+        )}
+      </Field>
+    </div>
+  );
+}
+
+const noteOf = (found: Found<unknown> | undefined, busy: boolean): string | undefined =>
+  found && found.options.length > 0 ? found.note : busy ? "Searching…" : (found?.note ?? "No matches");
+
+const nextIndex = (at: number, step: number, count: number): number =>
+  count === 0 ? -1 : at < 0 && step < 0 ? count - 1 : (at + step + count) % count;

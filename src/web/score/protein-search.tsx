@@ -1,0 +1,99 @@
+import { Combobox } from "../components/combobox.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { formatCount } from "../format.tsx";
+import { get } from "../request.ts";
+import type { ProteinObject } from "../../scoring/index.ts";
+
+const MOST = 10;
+
+interface Proteins {
+  total: number;
+  results: ProteinObject[];
+}
+
+const find = (query: string, limit: number, signal: AbortSignal): Promise<Proteins> =>
+  get<Proteins>("/api/scoring/proteins", { query: query.slice(0, 200), limit }, signal);
+
+/** Finds a protein of the corpus by name, gene, species or accession. */
+export const ProteinSearch = ({ onChoose }: { onChoose: (accession: string) => void }) => (
+  <Combobox<ProteinObject>
+    label="Find a protein"
+    placeholder="Gene, name, species or accession, such as TP53 human"
+    shown=""
+    onlyTyped
+    search={async (text, signal) => {
+      const { total, results } = await find(text, MOST, signal);
+      return { options: results, note: noteOf(total, results.length) };
+    }}
+    keyOf={({ accession }) => accession}
+    onChoose={({ accession }) => onChoose(accession)}
+  >
+    {(protein) => (
+      <>
+        {protein.name || protein.entryName || protein.accession}{" "}
+        <small>
+          <ProteinDetails of={protein} />
+        </small>
+      </>
+    )}
+  </Combobox>
+);
+
+function noteOf(total: number, shown: number): string | undefined {
+  if (total === 0) return "No protein of the corpus has these words.";
+  return total > shown ? `${formatCount(total - shown)} more. Add a word, such as a species.` : undefined;
+}
+
+/** Gene, species, accession and length. */
+const ProteinDetails = ({ of }: { of: ProteinObject }) => (
+  <>
+    {of.gene && <>{of.gene}, </>}
+    {of.organism && (
+      <>
+        <i>{of.organism}</i>,{" "}
+      </>
+    )}
+    {of.accession}, {formatCount(of.length)} residues
+  </>
+);
+
+/** The protein of the corpus with this accession, once it has been looked up. */
+export function CorpusProtein({
+  accession,
+  onChoose,
+}: {
+  accession: string;
+  onChoose: (accession: string) => void;
+}) {
+  const wanted = /^\w+\|([^|]+)/.exec(accession)?.[1] ?? accession;
+  const { value, error, busy } = useLoaded(wanted, async (signal) => ({
+    wanted,
+    ...(await find(wanted, MOST, signal)),
+  }));
+  if (error !== undefined && !busy) return <>{error instanceof Error ? error.message : ""}</>;
+  if (value?.wanted !== wanted) return <>Looking up {wanted}…</>;
+  const found = value.results.find((protein) => protein.accession === wanted);
+  if (found)
+    return (
+      <>
+        {found.name && <>{found.name}, </>}
+        <ProteinDetails of={found} />
+      </>
+    );
+  return (
+    <>
+      The corpus has no protein with the accession {wanted}.
+      {value.results.length > 0 && " Did you mean one of these?"}
+      {value.results.slice(0, 3).map((protein) => (
+        <button
+          key={protein.accession}
+          type="button"
+          class="chip"
+          onClick={() => onChoose(protein.accession)}
+        >
+          {protein.gene ?? protein.entryName ?? protein.accession} {protein.organism}
+        </button>
+      ))}
+    </>
+  );
+}
