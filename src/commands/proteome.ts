@@ -26,7 +26,8 @@ const FORMATS = Object.keys(PROTEOME_FORMS);
 const CORPUS = { "--corpus NAME": "Corpus by name or hash; by default the active one." };
 const SELECTION = {
   "--organism NAME": "Only proteins of this organism: NCBI taxon, scientific name, or UniProt mnemonic.",
-  "--proteins FILE": "Only these proteins: a file with one accession per line; - reads standard input.",
+  "--proteins FILE":
+    "Only these proteins: a file with one accession, entry name or gene per line; - reads standard input.",
 };
 
 export const proteome: Command = {
@@ -91,8 +92,8 @@ function corpusOf(call: Call, { corpora }: Scoring): CorpusInfo {
 
 async function selectionOf(call: Call) {
   const file = call.value("--proteins");
-  const accessions = file === undefined ? undefined : new TextDecoder().decode(await readText(file));
-  return { organism: call.value("--organism"), accessions };
+  const names = file === undefined ? undefined : new TextDecoder().decode(await readText(file));
+  return { organism: call.value("--organism"), names };
 }
 
 async function build(call: Call): Promise<void> {

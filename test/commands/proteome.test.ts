@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { METHOD } from "../../src/motif/index.ts";
+import { METHOD, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { lockDirectory } from "../../src/platform/sqlite.ts";
+import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, type Outcome } from "./labd.ts";
 
@@ -129,10 +130,32 @@ test.each([
   });
 });
 
-test("names the line of an unknown accession", async () => {
-  const { code, stderr } = await run(["build", "--proteins", "-"], "# list\nP1NONE\n");
+test("names the lines of unknown proteins", async () => {
+  const { code, stderr } = await run(["build", "--proteins", "-"], "# list\nP1NONE\n\nP04637\nNOGENE\n");
   expect(code).toBe(65);
-  expect(stderr).toContain('proteins, line 2: corpus some has no protein "P1NONE"');
+  expect(stderr).toContain('no such accession, entry name or gene: line 2 "P1NONE", line 5 "NOGENE".');
+});
+
+test("takes the protein of the organism that a gene names", () => {
+  const entry = (accession: string, gene: string, taxon: number, organism: string): string =>
+    `>sp|${accession}|X_${accession} Name OS=${organism} OX=${taxon} GN=${gene}\nMKTAYIAKQRQISFVKSHFSRQ\n`;
+  const corpus = openCorpus(
+    packCorpus(
+      "genes",
+      readFasta(
+        entry("Q00001", "Trp53", 10090, "Mus musculus") +
+          entry("P00002", "TP53", 9606, "Homo sapiens") +
+          entry("P00003", "TP53", 9913, "Bos taurus"),
+      ),
+    ),
+  );
+  const select = (organism: string | undefined, names?: string): string[] =>
+    selectProteins(corpus, { organism, names }).map((index) => corpus.accession(index));
+  expect(select(undefined, "TP53\nQ00001")).toEqual(["Q00001", "P00002"]);
+  expect(select("9913", "TP53")).toEqual(["P00003"]);
+  expect(select("bos taurus")).toEqual(["P00003"]);
+  expect(() => select("9606", "Q00001")).toThrow("no such accession");
+  expect(() => select("7227")).toThrow('is of "7227"');
 });
 
 test("rejects an altered file, and builds its families again after its removal", async () => {

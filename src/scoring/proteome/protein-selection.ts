@@ -1,25 +1,24 @@
-import type { Corpus } from "../../motif/index.ts";
+import { type Corpus, proteinsNamed } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 
 /** Proteins of a corpus; all of them if neither is given. */
 export interface ProteinSelection {
   /** NCBI taxon, scientific name, or UniProt's mnemonic. */
   organism?: string | undefined;
-  /** Accessions, one per line; blank lines and lines that start with `#` are skipped. */
-  accessions?: string | undefined;
+  /** Accessions, entry names or genes, one per line; blank lines and lines that start with `#` are skipped. */
+  names?: string | undefined;
 }
 
-/** Indexes in the corpus, ascending. @throws Problem not_found, invalid_request naming the line */
-export function selectProteins(corpus: Corpus, { organism, accessions }: ProteinSelection): number[] {
-  const listed = accessions === undefined ? null : readAccessions(corpus, accessions);
-  if (organism === undefined) return listed ?? Array.from({ length: corpus.sequenceCount }, (_, i) => i);
-  const isSelected = speciesTest(corpus, organism);
-  const candidates = listed ?? corpus.offsets.subarray(0, corpus.sequenceCount).keys();
-  const found = [...candidates].filter((index) => isSelected(corpus.species(index)));
+/** Indexes in the corpus, ascending. @throws Problem not_found, invalid_request naming the lines */
+export function selectProteins(corpus: Corpus, { organism, names }: ProteinSelection): number[] {
+  const isSelected = organism === undefined ? () => true : speciesTest(corpus, organism);
+  if (names !== undefined) return readNames(corpus, names, (index) => isSelected(corpus.species(index)));
+  const all = Array.from({ length: corpus.sequenceCount }, (_, index) => index);
+  const found = all.filter((index) => isSelected(corpus.species(index)));
   if (found.length > 0) return found;
   throw new Problem(
     "not_found",
-    `organism: no protein of corpus ${corpus.name}${listed ? " in the list" : ""} is of "${organism}". Use the taxon, scientific name or mnemonic in its headers (OX=9606, OS=Homo sapiens, _HUMAN).`,
+    `organism: no protein of corpus ${corpus.name} is of "${organism}". Use the taxon, scientific name or mnemonic in its headers (OX=9606, OS=Homo sapiens, _HUMAN).`,
   );
 }
 
@@ -40,20 +39,30 @@ function speciesTest(corpus: Corpus, organism: string): (species: number) => boo
   return (species) => known.get(species)!;
 }
 
-function readAccessions(corpus: Corpus, text: string): number[] {
+/** Unknown names that an error lists. */
+const MAX_REPORTED = 20;
+
+/** Of several proteins with a name, that of the most studied species is meant. */
+function readNames(corpus: Corpus, text: string, isSelected: (index: number) => boolean): number[] {
   const indexes = new Set<number>();
+  const unknown: string[] = [];
   for (const [i, line] of text.split(/\r\n|\r|\n/).entries()) {
-    const accession = line.trim();
-    if (accession === "" || accession.startsWith("#")) continue;
-    const index = corpus.findAccession(accession);
-    if (index < 0)
-      throw new Problem(
-        "invalid_request",
-        `proteins, line ${i + 1}: corpus ${corpus.name} has no protein ${JSON.stringify(accession)}. Expected one accession per line.`,
-      );
-    indexes.add(index);
+    const name = line.trim();
+    if (name === "" || name.startsWith("#")) continue;
+    const index = proteinsNamed(corpus, name).find(isSelected);
+    if (index === undefined) unknown.push(`line ${i + 1} ${JSON.stringify(name.slice(0, 60))}`);
+    else indexes.add(index);
   }
-  if (indexes.size === 0)
-    throw new Problem("invalid_request", "proteins: the list is empty. Expected one accession per line.");
-  return [...indexes].sort((a, b) => a - b);
+  if (unknown.length > 0) {
+    const more = unknown.length > MAX_REPORTED ? ` and ${unknown.length - MAX_REPORTED} more` : "";
+    throw new Problem(
+      "invalid_request",
+      `proteins: the selected proteins of corpus ${corpus.name} have no such accession, entry name or gene: ${unknown.slice(0, MAX_REPORTED).join(", ")}${more}.`,
+    );
+  }
+  if (indexes.size > 0) return [...indexes].sort((a, b) => a - b);
+  throw new Problem(
+    "invalid_request",
+    "proteins: the list is empty. Expected one accession or gene per line.",
+  );
 }
