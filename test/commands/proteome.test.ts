@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { METHOD, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
@@ -170,7 +179,11 @@ test("rejects an altered file, and builds its families again after its removal",
     stderr: expect.stringContaining(`${name} was altered. Delete it, and run labd proteome build again.`),
   });
   rmSync(path);
+  const leftover = join(families, "0123456789abcdef.labf.part");
+  writeFileSync(leftover, "");
+  utimesSync(leftover, 0, 0);
   await run(["build"]);
+  expect(existsSync(leftover)).toBe(false);
   expect(readFileSync(path)).toEqual(content);
   writeFileSync(path, content.toString("latin1").replace(METHOD, "labd-0"));
   expect((await run(search)).stderr).toContain("belongs to another corpus or version of labd");

@@ -5,7 +5,7 @@ import { Problem } from "../../problem.ts";
 import { resultsInOrder } from "../batch/task-results.ts";
 import { type Shard, shardRange } from "../batch/shard.ts";
 import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
-import { listFamilies, removeFamilies, writeFamilies } from "./families-file.ts";
+import { listFamilies, removeFamilies, sweepFamilies, writeFamilies } from "./families-file.ts";
 import type { FamiliesReport, FamiliesTask } from "./proteome-tasks.ts";
 import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
 
@@ -79,6 +79,7 @@ export async function buildFamilies(
   workers: number,
   report: (proteins: number, residues: number) => void = () => {},
 ): Promise<void> {
+  sweepFamilies(corpus.path);
   const opened = openCorpusFile(corpus.path);
   const tasks = groupQueries(missing.map((index) => lengthOf(opened, index))).map(
     (group, ticket): FamiliesTask => ({

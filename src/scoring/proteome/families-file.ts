@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statS
 import { basename, dirname, join } from "node:path";
 import { METHOD } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { writeDurably } from "../corpus/durable-file.ts";
+import { PART, writeDurably } from "../corpus/durable-file.ts";
 
 /**
  * Families of proteins, beside their corpus: a directory of immutable files, each with some hundred records. A file is
@@ -115,6 +115,19 @@ function firstLine(path: string): string {
     }
   } finally {
     closeSync(file);
+  }
+}
+
+/** Milliseconds after which an unfinished file belongs to no running build. */
+const ABANDONED_AFTER = 3_600_000;
+
+/** Removes what killed builds left unfinished. */
+export function sweepFamilies(corpusPath: string): void {
+  const directory = familiesPath(corpusPath);
+  const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : [];
+  for (const name of names.filter((one) => one.endsWith(PART))) {
+    const stat = statSync(join(directory, name), { throwIfNoEntry: false });
+    if (stat && Date.now() - stat.mtimeMs > ABANDONED_AFTER) rmSync(join(directory, name), { force: true });
   }
 }
 
