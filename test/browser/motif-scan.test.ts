@@ -58,6 +58,9 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
   await arrive(page, "/score/");
   await seeText(page, "FSDLWKLL");
   expect(page.url()).toContain("?match=");
+  await press(page, "link", "Rank all matches");
+  await arrive(page, "/scan/");
+  await seeText(page, "The label follows q, not P");
 });
 
 browserTest("scans several proteins for chosen classes and lists the scans", async () => {

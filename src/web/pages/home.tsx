@@ -32,6 +32,9 @@ const Home = () => (
           <LinkButton look="primary" icon="crosshair" href={href("/score")}>
             Score a protein
           </LinkButton>
+          <LinkButton icon="scan-search" href={href("/scan")}>
+            Scan for all motifs
+          </LinkButton>
         </div>
       </Card>
       <Card title="Inventory">

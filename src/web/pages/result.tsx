@@ -39,6 +39,7 @@ function ResultPage() {
             <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
+            {job && <ScanLink job={job} />}
             <LinkButton
               look="primary"
               icon="pencil"
@@ -68,6 +69,14 @@ function ResultPage() {
     </>
   );
 }
+
+/** Leads to the matches of several motifs as one list. */
+const ScanLink = ({ job: { id, state, patterns } }: { job: Job }) =>
+  state === "finished" && patterns.length > 1 ? (
+    <LinkButton icon="scan-search" href={href(`/scan/${id}`)}>
+      Rank all matches
+    </LinkButton>
+  ) : null;
 
 function Facts({ result, job }: { result: Result; job: Job }) {
   const { queryLength, homologs, corpus, model, method } = result;
