@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { type HomologChoice, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   beginningOf,
@@ -38,6 +38,12 @@ export const score: Command = {
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
     "--exhaustive":
       "Compare queries with every protein, including those that the prefilter excludes: slower but exact.",
+    "--organism NAME":
+      "Only homologs of this organism, by scientific name or NCBI's number; may be repeated.",
+    "--leave-out ACCESSION": "A protein that is no homolog; may be repeated.",
+    "--min-identity 25-100": "Minimum identity of a homolog in percent; by default 25.",
+    "--max-identity 25-100": "Maximum identity of a homolog in percent; by default 100.",
+    "--max-homologs 1-100": "Number of homologs; by default 100.",
     [`--format ${Object.keys(PRINTERS).join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
@@ -77,14 +83,28 @@ interface Request {
 const requestOf = (call: Call): Request => ({
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
   format: (call.value("--format") ?? Object.keys(PRINTERS)[0]) as PrinterName,
-  options: {
-    exhaustive: call.has("--exhaustive"),
-  },
+  options: { exhaustive: call.has("--exhaustive"), ...choiceOf(call) },
   patterns: {
     regularExpression: [...call.values("--pattern")],
     elmIdentifierName: [...call.values("--elm")],
   },
 });
+
+/** The flags that choose homologs; what is not given is absent. */
+function choiceOf(call: Call): HomologChoice {
+  const fraction = (flag: string): number | undefined => {
+    const percent = call.number(flag);
+    return percent === undefined ? undefined : percent / 100;
+  };
+  const choice = {
+    organisms: call.has("--organism") ? call.values("--organism") : undefined,
+    leaveOut: call.has("--leave-out") ? call.values("--leave-out") : undefined,
+    minIdentity: fraction("--min-identity"),
+    maxIdentity: fraction("--max-identity"),
+    maxHomologs: call.number("--max-homologs"),
+  };
+  return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
+}
 
 async function scoreAlignment(
   call: Call,
@@ -185,6 +205,11 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
   if (given.length === 0)
     throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);
   if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} cannot be combined. ${HELP}`);
+  if (given[0] === "--alignment" && Object.keys(choiceOf(call)).length > 0)
+    throw new Problem(
+      "usage",
+      `With --alignment the homologs are the rows of the file. Remove others from it. ${HELP}`,
+    );
   const hasPatterns = call.has("--pattern") || call.has("--elm");
   if (given[0] !== "--batch" && call.has("--skip-invalid"))
     throw new Problem("usage", `--skip-invalid needs --batch FILE. ${HELP}`);

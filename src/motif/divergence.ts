@@ -73,9 +73,11 @@ export function measureHomolog(query: Uint8Array, row: Row): AlignedHomolog {
   };
 }
 
-/** Whether a homolog reaches the minimum coverage and identity. */
-export function passesThresholds(homolog: AlignedHomolog, options: Options): boolean {
-  return homolog.identity >= options.minIdentity && homolog.coverage >= options.minCoverage;
+/** Whether a homolog has the coverage and the identity. */
+export function passesThresholds({ identity, coverage }: AlignedHomolog, options: Options): boolean {
+  return (
+    identity >= options.minIdentity && identity <= options.maxIdentity && coverage >= options.minCoverage
+  );
 }
 
 /** Computes distances, tree and weights. */

@@ -1,6 +1,7 @@
 import { align, alignLocal, type PairwiseAlignment } from "./align.ts";
 import { adjustedScorer } from "./composition-adjustment.ts";
 import type { Corpus } from "./corpus.ts";
+import { eligibility } from "./homolog-choice.ts";
 import type { Row } from "./msa.ts";
 import type { Options } from "./options.ts";
 import { readQuery, SequenceError } from "./query.ts";
@@ -33,7 +34,15 @@ export interface FoundHomolog {
 
 export type HomologOptions = Pick<
   Options,
-  "maxEValue" | "minCoverage" | "minIdentity" | "maxLengthRatio" | "maxHomologs" | "exhaustive"
+  | "maxEValue"
+  | "minCoverage"
+  | "minIdentity"
+  | "maxIdentity"
+  | "maxLengthRatio"
+  | "maxHomologs"
+  | "organisms"
+  | "leaveOut"
+  | "exhaustive"
 >;
 
 /** Fraction of the progress given to the search. */
@@ -43,8 +52,9 @@ const BATCH = 32;
 
 /**
  * Homologs of a query (residue codes) in a corpus: hits with at most `maxEValue` and `maxLengthRatio`, and at
- * least `minCoverage` and `minIdentity` in both the local and the global alignment; the best `maxHomologs` of
- * them, the best hit of each species first. Ordered by the search's E-value, score, accession.
+ * least `minCoverage` and `minIdentity` in both the local and the global alignment, at most
+ * `maxIdentity` in the global one, and of the chosen organisms; the best `maxHomologs` of them, the best hit of
+ * each species first. Ordered by the search's E-value, score, accession.
  *
  * A sequence equal to the query is no homolog, but represents its species. `hitsFound`: the result of
  * `findHits`, in any order.
@@ -56,7 +66,9 @@ export function findHomologs(
   report: (fraction: number) => void = () => {},
   hitsFound?: Hit[],
 ): FoundHomolog[] {
-  const hits = hitsFound ? sortHits(hitsFound, corpus) : findOwnHits(query, corpus, options, report);
+  const isEligible = eligibility(corpus, options);
+  const all = hitsFound ? sortHits(hitsFound, corpus) : findOwnHits(query, corpus, options, report);
+  const hits = all.filter(({ index }) => isEligible(index));
   const represented = new Set<number>();
   const others: Hit[] = [];
   for (const hit of hits) {
@@ -224,7 +236,7 @@ function alignHits(
   query: Uint8Array,
   corpus: Corpus,
   hits: Hit[],
-  { minCoverage, minIdentity }: HomologOptions,
+  { minCoverage, minIdentity, maxIdentity }: HomologOptions,
 ): (HitAlignments | null)[] {
   const passes = ({ coverage, identity }: PairwiseAlignment): boolean =>
     coverage >= minCoverage && identity >= minIdentity;
@@ -237,7 +249,8 @@ function alignHits(
   );
   const out: (HitAlignments | null)[] = hits.map(() => null);
   for (const [i, k] of passing.entries()) {
-    if (passes(aligned[i])) out[k] = { local: localAlignments[k], global: aligned[i] };
+    if (passes(aligned[i]) && aligned[i].identity <= maxIdentity)
+      out[k] = { local: localAlignments[k], global: aligned[i] };
   }
   return out;
 }

@@ -30,6 +30,10 @@ export type {
 export { rankByP, rankMatches } from "./ranking.ts";
 export type { RankedMatch } from "./ranking.ts";
 
+/** Which hits may be homologs. */
+export { hasOrganism } from "./homolog-choice.ts";
+export type { HomologChoice } from "./homolog-choice.ts";
+
 /** Method version and options. */
 export { DEFAULTS, METHOD } from "./options.ts";
 export type { Options } from "./options.ts";

@@ -14,6 +14,12 @@ export interface Options {
   minCoverage: number;
   /** Minimum identical fraction of the aligned pairs, 0..1. */
   minIdentity: number;
+  /** Maximum identical fraction, 0..1; 1 by default. */
+  maxIdentity: number;
+  /** Organisms of the homologs, by scientific name or NCBI's number; empty for all. */
+  organisms: readonly string[];
+  /** Accessions of hits that are no homologs. */
+  leaveOut: readonly string[];
   /** Maximum length of a homolog relative to the query. */
   maxLengthRatio: number;
   /** Number of homologs kept, best first. */
@@ -39,6 +45,9 @@ export const DEFAULTS: Readonly<Options> = Object.freeze({
   maxEValue: 1e-5,
   minCoverage: 0.5,
   minIdentity: 0.25,
+  maxIdentity: 1,
+  organisms: [],
+  leaveOut: [],
   maxLengthRatio: 3,
   maxHomologs: 100,
   exhaustive: false,

@@ -2,6 +2,7 @@ import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
+import { describeChoice, isChosen } from "./homolog-choice.ts";
 import { countLeftOut, findHomologs, findOwnHits, type LeftOut } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
 import { DEFAULTS, FEW_HOMOLOGS, METHOD, type Options } from "./options.ts";
@@ -141,9 +142,9 @@ function assemble<Source>(
     query,
     admitted.map(({ homolog }) => homolog),
   );
-  // With enough homologs, hits left out matter little. A limit below that leaves out hits by itself.
+  // With enough homologs, hits left out matter little, and a choice leaves out hits by itself.
   const leftOut =
-    admitted.length < Math.min(FEW_HOMOLOGS, options.maxHomologs)
+    admitted.length < FEW_HOMOLOGS && !isChosen(options)
       ? countLeftOut?.(admitted.map(({ source }) => source))
       : undefined;
   const homologs = family.homologs.map(({ identity, coverage, weight }, i): Homolog => {
@@ -177,6 +178,7 @@ function assemble<Source>(
     alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
     warnings: [
+      ...(isChosen(options) ? [describeChoice(options)] : []),
       ...familyWarnings(family),
       ...(leftOut ? leftOutWarnings(leftOut, options) : []),
       ...(calibration ? [describeCalibration(calibration)] : []),

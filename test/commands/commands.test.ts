@@ -250,3 +250,29 @@ test("corpus pull fetches from a server with a token, and messages for removed f
   ] as [string[], string][])
     expect((await labd(words, { env: { LABD_DATA_DIR: `${to}2` } })).stderr).toContain(text);
 });
+
+test("scores with chosen homologs", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const fasta = join(place.directory, "e7.fasta");
+  writeFileSync(fasta, `>E7\n${E7}\n`);
+  const score = (...words: string[]) =>
+    labd(["score", "--fasta", fasta, "--pattern", "L.C.E", "--format", "json", ...words], { env });
+  const all = JSON.parse((await score()).stdout).prediction;
+  const [first, second] = all.homologs;
+  const few = await score("--leave-out", first.accession, "--max-homologs", "4", "--min-identity", "40");
+  expect(few.code).toBe(0);
+  const { homologs, warnings } = JSON.parse(few.stdout).prediction;
+  expect([homologs.length, homologs[0].accession]).toEqual([4, second.accession]);
+  expect(warnings[0]).toBe(
+    `Homologs were chosen: with 40 % to 100 % identity; at most 4; without ${first.accession}. P values hold for the default choice, here roughly.`,
+  );
+  const unknown = await score("--organism", "Homo sapeins");
+  expect([unknown.code, unknown.stdout]).toEqual([65, ""]);
+  expect(unknown.stderr).toContain('no protein of "Homo sapeins"');
+  const aligned = await labd(["score", "--alignment", fasta, "--pattern", "L.C.E", "--max-homologs", "4"], {
+    env,
+  });
+  expect([aligned.code, aligned.stderr]).toEqual([64, expect.stringContaining("rows of the file")]);
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { encode, GAP, X } from "../../src/motif/alphabet.ts";
 import { packCorpus } from "../../src/motif/corpus-builder.ts";
 import { openCorpus, type Corpus } from "../../src/motif/corpus.ts";
+import { hasOrganism } from "../../src/motif/homolog-choice.ts";
 import { findHomologs, type HomologOptions } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
@@ -73,6 +74,33 @@ describe("homolog criteria", () => {
     expect(foundWith(corpus, { maxHomologs: 1 })).toHaveLength(1);
     expect(foundWith(corpus, { maxHomologs: 0 })).toEqual([]);
     expect(foundWith(corpus, { maxEValue: 1e-100 })).not.toContain("far");
+    expect(foundWith(corpus, { maxIdentity: 0.8 })).toEqual(["far"]);
+    expect(foundWith(corpus, { leaveOut: ["near", "absent"] })).toEqual(["far", "long"]);
+  });
+
+  test("takes proteins of the chosen organisms only, by name or number", () => {
+    const species = ["ox:9606", "ox:10090", "os:mus spretus", undefined];
+    const own = openCorpus(
+      packCorpus(
+        "organisms",
+        species.map((speciesKey, k) => ({
+          accession: `S${k}`,
+          residues: relative(0.1),
+          description: "",
+          organism: speciesKey ? ["Homo sapiens", "Mus musculus", "Mus spretus (Western mouse)"][k] : null,
+          speciesKey: speciesKey ?? null,
+        })),
+      ),
+    );
+    expect(foundWith(own, { organisms: ["homo SAPIENS"] })).toEqual(["S0"]);
+    expect(foundWith(own, { organisms: ["10090", "Mus spretus"] })).toEqual(["S1", "S2"]);
+    expect(foundWith(own, { organisms: ["Mus"] })).toEqual([]);
+    expect(["9606", "Mus spretus", "mus", "9607"].map((name) => hasOrganism(own, name))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   test("returns rows consistent with identity and coverage", () => {

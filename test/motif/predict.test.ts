@@ -339,6 +339,7 @@ describe("hits left out", () => {
     Uint8Array.from([...mutated(next, founder.subarray(0, 100), 0.2), ...randomProtein(next, 300)]),
   );
   const NONE = "No homologs were found: matches are judged by their context only.";
+  const AT_MOST_4 = "Homologs were chosen: at most 4. P values hold for the default choice, here roughly.";
   const LONG =
     "left out: more than 3 times the query's length. If the query is a fragment, score it with its surroundings.";
   const DISSIMILAR =
@@ -366,7 +367,23 @@ describe("hits left out", () => {
     ["proteins within a higher limit", fragment, full, { maxLengthRatio: 5 }, []],
     ["proteins without the coverage", founder, parts, {}, [NONE, `3 hits ${DISSIMILAR}`]],
     ["proteins despite enough homologs", founder, [...full, ...parts], {}, []],
-    ["proteins despite as many homologs as admitted", founder, [...full, ...parts], { maxHomologs: 4 }, []],
+    [
+      "proteins despite as many homologs as admitted",
+      founder,
+      [...full, ...parts],
+      { maxHomologs: 4 },
+      [AT_MOST_4],
+    ],
+    [
+      "no proteins left out by choice, but describes it",
+      founder,
+      parts,
+      { minIdentity: 0.3, maxIdentity: 0.95, leaveOut: ["P1", "P2"], organisms: ["Homo sapiens", "10090"] },
+      [
+        "Homologs were chosen: of Homo sapiens, 10090; with 30 % to 95 % identity; without P1, P2. P values hold for the default choice, here roughly.",
+        NONE,
+      ],
+    ],
     ["the query itself", founder, [founder], {}, [NONE]],
     ["strangers", founder, [], {}, [NONE]],
   ])("counts %s", (_, residues, proteins, changed, warnings) => {

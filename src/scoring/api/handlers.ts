@@ -1,4 +1,10 @@
-import { didYouMean, parsePattern, PatternError, type ScoringModel } from "../../motif/index.ts";
+import {
+  didYouMean,
+  type HomologChoice,
+  parsePattern,
+  PatternError,
+  type ScoringModel,
+} from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern, JobRequest } from "../jobs/job.ts";
@@ -17,6 +23,8 @@ export interface JobSubmission {
   /** Empty ones mean none. */
   regularExpression: readonly string[];
   elmIdentifierName: readonly string[];
+  /** Absent for the choice of the method. */
+  homologs?: HomologChoice | undefined;
 }
 
 export interface Status {
@@ -75,9 +83,9 @@ export function scoringHandlers(options: HandlersOptions) {
         );
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
-      const { identifier, scoringModel: model } = submission;
+      const { identifier, scoringModel: model, homologs } = submission;
       requireWritable();
-      const id = await store.insert({ identifier, query, model, patterns }, client, key);
+      const id = await store.insert({ identifier, query, model, patterns, homologs }, client, key);
       runner.wake();
       return id;
     },

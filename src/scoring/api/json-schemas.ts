@@ -25,6 +25,40 @@ const optional = <Value extends TSchema>(value: Value) =>
 const motifs = (item: string, description: string) =>
   optional(Type.Array(text(item), { description, maxItems: MAX_PATTERNS }));
 
+/** Organisms or proteins of a choice of homologs. */
+const MAX_CHOSEN = 200;
+const identity = (description: string) => Type.Number({ description, minimum: 0.25, maximum: 1 });
+
+const HomologChoiceSchema = Type.Object(
+  {
+    organisms: optional(
+      Type.Array(text("Scientific name, or NCBI's number."), {
+        description: "Only proteins of these organisms.",
+        maxItems: MAX_CHOSEN,
+      }),
+    ),
+    leaveOut: optional(
+      Type.Array(text("An accession of the corpus in use."), {
+        description: "Proteins that are no homologs.",
+        maxItems: MAX_CHOSEN,
+      }),
+    ),
+    minIdentity: optional(identity("Minimum identity to the query; by default 0.25.")),
+    maxIdentity: optional(identity("Maximum identity; by default 1.")),
+    maxHomologs: optional(
+      Type.Integer({
+        description: "Number of homologs, the best of each species first; by default 100.",
+        minimum: 1,
+        maximum: 100,
+      }),
+    ),
+  },
+  {
+    description: "Which hits may be homologs. P values hold for the default choice, otherwise roughly.",
+    additionalProperties: false,
+  },
+);
+
 export const Submission = schema(
   Type.Object(
     {
@@ -54,6 +88,7 @@ export const Submission = schema(
             "Scan: look for all motif classes, those of the imported table or else the built-in ones. Without motifClasses.",
         }),
       ),
+      homologs: optional(HomologChoiceSchema),
     },
     {
       $id: "Submission",

@@ -3,6 +3,7 @@ import {
   type Corpus,
   decode,
   didYouMean,
+  type HomologChoice,
   parsePattern,
   PatternError,
   readHeader,
@@ -10,6 +11,7 @@ import {
   SCORING_MODELS,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
+import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobSubmission } from "./handlers.ts";
 import type { Submission } from "./json-schemas.ts";
@@ -45,8 +47,10 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
   }
   if (allMotifClasses && motifClasses.length > 0)
     errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
+  const homologs = readChoice(body.homologs, context.corpus, errors);
   errors.check();
   return {
+    homologs,
     identifier: body.identifier ?? name,
     querySequence,
     scoringModel: body.scoringModel ?? SCORING_MODELS[0],
@@ -66,6 +70,17 @@ export function patternProblem(expression: string): { text: string; position: nu
     const position = error.position + 1;
     return { text: `character ${position}: ${error.message}`, position };
   }
+}
+
+/** The choice of homologs; undefined for an empty one. */
+function readChoice(
+  choice: HomologChoice | undefined,
+  corpus: () => Corpus,
+  errors: FieldErrors,
+): HomologChoice | undefined {
+  if (choice === undefined || Object.keys(choice).length === 0) return undefined;
+  for (const problem of choiceProblems(choice, corpus)) errors.add("homologs", problem);
+  return choice;
 }
 
 /** The name and the letters of the query; empty where there is an error. */

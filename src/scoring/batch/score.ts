@@ -1,4 +1,5 @@
 import {
+  type Corpus,
   DEFAULTS,
   type Options,
   predictFromAlignment,
@@ -8,6 +9,7 @@ import {
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
+import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { Corpora } from "../corpus/corpus.ts";
 import {
   type NamedQuestion,
@@ -40,6 +42,9 @@ export async function* scoreQuestions(
   { scoringModel, options, workers = 1, skip = 0, report }: BatchOptions,
   corpora: Corpora,
 ): AsyncGenerator<Scored> {
+  let corpus: Corpus | undefined;
+  const [problem] = choiceProblems(options ?? {}, () => (corpus ??= corpora.openActive()));
+  if (problem) throw new Problem("invalid_request", problem);
   let done = skip;
   const predictions = scoreParallel(questions.slice(skip), {
     model: scoringModel,

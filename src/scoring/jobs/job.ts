@@ -1,4 +1,4 @@
-import type { ScoringModel } from "../../motif/index.ts";
+import type { HomologChoice, ScoringModel } from "../../motif/index.ts";
 
 export const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 export type State = (typeof STATES)[number];
@@ -79,6 +79,8 @@ export interface JobRequest {
   query: string;
   model: ScoringModel;
   patterns: JobPattern[];
+  /** Absent for the choice of the method. */
+  homologs?: HomologChoice | undefined;
 }
 
 /** What a result depends on besides the request. */
@@ -100,8 +102,8 @@ export function jobId(milliseconds: number, random: string): string {
 }
 
 /** SHA-256 of what the prediction depends on, which excludes the client's identifier. */
-export function digestOf({ query, model, patterns }: JobRequest): string {
+export function digestOf({ query, model, patterns, homologs }: JobRequest): string {
   const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialect]);
-  const canonical = JSON.stringify([query, model, values]);
+  const canonical = JSON.stringify([query, model, values, ...(homologs ? [homologs] : [])]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

@@ -138,11 +138,11 @@ function search(task: SearchTask): WorkerReport {
 
 function score(task: WorkerTask): WorkerReport {
   const { ticket, request, corpusPath, options, pack, hits } = task;
-  const { query, patterns, model } = request;
+  const { query, patterns, model, homologs } = request;
   const prediction = predict(
     { query, patterns, model },
     corpusOf(task),
-    { ...DEFAULTS, ...options },
+    { ...DEFAULTS, ...options, ...homologs },
     reporter(ticket),
     hits,
   );
