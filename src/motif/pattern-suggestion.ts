@@ -77,7 +77,7 @@ function translate(expression: string): string {
     [/\((\d+)(?:[-,](\d*))?\)/g, (_, from, to) => counts(from, to)],
     [/\{(\d+)-(\d+)\}/g, "{$1,$2}"],
     [/(?<=[A-Z\].])(\d+)(?:-(\d+))?/g, (_, from, to) => counts(from, to)],
-    [/-/g, ""],
+    [/-(?![^[]*\])/g, ""],
     [/X/g, "."],
     [/\[[^\]]*\]|[ΦΩΨΠΖBZJ]/g, expandClasses],
   ];
