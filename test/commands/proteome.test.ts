@@ -19,10 +19,14 @@ import { labd, type Outcome } from "./labd.ts";
 
 setDefaultTimeout(120_000);
 
-/** Some proteins of the sample, so that families have homologs; two of them have no organism. */
+/** Some proteins of the sample, with other headers: eight are of taxon 9606, the others of 10090. */
 const records = SAMPLE.split(/^>/m).slice(1, 25);
 const fasta = records
-  .map((record, i) => `>${i < 2 ? record : record.replace("\n", ` OX=${i % 3 === 0 ? 9606 : 10090}\n`)}`)
+  .map((record, i) => {
+    const [header] = record.split("\n", 1);
+    const taxon = i % 3 === 0 ? 9606 : 10090;
+    return `>${header.split(" ", 1)[0]} OX=${taxon}${record.slice(header.length)}`;
+  })
   .join("");
 
 let directory: string;
