@@ -210,6 +210,17 @@ test("accepts damaged submissions or rejects them with a message", async () => {
   for (const status of [202, 400]) expect(statuses.get(status)).toBeGreaterThan(50);
 });
 
+test("lists at most twenty errors of a field", async () => {
+  const wrong = (text: string): string[] => Array<string>(900).fill(text);
+  const { status, json } = await waiting.ask("POST", "/jobs", {
+    body: { querySequence: "MKLT", patterns: wrong("P(("), motifClasses: wrong("X") },
+  });
+  expect([status, json.patterns.length, json.motifClasses.length]).toEqual([400, 20, 20]);
+  const large = Array<string>(5).fill("A{9999}");
+  const accepted = await waiting.ask("POST", "/jobs", { body: { querySequence: "MKLT", patterns: large } });
+  expect(accepted.status).toBe(202);
+});
+
 describe("rejects submissions with errors by field", () => {
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const many = Array<string>(1001).fill("K");
@@ -243,6 +254,11 @@ describe("rejects submissions with errors by field", () => {
       { scoringModel: "Must be one of: continuous, discontinuous, null." },
     ],
     ["a pattern without a list", { ...good, patterns: "K.T" }, { patterns: "Must be a list or null." }],
+    [
+      "patterns that are too large together",
+      { ...good, patterns: Array<string>(6).fill("A{9999}") },
+      { patterns: "the first 6 patterns are too large together" },
+    ],
     ["1001 patterns", { ...good, patterns: many }, { patterns: "Must have at most 1000 items." }],
     ["1001 classes", { ...good, motifClasses: many }, { motifClasses: "Must have at most 1000 items." }],
     [
