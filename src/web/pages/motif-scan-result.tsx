@@ -159,7 +159,8 @@ const ScanHelp = () => (
       <dt>q</dt>
       <dd>
         Expected share of random matches among this one and those with smaller q (Benjamini and Hochberg over
-        all matches of the scan). Filters do not change it; a scan of fewer classes does.
+        all matches of the scan), if the matches were independent. Filters do not change it; a scan of fewer
+        classes does.
       </dd>
       <dt>Group</dt>
       <dd>Matches that overlap by at least half of the shorter one, with the best first.</dd>
