@@ -115,12 +115,12 @@ async function build(call: Call): Promise<void> {
   await call.print(lineOf(plan.corpus));
 }
 
-/** What a build does, before it begins. */
+/** Announces a build: its size, and the expected time and disk. */
 function sentenceOf({ corpus, missing, existing, seconds, bytes }: BuildPlan, workers: number): string {
-  const exist = existing > 0 ? ` ${count(existing)} exist.` : "";
+  const exist = existing > 0 ? ` Existing: ${count(existing)}.` : "";
   if (missing.length === 0) return `${corpus.name}: no family is missing.${exist}`;
   const onAll = workers > 1 ? ` (${duration(seconds / workers)} with ${workers} workers)` : "";
-  return `${corpus.name}: ${count(missing.length)} families are missing.${exist} They take about ${duration(seconds)} of processor time${onAll} and ${megabytes(bytes)} on disk.`;
+  return `${corpus.name}: families to compute: ${count(missing.length)}.${exist} Expected: about ${duration(seconds)} of processor time${onAll} and ${megabytes(bytes)} on disk.`;
 }
 
 async function search(call: Call): Promise<void> {
@@ -150,10 +150,10 @@ async function search(call: Call): Promise<void> {
 }
 
 function resultOf({ searched, missing, matching, rows }: ProteomeTable): string {
-  const found = `${count(rows.length)} matches in ${count(matching)} of ${count(searched)} proteins.`;
+  const found = `${counted(rows.length, "match", "matches")} in ${count(matching)} of ${counted(searched, "protein", "proteins")}.`;
   return missing === 0
     ? found
-    : `${found} ${count(missing)} proteins have no family and were not searched: run labd proteome build.`;
+    : `${found} Without a family, and not searched: ${counted(missing, "protein", "proteins")}. Run labd proteome build.`;
 }
 
 async function list(call: Call): Promise<void> {
@@ -171,6 +171,8 @@ function lineOf(corpus: CorpusInfo): string {
 }
 
 const count = (value: number): string => value.toLocaleString("en");
+const counted = (value: number, one: string, many: string): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
 const megabytes = (bytes: number): string => `${count(Math.ceil(bytes / 1e5) / 10)} MB`;
 
 function duration(seconds: number): string {

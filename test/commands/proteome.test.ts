@@ -76,16 +76,16 @@ test("asks for a build, then builds shards and the rest, once", async () => {
   expect((await run(["list"])).stdout).toStartWith("some  0 of 24 proteins  0 MB  ");
 
   const first = await run(["build", "--organism", "9606", "--shard", "1/2"]);
-  expect(first.stderr).toContain("families are missing. They take about");
+  expect(first.stderr).toContain("families to compute: 4. Expected: about");
   await run(["build", "--organism", "9606", "--shard", "2/2"]);
   const human = await run(search);
   expect(new Set(rowsOf(human.stdout).map((row) => row.protein)).size).toBeGreaterThan(3);
   expect(human.stderr).toContain("of 8 proteins");
-  expect(human.stderr).toContain("16 proteins have no family and were not searched");
+  expect(human.stderr).toContain("Without a family, and not searched: 16 proteins. Run labd proteome build.");
 
-  expect((await run(["build", "--organism", "9606"])).stderr).toContain("no family is missing. 8 exist.");
+  expect((await run(["build", "--organism", "9606"])).stderr).toContain("no family is missing. Existing: 8.");
   const all = await whileUnlocked(run(["build"]));
-  expect(all.stderr).toContain("16 families are missing. 8 exist.");
+  expect(all.stderr).toContain("families to compute: 16. Existing: 8.");
   expect(all.stdout).toStartWith("some  24 of 24 proteins  ");
   expect(readdirSync(families)).toHaveLength(3);
 });

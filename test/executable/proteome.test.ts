@@ -23,7 +23,7 @@ test("continues a build after SIGKILL, and searches like an uninterrupted one", 
         expect(stored()).toHaveLength(1);
       }
       const build = await labd(["proteome", "build"], { env });
-      expect(build.stderr.includes("exist. They take")).toBe(name === "killed");
+      expect(build.stderr.includes("Existing: ")).toBe(name === "killed");
       expect(build.stdout).toContain("496 of 496 proteins");
       return labd(["proteome", "search", "--class", "LIG_SH3_1"], { env });
     }),
