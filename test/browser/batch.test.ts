@@ -74,6 +74,35 @@ browserTest("fills a table, survives a reload while the queue is full, and is sh
   expect([retinoblastoma![2], retinoblastoma![4]]).toEqual(["Likely functional", "LYCYE 22"]);
   await checkPage(opened, "batch-done");
 
+  // The same as a heat map, by keyboard, and as a workbook.
+  await press(page, "button", "Heat map");
+  await seeText(page, "Colour by");
+  await checkPage(opened, "batch-heat-map");
+  const cellsOf = () =>
+    page.$$eval(".heat-map tbody tr", (rows) =>
+      rows.map((row) => [...row.querySelectorAll("[data-cell]")].map((cell) => cell.firstChild!.textContent)),
+    );
+  const shownP = await cellsOf();
+  expect(shownP.map((cells) => cells.length)).toEqual([6, 6, 6, 6]);
+  expect(shownP.flat()).toContain("–");
+  await page.focus("[data-cell][tabindex='0']");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  expect(await page.evaluate(() => document.activeElement!.textContent)).toEndWith("PIP-box in P38936");
+  await (await named(page, "button", "z")).click();
+  await page.waitForFunction(
+    (before) => document.querySelector("[data-cell]")!.firstChild!.textContent !== before,
+    {},
+    shownP[0][0],
+  );
+  await (await named(page, "button", "LxCxE")).click();
+  await page.waitForSelector("th[aria-sort='ascending']");
+  expect(await page.$eval(".heat-map tbody th", (cell) => cell.textContent)).toContain("P03129");
+  await press(page, "button", "Save as XLSX");
+  await seeText(page, "Saved batch.xlsx");
+  await page.goto(page.url().replace(/\?.*/, ""));
+  await seeText(page, "8 jobs scored.");
+
   // Filter and order are in the address, and so in the link.
   await page.click(".answer .chip");
   await press(page, "button", "z");
@@ -107,6 +136,17 @@ browserTest("reports missing, failed and cancelled jobs", async () => {
   await press(page, "button", "Score the batch");
   await arrive(page, "/batch/");
   await seeText(page, "2 jobs scored, 1 failed.");
+  await seeText(page, "Line 1, NOSUCH1: the corpus in use has no protein");
+
+  // Text that is no protein is rejected while typing; another notation is a click away.
+  await page.goto(`${url}/batch`);
+  await fill(page, "Sequences as FASTA, or accessions", "hello world protein 123");
+  await seeText(page, "Character 21: the number 123 does not count the residues before it");
+  await fill(page, "Pattern 1", "PxxP");
+  await seeText(page, "Did you mean P..P?");
+  await checkPage(opened, "batch-suggestion");
+  await press(page, "button", "Use P..P");
+  await seeText(page, "P, then 2 of any residue, P");
 
   // A reload does not send jobs that were cancelled before they were sent.
   await page.goto(`${url}/batch?pattern=P..P`);

@@ -184,7 +184,9 @@ test("GET /corpus returns 404 without a corpus, and accessions are unknown", asy
   const corpus = await waiting.ask("GET", "/corpus");
   expect([corpus.status, corpus.json.code]).toEqual([404, "not_found"]);
   const { json } = await waiting.ask("POST", "/jobs", { body: { accession: "P04637" } });
-  expect(json.accession).toEqual(["the corpus in use has no protein with this accession."]);
+  expect(json.accession).toEqual([
+    "the corpus in use has no protein with this accession, entry name or gene.",
+  ]);
 });
 
 test("accepts damaged submissions or rejects them with a message", async () => {

@@ -72,7 +72,11 @@ export const Submission = schema(
           "The protein in one-letter codes of either case, also as one FASTA record or as in GenBank and UniProt, with white space and numbers that count residues. Texts that are no protein are rejected.",
         ),
       ),
-      accession: optional(text("A protein of the corpus in use, instead of a sequence.")),
+      accession: optional(
+        text(
+          "A protein of the corpus in use, instead of a sequence: its accession, entry name or gene. A gene of several species is that of the most studied one; `TP53 mouse` chooses another.",
+        ),
+      ),
       scoringModel: optional(
         oneOf<ScoringModel>(
           SCORING_MODELS,

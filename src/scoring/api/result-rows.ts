@@ -16,6 +16,8 @@ export const COLUMNS = [
   "kept",
   "overall_p",
   "overall_verdict",
+  "p_is",
+  "overall_p_is",
 ] as const;
 
 /** The verdict in the row of a pattern without a match. */
@@ -57,6 +59,8 @@ export function printRows({ identifier, prediction }: PredictionReport): string 
       printDecimal(match.kept),
       printDecimal(match.overallPValue),
       match.overallVerdict ?? "",
+      match.pValueIs ?? "",
+      match.overallPValueIs ?? "",
     ]);
   });
   return printTsv(rows);

@@ -6,6 +6,7 @@ import {
   type HomologChoice,
   parsePattern,
   PatternError,
+  proteinsNamed,
   readHeader,
   readProteinText,
   SCORING_MODELS,
@@ -140,8 +141,9 @@ interface Query {
 }
 
 function proteinOf(corpus: Corpus, accession: string): Query | { problem: string } {
-  const index = corpus.findAccession(accession);
-  if (index < 0) return { problem: "the corpus in use has no protein with this accession." };
+  const [index] = proteinsNamed(corpus, accession);
+  if (index === undefined)
+    return { problem: "the corpus in use has no protein with this accession, entry name or gene." };
   const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
   return { name: accession, sequence: decode(residues) };
 }

@@ -17,6 +17,8 @@ export interface Item {
   query: { querySequence: string } | { accession: string } | null;
   /** Index of its group. */
   group: number;
+  /** Its line in a list of accessions. */
+  line?: number;
   /** Its identifier, once it is submitted. */
   job: string | null;
 }
@@ -42,12 +44,13 @@ export function newBatch(
       patterns: patterns.slice(at, at + MAX_PER_JOB),
       motifClasses: classes.slice(at, at + MAX_PER_JOB),
     });
-  const items = entries.flatMap(({ name, sequence }, i) =>
+  const items = entries.flatMap(({ name, sequence, line }, i) =>
     groups.map((_, group): Item => ({
       name: name || `sequence ${i + 1}`,
       query: sequence === null ? { accession: name } : { querySequence: sequence },
       group,
       job: null,
+      ...(line === undefined ? {} : { line }),
     })),
   );
   return { id: newId(), created: Date.now(), model, groups, items };

@@ -1,6 +1,6 @@
 import { ApiError, get, requestJson, send } from "../request.ts";
 import { type Job, jobPath } from "../score/job.ts";
-import { type Conservation, rank, type Verdict } from "../score/result.ts";
+import { type Conservation, type PValue, rank, type Verdict } from "../score/result.ts";
 import { type Batch, type Item, storeBatch } from "./batch.ts";
 
 /** The state of one job of a batch. */
@@ -22,6 +22,7 @@ export interface Summary {
     text: string;
     verdict: Verdict;
     overallPValue: number | null;
+    overallPValueIs: PValue["is"];
     conservation: Conservation;
     kept: number;
     homologs: number;
@@ -185,6 +186,8 @@ export function summarize(table: string): Summary[] {
       text: cell("match"),
       verdict: (cell("overall_verdict") || "not scored") as Verdict,
       overallPValue: value("overall_p"),
+      // Tables of jobs that were stored before lack it.
+      overallPValueIs: (cell("overall_p_is") || null) as PValue["is"],
       conservation: cell("verdict") as Conservation,
       kept: Number(cell("kept")),
       homologs: Number(cell("homologs")),

@@ -8,21 +8,20 @@ import { Progress } from "../components/progress.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
+import { showToast, withErrorToast } from "../components/toast.tsx";
 import { download } from "../score/picture.tsx";
 import { ColumnHelp, countKinds, Kept, VerdictChips, VerdictTag } from "../score/verdict.tsx";
 import { type Batch, packBatch } from "./batch.ts";
-import { BatchRun, type Outcome, type Summary } from "./run.ts";
+import { HeatMap } from "./heat-map.tsx";
+import { bestP, failuresOf, type Kind, kindOf, KEYS, KINDS, type Row, rowsOf } from "./rows.ts";
+import { BatchRun } from "./run.ts";
+import { sheetsOf, workbookOf } from "./spreadsheet.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { inOrder, sortable } from "../score/order.ts";
-import {
-  conservationName,
-  decimal,
-  pText,
-  rank,
-  shorten,
-  type Verdict,
-  VERDICT_ORDER,
-} from "../score/result.ts";
+import { conservationName, decimal, pText, shorten, type Verdict } from "../score/result.ts";
+
+/** More are folded up. */
+const OPEN_FAILURES = 5;
 
 /** A run of the batch; the component is drawn again at most every 100 ms. */
 function useRun(batch: Batch): BatchRun {
@@ -60,6 +59,7 @@ export function RunningBatch({ batch }: { batch: Batch }) {
   const title = `${countOf(proteins, "protein")}, ${countOf(rows.length / Math.max(1, proteins), "motif")}`;
   useTitle(isOver ? title : `${Math.floor((100 * (done + failed)) / outcomes.length)} % · ${title}`);
 
+  const view = query.get("view") === "heat-map" ? "heat-map" : "table";
   const [verdict, text] = [query.get("verdict") ?? "", (query.get("q") ?? "").toLowerCase()];
   const shown = rows.filter(
     (row) =>
@@ -71,11 +71,17 @@ export function RunningBatch({ batch }: { batch: Batch }) {
     history.replaceState(null, "", address);
     await copyLink();
   };
+  const tables = outcomes.flatMap((outcome) => (outcome.kind === "done" ? outcome.table : []));
   const save = (): void => {
-    const tables = outcomes.flatMap((outcome) => (outcome.kind === "done" ? outcome.table : []));
     const body = tables.map((table, i) => (i === 0 ? table : table.slice(table.indexOf("\n") + 1)));
     download("batch.tsv", new Blob(body, { type: "text/tab-separated-values" }));
   };
+  const saveWorkbook = (): Promise<void> =>
+    withErrorToast(async () => {
+      const type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+      download("batch.xlsx", new Blob([await workbookOf(sheetsOf(rows, tables))], { type }));
+      showToast("Saved batch.xlsx");
+    });
   const motifs = {
     class: batch.groups.flatMap((group) => group.motifClasses),
     pattern: batch.groups.flatMap((group) => group.patterns),
@@ -91,8 +97,16 @@ export function RunningBatch({ batch }: { batch: Batch }) {
         actions={
           <>
             {!isOver && <Button onClick={() => void run.cancel()}>Cancel</Button>}
-            <Button icon="download" disabled={done === 0} onClick={save}>
-              Save as TSV
+            <Button icon="download" aria-label="Save as TSV" disabled={done === 0} onClick={save}>
+              TSV
+            </Button>
+            <Button
+              icon="download"
+              aria-label="Save as XLSX"
+              disabled={done + failed === 0}
+              onClick={() => void saveWorkbook()}
+            >
+              XLSX
             </Button>
             <Button icon="copy" disabled={unsent > 0} onClick={() => void share()}>
               Copy link
@@ -104,6 +118,7 @@ export function RunningBatch({ batch }: { batch: Batch }) {
         }
       />
       <BatchProgress run={run} done={done} failed={failed} unsent={unsent} />
+      <Failures rows={rows} />
       <div class="answer">
         <VerdictChips<Kind>
           counts={countKinds(rows, KINDS, kindOf)}
@@ -127,11 +142,14 @@ export function RunningBatch({ batch }: { batch: Batch }) {
             ? `${formatCount(shown.length)} of ${countOf(rows.length, "row")}`
             : undefined
         }
+        actions={<ViewChoice view={view} onChoose={(view) => setQuery({ view }, { replace: true })} />}
         foot={
           <ColumnHelp more={[["Expected", "The CS if the match changed as fast as its surroundings."]]} />
         }
       >
-        {shown.length > 0 ? (
+        {shown.length > 0 && view === "heat-map" ? (
+          <HeatMap rows={shown} />
+        ) : shown.length > 0 ? (
           <BatchTable
             rows={shown}
             order={query.get("sort") ?? ""}
@@ -146,6 +164,45 @@ export function RunningBatch({ batch }: { batch: Batch }) {
     </div>
   );
 }
+
+/** Proteins that were not scored, each with the line of its list and the reason. */
+function Failures({ rows }: { rows: readonly Row[] }) {
+  const reasons = failuresOf(rows);
+  if (reasons.length === 0) return null;
+  return (
+    <details class="note" open={reasons.length <= OPEN_FAILURES}>
+      <summary>{countOf(reasons.length, "problem")}</summary>
+      <ul class="bullets">
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+type View = "table" | "heat-map";
+
+const VIEWS: readonly (readonly [View, string])[] = [
+  ["table", "Table"],
+  ["heat-map", "Heat map"],
+];
+
+const ViewChoice = (props: { view: View; onChoose: (view: View | null) => void }) => (
+  <div class="row" role="group" aria-label="View">
+    {VIEWS.map(([view, name]) => (
+      <button
+        key={view}
+        type="button"
+        class="chip"
+        aria-pressed={view === props.view}
+        onClick={() => props.onChoose(view === "table" ? null : view)}
+      >
+        {name}
+      </button>
+    ))}
+  </div>
+);
 
 function BatchProgress(props: { run: BatchRun; done: number; failed: number; unsent: number }) {
   const { run, done, failed, unsent } = props;
@@ -176,48 +233,6 @@ function BatchProgress(props: { run: BatchRun; done: number; failed: number; uns
   );
 }
 
-/** One motif in one protein. */
-export interface Row {
-  key: string;
-  protein: string;
-  motif: string;
-  job: string | null;
-  outcome: Outcome;
-  summary: Summary | null;
-}
-
-/** A row per protein and motif, whatever the state of its job. */
-export const rowsOf = ({ items, groups }: Batch, outcomes: readonly Outcome[]): Row[] =>
-  items.flatMap(({ name, group, job }, i) => {
-    const outcome = outcomes[i];
-    return [...groups[group].patterns, ...groups[group].motifClasses].map((motif, n): Row => {
-      const found = outcome.kind === "done" && outcome.summaries.find((one) => one.motif === motif);
-      return { key: `${i} ${n}`, protein: name, motif, job, outcome, summary: found || null };
-    });
-  });
-
-/** What rows can be filtered by: verdicts, and states without one. */
-export const KINDS = [...VERDICT_ORDER, "no match", "waiting", "failed"] as const;
-export type Kind = (typeof KINDS)[number];
-
-export function kindOf({ outcome, summary }: Row): Kind {
-  if (outcome.kind === "failed") return "failed";
-  if (outcome.kind !== "done") return "waiting";
-  return summary?.best?.verdict ?? "no match";
-}
-
-const KEYS: Readonly<Record<string, (row: Row) => number | string | null | undefined>> = {
-  protein: ({ protein }) => protein,
-  motif: ({ motif }) => motif,
-  verdict: (row) => KINDS.indexOf(kindOf(row)),
-  p: ({ summary }) => (summary?.best ? rank(summary.best) : Infinity),
-  kept: ({ summary }) => summary?.best && summary.best.kept / Math.max(1, summary.best.homologs),
-  score: ({ summary }) => summary?.best?.score,
-  expected: ({ summary }) => summary?.best?.expected,
-  z: ({ summary }) => summary?.best?.z,
-  matches: ({ summary }) => summary?.matches,
-};
-
 const NUMBER = { numeric: true, phone: "hide" } as const;
 const numeric = (name: "score" | "expected" | "z", title: string): Column<Row> =>
   sortable(name, title, ({ summary }) => summary?.best && decimal(summary.best[name]), NUMBER);
@@ -228,12 +243,7 @@ const COLUMNS: readonly Column<Row>[] = [
     <code class={motif.length > 24 ? undefined : "nowrap"}>{motif}</code>
   )),
   sortable("verdict", "Verdict", (row) => <RowState row={row} />, { phone: "end" }),
-  sortable(
-    "p",
-    "P",
-    ({ summary }) => summary?.best && pText({ p: summary.best.overallPValue, is: null }),
-    NUMBER,
-  ),
+  sortable("p", "P", ({ summary }) => summary?.best && pText(bestP(summary.best)), NUMBER),
   { name: "match", title: "Best match", cell: (row) => <BestMatch row={row} /> },
   sortable("kept", "Kept in homologs", (row) => <BestKept row={row} />),
   numeric("score", "CS"),
@@ -260,7 +270,7 @@ export const BatchTable = (props: {
 
 function RowState({ row }: { row: Row }) {
   const { outcome } = row;
-  if (outcome.kind === "failed") return <Tag tone="danger">{outcome.message}</Tag>;
+  if (outcome.kind === "failed") return <Tag tone="danger">failed</Tag>;
   if (outcome.kind === "unsent") return <span class="muted">not sent yet</span>;
   if (outcome.kind === "active")
     return <span class="muted">{outcome.state === "running" ? "running" : "waiting"}</span>;

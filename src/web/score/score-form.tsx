@@ -90,8 +90,8 @@ export function ScoreForm(props: {
             value={of.model}
             onChange={of.setModel}
             choices={[
-              { value: "continuous", name: "Continuous: homologs count by how well they keep the match" },
-              { value: "discontinuous", name: "Discontinuous: homologs keep the match or do not" },
+              { value: "continuous", name: "Continuous: how well homologs keep the match" },
+              { value: "discontinuous", name: "Discontinuous: whether homologs keep the match" },
             ]}
           />
         </Card>

@@ -1,0 +1,94 @@
+import { bestP, kindOf, type Row } from "./rows.ts";
+import { gridOf } from "./heat-map-grid.ts";
+
+type Value = string | number | null;
+
+/** A sheet of a workbook; its first row has the names of the columns. */
+export interface Sheet {
+  name: string;
+  rows: Value[][];
+}
+
+/** Columns whose texts stay texts, although they may look like numbers. */
+const TEXTS = new Set(["query", "pattern", "match", "verdict", "overall_verdict", "p_is", "overall_p_is"]);
+/** Excel's limit of a cell, in characters. */
+const CELL_LENGTH = 32_767;
+
+/** All matches, the best match of each motif in each protein with jobs that failed, and P and z as tables of proteins and motifs. */
+export function sheetsOf(rows: readonly Row[], tables: readonly string[]): Sheet[] {
+  return [
+    { name: "Matches", rows: matchRows(tables) },
+    { name: "Best matches", rows: bestRows(rows) },
+    { name: "P", rows: gridRows(rows, ({ summary }) => summary?.best?.overallPValue ?? null) },
+    { name: "z", rows: gridRows(rows, ({ summary }) => summary?.best?.z ?? null) },
+  ];
+}
+
+function matchRows(tables: readonly string[]): Value[][] {
+  const names = tables[0]?.slice(0, tables[0].indexOf("\n")).split("\t") ?? [];
+  const lines = tables.flatMap((table) => table.trimEnd().split("\n").slice(1));
+  const valueOf = (cell: string, i: number): Value =>
+    cell === "" ? null : TEXTS.has(names[i]) ? cell.slice(0, CELL_LENGTH) : Number(cell);
+  return [names, ...lines.map((line) => line.split("\t").map(valueOf))];
+}
+
+function bestRows(rows: readonly Row[]): Value[][] {
+  const head = [
+    "protein",
+    "motif",
+    "verdict",
+    "overall_p",
+    "overall_p_is",
+    "z",
+    "start",
+    "match",
+    "kept",
+    "homologs",
+  ];
+  return [
+    [...head, "conservation", "cs", "expected", "matches", "problem"],
+    ...rows.map((row): Value[] => {
+      const { protein, motif, outcome, summary } = row;
+      const problem = outcome.kind === "failed" ? outcome.message : null;
+      const best = summary?.best;
+      if (!best)
+        return [protein, motif, kindOf(row), ...Array(10).fill(null), summary?.matches ?? null, problem];
+      const { p, is } = bestP(best);
+      const { z, start, text, kept, homologs, conservation, score, expected } = best;
+      const figures = [
+        p,
+        is,
+        z,
+        start,
+        text.slice(0, CELL_LENGTH),
+        kept,
+        homologs,
+        conservation,
+        score,
+        expected,
+      ];
+      return [protein, motif, best.verdict, ...figures, summary.matches, problem];
+    }),
+  ];
+}
+
+function gridRows(rows: readonly Row[], valueOf: (row: Row) => number | null): Value[][] {
+  const { proteins, motifs } = gridOf(rows);
+  return [
+    ["protein", ...motifs],
+    ...proteins.map(({ name, cells }) => {
+      const row: Value[] = cells.map((cell) => (cell ? valueOf(cell) : null));
+      row.unshift(name);
+      return row;
+    }),
+  ];
+}
+
+/** The sheets as an XLSX file. The writer is loaded when it is needed. */
+export async function workbookOf(sheets: readonly Sheet[]): Promise<Uint8Array<ArrayBuffer>> {
+  const { writeXlsx } = await import("hucre/xlsx");
+  const bytes = await writeXlsx({
+    sheets: sheets.map(({ name, rows }) => ({ name, rows, freezePane: { rows: 1, columns: 1 } })),
+  });
+  return Uint8Array.from(bytes);
+}
