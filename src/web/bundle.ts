@@ -9,7 +9,7 @@ let made: Promise<Bundle> | undefined;
 export function bundle(): Promise<Bundle> {
   const built = Bun.embeddedFiles.find((file) => BUILT.test((file as File).name));
   made ??= built
-    ? (built.json() as Promise<Bundle>)
+    ? built.bytes().then((packed) => JSON.parse(new TextDecoder().decode(Bun.gunzipSync(packed))) as Bundle)
     : import("./make-bundle.ts").then(({ makeBundle }) => makeBundle());
   return made;
 }
