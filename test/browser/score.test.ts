@@ -16,27 +16,11 @@ import {
   seeText,
   site,
 } from "./browser.ts";
+import { scored, submitted } from "./submit.ts";
 
 setDefaultTimeout(300_000);
 
 const P53 = "MEEPQSDPSVEPPLSQETFSDLWKLLPENNVLSPLPSQAMDDLMLSPDDIEQWFTEDPGPDEAPRMPEAA";
-
-/** Submits a job past the page and gives its identifier. */
-async function submitted(submission: object): Promise<string> {
-  const { url } = await site();
-  const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify(submission);
-  const answer = await fetch(`${url}/api/scoring/jobs`, { method: "POST", headers, body });
-  return ((await answer.json()) as { id: string }).id;
-}
-
-/** The same, once it has ended. */
-async function scored(submission: object): Promise<string> {
-  const id = await submitted(submission);
-  const { url } = await site();
-  await (await fetch(`${url}/api/scoring/jobs/${id}/events`)).text();
-  return id;
-}
 
 browserTest("leads from an example to its result", async () => {
   await using opened = await openPage("/score");
@@ -150,7 +134,7 @@ browserTest("restores match, filter, order and residues from a link", async () =
   await page.keyboard.press("-");
   await page.keyboard.press("ArrowLeft");
   const span = new URL(page.url()).searchParams;
-  expect([Number(span.get("from")), Number(span.get("to"))]).toEqual([24, 105]);
+  expect([Number(span.get("from")), Number(span.get("to"))]).toEqual([22, 103]);
   await page.keyboard.press("0");
   expect(new URL(page.url()).searchParams.has("from")).toBe(false);
 
@@ -175,6 +159,45 @@ browserTest("restores match, filter, order and residues from a link", async () =
   await page.waitForFunction(() => new URL(location.href).searchParams.has("from"));
   const drawn = new URL(page.url()).searchParams;
   expect([Number(drawn.get("from")), Number(drawn.get("to"))]).toEqual([99, 197]);
+
+  // The brush over the whole protein is dragged, and one of its edges.
+  const spanOf = (): [number, number] => {
+    const { searchParams } = new URL(page.url());
+    return [Number(searchParams.get("from")), Number(searchParams.get("to"))];
+  };
+  const pixels = (box.width - 128) / 393;
+  const xOf = (residue: number): number => box.x + 128 + (residue - 0.5) * pixels;
+  const dragBrush = async (from: number, to: number): Promise<void> => {
+    const before = page.url();
+    await page.mouse.move(xOf(from), box.y + 12);
+    await page.mouse.down();
+    await page.mouse.move(xOf(to), box.y + 12, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForFunction((before) => location.href !== before, {}, before);
+  };
+  await dragBrush(150, 200);
+  expect(spanOf()).toEqual([149, 247]);
+  await dragBrush(247, 300);
+  expect(spanOf()).toEqual([149, 300]);
+  // Control and the wheel zoom around the pointer; one finger moves.
+  await page.mouse.move(xOf(1), box.y + 80);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel({ deltaY: -100 });
+  await page.keyboard.up("Control");
+  await page.waitForFunction(() => !location.search.includes("to=300"));
+  const [left, right] = spanOf();
+  expect([left, right - left + 1]).toEqual([149, Math.round(152 / 1.25)]);
+  const moved = await page.touchscreen.touchStart(xOf(197), box.y + 80);
+  for (const residue of [190, 180, 150, 99]) await moved.move(xOf(residue), box.y + 80);
+  await moved.end();
+  await page.waitForFunction((left) => !location.search.includes(`from=${left}`), {}, left);
+  expect(Math.abs(spanOf()[0] - (149 + 122 / 4))).toBeLessThanOrEqual(2);
+  // Another match comes into view.
+  await press(page, "button", "Next match");
+  await page.waitForFunction(() => /\d+–\d+$/.test(document.querySelector("#match")?.textContent ?? ""));
+  const [start, end] = await page.$eval("#match", (head) => head.textContent!.match(/\d+/g)!.map(Number));
+  expect(spanOf()[0]).toBeLessThanOrEqual(start);
+  expect(spanOf()[1]).toBeGreaterThanOrEqual(end);
 
   // The form has what was asked, to be changed and scored again.
   await press(page, "link", "Edit and score again");
@@ -235,148 +258,6 @@ browserTest("offers downloads of a result by an earlier version, and to score ag
   await named(page, "link", "GFF3");
   await press(page, "link", "Score again");
   await seeText(page, "P04637, 393 residues");
-  expect(opened.faults).toEqual([]);
-});
-
-browserTest("draws every homolog with its state, and saves pictures", async () => {
-  const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
-  await using opened = await openPage(`/score/${id}`);
-  const { page, url } = opened;
-  await seeText(page, "Homologs as a table");
-  const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as {
-    homologs: { accession: string; organism: string | null }[];
-    patterns: { matches: { contributions: object; atHomologs: { homolog: number; state: string }[] }[] }[];
-  };
-  const nameOf = ({ accession, organism }: { accession: string; organism: string | null }): string =>
-    organism === null ? accession : organism.length > 18 ? `${organism.slice(0, 18)}…` : organism;
-  const states = new Map(
-    result.patterns[0].matches[0].atHomologs.map((at) => [nameOf(result.homologs[at.homolog]), at.state]),
-  );
-  const drawn = await page.$$eval(".alignment g:has(> .state-mark)", (rows) =>
-    rows.map((row) => [
-      row.querySelector(".name")!.firstChild!.textContent,
-      row.querySelector(".state-mark")!.classList[1],
-    ]),
-  );
-  expect(new Map(drawn as [string, string][])).toEqual(states);
-  // Every kind of evidence has its row, and as printed they add up to z.
-  const { contributions } = result.patterns[0].matches[0];
-  const printed = await page.$$eval(".evidence tr > td.num", (cells) =>
-    cells.map((cell) => Math.round(100 * Number(cell.textContent!.replace("−", "-")))),
-  );
-  const z = printed.pop();
-  expect(printed.length).toBe(Object.keys(contributions).length);
-  expect(printed.reduce((sum, part) => sum + part, 0)).toBe(z!);
-  await page.click("details.card summary");
-  await page.waitForSelector("details[open] table");
-  expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
-
-  // What a person would save, caught on its way.
-  await page.evaluate(() => {
-    const saved: { name: string; blob: Promise<string>; size: number }[] = [];
-    const blobs = new Map<string, Blob>();
-    const make = URL.createObjectURL.bind(URL);
-    URL.createObjectURL = (blob: Blob) => {
-      const address = make(blob);
-      blobs.set(address, blob);
-      return address;
-    };
-    HTMLAnchorElement.prototype.click = function () {
-      const blob = blobs.get(this.href)!;
-      saved.push({ name: this.download, blob: blob.text(), size: blob.size });
-    };
-    Object.assign(globalThis, { saved });
-  });
-  const pictures = ["the alignment", "the protein"];
-  for (const title of pictures) {
-    await press(page, "button", `Save ${title} as SVG`);
-    await press(page, "button", `Save ${title} as PNG`);
-  }
-  await page.waitForFunction(() => (globalThis as unknown as { saved: unknown[] }).saved.length === 4);
-  const saved = await page.evaluate(() =>
-    Promise.all(
-      (globalThis as unknown as { saved: { name: string; blob: Promise<string>; size: number }[] }).saved.map(
-        async ({ name, blob, size }) => ({ name, size, text: (await blob).slice(0, 200_000) }),
-      ),
-    ),
-  );
-  const names = ["P04637-match-1", "P04637-protein"].flatMap((name) => [`${name}.svg`, `${name}.png`]);
-  expect(saved.map(({ name }) => name).sort()).toEqual(names.sort());
-  for (const { name, text, size } of saved) {
-    if (name.endsWith(".svg")) {
-      expect(text).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
-      // Colours are written out: a file has no style sheet.
-      expect(text).not.toContain("var(");
-      expect(text).toContain("rgb(");
-    } else {
-      expect(text).toContain("PNG");
-      expect(size).toBeGreaterThan(10_000);
-    }
-  }
-  expect(opened.faults).toEqual([]);
-});
-
-browserTest("scrolls, colours and copies the alignment, and opens an insertion", async () => {
-  const id = await scored({ accession: "P04637", patterns: ["P..P"], motifClasses: ["MDM2-SWIB"] });
-  await using opened = await openPage(`/score/${id}?match=6`);
-  const { page, url } = opened;
-  const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as Result;
-  const { start, end } = matchesOf(result)[5];
-  /** Waits until the heading says that residues up to these are in view. */
-  const inView = (least: { from?: number; to?: number }, most: { from?: number; to?: number } = least) =>
-    page.waitForFunction(
-      (least, most) => {
-        const headings = [...document.querySelectorAll("h2")].map((heading) => heading.textContent);
-        const found = headings.join().match(/residues (\d+)–(\d+) of 393/);
-        const isBetween = (value: number, from = 0, to = 393): boolean => value >= from && value <= to;
-        return (
-          found &&
-          isBetween(Number(found[1]), least.from, most.from) &&
-          isBetween(Number(found[2]), least.to, most.to)
-        );
-      },
-      {},
-      least,
-      most,
-    );
-  const atMatch = [{ to: end + 5 }, { from: start - 5 }] as const;
-  await inView(...atMatch);
-  await (await page.waitForSelector(".alignment"))!.focus();
-  await page.keyboard.press("Home");
-  await inView({ from: 1 });
-  await page.keyboard.press("ArrowRight");
-  await inView({ from: 2 });
-  await page.keyboard.press("End");
-  await inView({ to: 393 });
-  await press(page, "button", "Show match");
-  await inView(...atMatch);
-  await page.select("select[aria-label=Colours]", "clustal");
-  await page.waitForSelector(".alignment .clustal-yellow");
-  expect(new URL(page.url()).searchParams.get("colour")).toBe("clustal");
-  await (await page.waitForSelector(".alignment"))!.focus();
-  await page.keyboard.press("Home");
-  await inView({ from: 1 });
-  const mark = await page.waitForSelector(".alignment [role=button][aria-label*='inserted after residue']");
-  await mark!.evaluate((element) => (element as SVGElement).focus());
-  await page.keyboard.press("Enter");
-  await page.waitForSelector(".alignment .inserted");
-  await checkPage(opened, "result-alignment");
-
-  await page.evaluate(() => {
-    navigator.clipboard.writeText = async (copied) => void Object.assign(globalThis, { copied });
-  });
-  await (await page.waitForSelector(".alignment"))!.focus();
-  await page.keyboard.press("Home");
-  await inView({ from: 1 });
-  await press(page, "button", "Copy the part in view");
-  await seeText(page, "as FASTA.");
-  const copied = await page.evaluate(() => (globalThis as unknown as { copied: string }).copied);
-  const rows = copied.trim().split("\n");
-  expect(rows.length).toBe(2 * (result.homologs.length + 1));
-  expect(rows[0]).toBe(">P04637");
-  // The first residues, with gaps where others have an insertion.
-  expect(rows[1]).toContain("-");
-  expect(result.alignment.query).toStartWith(rows[1].replaceAll("-", ""));
   expect(opened.faults).toEqual([]);
 });
 

@@ -16,7 +16,7 @@ import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
 import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
-import type { Span } from "../score/track-geometry.ts";
+import { centred, contains, residuesOf, type Span } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
 
@@ -116,7 +116,14 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   );
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
-  const select = (number: number): void => setQuery({ match: number });
+  const span = spanOf(query, result.queryLength);
+  /** The tracks follow, as far as they are zoomed in. */
+  const select = (number: number): void => {
+    const { start: from, end: to } = matches[number - 1];
+    const isShown = contains(span, { from, to });
+    const moved = centred({ from, to }, residuesOf(span), result.queryLength);
+    setQuery(isShown ? { match: number } : { match: number, ...moved });
+  };
   const at = match ? shown.indexOf(match) : -1;
   /** Selects the match before or after; undefined at the ends. */
   const selects = (step: number): (() => void) | undefined => {
@@ -148,7 +155,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       )}
       <ProteinTracks
         {...{ result, matches, fileName }}
-        span={spanOf(query, result.queryLength)}
+        span={span}
         selected={match}
         onSelect={select}
         onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}

@@ -10,15 +10,23 @@ export interface AlignedRow {
   last: number;
 }
 
-/** Parses a row in A3M, where lower-case letters are insertions. */
+const LOWER_CASE = "a".charCodeAt(0);
+
+/** Parses a row in A3M, where lower-case letters are insertions. A loop is faster than a regular expression on long rows. */
 export function readRow(row: string): AlignedRow {
   const insertions = new Map<number, string>();
-  let inserted = 0;
-  const residues = row.replace(/[a-z]+/g, (letters, at: number) => {
-    insertions.set(at - inserted, letters);
-    inserted += letters.length;
-    return "";
-  });
+  const parts: string[] = [];
+  let [columns, done] = [0, 0];
+  for (let at = 0; at < row.length; at++) {
+    if (row.charCodeAt(at) < LOWER_CASE) continue;
+    parts.push(row.slice(done, at));
+    columns += at - done;
+    done = at;
+    while (row.charCodeAt(done) >= LOWER_CASE) done++;
+    insertions.set(columns, row.slice(at, done));
+    at = done - 1;
+  }
+  const residues = parts.join("") + row.slice(done);
   let last = residues.length;
   while (last > 0 && residues[last - 1] === "-") last--;
   return { residues, insertions, first: residues.search(/[^-]/) + 1 || 1, last };

@@ -4,6 +4,73 @@ export interface Span {
   to: number;
 }
 
+/** Fewest residues shown. */
+const CLOSEST = 12;
+
+/** So many residues from a first one, moved to lie within the protein. */
+export function clamped(from: number, residues: number, length: number): Span {
+  const count = Math.round(Math.min(length, Math.max(CLOSEST, residues)));
+  const first = Math.round(Math.min(length - count + 1, Math.max(1, from)));
+  return { from: first, to: first + count - 1 };
+}
+
+export const residuesOf = ({ from, to }: Span): number => to - from + 1;
+
+export const contains = (span: Span, { from, to }: Span): boolean => from >= span.from && to <= span.to;
+
+/** The span moved as little as possible to show a part, or its start if it is longer. */
+export function showing(span: Span, part: Span, length: number): Span {
+  const residues = residuesOf(span);
+  const from = Math.min(part.from, Math.max(span.from, part.to - residues + 1));
+  return clamped(from, residues, length);
+}
+
+/** So many residues with a part in the middle. */
+export const centred = ({ from, to }: Span, residues: number, length: number): Span =>
+  clamped((from + to + 1 - residues) / 2, residues, length);
+
+/** Shows `factor` times as many residues; the residue `at` stays in its place. */
+export function zoomed(span: Span, factor: number, at: number, length: number): Span {
+  const residues = Math.min(length, Math.max(CLOSEST, residuesOf(span) * factor));
+  return clamped(at - ((at - span.from) * residues) / residuesOf(span), residues, length);
+}
+
+/** What of the brush over the whole protein is dragged: an edge, all of it, or a new one from outside. */
+export type BrushPart = "start" | "end" | "window" | "outside";
+
+/** The part of the brush at a residue; edges can be grabbed `reach` residues to either side, a small brush only moved. */
+export function brushPartAt(residue: number, span: Span, reach: number): BrushPart {
+  const { from, to } = span;
+  if (residue < from - reach || residue > to + reach) return "outside";
+  if (residuesOf(span) < 3 * reach) return "window";
+  if (Math.abs(residue - from) <= reach) return "start";
+  return Math.abs(residue - to) <= reach ? "end" : "window";
+}
+
+/** The span after dragging a part of its brush from one residue to another. */
+export function brushed(
+  part: BrushPart,
+  span: Span,
+  [start, at]: readonly [number, number],
+  length: number,
+): Span {
+  if (part === "window") return clamped(span.from + at - start, residuesOf(span), length);
+  const fixed = { start: span.to, end: span.from, outside: start }[part];
+  const residues = Math.max(CLOSEST, Math.abs(at - fixed) + 1);
+  return clamped(at < fixed ? fixed - residues + 1 : fixed, residues, length);
+}
+
+/** The span that keeps two residues below two fingers; positions are fractions of the view's width. */
+export function pinched(
+  residues: readonly [number, number],
+  [left, right]: readonly [number, number],
+  length: number,
+): Span {
+  const shown = Math.abs((residues[1] - residues[0]) / (right - left || 0.01));
+  const count = Math.min(length, Math.max(CLOSEST, shown));
+  return clamped(residues[0] - left * count, count, length);
+}
+
 /** Where a track is drawn: its residues, its edges in pixels, and pixels per residue. */
 export interface Plot {
   span: Span;
@@ -87,4 +154,22 @@ export function regionsFrom(values: readonly number[], threshold: number, { from
   if (regions.length === 0) return "nowhere";
   const more = regions.length - 10;
   return `${regions.slice(0, 10).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** The items in view; where several start within so few pixels, only the best. */
+export function thinned<Item extends { start: number; end: number }>(
+  items: readonly Item[],
+  { span, scale }: Plot,
+  pixels: number,
+  rankOf: (item: Item) => number,
+): Item[] {
+  const inView = items.filter(({ start, end }) => end >= span.from && start <= span.to);
+  if (scale >= pixels) return inView;
+  const best = new Map<number, Item>();
+  for (const item of inView) {
+    const place = Math.floor(((item.start - span.from) * scale) / pixels);
+    const other = best.get(place);
+    if (other === undefined || rankOf(item) < rankOf(other)) best.set(place, item);
+  }
+  return [...best.values()];
 }

@@ -1,0 +1,232 @@
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import {
+  nameOf,
+  type NumberedMatch,
+  overallP,
+  pText,
+  rank,
+  type Verdict,
+  verdictOf,
+  VERDICTS,
+} from "./result.ts";
+import {
+  areaPath,
+  linePath,
+  type Plot,
+  regionsFrom,
+  residuesOf,
+  type Span,
+  thinned,
+  ticksOf,
+} from "./track-geometry.ts";
+
+/** What a track shows; to add a kind, add its data here and its drawing to `DRAWN`. */
+export type TrackData =
+  /** A value per residue, 0..1, or null. */
+  | { kind: "bars"; values: readonly (number | null)[] }
+  /** A prediction per residue, 0..1, and the threshold above which it counts. */
+  | {
+      kind: "prediction";
+      look: "disorder" | "order";
+      values: readonly number[];
+      threshold: number;
+      title: string;
+    }
+  | { kind: "matches"; matches: readonly NumberedMatch[] };
+
+export type Track = { label: string; note: string } & TrackData;
+
+/** What drawings share. */
+export interface TrackContext {
+  plot: Plot;
+  /** Whether each match is a tab stop. */
+  areStops: boolean;
+  selected: NumberedMatch | undefined;
+  onSelect: (number: number) => void;
+}
+
+type DataOf<Kind extends TrackData["kind"]> = Extract<TrackData, { kind: Kind }>;
+
+const BARS = 36;
+const PREDICTED = 32;
+const LANE = 20;
+/** Heights of matches, so that colour is not all that tells the verdict. */
+const HEIGHTS: Record<Verdict, number> = {
+  "likely functional": 16,
+  possible: 11,
+  "no evidence": 5,
+  "not scored": 11,
+};
+/** Pixels of the narrowest match; of several that start within so many, the best is shown. */
+const NARROWEST = 3;
+
+/** Height and drawing of each kind. */
+const DRAWN: {
+  [Kind in TrackData["kind"]]: {
+    height: number;
+    draw: (data: DataOf<Kind>, context: TrackContext) => ComponentChildren;
+  };
+} = {
+  bars: { height: BARS, draw: ({ values }, { plot }) => <Bars {...{ values, plot }} /> },
+  prediction: { height: PREDICTED, draw: (data, { plot }) => <Prediction {...{ data, plot }} /> },
+  matches: { height: LANE + 6, draw: ({ matches }, context) => <Lane {...{ matches, context }} /> },
+};
+
+export const heightOf = ({ kind }: TrackData): number => DRAWN[kind].height;
+
+export const drawTrack = <Kind extends TrackData["kind"]>(
+  track: DataOf<Kind>,
+  context: TrackContext,
+): ComponentChildren =>
+  (DRAWN[track.kind as Kind].draw as (data: DataOf<Kind>, of: TrackContext) => ComponentChildren)(
+    track,
+    context,
+  );
+
+const Bars = ({ plot, values }: { plot: Plot; values: readonly (number | null)[] }) => (
+  <>
+    <path class="conservation" d={areaPath(values, plot, (value) => BARS * (1 - value), BARS)} />
+    <line class="line" x1={plot.left} x2={plot.width} y1={plot.y + BARS} y2={plot.y + BARS} />
+  </>
+);
+
+/** Its title says where the threshold is reached. */
+function Prediction({ plot, data }: { plot: Plot; data: DataOf<"prediction"> }) {
+  const { look, values, threshold } = data;
+  const title = `${data.title}: ${regionsFrom(values, threshold, plot.span)}`;
+  const yOf = (value: number): number => PREDICTED * (1 - value);
+  const at = plot.y + yOf(threshold);
+  return (
+    <g role="img" aria-label={title}>
+      <title>{title}</title>
+      <rect class="ground" x={plot.left} y={plot.y} width={plot.width - plot.left} height={PREDICTED} />
+      <path class={`${look} below`} d={areaPath(values, plot, yOf, PREDICTED)} />
+      <path class={look} d={linePath(values, plot, yOf)} />
+      <line class="threshold" x1={plot.left} x2={plot.width} y1={at} y2={at} />
+    </g>
+  );
+}
+
+/** The matches of one pattern. */
+function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context: TrackContext }) {
+  const { plot, areStops, selected, onSelect } = context;
+  const { span, left, width, scale, y } = plot;
+  const rankOf = (match: NumberedMatch): number =>
+    match.number === selected?.number ? -Infinity : rank(match);
+  return (
+    <>
+      <line class="line" x1={left} x2={width} y1={y + LANE} y2={y + LANE} />
+      {thinned(matches, plot, NARROWEST, rankOf).map((match) => {
+        const { number, start, end, text, kept, homologs } = match;
+        const verdict = verdictOf(match);
+        const from = Math.max(left, left + (start - span.from) * scale);
+        const to = Math.min(width, left + (end + 1 - span.from) * scale);
+        const name = VERDICTS[verdict].name.toLowerCase();
+        return (
+          <rect
+            key={number}
+            class={`match mark tone-${VERDICTS[verdict].tone} ${number === selected?.number ? "selected" : ""}`}
+            x={from}
+            y={y + LANE - HEIGHTS[verdict]}
+            width={Math.max(NARROWEST, to - from)}
+            height={HEIGHTS[verdict]}
+            rx={1.5}
+            role="button"
+            tabindex={areStops ? 0 : -1}
+            aria-label={`${text} at ${start} to ${end}, ${name}`}
+            aria-pressed={number === selected?.number}
+            onClick={() => onSelect(number)}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" && event.key !== " ") return;
+              event.preventDefault();
+              onSelect(number);
+            }}
+          >
+            <title>{`${nameOf(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${pText(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
+          </rect>
+        );
+      })}
+    </>
+  );
+}
+
+export const OVERVIEW = 28;
+
+/** All matches along the whole protein, and the brush: a window over the residues in view, with an edge at either end. */
+export function Overview({
+  plot,
+  matches,
+  span,
+}: {
+  plot: Plot;
+  matches: readonly NumberedMatch[];
+  span: Span;
+}) {
+  const { left, width, scale, y } = plot;
+  const drawn = useMemo(
+    () => (
+      <>
+        <rect class="track-base" x={left} y={y} width={width - left} height={OVERVIEW} rx={3} />
+        {thinned(matches, plot, 2, rank).map((match) => (
+          <rect
+            key={match.number}
+            class={`mark tone-${VERDICTS[verdictOf(match)].tone}`}
+            x={left + (match.start - 1) * scale}
+            y={y + OVERVIEW - HEIGHTS[verdictOf(match)]}
+            width={Math.max(2, (match.end - match.start + 1) * scale)}
+            height={HEIGHTS[verdictOf(match)]}
+          />
+        ))}
+      </>
+    ),
+    [matches, left, width, y],
+  );
+  const from = left + (span.from - 1) * scale;
+  const window = Math.max(6, residuesOf(span) * scale);
+  return (
+    <>
+      {drawn}
+      <rect class="window" x={from} y={y} width={window} height={OVERVIEW} rx={3} />
+      {[from, from + window].map((x, i) => (
+        <rect
+          key={i}
+          class="handle"
+          x={Math.min(width - 6, Math.max(left, x - 3))}
+          y={y + OVERVIEW / 2 - 7}
+          width={6}
+          height={14}
+          rx={3}
+        />
+      ))}
+    </>
+  );
+}
+
+/** Positions, and the residues where there is room. */
+export function Axis({ plot, sequence }: { plot: Plot; sequence: string | null }) {
+  const { span, left, width, scale, y } = plot;
+  const middle = (residue: number): number => left + (residue - span.from + 0.5) * scale;
+  const shown = sequence?.slice(span.from - 1, span.to) ?? "";
+  return (
+    <>
+      {ticksOf(span, scale).map((at) => (
+        <text key={at} class="axis" x={Math.min(width - 12, Math.max(left + 12, middle(at)))} y={y + 11}>
+          {at}
+        </text>
+      ))}
+      {shown !== "" && (
+        <text class="residues" x={Array.from(shown, (_, i) => middle(span.from + i)).join(" ")} y={y + 25}>
+          {shown}
+        </text>
+      )}
+    </>
+  );
+}
+
+/** The residues of the selected match, over all tracks. */
+export function Band({ plot, span, y, height }: { plot: Plot; span: Span; y: number; height: number }) {
+  const from = Math.max(plot.left, plot.left + (span.from - plot.span.from) * plot.scale);
+  const to = Math.min(plot.width, plot.left + (span.to + 1 - plot.span.from) * plot.scale);
+  return to <= from ? null : <rect class="band" x={from} y={y} width={to - from} height={height - y} />;
+}

@@ -1,0 +1,210 @@
+import type { TargetedPointerEvent } from "preact";
+import { useRef, useState } from "preact/hooks";
+import {
+  type BrushPart,
+  brushed,
+  brushPartAt,
+  centred,
+  clamped,
+  contains,
+  pinched,
+  type Plot,
+  residuesOf,
+  showing,
+  type Span,
+  zoomed,
+} from "./track-geometry.ts";
+
+interface ViewOptions {
+  length: number;
+  span: Span;
+  /** Null for the whole protein. */
+  onSpan: (span: Span | null) => void;
+  /** What zooming keeps in view. */
+  kept: Span | undefined;
+}
+
+/** How long the wheel has rested when the address follows, in milliseconds: browsers limit how often it may change. */
+const REST = 200;
+
+/** The residues in view, and ways to change them. While something is dragged, only the tracks follow. */
+export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
+  const [live, setLive] = useState<Span | null>(null);
+  const current = useRef(span);
+  current.current = live ?? span;
+  const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const preview = (next: Span): void => {
+    current.current = next;
+    setLive(next);
+  };
+  const show = (next: Span): void => {
+    clearTimeout(resting.current);
+    onSpan(residuesOf(next) >= length ? null : next);
+    setLive(null);
+  };
+  /** Around a residue, else with the match in the middle; keeps the match in view. */
+  const zoomedBy = (factor: number, at?: number): Span => {
+    const before = current.current;
+    const middle = kept && contains(before, kept) ? kept : undefined;
+    if (at === undefined) return centred(middle ?? before, residuesOf(before) * factor, length);
+    const next = zoomed(before, factor, at, length);
+    return middle ? showing(next, middle, length) : next;
+  };
+  const moveBy = (part: number): void => {
+    const residues = residuesOf(current.current);
+    show(clamped(current.current.from + part * residues, residues, length));
+  };
+  const zoom = (factor: number): void => show(zoomedBy(factor));
+  const keys: Record<string, () => void> = {
+    ArrowLeft: () => moveBy(-0.2),
+    ArrowRight: () => moveBy(0.2),
+    Home: () => moveBy(-Infinity),
+    End: () => moveBy(Infinity),
+    "+": () => zoom(0.5),
+    "=": () => zoom(0.5),
+    "-": () => zoom(2),
+    "0": () => show({ from: 1, to: length }),
+  };
+  return {
+    span: current.current,
+    preview,
+    show,
+    zoom,
+    onKey: (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+      event.preventDefault();
+      keys[event.key]();
+    },
+    /** Zooms with Ctrl or Cmd, as pinching a trackpad does, and moves sideways. */
+    onWheel: (event: WheelEvent, plot: Plot): void => {
+      const { ctrlKey, metaKey, shiftKey, deltaX, deltaY } = event;
+      const sideways = shiftKey && deltaX === 0 ? deltaY : Math.abs(deltaX) > Math.abs(deltaY) ? deltaX : 0;
+      const isZoom = ctrlKey || metaKey;
+      if (!isZoom && sideways === 0) return;
+      event.preventDefault();
+      const { from } = current.current;
+      const residues = residuesOf(current.current);
+      const steps = Math.max(-1, Math.min(1, deltaY / 100));
+      preview(
+        isZoom
+          ? zoomedBy(1.25 ** steps, residueUnder(event, { ...plot, span: current.current }))
+          : clamped(from + sideways / plot.scale, residues, length),
+      );
+      clearTimeout(resting.current);
+      resting.current = setTimeout(() => show(current.current), REST);
+    },
+  };
+}
+
+export type TrackView = ReturnType<typeof useTrackView>;
+
+/** The residue below the pointer, with its fraction, also beyond the plot. */
+function residueUnder(event: MouseEvent, { span, left, scale }: Plot): number {
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  return span.from + (event.clientX - box.left - left) / scale;
+}
+
+const inside = (residue: number, { from, to }: Span): number =>
+  Math.min(to, Math.max(from, Math.floor(residue)));
+
+interface Gesture {
+  kind: BrushPart | "select" | "pan";
+  plot: Plot;
+  /** The span, and the residue below the pointer, at its start. */
+  span: Span;
+  at: number;
+  clientX: number;
+  isDragged: boolean;
+}
+
+type Pointer = TargetedPointerEvent<SVGSVGElement>;
+
+/** Pixels after which a press is a drag, and within which the brush's edges are grabbed. */
+const DRAG = 4;
+const REACH = { mouse: 7, touch: 18 };
+
+/** A brush over the whole protein cannot move: a new one is drawn. */
+function brushKind(at: number, span: Span, length: number, reach: number): BrushPart {
+  const part = brushPartAt(at, span, reach);
+  return part === "window" && residuesOf(span) >= length ? "outside" : part;
+}
+
+/**
+ * Dragging: the brush over the whole protein; on the tracks the mouse selects what to show, one finger moves, two zoom.
+ * @param overview plot of the whole protein, and how far down it reaches
+ */
+export function useGestures(
+  view: TrackView,
+  length: number,
+  plot: Plot,
+  overview: { plot: Plot; bottom: number },
+) {
+  const gesture = useRef<Gesture | null>(null);
+  const fingers = useRef(new Map<number, number>());
+  const pinch = useRef<[number, number] | null>(null);
+  const [selection, setSelection] = useState<Span | null>(null);
+
+  const end = (): void => {
+    gesture.current = pinch.current = null;
+    setSelection(null);
+  };
+  const fractions = (event: Pointer): [number, number] => {
+    const left = event.currentTarget.getBoundingClientRect().left + plot.left;
+    const [one, other] = [...fingers.current.values()].map((x) => (x - left) / (plot.width - plot.left));
+    return [one, other];
+  };
+  const onPointerDown = (event: Pointer): void => {
+    const isMouse = event.pointerType === "mouse";
+    if (isMouse && event.button !== 0) return;
+    fingers.current.set(event.pointerId, event.clientX);
+    const { span } = view;
+    if (fingers.current.size === 2) {
+      const [one, other] = fractions(event).map((fraction) => span.from + fraction * residuesOf(span));
+      pinch.current = [one, other];
+      return setSelection(null);
+    }
+    const isOverview = event.clientY - event.currentTarget.getBoundingClientRect().top < overview.bottom;
+    const on = isOverview ? overview.plot : plot;
+    const at = residueUnder(event, on);
+    const kind = isOverview
+      ? brushKind(at, span, length, (isMouse ? REACH.mouse : REACH.touch) / on.scale)
+      : isMouse
+        ? "select"
+        : "pan";
+    gesture.current = { kind, plot: on, span, at, clientX: event.clientX, isDragged: false };
+  };
+  const onPointerMove = (event: Pointer): void => {
+    if (fingers.current.has(event.pointerId)) fingers.current.set(event.pointerId, event.clientX);
+    if (pinch.current) return view.preview(pinched(pinch.current, fractions(event), length));
+    const now = gesture.current;
+    if (!now) return;
+    if (!now.isDragged) {
+      if (Math.abs(event.clientX - now.clientX) < DRAG) return;
+      now.isDragged = true;
+      // Not before, or matches would not be clicked.
+      event.currentTarget.setPointerCapture(event.pointerId);
+    }
+    const ends = [now.at, residueUnder(event, now.plot)].map((at) => inside(at, now.plot.span));
+    const [first, last] = ends;
+    if (now.kind === "select") setSelection({ from: Math.min(...ends), to: Math.max(...ends) });
+    else if (now.kind === "pan") {
+      const moved = (now.clientX - event.clientX) / now.plot.scale;
+      view.preview(clamped(now.span.from + moved, residuesOf(now.span), length));
+    } else view.preview(brushed(now.kind, now.span, [first, last], length));
+  };
+  const onPointerUp = (event: Pointer): void => {
+    fingers.current.delete(event.pointerId);
+    const now = gesture.current;
+    if (pinch.current || (now?.isDragged && now.kind !== "select")) view.show(view.span);
+    else if (now?.isDragged && selection) view.show(clamped(selection.from, residuesOf(selection), length));
+    else if (now?.kind === "outside" && residuesOf(now.span) < length)
+      view.show(clamped(now.at - residuesOf(now.span) / 2, residuesOf(now.span), length));
+    end();
+  };
+  const onPointerCancel = (event: Pointer): void => {
+    fingers.current.delete(event.pointerId);
+    if (gesture.current?.isDragged || pinch.current) view.show(view.span);
+    end();
+  };
+  return { selection, handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerCancel } };
+}
