@@ -135,7 +135,7 @@ function readBatch(
     skipInvalid: call.has("--skip-invalid"),
   });
   for (const message of [...ambiguous, ...skipped]) call.warn(message);
-  if (skipped.length > 0) call.warn(`${skipped.length} invalid lines were skipped.`);
+  if (skipped.length > 0) call.warn(`Lines skipped because they are invalid: ${skipped.length}.`);
   return questions;
 }
 

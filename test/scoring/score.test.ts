@@ -81,7 +81,7 @@ describe("a batch", () => {
     [
       "query\tpattern\nQ9_NONE\tP..P\n",
       "invalid_request",
-      "Batch line 2 (“Q9_NONE P..P”), query: neither an accession",
+      "Batch line 2 (“Q9_NONE P..P”), query: the corpus in use has no protein",
     ],
     ["hello world\tP..P\n", "invalid_request", "nor a sequence: character 1: these look like words"],
     [
@@ -140,8 +140,12 @@ describe("a batch", () => {
     const unknown = scoring.readBatch("P04637\nNOSUCH1\nKRASX\n", { patterns, skipInvalid: true });
     expect(unknown.questions.length).toBe(1);
     expect(unknown.skipped).toEqual([
-      expect.stringContaining("Batch line 2 (“NOSUCH1”), query: neither an accession or gene"),
-      expect.stringContaining("Batch line 3 (“KRASX”), query: neither an accession or gene"),
+      expect.stringContaining(
+        "Batch line 2 (“NOSUCH1”), query: the corpus in use has no protein with this accession",
+      ),
+      expect.stringContaining(
+        "Batch line 3 (“KRASX”), query: the corpus in use has no protein with this accession",
+      ),
     ]);
     expect(() => scoring.readBatch("P04637\tP..P\n", { patterns })).toThrow(
       /^Batch line 1 \(“P04637 P\.\.P”\) has a pattern/,

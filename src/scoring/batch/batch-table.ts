@@ -100,6 +100,9 @@ interface Row {
   pattern: string | null;
 }
 
+/** In a list, so few letters are a gene, not a peptide. */
+const SYMBOL = /^[A-Z]{1,9}$/;
+
 class BatchReader {
   readonly questions = new Map<string, NamedQuestion>();
   readonly ambiguous: string[] = [];
@@ -141,17 +144,13 @@ class BatchReader {
       const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
       return { sequence: decode(residues), description: corpus.description(index) };
     }
+    const isName = /^[\w.:|-]*\d[\w.:|-]*$/.test(query) || (this.#common.length > 0 && SYMBOL.test(query));
     const { sequence, fault } = readProteinText(query);
-    // Symbols of genes are letters, too.
-    if (!fault && !(this.#common.length > 0 && /^[A-Z]{1,9}$/.test(query)))
-      return { sequence, description: "" };
-    const reason = fault
-      ? `: character ${fault.position + 1}: ${fault.reason}`
-      : " of at least ten residues.";
-    throw new Problem(
-      "invalid_request",
-      `query: neither an accession or gene of the corpus in use nor a sequence${reason}`,
-    );
+    if (!fault && !isName) return { sequence, description: "" };
+    const reason = isName
+      ? "the corpus in use has no protein with this accession, entry name or gene."
+      : `neither a protein of the corpus in use nor a sequence: character ${fault!.position + 1}: ${fault!.reason}`;
+    throw new Problem("invalid_request", `query: ${reason}`);
   }
 
   #choice(query: string, line: number, index: number, others: number): string {
