@@ -53,6 +53,8 @@ export class BatchRun {
   /** Whether a reload continues from here. */
   isStored = true;
   #isStopped = false;
+  /** Jobs whose submission waits. */
+  readonly #delayed = new Set<Item>();
   #next = 0;
 
   constructor(
@@ -115,13 +117,15 @@ export class BatchRun {
       try {
         item.job = (await requestJson<Job>("POST", "/api/scoring/jobs", { body })).id;
         item.query = null;
-        this.waiting = null;
+        this.#delayed.delete(item);
+        if (this.#delayed.size === 0) this.waiting = null;
         this.isStored = storeBatch(this.batch);
         return this.#set(i, { kind: "active", state: "queued" });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         if (!isTemporary(error)) return this.#set(i, { kind: "failed", message: error.message });
         this.waiting = error.message;
+        this.#delayed.add(item);
         this.onChange();
         await sleep(error.retryAfter === null ? RETRY : error.retryAfter * 1000);
       }
