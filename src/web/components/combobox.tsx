@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { Field, type FieldProps } from "./field.tsx";
 import { pause, useLoaded } from "./loaded.tsx";
 
@@ -56,6 +56,12 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
     close();
     props.onChoose(option);
   };
+  const [isWaiting, setWaiting] = useState(false);
+  useEffect(() => {
+    if (!isWaiting || found.busy) return;
+    setWaiting(false);
+    if (isOpen && active >= 0) choose(options[active]);
+  }, [isWaiting, found.busy]);
   const onBlur = (): void => {
     const option = text === null ? undefined : props.optionOnLeave?.(text.trim(), options);
     if (option === undefined) close();
@@ -67,8 +73,8 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
       if (!isOpen) setAsked(true);
       else setHighlight({ options, index: nextIndex(active, step, options.length) });
     } else if (event.key === "Enter" && isOpen && (active >= 0 || onlyTyped)) {
-      // The options of an earlier text do not count.
-      if (active >= 0 && !found.busy) choose(options[active]);
+      // The options of an earlier text do not count: the choice waits for those of this one.
+      setWaiting(true);
     } else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
       close();
@@ -95,6 +101,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
               placeholder={props.placeholder}
               value={text ?? props.shown}
               onInput={(event) => {
+                setWaiting(false);
                 setText(event.currentTarget.value);
                 setAsked(true);
               }}
