@@ -63,6 +63,8 @@ browserTest("finds a motif by searching, and shows missing input at its field", 
   await press(page, "button", "Score");
   await seeText(page, "he corpus in use has no protein with this accession");
   await fill(page, "Sequence, FASTA or accession", "P03129");
+  // The line that the protein gets moves the button.
+  await seeText(page, "P03129, 98 residues");
   await press(page, "button", "Score");
   await arrive(page, "/score/");
   await seeText(page, "likely functional: LYCYE at 22–26.");
