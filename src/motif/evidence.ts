@@ -11,8 +11,8 @@ import {
   MAX_UNALIGNED,
   MIN_EXPECTATION,
   MIN_LOG_IDENTITY,
-  PERSISTENCE_LOSS_RATE,
-  PERSISTENCE_RETENTION,
+  LOSS_RATE_WEIGHT,
+  RETENTION_WEIGHT,
   SHIFT,
   SHIFT_RETENTION,
 } from "./options.ts";
@@ -143,8 +143,8 @@ export function evidenceOf(
     const isKept = sums.homologs > 0;
     terms = {
       conservation: isKept
-        ? PERSISTENCE_RETENTION * signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)) +
-          PERSISTENCE_LOSS_RATE * signedLog(lossRateLikelihood(family.tree, observations, rate, chance))
+        ? RETENTION_WEIGHT * signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)) +
+          LOSS_RATE_WEIGHT * signedLog(lossRateLikelihood(family.tree, observations, rate, chance))
         : 0,
       ...regionTerms(motif, family, match, path, matches),
     };

@@ -12,21 +12,6 @@ const NAMES = ["organisms", "leaveOut", "minIdentity", "maxIdentity", "maxHomolo
 export const isChosen = (options: Options): boolean =>
   NAMES.some((name) => JSON.stringify(options[name]) !== JSON.stringify(DEFAULTS[name]));
 
-/** The choice in words. */
-export function describeChoice(options: Options): string {
-  const { organisms, leaveOut, minIdentity, maxIdentity, maxHomologs } = options;
-  const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(6))} %`;
-  const parts = [
-    organisms.length > 0 ? `of ${organisms.join(", ")}` : "",
-    minIdentity !== DEFAULTS.minIdentity || maxIdentity !== DEFAULTS.maxIdentity
-      ? `with ${percent(minIdentity)} to ${percent(maxIdentity)} identity`
-      : "",
-    maxHomologs === DEFAULTS.maxHomologs ? "" : `at most ${maxHomologs}`,
-    leaveOut.length > 0 ? `without ${leaveOut.join(", ")}` : "",
-  ].filter(Boolean);
-  return `Homologs were chosen: ${parts.join("; ")}. P values hold for the default choice, here roughly.`;
-}
-
 /** Whether a protein (index into the corpus) may be a homolog. */
 export function eligibility(
   corpus: Corpus,
@@ -34,29 +19,42 @@ export function eligibility(
 ): (index: number) => boolean {
   const excluded = new Set(leaveOut);
   const isOf = matcher(organisms);
-  return (index) => !excluded.has(corpus.accession(index)) && isOf(corpus, index);
+  // Reading the accession of every hit takes time.
+  return (index) =>
+    !(excluded.size > 0 && excluded.has(corpus.accession(index))) &&
+    (organisms.length === 0 || isOf(corpus, index));
 }
 
-/** Whether the corpus has a protein of an organism. */
-export function hasOrganism(corpus: Corpus, organism: string): boolean {
-  const isOf = matcher([organism]);
-  for (let index = 0; index < corpus.sequenceCount; index++) if (isOf(corpus, index)) return true;
-  return false;
+/** Those of the organisms that no protein of a corpus is of. */
+export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): string[] {
+  const wanted = new Set(organisms);
+  const seen = new Set<number>();
+  for (let index = 0; index < corpus.sequenceCount && wanted.size > 0; index++) {
+    const species = corpus.species(index);
+    if (species < 0 || seen.has(species)) continue;
+    seen.add(species);
+    const names = namesOf(corpus, index);
+    for (const organism of wanted) if (names.includes(normalized(organism))) wanted.delete(organism);
+  }
+  return [...wanted];
 }
 
-/** Organisms are given by scientific name, in either case, or by NCBI's number. */
+const normalized = (organism: string): string => organism.trim().toLowerCase();
+
+/** By what the species of a protein is given: scientific name, also without strain, and NCBI's number; in lower case. */
+function namesOf(corpus: Corpus, index: number): string[] {
+  const name = corpus.organism(index)?.toLowerCase() ?? "";
+  const taxon = corpus.speciesKey(index)?.replace(/^ox:/, "") ?? "";
+  return [name, name.replace(/ \(.*/, ""), taxon];
+}
+
+/** Whether proteins are of organisms; each species is compared once. */
 function matcher(organisms: readonly string[]): (corpus: Corpus, index: number) => boolean {
-  if (organisms.length === 0) return () => true;
-  const wanted = new Set(organisms.map((name) => name.trim().toLowerCase()));
-  const bySpecies = new Map<number, boolean>();
+  const wanted = new Set(organisms.map(normalized));
+  const bySpecies = new Map<number, boolean>([[-1, false]]);
   return (corpus, index) => {
     const species = corpus.species(index);
-    if (species < 0) return false;
-    const known = bySpecies.get(species);
-    if (known !== undefined) return known;
-    const name = corpus.organism(index)?.toLowerCase() ?? "";
-    const taxon = corpus.speciesKey(index)?.replace(/^ox:/, "") ?? "";
-    const isWanted = wanted.has(name) || wanted.has(name.replace(/ \(.*/, "")) || wanted.has(taxon);
+    const isWanted = bySpecies.get(species) ?? namesOf(corpus, index).some((name) => wanted.has(name));
     bySpecies.set(species, isWanted);
     return isWanted;
   };

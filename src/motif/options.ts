@@ -160,9 +160,9 @@ export const MAX_CHANCE = 0.3;
 export const BURIAL_WINDOW = 19;
 export const BURIAL_MAX_OFFSET = 10;
 
-/** Weights of retention and loss rate in the persistence. */
-export const PERSISTENCE_RETENTION = 0.36;
-export const PERSISTENCE_LOSS_RATE = 0.51;
+/** Weights of retention and loss rate in the term `conservation`. */
+export const RETENTION_WEIGHT = 0.36;
+export const LOSS_RATE_WEIGHT = 0.51;
 
 /** Minimum number of homologs at a match for its conservation to be judged. */
 export const MIN_HOMOLOGS = 3;

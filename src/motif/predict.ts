@@ -2,7 +2,7 @@ import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
-import { describeChoice, isChosen } from "./homolog-choice.ts";
+import { isChosen } from "./homolog-choice.ts";
 import { countLeftOut, findHomologs, findOwnHits, type LeftOut } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
 import { DEFAULTS, FEW_HOMOLOGS, METHOD, type Options } from "./options.ts";
@@ -12,7 +12,7 @@ import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
 import { type AlignedText, readAlignment, readQuery } from "./query.ts";
 import type { Hit } from "./search.ts";
 import { newick } from "./tree.ts";
-import { familyWarnings, leftOutWarnings } from "./warnings.ts";
+import { choiceWarnings, familyWarnings, leftOutWarnings } from "./warnings.ts";
 
 export interface PatternRequest {
   expression: string;
@@ -178,7 +178,7 @@ function assemble<Source>(
     alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
     warnings: [
-      ...(isChosen(options) ? [describeChoice(options)] : []),
+      ...choiceWarnings(options),
       ...familyWarnings(family),
       ...(leftOut ? leftOutWarnings(leftOut, options) : []),
       ...(calibration ? [describeCalibration(calibration)] : []),

@@ -1,15 +1,9 @@
 import type { Match } from "./automaton-matches.ts";
 import { BURIAL_MAX_OFFSET, BURIAL_WINDOW, ORDER_FLANK, TERMINUS_DECAY } from "./options.ts";
 
-/** Values by residue code, given in the order of STANDARD; 0 for other letters. */
-const scale = (values: ArrayLike<number>): Float64Array => {
-  const padded = new Float64Array(32);
-  padded.set(values);
-  return padded;
-};
-
-/** Hydropathy: Kyte & Doolittle, J. Mol. Biol. 1982, 157:105. */
-const HYDROPATHY = scale([
+/** Hydropathy by residue code, 0 for letters beyond the twenty: Kyte & Doolittle, J. Mol. Biol. 1982, 157:105. */
+const HYDROPATHY = new Float64Array(32);
+HYDROPATHY.set([
   1.8, 2.5, -3.5, -3.5, 2.8, -0.4, -3.2, 4.5, -3.9, 3.8, 1.9, -3.5, -1.6, -3.5, -4.5, -0.8, -0.7, 4.2, -0.9,
   -1.3,
 ]);
@@ -22,27 +16,16 @@ export function terminusProximity(queryLength: number, { start, end }: Match): n
   return Math.exp(-Math.min(start, queryLength - end) / TERMINUS_DECAY);
 }
 
-/** Mean of `value` over `flank` positions on each side of a match; `none` if there are none. */
-function flankMean(
-  length: number,
-  { start, end }: Match,
-  flank: number,
-  value: (p: number) => number,
-  none = 0,
-): number {
+/** Mean predicted order of the ORDER_FLANK residues on each side of a match, 0..1; 0.5 if there are none. */
+export function orderAround(order: Float32Array, { start, end }: Match): number {
   let sum = 0;
   let count = 0;
-  for (let p = Math.max(0, start - flank); p < Math.min(length, end + flank); p++) {
+  for (let p = Math.max(0, start - ORDER_FLANK); p < Math.min(order.length, end + ORDER_FLANK); p++) {
     if (p >= start && p < end) continue;
-    sum += value(p);
+    sum += order[p];
     count++;
   }
-  return count > 0 ? sum / count : none;
-}
-
-/** Mean predicted order of the ORDER_FLANK residues on each side of a match, 0..1; 0.5 if there are none. */
-export function orderAround(order: Float32Array, match: Match): number {
-  return flankMean(order.length, match, ORDER_FLANK, (p) => order[p], 0.5);
+  return count > 0 ? sum / count : 0.5;
 }
 
 /**

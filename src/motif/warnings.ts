@@ -3,9 +3,11 @@ import type { Match } from "./automaton-matches.ts";
 import { windowEntropies } from "./complexity.ts";
 import type { Family } from "./divergence.ts";
 import type { Evidence } from "./evidence.ts";
+import { isChosen } from "./homolog-choice.ts";
 import type { LeftOut } from "./homologs.ts";
 import {
   COMPLEXITY_WINDOW,
+  DEFAULTS,
   MAX_MATCH_DENSITY,
   FEW_HOMOLOGS,
   LOW_COMPLEXITY_BITS,
@@ -32,6 +34,20 @@ export function familyWarnings({ query, homologs }: Family): string[] {
     );
   }
   return warnings;
+}
+
+/** The choice of homologs in words, if it is not that of the method. */
+export function choiceWarnings(options: Options): string[] {
+  if (!isChosen(options)) return [];
+  const { organisms, leaveOut, minIdentity, maxIdentity, maxHomologs } = options;
+  const isRange = minIdentity !== DEFAULTS.minIdentity || maxIdentity !== DEFAULTS.maxIdentity;
+  const parts = [
+    organisms.length > 0 ? `of ${organisms.join(", ")}` : "",
+    isRange ? `with ${percent(minIdentity)} to ${percent(maxIdentity)} identity` : "",
+    maxHomologs === DEFAULTS.maxHomologs ? "" : `at most ${maxHomologs}`,
+    leaveOut.length > 0 ? `without ${leaveOut.join(", ")}` : "",
+  ].filter(Boolean);
+  return [`Homologs were chosen: ${parts.join("; ")}. P values hold for the default choice, here roughly.`];
 }
 
 /** Warnings about hits that are no homologs. */
