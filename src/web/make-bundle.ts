@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { helpPictures, makeHelp, pictureFile } from "./make-help.ts";
+import { helpPictures, makeHelp } from "./make-help.ts";
 import { HELP_TOPICS } from "./help-topics.ts";
 
 export interface Asset {
@@ -47,9 +47,8 @@ export async function makeBundle(): Promise<Bundle> {
 
 /** The pictures of the documentation, by their paths there. */
 async function readPictures(): Promise<Map<string, Pick<Output, "name" | "content">>> {
-  const paths = await helpPictures();
-  const files = paths.map(async (path) => {
-    const content = Buffer.from(await Bun.file(pictureFile(path)).arrayBuffer());
+  const files = Array.from(helpPictures(), async ([path, file]) => {
+    const content = Buffer.from(await file.arrayBuffer());
     const hash = Bun.hash(content).toString(36);
     return [path, { name: path.replace(/^.*\/(.*)\./, `$1-${hash}.`), content }] as const;
   });

@@ -26,14 +26,11 @@ export async function makeHelp(name: string, picture: (path: string) => string):
   );
 }
 
-/** Paths of the pictures in the documentation of all topics. */
-export async function helpPictures(): Promise<string[]> {
-  const texts = await Promise.all(HELP_TOPICS.map(({ name }) => Bun.file(join(DOCS, `${name}.md`)).text()));
-  return [
-    ...new Set(
-      texts.flatMap((text) => Array.from(text.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g), ([, path]) => path)),
+/** The pictures of the documentation, by their paths there. */
+export const helpPictures = (): Map<string, Bun.BunFile> =>
+  new Map(
+    Array.from(
+      new Bun.Glob("images/*").scanSync(DOCS),
+      (path) => [path, Bun.file(join(DOCS, path))] as const,
     ),
-  ];
-}
-
-export const pictureFile = (path: string): string => join(DOCS, path);
+  );

@@ -14,21 +14,37 @@ export function printFeatures(report: PredictionReport): string {
   const source = escapeAttribute(prediction.method);
   const features = prediction.patterns.flatMap((pattern) =>
     pattern.matches.map((match) => {
-      const attributes = attributesOf(pattern, match);
-      return [
-        sequence,
-        source,
-        "polypeptide_motif",
-        match.start,
-        match.end,
-        printDecimal(match.score) || ".",
-        ".",
-        ".",
-        attributes,
-      ].join("\t");
+      const { start, end, score } = match;
+      return featureLine({ sequence, source, start, end, score }, attributesOf(pattern, match));
     }),
   );
-  return regionLine(sequence, prediction.queryLength) + features.map((line) => `${line}\n`).join("");
+  return regionLine(sequence, prediction.queryLength) + features.join("");
+}
+
+type Attributes = readonly (readonly [name: string, value: string])[];
+
+/** A match as a feature; `sequence` and `source` are escaped. Empty attributes are omitted. */
+export function featureLine(
+  place: { sequence: string; source: string; start: number; end: number; score: number | null },
+  attributes: Attributes,
+): string {
+  const { sequence, source, start, end, score } = place;
+  const text = attributes
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name}=${escapeAttribute(value)}`)
+    .join(";");
+  const columns = [
+    sequence,
+    source,
+    "polypeptide_motif",
+    start,
+    end,
+    printDecimal(score) || ".",
+    ".",
+    ".",
+    text,
+  ];
+  return `${columns.join("\t")}\n`;
 }
 
 export const printGff3 = (report: PredictionReport): string => GFF3_HEADER + printFeatures(report);
@@ -37,33 +53,24 @@ export const printGff3 = (report: PredictionReport): string => GFF3_HEADER + pri
 export const regionLine = (sequence: string, length: number): string =>
   length > 0 ? `##sequence-region ${sequence} 1 ${length}\n` : "";
 
-/** Reserved attributes are capitalised, our own are not, as the specification demands. Empty ones are omitted. */
-function attributesOf(pattern: PatternScores, match: MatchScore): string {
-  const attributes: [string, string][] = [
-    ["Name", patternName(pattern)],
-    ["Note", pattern.explanation],
-    ["expression", pattern.expression],
-    ["matched", match.text],
-    ["verdict", match.verdict],
-    ["homologs", String(match.homologs)],
-    ["kept", printDecimal(match.kept)],
-    ["effective_homologs", printDecimal(match.effectiveHomologs)],
-    ["expected", printDecimal(match.expected)],
-    ["z", printDecimal(match.z)],
-    ["p", printDecimal(match.pValue)],
-    ["p_is", match.pValueIs ?? ""],
-    ["overall_verdict", match.overallVerdict ?? ""],
-    ["overall_p", printDecimal(match.overallPValue)],
-    ["overall_p_is", match.overallPValueIs ?? ""],
-  ];
-  return attributesText(attributes);
-}
-
-export const attributesText = (attributes: readonly (readonly [name: string, value: string])[]): string =>
-  attributes
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name}=${escapeAttribute(value)}`)
-    .join(";");
+/** Reserved attributes are capitalised, our own are not, as the specification demands. */
+const attributesOf = (pattern: PatternScores, match: MatchScore): Attributes => [
+  ["Name", patternName(pattern)],
+  ["Note", pattern.explanation],
+  ["expression", pattern.expression],
+  ["matched", match.text],
+  ["verdict", match.verdict],
+  ["homologs", String(match.homologs)],
+  ["kept", printDecimal(match.kept)],
+  ["effective_homologs", printDecimal(match.effectiveHomologs)],
+  ["expected", printDecimal(match.expected)],
+  ["z", printDecimal(match.z)],
+  ["p", printDecimal(match.pValue)],
+  ["p_is", match.pValueIs ?? ""],
+  ["overall_verdict", match.overallVerdict ?? ""],
+  ["overall_p", printDecimal(match.overallPValue)],
+  ["overall_p_is", match.overallPValueIs ?? ""],
+];
 
 /** Column 1: everything but `[a-zA-Z0-9.:^*$@!+_?-|]` is escaped. */
 export const escapeSequence = (text: string): string =>

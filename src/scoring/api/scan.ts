@@ -15,8 +15,9 @@ import {
   text,
 } from "../contract/prediction.ts";
 import { CLASS_TYPE_NAMES, CLASS_TYPES, type ClassType, classTypeOf } from "../corpus/motif-classes.ts";
-import { attributesText, escapeSequence, GFF3_HEADER, regionLine } from "./result-gff3.ts";
-import { patternName, printDecimal, printTsv, queryName } from "./result-rows.ts";
+import { type Column, rankedColumns } from "./ranked-columns.ts";
+import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "./result-gff3.ts";
+import { patternName, printTsv, queryName } from "./result-rows.ts";
 
 /** The matches of a prediction for many motif classes, as one ranked list. */
 
@@ -146,20 +147,11 @@ const passes = (match: ScanMatch, { types, labels, best, disordered, maxQ }: Sca
   (disordered === undefined || match.isDisordered === disordered) &&
   (maxQ === undefined || (match.q !== null && match.q <= maxQ));
 
-const COLUMNS: readonly (readonly [name: string, cell: (match: ScanMatch) => string])[] = [
+const COLUMNS: readonly Column<ScanMatch>[] = [
   ["class", ({ motif }) => motif],
   ["type", ({ type }) => type ?? ""],
-  ["start", ({ start }) => String(start)],
-  ["end", ({ end }) => String(end)],
-  ["match", ({ text }) => text],
-  ["overall_p", ({ overallPValue }) => printDecimal(overallPValue)],
-  ["q", ({ q }) => printDecimal(q)],
-  ["label", ({ label }) => label ?? ""],
-  ["z", ({ z }) => printDecimal(z)],
-  ["verdict", ({ verdict }) => verdict],
-  ["kept", ({ kept }) => String(kept)],
-  ["homologs", ({ homologs }) => String(homologs)],
-  ["disorder", ({ disorder }) => printDecimal(disorder)],
+  ...rankedColumns("start", "end", "match", "overall_p", "q", "label", "z", "verdict"),
+  ...rankedColumns("kept", "homologs", "disorder"),
   ["group", ({ group }) => String(group)],
   ["best_of_group", ({ isBest }) => (isBest ? "yes" : "no")],
 ];
@@ -180,11 +172,10 @@ function printScanFeatures(report: PredictionReport, filter: ScanFilter): string
     const attributes = COLUMNS.filter(([name]) => name !== "start" && name !== "end").map(
       ([name, cell]): [string, string] => [name === "class" ? "Name" : name, cell(match)],
     );
-    const score = printDecimal(match.q) || ".";
-    const place = [match.start, match.end, score, ".", "."];
-    return [sequence, method, "polypeptide_motif", ...place, attributesText(attributes)].join("\t");
+    const { start, end, q: score } = match;
+    return featureLine({ sequence, source: method, start, end, score }, attributes);
   });
-  return regionLine(sequence, queryLength) + features.map((line) => `${line}\n`).join("");
+  return regionLine(sequence, queryLength) + features.join("");
 }
 
 /** A format of scans, for the JSON service and the command line: the text of one scan follows the head, or another scan. */

@@ -1,34 +1,24 @@
 import { METHOD } from "../../motif/index.ts";
-import { attributesText, escapeSequence, GFF3_HEADER, regionLine } from "../api/result-gff3.ts";
+import { type Column, rankedColumns } from "../api/ranked-columns.ts";
+import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "../api/result-gff3.ts";
 import { printDecimal, printTsv } from "../api/result-rows.ts";
 import type { ProteomeRow } from "./table.ts";
 
-/** Columns of the protein and of the match; those of `labd score` have its names. */
-const PROTEIN_COLUMNS: readonly (readonly [name: string, cell: (row: ProteomeRow) => string])[] = [
+/** Of the protein, then of the match; those of `labd score` have its names. */
+const COLUMNS: readonly Column<ProteomeRow>[] = [
   ["protein", ({ protein }) => protein.accession],
   ["entry", ({ protein }) => protein.entryName ?? ""],
   ["gene", ({ protein }) => protein.gene ?? ""],
   ["name", ({ protein }) => protein.description],
   ["organism", ({ protein }) => protein.organism ?? ""],
-];
-const MATCH_COLUMNS: typeof PROTEIN_COLUMNS = [
-  ["start", ({ start }) => String(start)],
-  ["end", ({ end }) => String(end)],
-  ["match", ({ text }) => text],
-  ["overall_p", ({ overallPValue }) => printDecimal(overallPValue)],
-  ["q", ({ q }) => printDecimal(q)],
-  ["label", ({ label }) => label ?? ""],
-  ["z", ({ z }) => printDecimal(z)],
+  ...rankedColumns("start", "end", "match", "overall_p", "q", "label", "z"),
   ["cs", ({ score }) => printDecimal(score)],
   ["expected", ({ expected }) => printDecimal(expected)],
   ["p", ({ pValue }) => printDecimal(pValue)],
-  ["verdict", ({ verdict }) => verdict],
-  ["kept", ({ kept }) => String(kept)],
-  ["homologs", ({ homologs }) => String(homologs)],
+  ...rankedColumns("verdict", "kept", "homologs"),
   ["effective_homologs", ({ effectiveHomologs }) => printDecimal(effectiveHomologs)],
-  ["disorder", ({ disorder }) => printDecimal(disorder)],
+  ...rankedColumns("disorder"),
 ];
-const COLUMNS = [...PROTEIN_COLUMNS, ...MATCH_COLUMNS];
 
 interface ProteomeForm {
   head: string;
@@ -59,9 +49,10 @@ function printFeatures(rows: readonly ProteomeRow[], motif: string): string {
       const attributes = COLUMNS.filter(([name]) => !["protein", "start", "end", "name"].includes(name)).map(
         ([name, cell]) => [name, cell(row)] as const,
       );
-      const text = attributesText([["Name", motif], ["Note", row.protein.description], ...attributes]);
-      const place = [row.start, row.end, printDecimal(row.q) || ".", ".", "."];
-      return `${region}${[sequence, METHOD, "polypeptide_motif", ...place, text].join("\t")}\n`;
+      const { start, end, q: score } = row;
+      const note = row.protein.description;
+      const place = { sequence, source: METHOD, start, end, score };
+      return region + featureLine(place, [["Name", motif], ["Note", note], ...attributes]);
     })
     .join("");
 }
