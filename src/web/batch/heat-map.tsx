@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
+import { ChipChoice } from "../components/chip-choice.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useQuery } from "../page.tsx";
 import { decimal, pText, shorten } from "../score/result.ts";
@@ -90,17 +91,7 @@ const HeatMapHead = (props: { measure: Measure; onMeasure: (measure: Measure) =>
   <div class="heat-head">
     <div class="row" role="group" aria-label="Colour by">
       <small aria-hidden="true">Colour by</small>
-      {MEASURES.map(([measure, name]) => (
-        <button
-          key={measure}
-          type="button"
-          class="chip"
-          aria-pressed={measure === props.measure}
-          onClick={() => props.onMeasure(measure)}
-        >
-          {name}
-        </button>
-      ))}
+      <ChipChoice values={MEASURES} chosen={props.measure} onChoose={props.onMeasure} />
     </div>
     <ul class="heat-legend" aria-label="Legend">
       {STEPS[props.measure].map(({ words }, i) => (

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
+import { ChipChoice } from "../components/chip-choice.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead, Tag } from "../components/layout.tsx";
@@ -190,17 +191,11 @@ const VIEWS: readonly (readonly [View, string])[] = [
 
 const ViewChoice = (props: { view: View; onChoose: (view: View | null) => void }) => (
   <div class="row" role="group" aria-label="View">
-    {VIEWS.map(([view, name]) => (
-      <button
-        key={view}
-        type="button"
-        class="chip"
-        aria-pressed={view === props.view}
-        onClick={() => props.onChoose(view === "table" ? null : view)}
-      >
-        {name}
-      </button>
-    ))}
+    <ChipChoice
+      values={VIEWS}
+      chosen={props.view}
+      onChoose={(view) => props.onChoose(view === "table" ? null : view)}
+    />
   </div>
 );
 

@@ -3,7 +3,6 @@ import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { formatTime } from "../format.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { requestJson } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";
@@ -11,6 +10,7 @@ import { type Job, MAX_SCANS, recentScans, rememberScan } from "../score/job.ts"
 import { MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import type { Entry } from "../score/protein-input.ts";
+import { RecentJobs } from "../score/recent-jobs.tsx";
 import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
 
 const [P53] = EXAMPLES;
@@ -94,26 +94,8 @@ function MotifScan() {
           {form.busy && entries.length > 1 && `${sent} of ${entries.length} sent`}
         </span>
       </div>
-      <Recent />
+      <RecentJobs title="Recent scans of this browser" path="/scan" read={recentScans} />
     </form>
-  );
-}
-
-function Recent() {
-  const [scans, setScans] = useState<ReturnType<typeof recentScans>>([]);
-  useEffect(() => setScans(recentScans()), []);
-  if (scans.length === 0) return null;
-  return (
-    <Card title="Recent scans of this browser" bare>
-      <ul class="list">
-        {scans.map(({ id, title, time }) => (
-          <li key={id}>
-            <a href={href(`/scan/${id}`)}>{title}</a>
-            <small class="end">{formatTime(time)}</small>
-          </li>
-        ))}
-      </ul>
-    </Card>
   );
 }
 

@@ -4,14 +4,13 @@ import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
-import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { formatTime } from "../format.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
 import { draft, type Job, jobPath, keepDraft, recentJobs, rememberJob } from "../score/job.ts";
 import type { Result } from "../score/result.ts";
+import { RecentJobs } from "../score/recent-jobs.tsx";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function Score() {
@@ -92,7 +91,7 @@ function Score() {
         </>
       }
     >
-      <Recent />
+      <RecentJobs title="Recent results of this browser" path="/score" read={recentJobs} />
     </ScoreForm>
   );
 }
@@ -107,24 +106,6 @@ const Examples = ({ onChoose }: { onChoose: (example: Example) => void }) => (
     ))}
   </section>
 );
-
-function Recent() {
-  const [jobs, setJobs] = useState<ReturnType<typeof recentJobs>>([]);
-  useEffect(() => setJobs(recentJobs()), []);
-  if (jobs.length === 0) return null;
-  return (
-    <Card title="Recent results of this browser" bare>
-      <ul class="list">
-        {jobs.map(({ id, title, time }) => (
-          <li key={id}>
-            <a href={href(`/score/${id}`)}>{title}</a>
-            <small class="end">{formatTime(time)}</small>
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
 
 export const scorePage = definePage({
   name: "score",

@@ -67,7 +67,7 @@ export function useJob(id: string): { job: Job | null; error: unknown } {
 }
 
 /** A job submitted from this browser. */
-interface RecentJob {
+export interface RecentJob {
   id: string;
   title: string;
   time: number;
