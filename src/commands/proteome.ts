@@ -1,4 +1,4 @@
-import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { DISORDERED, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   buildFamilies,
@@ -143,7 +143,8 @@ async function search(call: Call): Promise<void> {
   const { head, print } = PROTEOME_FORMS[(call.value("--format") ?? FORMATS[0]) as ProteomeFormName];
   const rows = table.rows.filter(
     ({ q, disorder }) =>
-      (maxQ === undefined || (q !== null && q <= maxQ)) && (!call.has("--disordered") || disorder > 0.5),
+      (maxQ === undefined || (q !== null && q <= maxQ)) &&
+      (!call.has("--disordered") || disorder > DISORDERED),
   );
   await call.print(head + print(rows, request.pattern.name ?? request.pattern.expression));
   call.warn(resultOf(table));

@@ -128,6 +128,9 @@ export const IDENTITY_DECAY = 0.3;
 /** Maximum offset between the ends of query and homolog for a motif in an unaligned end. */
 export const MAX_TERMINUS_OFFSET = 60;
 
+/** Mean disorder above which a match lies in a disordered region. */
+export const DISORDERED = 0.5;
+
 /** Residues on each side whose mean order selects the null distribution. */
 export const ORDER_FLANK = 20;
 

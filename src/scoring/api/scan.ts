@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { rankMatches, type RankedMatch } from "../../motif/index.ts";
+import { DISORDERED, rankMatches, type RankedMatch } from "../../motif/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   caveats,
@@ -20,9 +20,6 @@ import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "./result-g
 import { patternName, printTsv, queryName } from "./result-rows.ts";
 
 /** The matches of a prediction for many motif classes, as one ranked list. */
-
-/** Mean disorder above which a match lies in a disordered region. */
-const DISORDERED = 0.5;
 
 const ScanMatchSchema = object(
   {
@@ -52,7 +49,7 @@ const ScanMatchSchema = object(
     kept: count("Homologs that keep the match."),
     homologs: count("Homologs that reach the match."),
     disorder: nullable(fraction("Mean predicted disorder of the match.")),
-    isDisordered: nullable(Type.Boolean({ description: "Whether the mean disorder exceeds 0.5." })),
+    isDisordered: nullable(Type.Boolean({ description: `Whether the mean disorder exceeds ${DISORDERED}.` })),
     group: count("Matches that overlap by half of the shorter one have the same number, from 1."),
     isBest: Type.Boolean({ description: "Whether it is the best match of its group." }),
   },
