@@ -9,7 +9,7 @@ const COLUMNS: readonly Column<ProteomeRow>[] = [
   ["protein", ({ protein }) => protein.accession],
   ["entry", ({ protein }) => protein.entryName ?? ""],
   ["gene", ({ protein }) => protein.gene ?? ""],
-  ["name", ({ protein }) => protein.description],
+  ["name", ({ protein }) => protein.name],
   ["organism", ({ protein }) => protein.organism ?? ""],
   ...rankedColumns("start", "end", "match", "overall_p", "q", "label", "z"),
   ["cs", ({ score }) => printDecimal(score)],
@@ -50,7 +50,7 @@ function printFeatures(rows: readonly ProteomeRow[], motif: string): string {
         ([name, cell]) => [name, cell(row)] as const,
       );
       const { start, end, q: score } = row;
-      const note = row.protein.description;
+      const note = row.protein.name;
       const place = { sequence, source: METHOD, start, end, score };
       return region + featureLine(place, [["Name", motif], ["Note", note], ...attributes]);
     })

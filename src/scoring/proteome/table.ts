@@ -1,21 +1,11 @@
-import { type Corpus, type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
+import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
+import { type ProteinSummary, summarize } from "../corpus/find-proteins.ts";
 import { type ProteomeRequest, searchFamilies } from "./search.ts";
-
-/** Names of a protein. */
-interface Protein {
-  accession: string;
-  entryName: string | null;
-  gene: string | null;
-  description: string;
-  organism: string | null;
-  taxon: number | null;
-  length: number;
-}
 
 /** A match among all matches of a search. */
 export interface ProteomeRow extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "q" | "label"> {
-  protein: Protein;
+  protein: ProteinSummary;
 }
 
 export interface ProteomeTable {
@@ -47,17 +37,11 @@ export async function searchProteome(
   // Files may have been computed in any order.
   matches.sort((a, b) => a.protein - b.protein || a.start - b.start);
   const corpus = openCorpusFile(request.corpus.path);
-  const proteins = new Map<number, Protein>();
+  const proteins = new Map<number, ProteinSummary>();
   const rows = rankByP(matches, (match) => match).map((row): ProteomeRow => {
-    const protein = proteins.get(row.protein) ?? proteinOf(corpus, row.protein);
+    const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);
     proteins.set(row.protein, protein);
     return Object.assign(row, { protein });
   });
   return { searched, missing, matching: proteins.size, rows };
-}
-
-function proteinOf(corpus: Corpus, index: number): Protein {
-  const { accession, entryName, gene, description, organism, taxon } = corpus.identity(index);
-  const length = corpus.offsets[index + 1] - corpus.offsets[index];
-  return { accession, entryName, gene, description, organism, taxon, length };
 }
