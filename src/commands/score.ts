@@ -29,7 +29,8 @@ export const score: Command = {
   flags: {
     "--fasta FILE": "Sequences to score, plain or compressed with gzip or zstd; - reads standard input.",
     "--alignment FILE":
-      "Aligned FASTA to score instead of searching homologs; its first row is the query. - reads standard input.",
+      "An alignment to score on instead of searching homologs, as aligned FASTA, A3M, Clustal or Stockholm; its first row is the query. - reads standard input.",
+    "--query NAME": "Identifier of the row of --alignment that is the query.",
     "--batch FILE":
       "Tab-separated query (accession, gene or entry name in the corpus, or a sequence) and pattern (expression, or name of a motif class); with --pattern or --elm, a list with one query on each line. - reads standard input.",
     "--skip-invalid": "Score the valid lines of --batch, and list the others on standard error.",
@@ -112,9 +113,10 @@ async function scoreAlignment(
   { text, scoringModel, options, format, patterns }: Request & { text: Uint8Array },
 ): Promise<void> {
   const version = scoring.corpora.scoringVersion();
-  const identity = ["--alignment", patterns, scoringModel, options, format, version];
+  const identity = ["--alignment", call.value("--query"), patterns, scoringModel, options, format, version];
   const output = outputOf(call, sha256(JSON.stringify(identity), text));
-  const result = scoring.scoreAlignment({ alignment: text, ...patterns, scoringModel, options });
+  const query = call.value("--query");
+  const result = scoring.scoreAlignment({ alignment: text, query, ...patterns, scoringModel, options });
   await printScored(
     call,
     [result].slice(output.done),
@@ -211,6 +213,8 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
       `With --alignment the homologs are the rows of the file. Remove others from it. ${HELP}`,
     );
   const hasPatterns = call.has("--pattern") || call.has("--elm");
+  if (given[0] !== "--alignment" && call.has("--query"))
+    throw new Problem("usage", `--query needs --alignment FILE. ${HELP}`);
   if (given[0] !== "--batch" && call.has("--skip-invalid"))
     throw new Problem("usage", `--skip-invalid needs --batch FILE. ${HELP}`);
   if (given[0] !== "--batch" && !hasPatterns)

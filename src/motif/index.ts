@@ -85,7 +85,7 @@ export type { ProteomeMatch } from "./proteome.ts";
 
 /** Errors of invalid input. */
 export { PatternError } from "./pattern-tree.ts";
-export { SequenceError } from "./query.ts";
+export { readAlignment, SequenceError } from "./query.ts";
 export type { AlignedText } from "./query.ts";
 export { CorpusError } from "./corpus-format.ts";
 export { FastaError } from "./fasta.ts";

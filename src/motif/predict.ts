@@ -12,7 +12,7 @@ import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
 import { type AlignedText, readAlignment, readQuery } from "./query.ts";
 import type { Hit } from "./search.ts";
 import { newick } from "./tree.ts";
-import { choiceWarnings, familyWarnings, leftOutWarnings } from "./warnings.ts";
+import { choiceWarnings, familyWarnings, leftOutWarnings, rowsWarning } from "./warnings.ts";
 
 export interface PatternRequest {
   expression: string;
@@ -96,7 +96,7 @@ export function predictFromAlignment(
     source: request.rows[i + 1],
     homolog: measureHomolog(query, row),
   }));
-  return assemble({ request, query, patterns, options, report }, aligned, {
+  const prediction = assemble({ request, query, patterns, options, report }, aligned, {
     calibration: null,
     corpus: null,
     countLeftOut: null,
@@ -108,6 +108,9 @@ export function predictFromAlignment(
       eValue: null,
     }),
   });
+  const leftOut = rows.length - prediction.homologs.length;
+  if (leftOut > 0) prediction.warnings.push(rowsWarning(leftOut, rows.length, options));
+  return prediction;
 }
 
 interface HomologSource<Source> {

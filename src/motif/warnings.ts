@@ -69,6 +69,16 @@ export function leftOutWarnings(
   return warnings;
 }
 
+/** Warning about rows of an alignment from the user that are no homologs. */
+export function rowsWarning(
+  leftOut: number,
+  rows: number,
+  { minCoverage, minIdentity, maxHomologs }: Readonly<Options>,
+): string {
+  const are = leftOut === 1 ? "is no homolog" : "are no homologs";
+  return `${leftOut} of ${rows} other rows of the alignment ${are}: less than ${percent(minCoverage)} of the query covered, less than ${percent(minIdentity)} identity, or after the first ${maxHomologs}.`;
+}
+
 /** Warnings about a pattern. */
 export function patternWarnings(
   pattern: Pattern,

@@ -49,14 +49,18 @@ export function parse<Output>(shape: StandardSchema<Output>, value: unknown): Ou
   throw new Problem("invalid_request", `${field}: ${message}`, { fields });
 }
 
-/** Messages by field. Errors within a list or an object count for the field that holds it. */
-export const fieldErrors = (errors: readonly { path: string; message: string }[]): Record<string, string[]> =>
-  Object.fromEntries(
-    errors.map(({ path, message }) => [
-      path === "" || path === "root" ? "non_field_errors" : path.split(".")[0],
-      [message],
-    ]),
-  );
+/** Messages by field. Errors within a list or an object count for the field that holds it, and name the member of an object. */
+export function fieldErrors(errors: readonly { path: string; message: string }[]): Record<string, string[]> {
+  const fields = new Map<string, string[]>();
+  for (const { path, message } of errors) {
+    const [field, ...rest] = path.split(".");
+    const name = path === "" || path === "root" ? "non_field_errors" : field;
+    const member = rest.filter((part) => !/^\d+$/.test(part)).join(".");
+    const text = member === "" ? message : `${member}: ${message}`;
+    fields.set(name, [...(fields.get(name) ?? []), text]);
+  }
+  return Object.fromEntries(fields);
+}
 
 /** A schema or null. */
 export function nullable<Schema extends TSchema>(shape: Schema, options: { description?: string } = {}) {

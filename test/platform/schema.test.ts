@@ -64,7 +64,7 @@ test.each<[object, Record<string, string> | undefined]>([
   [{ name: "a", some: 5 }, { some: "Must be a string or null." }],
   [{ name: "a", mixed: "none" }, { mixed: "Must be all or a whole number." }],
   [{ name: "a", inner: [] }, { inner: "Must be an object." }],
-  [{ name: "a", inner: {} }, { inner: "This field is required." }],
+  [{ name: "a", inner: {} }, { inner: "x: This field is required." }],
   [{ name: "a", email: "x" }, { email: 'Must match format "email".' }],
   [
     { name: "a", other: 1 },

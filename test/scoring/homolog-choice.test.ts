@@ -29,14 +29,23 @@ test("scores with the chosen homologs, and names the choice", async () => {
   }
   expect(few.warnings[0]).toStartWith("Homologs were chosen: with 25 % to ");
   expect(all.warnings).toEqual([]);
+  expect((await result({ organisms: null, leaveOut: [] })).homologs).toEqual(all.homologs);
+});
+
+test("shows the choice with the job", async () => {
+  const homologs = { organisms: ["Mus musculus"], maxHomologs: 5 };
+  const { json } = await service.ask("POST", "/jobs", { body: { ...SUBMISSION, homologs } });
+  expect(json).toMatchObject({ homologs, hasOwnAlignment: false });
+  const plain = await service.ask("POST", "/jobs", { body: SUBMISSION });
+  expect(plain.json.homologs).toBeNull();
 });
 
 test.each([
-  [{ organisms: ["Homo sapeins"] }, 'the corpus in use has no protein of "Homo sapeins".'],
-  [{ leaveOut: ["P0"] }, 'the corpus in use has no protein "P0" to leave out.'],
-  [{ minIdentity: 0.9, maxIdentity: 0.5 }, "the minimum identity is above the maximum."],
-  [{ minIdentity: 0.1 }, "0.25"],
-  [{ maxHomologs: 101 }, "100"],
+  [{ organisms: ["Homo sapeins"] }, 'organisms: the corpus in use has no protein of "Homo sapeins".'],
+  [{ leaveOut: ["P0"] }, 'leaveOut: the corpus in use has no protein "P0" to leave out.'],
+  [{ minIdentity: 0.9, maxIdentity: 0.5 }, "minIdentity: the minimum identity is above the maximum."],
+  [{ minIdentity: 0.1 }, "minIdentity: Must be at least 0.25."],
+  [{ maxHomologs: 101 }, "maxHomologs: Must be at most 100."],
   [{ species: ["Homo sapiens"] }, "Unknown field. Choices: organisms, leaveOut"],
 ])("rejects the choice %j", async (homologs, message) => {
   const { status, json } = await service.ask("POST", "/jobs", { body: { ...SUBMISSION, homologs } });

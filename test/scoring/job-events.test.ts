@@ -20,6 +20,8 @@ const JOB: JobObject = {
   queryLength: 3,
   scoringModel: "continuous",
   patterns: [],
+  homologs: null,
+  hasOwnAlignment: false,
   links: { self: "", events: "", result: "", scan: "" },
 };
 const running = (fraction: number): JobObject => ({

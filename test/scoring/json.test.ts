@@ -227,7 +227,7 @@ describe("rejects submissions with errors by field", () => {
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const many = Array<string>(1001).fill("K");
   test.each<[string, unknown, Record<string, string>, string?]>([
-    ["no query", {}, { querySequence: "exactly one of querySequence and accession" }],
+    ["no query", {}, { querySequence: "exactly one of querySequence, accession and alignment" }],
     ["two null queries", { querySequence: null, accession: null }, { querySequence: "exactly one of" }],
     ["two queries", { ...good, accession: "P04637" }, { querySequence: "exactly one of" }],
     ["an unknown accession", { accession: "P0" }, { accession: "no protein" }],

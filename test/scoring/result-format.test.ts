@@ -13,7 +13,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
 import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
 import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
-import { readAlignedFasta } from "../../src/scoring/batch/questions.ts";
+import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
@@ -82,7 +82,7 @@ describe("alignments", () => {
   });
 
   test("the FASTA of one match can be parsed back into its alignment", () => {
-    const rows = readAlignedFasta(RESULT_FORMS.fasta.print(SAMPLE, 1));
+    const rows = readAlignmentText(RESULT_FORMS.fasta.print(SAMPLE, 1));
     expect(rows.map(({ letters }) => letters)).toEqual(["F-S--DW", "F-SGPDW", "FAS---L", "-------"]);
     expect(rows.map(({ name }) => name)).toEqual(["p53__50____", "P02340", "P02340_2", "odd_name_1-2"]);
   });

@@ -1,4 +1,5 @@
 import {
+  type AlignedText,
   didYouMean,
   type HomologChoice,
   parsePattern,
@@ -25,6 +26,8 @@ export interface JobSubmission {
   elmIdentifierName: readonly string[];
   /** Absent for the choice of the method. */
   homologs?: HomologChoice | undefined;
+  /** The query and its homologs, aligned by the client. */
+  alignment?: readonly AlignedText[] | undefined;
 }
 
 export interface Status {
@@ -83,9 +86,9 @@ export function scoringHandlers(options: HandlersOptions) {
         );
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
-      const { identifier, scoringModel: model, homologs } = submission;
+      const { identifier, scoringModel: model, homologs, alignment } = submission;
       requireWritable();
-      const id = await store.insert({ identifier, query, model, patterns, homologs }, client, key);
+      const id = await store.insert({ identifier, query, model, patterns, homologs, alignment }, client, key);
       runner.wake();
       return id;
     },

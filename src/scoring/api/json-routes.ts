@@ -315,6 +315,8 @@ function jobObject(handlers: Handlers, id: string, request: JobRequest | null, b
     queryLength: request?.query.length ?? null,
     scoringModel: request?.model ?? null,
     patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
+    homologs: request?.homologs ?? null,
+    hasOwnAlignment: request?.alignment !== undefined,
     links: { self, events: `${self}/events`, result: `${self}/result`, scan: `${self}/scan` },
   };
 }

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
+import { type HomologChoice, METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
@@ -86,6 +86,14 @@ export const Submission = schema(
       ),
       patterns: motifs("An expression.", "Motifs as regular expressions over residues."),
       motifClasses: motifs("A name or alias.", "Motif classes, by name."),
+      alignment: optional(
+        text(
+          "Your own alignment, instead of a search for homologs: aligned FASTA, A3M, Clustal or Stockholm, up to 1,000 rows and 1,000,000 letters and gaps.",
+        ),
+      ),
+      alignmentQuery: optional(
+        text("Identifier of the row of the alignment that is the query. Default: the first row."),
+      ),
       allMotifClasses: optional(
         Type.Boolean({
           description:
@@ -96,7 +104,7 @@ export const Submission = schema(
     },
     {
       $id: "Submission",
-      description: "A query and the motifs to look for. Give either querySequence or accession.",
+      description: "A query and the motifs to look for. Give one of querySequence, accession and alignment.",
       additionalProperties: false,
       examples: [
         {
@@ -149,6 +157,12 @@ export const JobSchema = object(
       ),
       "The requested motifs.",
     ),
+    homologs: nullable(Type.Unsafe<HomologChoice>(HomologChoiceSchema), {
+      description: "The choice of homologs; null for the default one.",
+    }),
+    hasOwnAlignment: Type.Boolean({
+      description: "Whether the homologs are rows of the client's alignment.",
+    }),
     links: object(
       {
         self: uri("Address of the job."),

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import {
+  type AlignedText,
   type Corpus,
   decode,
   didYouMean,
@@ -7,11 +8,14 @@ import {
   parsePattern,
   PatternError,
   proteinsNamed,
+  readAlignment,
   readHeader,
   readProteinText,
   SCORING_MODELS,
+  SequenceError,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
+import { readAlignmentText, withQueryFirst } from "../batch/alignment-text.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobSubmission } from "./handlers.ts";
@@ -32,15 +36,20 @@ interface SubmissionContext {
 export function readSubmission(body: Static<typeof Submission>, context: SubmissionContext): JobSubmission {
   const errors = new FieldErrors();
   const { patterns = [], motifClasses = [], allMotifClasses = false } = body;
-  const { name, sequence: querySequence } = readQuery(body, context, errors);
+  const { name, sequence: querySequence, alignment } = readQuery(body, context, errors);
   checkPatterns(patterns, errors);
   checkClasses(motifClasses, context.classes, errors);
   if (allMotifClasses && motifClasses.length > 0)
     errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
   const homologs = readChoice(body.homologs, context.corpus, errors);
+  if (homologs && body.alignment !== undefined)
+    errors.add("homologs", "the homologs are the rows of the alignment. Remove others from it.");
+  if (body.alignmentQuery !== undefined && body.alignment === undefined)
+    errors.add("alignmentQuery", "give the alignment, too.");
   errors.check();
   return {
     homologs,
+    alignment,
     identifier: body.identifier ?? name,
     querySequence,
     scoringModel: body.scoringModel ?? SCORING_MODELS[0],
@@ -104,20 +113,24 @@ function parsed(expression: string): PatternFault | { nodes: number } {
   }
 }
 
-/** The choice of homologs; undefined for an empty one. */
+/** The choice of homologs without members that choose nothing; undefined for an empty one. */
 function readChoice(
-  choice: HomologChoice | undefined,
+  given: Static<typeof Submission>["homologs"],
   corpus: () => Corpus,
   errors: FieldErrors,
 ): HomologChoice | undefined {
-  if (choice === undefined || Object.keys(choice).length === 0) return undefined;
-  for (const problem of choiceProblems(choice, corpus)) errors.add("homologs", problem);
+  const members = Object.entries(given ?? {}).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  );
+  if (members.length === 0) return undefined;
+  const choice: HomologChoice = Object.fromEntries(members);
+  for (const { field, text } of choiceProblems(choice, corpus)) errors.add("homologs", `${field}: ${text}`);
   return choice;
 }
 
 /** The name and the letters of the query; empty where there is an error. */
 function readQuery(
-  { querySequence, accession }: Static<typeof Submission>,
+  { querySequence, accession, alignment, alignmentQuery }: Static<typeof Submission>,
   { corpus, maxQueryLength }: SubmissionContext,
   errors: FieldErrors,
 ): Query {
@@ -125,11 +138,19 @@ function readQuery(
     errors.add(field, text);
     return { name: "", sequence: "" };
   };
-  if ((querySequence === undefined) === (accession === undefined))
-    return fail("querySequence", "give exactly one of querySequence and accession.");
-  const field = accession === undefined ? "querySequence" : "accession";
-  const query = accession === undefined ? readRecord(querySequence!) : proteinOf(corpus(), accession);
-  if ("problem" in query) return fail(field, query.problem);
+  const given = Object.entries({ querySequence, accession, alignment }).filter(
+    ([, text]) => text !== undefined,
+  );
+  if (given.length !== 1)
+    return fail("querySequence", "give exactly one of querySequence, accession and alignment.");
+  const [[field]] = given;
+  const query =
+    alignment !== undefined
+      ? readRows(alignment, alignmentQuery)
+      : accession === undefined
+        ? readRecord(querySequence!)
+        : proteinOf(corpus(), accession);
+  if ("problem" in query) return fail(query.field ?? field, query.problem);
   const { length } = query.sequence;
   if (length <= maxQueryLength) return query;
   return fail(field, `${length} residues; at most ${maxQueryLength} are scored.`);
@@ -138,9 +159,40 @@ function readQuery(
 interface Query {
   name: string;
   sequence: string;
+  alignment?: AlignedText[] | undefined;
 }
 
-function proteinOf(corpus: Corpus, accession: string): Query | { problem: string } {
+interface QueryProblem {
+  problem: string;
+  /** Where it is, if not in the field of the query. */
+  field?: string | undefined;
+}
+
+/** Rows of an alignment, and letters of all rows together, gaps included: requests are kept with their jobs. */
+const MAX_ROWS = 1000;
+const MAX_ALIGNED = 1_000_000;
+
+function readRows(text: string, query: string | undefined): Query | QueryProblem {
+  try {
+    const rows = readAlignmentText(text);
+    const letters = rows.reduce((sum, row) => sum + row.letters.length, 0);
+    if (rows.length > MAX_ROWS)
+      return { problem: `${rows.length} rows; at most ${MAX_ROWS} are read. Remove the least related.` };
+    if (letters > MAX_ALIGNED)
+      return { problem: `${letters} letters and gaps; at most ${MAX_ALIGNED} are read. Remove rows.` };
+    const alignment = query === undefined ? rows : withQueryFirst(rows, query);
+    const [{ name }] = alignment;
+    const { query: residues } = readAlignment(alignment);
+    if (residues.length === 0) return { problem: `the query, ${name}, has no residues.` };
+    return { name, sequence: decode(residues), alignment };
+  } catch (error) {
+    if (!(error instanceof Problem) && !(error instanceof SequenceError)) throw error;
+    const [field] = Object.keys((error instanceof Problem && error.fields) || {});
+    return { problem: error.message, field };
+  }
+}
+
+function proteinOf(corpus: Corpus, accession: string): Query | QueryProblem {
   const [index] = proteinsNamed(corpus, accession);
   if (index === undefined)
     return { problem: "the corpus in use has no protein with this accession, entry name or gene." };
@@ -149,7 +201,7 @@ function proteinOf(corpus: Corpus, accession: string): Query | { problem: string
 }
 
 /** A sequence, or one FASTA record. */
-function readRecord(text: string): Query | { problem: string } {
+function readRecord(text: string): Query | QueryProblem {
   const header = /^\s*>(.*)/.exec(text);
   const records = text.match(/^[ \t]*>/gm)?.length ?? 0;
   if (header && records > 1) return { problem: `${records} FASTA records; start one job for each.` };

@@ -1,4 +1,4 @@
-import { type AlignedText, placeOf, readHeader, readProteinText } from "../../motif/index.ts";
+import { placeOf, readHeader, readProteinText } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
 import { readElmTable } from "../corpus/elm-table.ts";
@@ -131,32 +131,6 @@ function withoutInnerStops(body: string): string {
 
 const fastaProblem = (line: number, reason: string): Problem =>
   new Problem("invalid_request", `FASTA line ${line}${reason.replace(/\.$/, "")}.`);
-
-/**
- * Rows of aligned FASTA; blank lines and lines that start with `;` are skipped.
- * @throws Problem invalid_request naming the line
- */
-export function readAlignedFasta(bytes: string | Uint8Array): AlignedText[] {
-  const rows: { name: string; description: string; parts: string[] }[] = [];
-  const lines = utf8(bytes, "alignment").split(/\r\n|\r|\n/);
-  const problem = (line: number, reason: string): Problem =>
-    new Problem("invalid_request", `Alignment line ${line + 1}: ${reason}.`);
-  for (const [i, line] of lines.entries()) {
-    if (line.trim() === "" || line.startsWith(";")) continue;
-    if (line.startsWith(">")) {
-      const { accession: name, description } = readHeader(line.slice(1));
-      if (name === "") throw problem(i, "the header has no identifier");
-      rows.push({ name, description, parts: [] });
-    } else {
-      const row = rows.at(-1);
-      if (!row) throw problem(i, "expected a header that starts with > before the first residues");
-      row.parts.push(line.trim());
-    }
-  }
-  if (rows.length === 0)
-    throw new Problem("invalid_request", "There is no alignment. Expected aligned FASTA, query first.");
-  return rows.map(({ name, description, parts }) => ({ name, description, letters: parts.join("") }));
-}
 
 /** @throws Problem invalid_request */
 export function utf8(bytes: string | Uint8Array, what: string): string {

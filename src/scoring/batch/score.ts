@@ -11,13 +11,8 @@ import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { Corpora } from "../corpus/corpus.ts";
-import {
-  type NamedQuestion,
-  type PatternInput,
-  readAlignedFasta,
-  type ReadingContext,
-  requireLength,
-} from "./questions.ts";
+import { readAlignmentText } from "./alignment-text.ts";
+import { type NamedQuestion, type PatternInput, type ReadingContext, requireLength } from "./questions.ts";
 import { scoreParallel } from "./score-parallel.ts";
 
 export interface Scored {
@@ -44,7 +39,7 @@ export async function* scoreQuestions(
 ): AsyncGenerator<Scored> {
   let corpus: Corpus | undefined;
   const [problem] = choiceProblems(options ?? {}, () => (corpus ??= corpora.openActive()));
-  if (problem) throw new Problem("invalid_request", problem);
+  if (problem) throw new Problem("invalid_request", problem.text);
   let done = skip;
   const predictions = scoreParallel(questions.slice(skip), {
     model: scoringModel,
@@ -61,19 +56,21 @@ export async function* scoreQuestions(
 
 /** Patterns to score on an alignment from the user instead of a search for homologs. */
 export interface AlignmentRequest extends PatternInput {
-  /** Aligned FASTA: equally long rows of letters, `-` and `.`; the first is the query. */
+  /** As aligned FASTA, A3M, Clustal or Stockholm. */
   alignment: string | Uint8Array;
+  /** Identifier of the row that is the query; by default the first. */
+  query?: string | undefined;
   scoringModel: ScoringModel;
   options?: Partial<Options>;
 }
 
 /** @throws Problem invalid_request naming line, or row and character; invalid_pattern, unknown_motif_class */
 export function scoreAlignment(
-  { alignment, regularExpression, elmIdentifierName, scoringModel, options }: AlignmentRequest,
+  { alignment, query, regularExpression, elmIdentifierName, scoringModel, options }: AlignmentRequest,
   { classes, maxQueryLength }: ReadingContext,
 ): Scored {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
-  const rows = readAlignedFasta(alignment);
+  const rows = readAlignmentText(alignment, query);
   const [{ name, description = "", letters }] = rows;
   requireLength(letters.replace(/[^A-Za-z]/g, "").length, maxQueryLength, name);
   try {

@@ -1,4 +1,4 @@
-import type { HomologChoice, ScoringModel } from "../../motif/index.ts";
+import type { AlignedText, HomologChoice, ScoringModel } from "../../motif/index.ts";
 
 export const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 export type State = (typeof STATES)[number];
@@ -81,6 +81,8 @@ export interface JobRequest {
   patterns: JobPattern[];
   /** Absent for the choice of the method. */
   homologs?: HomologChoice | undefined;
+  /** Rows of an alignment from the client, the query first: the others are the homologs. Absent for a search. */
+  alignment?: readonly AlignedText[] | undefined;
 }
 
 /** What a result depends on besides the request. */
@@ -102,8 +104,9 @@ export function jobId(milliseconds: number, random: string): string {
 }
 
 /** SHA-256 of what the prediction depends on, which excludes the client's identifier. */
-export function digestOf({ query, model, patterns, homologs }: JobRequest): string {
+export function digestOf({ query, model, patterns, homologs, alignment }: JobRequest): string {
   const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialect]);
-  const canonical = JSON.stringify([query, model, values, ...(homologs ? [homologs] : [])]);
+  const source = [homologs, alignment].filter((one) => one !== undefined);
+  const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

@@ -185,7 +185,8 @@ export class Pool {
     const timer = setTimeout(() => this.#expire(slot, ticket), timeout);
     const corpus = corpora.active();
     const { size, minSharedSequences = MIN_SHARED_SEQUENCES } = this.#options;
-    const search = size > 1 && (corpus?.sequences ?? 0) >= minSharedSequences ? new JointSearch(1) : null;
+    const isShared = (corpus?.sequences ?? 0) >= minSharedSequences && !lease.request.alignment;
+    const search = size > 1 && isShared ? new JointSearch(1) : null;
     const corpusPath = corpus?.path ?? null;
     const job: Running = {
       lease,

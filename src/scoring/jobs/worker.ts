@@ -9,6 +9,7 @@ import {
   type Options,
   parsePattern,
   predict,
+  predictFromAlignment,
   type Stage,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
@@ -138,15 +139,13 @@ function search(task: SearchTask): WorkerReport {
 
 function score(task: WorkerTask): WorkerReport {
   const { ticket, request, corpusPath, options, pack, hits } = task;
-  const { query, patterns, model, homologs } = request;
-  const prediction = predict(
-    { query, patterns, model },
-    corpusOf(task),
-    { ...DEFAULTS, ...options, ...homologs },
-    reporter(ticket),
-    hits,
-  );
-  if (corpusPath === null) prediction.warnings.unshift(NO_CORPUS);
+  const { query, patterns, model, homologs, alignment: rows } = request;
+  const chosen = { ...DEFAULTS, ...options, ...homologs };
+  const report = reporter(ticket);
+  const prediction = rows
+    ? predictFromAlignment({ rows, patterns, model }, chosen, report)
+    : predict({ query, patterns, model }, corpusOf(task), chosen, report, hits);
+  if (corpusPath === null && !rows) prediction.warnings.unshift(NO_CORPUS);
   return {
     ticket,
     kind: "finished",
