@@ -136,7 +136,7 @@ async function search(call: Call): Promise<void> {
     return { corpus: corpusOf(call, scoring), pattern, model, selection, workers };
   });
   const progress = progressLine(call.streams.stderr);
-  const table = await searchProteome(request, (searched, total) =>
+  const table = await searchProteome(request, ({ searched, total }) =>
     progress.show(`${count(searched)} of ${count(total)} proteins searched`),
   );
   progress.clear();

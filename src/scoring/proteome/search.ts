@@ -26,19 +26,26 @@ export interface ProteomePart {
   missing: number;
 }
 
+/** Proteins of the first task; each later one has twice as many, or its whole file. So the first matches come soon. */
+const FIRST_PROTEINS = 16;
+
 /**
- * Searches the proteins with families for a pattern, file by file.
+ * Searches the proteins with families for a pattern, in parts. Leaving the loop ends the threads.
  * @throws Problem not_found without families; bad_corpus if a file was altered
  */
 export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<ProteomePart> {
   const { corpus, pattern, model, selection, workers } = request;
   const left = new Set(selectProteins(openCorpusFile(corpus.path), selection));
-  const tasks = listFamilies(corpus).flatMap(({ path, proteins }): MatchTask[] => {
+  const tasks: MatchTask[] = [];
+  let size = FIRST_PROTEINS;
+  for (const { path: families, proteins } of listFamilies(corpus)) {
     // Two builds at a time may have computed the same family.
-    const among = proteins.filter((protein) => left.delete(protein));
-    if (among.length === 0) return [];
-    return [{ ticket: 0, corpusPath: corpus.path, families: path, among, pattern, model }];
-  });
+    const selected = proteins.filter((protein) => left.delete(protein));
+    for (let at = 0; at < selected.length; at += size, size *= 2) {
+      const among = selected.slice(at, at + size);
+      tasks.push({ ticket: 0, corpusPath: corpus.path, families, among, pattern, model });
+    }
+  }
   if (tasks.length === 0)
     throw new Problem(
       "not_found",

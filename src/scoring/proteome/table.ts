@@ -1,7 +1,7 @@
 import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
 import { type ProteinSummary, summarize } from "../corpus/find-proteins.ts";
-import { type ProteomeRequest, searchFamilies } from "./search.ts";
+import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */
 export interface ProteomeRow extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "q" | "label"> {
@@ -20,25 +20,33 @@ export interface ProteomeTable {
 
 /**
  * All matches of a pattern in the proteins with families.
- * @param report called with numbers of proteins: searched so far, and in all
+ * @param report called after each part
  * @throws Problem not_found, invalid_request, bad_corpus
  */
 export async function searchProteome(
   request: ProteomeRequest,
-  report: (searched: number, total: number) => void = () => {},
+  report: (part: ProteomePart) => void = () => {},
 ): Promise<ProteomeTable> {
   const matches: ProteomeMatch[] = [];
-  let [searched, missing] = [0, 0];
+  let last: ProteomePart | undefined;
   for await (const part of searchFamilies(request)) {
     for (const match of part.matches) matches.push(match);
-    ({ searched, missing } = part);
-    report(searched, part.total);
+    report((last = part));
   }
+  return tableOf(request.corpus, matches, last!);
+}
+
+/** A table of the matches found so far, in any order. */
+export function tableOf(
+  { path }: { path: string },
+  matches: readonly ProteomeMatch[],
+  { searched, missing }: Pick<ProteomeTable, "searched" | "missing">,
+): ProteomeTable {
   // Files may have been computed in any order.
-  matches.sort((a, b) => a.protein - b.protein || a.start - b.start);
-  const corpus = openCorpusFile(request.corpus.path);
+  const inOrder = matches.toSorted((a, b) => a.protein - b.protein || a.start - b.start);
+  const corpus = openCorpusFile(path);
   const proteins = new Map<number, ProteinSummary>();
-  const rows = rankByP(matches, (match) => match).map((row): ProteomeRow => {
+  const rows = rankByP(inOrder, (match) => match).map((row): ProteomeRow => {
     const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);
     proteins.set(row.protein, protein);
     return Object.assign(row, { protein });
