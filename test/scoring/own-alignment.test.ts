@@ -80,7 +80,7 @@ describe("rejects with the field", () => {
       "an unknown query",
       { alignment, alignmentQuery: "no" },
       "alignmentQuery",
-      "The rows are q, h0, h1, h2, h3, ….",
+      "The first rows are q, h0, h1, h2, h3.",
     ],
     ["two such rows", { alignment: ">a\nMK\n>a\nMK\n", alignmentQuery: "a" }, "alignmentQuery", "2 rows"],
     [

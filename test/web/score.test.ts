@@ -276,18 +276,20 @@ test("states how often a pattern matches by chance", () => {
   expect(rarityText(33)).toBe("33.0 bits: matches by chance are very rare.");
 });
 
-test("offers a SOAP call only for as many motifs as SOAP takes", () => {
-  const namesFor = (motifs: number): string[] => {
+test("offers the calls that can make a request", () => {
+  const namesFor = (motifs: number, more: object = {}): string[] => {
     const motifClasses = Array.from({ length: motifs }, (_, i) => `CLASS_${i}`);
     const request = {
       identifier: "p53",
-      sequence: "MEEP",
-      model: "continuous",
+      scoringModel: "continuous",
       patterns: [],
       motifClasses,
+      ...more,
     } as const;
     return callsFor(request, "urn:test").map(({ name }) => name);
   };
   expect(namesFor(5)).toEqual(["curl", "Python", "R", "SOAP"]);
   expect(namesFor(6)).toEqual(["curl", "Python", "R"]);
+  expect(namesFor(1, { homologs: { maxHomologs: 5 } })).toEqual(["curl", "Python"]);
+  expect(namesFor(1, { alignment: ">q\nMK\n" })).toEqual(["Python"]);
 });

@@ -108,10 +108,10 @@ export function withQueryFirst(rows: AlignedText[], query: string): AlignedText[
   const found = rows.filter(({ name }) => wanted.has(name) || wanted.has(name.replace(/\/\d+-\d+$/, "")));
   if (found.length === 1) return [found[0], ...rows.filter((row) => row !== found[0])];
   const names = rows.slice(0, 5).map(({ name }) => name);
-  const more = rows.length > names.length ? ", …" : "";
+  const first = rows.length > names.length ? "first rows" : "rows";
   const text =
     found.length > 1
       ? `${found.length} rows of the alignment have the identifier "${query}". Rename all but one.`
-      : `No row of the alignment has the identifier "${query}". The rows are ${names.join(", ")}${more}.`;
+      : `No row of the alignment has the identifier "${query}". The ${first} are ${names.join(", ")}.`;
   throw new Problem("invalid_request", text, { fields: { alignmentQuery: [text] } });
 }

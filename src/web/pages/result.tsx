@@ -16,6 +16,8 @@ import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
 import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
+import { alignmentText } from "../score/alignment-field.tsx";
+import { requestOf, ScoreAgain } from "../score/score-again.tsx";
 import { centred, contains, residuesOf, type Span } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
@@ -80,7 +82,9 @@ const ScanLink = ({ job: { id, state, patterns } }: { job: Job }) =>
 
 function Facts({ result, job }: { result: Result; job: Job }) {
   const { queryLength, homologs, corpus, model, method } = result;
-  const source = corpus && ` from ${corpus.name} (${formatCount(corpus.sequences)} proteins)`;
+  const source = corpus
+    ? ` from ${corpus.name} (${formatCount(corpus.sequences)} proteins)`
+    : " from your own alignment";
   return (
     <>
       {countOf(queryLength, "residue")}, {countOf(homologs.length, "homolog")}
@@ -172,9 +176,10 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
           <HomologTable key={match.number} {...{ result, match }} />
         </>
       )}
+      {result.homologs.length > 0 && <ScoreAgain {...{ job, result }} />}
       <div class="columns screen">
         <Downloads job={job.id} fileName={fileName} />
-        {result.alignment && <ProgramCalls request={requestOf(job, result, result.alignment.query)} />}
+        <ProgramCalls request={callOf(job, result)} />
       </div>
     </div>
   );
@@ -186,12 +191,11 @@ function spanOf(query: URLSearchParams, length: number): Span {
   return isSpan ? { from, to } : { from: 1, to: Math.max(1, length) };
 }
 
-const requestOf = (job: Job, result: Result, sequence: string) => ({
-  identifier: result.identifier,
-  sequence,
-  model: result.model,
-  patterns: job.patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
-  motifClasses: job.patterns.flatMap(({ name }) => name ?? []),
+const callOf = (job: Job, result: Result) => ({
+  ...requestOf(job, result),
+  ...(job.hasOwnAlignment
+    ? { alignment: alignmentText(result) }
+    : { querySequence: result.alignment.query, ...(job.homologs && { homologs: job.homologs }) }),
 });
 
 export const resultPage = definePage({

@@ -9,25 +9,34 @@ import { definePage, navigate, useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
 import { draft, type Job, jobPath, keepDraft, recentJobs, rememberJob } from "../score/job.ts";
+import type { Entry } from "../score/protein-input.ts";
 import type { Result } from "../score/result.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
-import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
+import { HomologCard, HomologSource, OwnAlignmentField, useHomologs } from "../score/homolog-choice.tsx";
+import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function Score() {
   const [query, setQuery] = useQuery();
   const of = useScoreInput(query);
   const { text, setText, entries, classes, setClasses, filled, patterns, setPatterns, model, setModel } = of;
   const [name, setName] = useState("");
+  const homologs = useHomologs();
+  /** The result that the form was filled from. */
+  const [first, setFirst] = useState<string | null>(null);
   const accession = entries.length === 1 && entries[0].sequence === null ? entries[0].name : null;
   const chosen = { class: classes, pattern: filled };
 
   const from = query.get("from");
   const earlier = useLoaded(from, async (signal) => {
-    const [job, { alignment }] = await Promise.all([
+    const [job, result] = await Promise.all([
       get<Job>(jobPath(from!), {}, signal),
       get<Result>(`${jobPath(from!)}/result`, {}, signal),
     ]);
-    if (alignment) setText((job.identifier ? `>${job.identifier}\n` : "") + alignment.query);
+    const { alignment } = result;
+    setFirst(from);
+    homologs.fill(job, result);
+    if (alignment && !job.hasOwnAlignment)
+      setText((job.identifier ? `>${job.identifier}\n` : "") + alignment.query);
     setClasses(job.patterns.flatMap((pattern) => pattern.name ?? []));
     setPatterns(job.patterns.flatMap((pattern) => (pattern.name === null ? pattern.expression : [])));
     setModel(job.scoringModel ?? "continuous");
@@ -47,19 +56,23 @@ function Score() {
   }, [text, classes.join(), patterns.join("\n"), model]);
 
   const form = useSubmission(async () => {
-    of.requireInput("Paste a protein, or choose an example above.");
-    if (entries.length > 1) navigate("/batch", chosen);
-    else {
-      const [entry] = entries;
-      const protein =
-        accession === null
-          ? { identifier: entry.name || name || "protein", querySequence: entry.sequence }
-          : { accession };
-      const body = { ...protein, patterns: filled, motifClasses: classes, scoringModel: model };
-      const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body });
-      rememberJob(job.id, [job.identifier || "protein", ...classes, ...filled].join(" · "));
-      navigate(`/score/${job.id}`);
+    of.requireInput(homologs.isOwn ? null : "Paste a protein, or choose an example above.");
+    if (!homologs.isOwn && entries.length > 1) {
+      if (homologs.isChosen) refuse("homologs", "Homologs can be chosen for one protein. Remove the others.");
+      navigate("/batch", chosen);
+      return true;
     }
+    const protein = homologs.isOwn ? {} : proteinOf(entries[0], name);
+    const body = {
+      ...protein,
+      ...homologs.fields(),
+      patterns: filled,
+      motifClasses: classes,
+      scoringModel: model,
+    };
+    const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body });
+    rememberJob(job.id, [job.identifier || "protein", ...classes, ...filled].join(" · "));
+    navigate(`/score/${job.id}`, { first });
     return true;
   });
   const take = (example: Example): void => {
@@ -78,16 +91,21 @@ function Score() {
         label: "Sequence, FASTA or accession",
         hint: "Paste it or drop a file here, or enter the accession of a protein in the corpus, such as P04637.",
       }}
+      source={<HomologSource of={homologs} />}
+      instead={homologs.isOwn && <OwnAlignmentField of={homologs} errors={form.fields} />}
+      more={!homologs.isOwn && <HomologCard of={homologs} errors={form.fields.homologs} />}
+      shown={["homologs", "alignment", "alignmentQuery"]}
       extra={
+        !homologs.isOwn &&
         entries[0]?.name === "" && (
           <TextField label="Name" optional value={name} onInput={setName} autocomplete="off" />
         )
       }
-      submit={entries.length > 1 ? `Score ${entries.length} proteins` : "Score"}
+      submit={!homologs.isOwn && entries.length > 1 ? `Score ${entries.length} proteins` : "Score"}
       examples={
         <>
           {earlier.error !== undefined && <ErrorBanner error={earlier.error} />}
-          {text.trim() === "" && <Examples onChoose={take} />}
+          {text.trim() === "" && !homologs.isOwn && <Examples onChoose={take} />}
         </>
       }
     >
@@ -95,6 +113,12 @@ function Score() {
     </ScoreForm>
   );
 }
+
+/** The protein as a job takes it. */
+const proteinOf = ({ name, sequence }: Entry, otherwise: string): object =>
+  sequence === null
+    ? { accession: name }
+    : { identifier: name || otherwise || "protein", querySequence: sequence };
 
 const Examples = ({ onChoose }: { onChoose: (example: Example) => void }) => (
   <section class="columns" aria-label="Examples">

@@ -4,7 +4,7 @@ import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { showToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
-import { MAX_PER_SOAP_JOB, type Model } from "./job.ts";
+import { type Job, MAX_PER_SOAP_JOB, type Model } from "./job.ts";
 
 const FORMATS = [
   { format: "tsv", name: "TSV", about: "one row per match" },
@@ -106,10 +106,13 @@ export function ProgramCalls({ request }: { request: ScoringRequest }) {
 
 export interface ScoringRequest {
   identifier: string;
-  sequence: string;
-  model: Model;
+  /** Or an alignment. */
+  querySequence?: string;
+  alignment?: string;
+  scoringModel: Model;
   patterns: readonly string[];
   motifClasses: readonly string[];
+  homologs?: NonNullable<Job["homologs"]>;
 }
 
 interface Call {
@@ -120,11 +123,9 @@ interface Call {
 }
 
 const submission = (request: ScoringRequest) => ({
-  identifier: request.identifier,
-  querySequence: request.sequence,
-  scoringModel: request.model,
-  ...(request.patterns.length > 0 ? { patterns: request.patterns } : {}),
-  ...(request.motifClasses.length > 0 ? { motifClasses: request.motifClasses } : {}),
+  ...request,
+  patterns: request.patterns.length > 0 ? request.patterns : undefined,
+  motifClasses: request.motifClasses.length > 0 ? request.motifClasses : undefined,
 });
 
 /** For text between single quotes of a shell. */
@@ -182,8 +183,8 @@ read <- function(answer) {
 
 job <- read(POST(paste0(base, "/jobs"), encode = "json", body = list(
   identifier = ${rText(request.identifier)},
-  querySequence = ${rText(request.sequence)},
-  scoringModel = ${rText(request.model)}${["patterns", "motifClasses"]
+  querySequence = ${rText(request.querySequence ?? "")},
+  scoringModel = ${rText(request.scoringModel)}${["patterns", "motifClasses"]
     .map((name) => [name, request[name as "patterns"]] as const)
     .filter(([, texts]) => texts.length > 0)
     .map(([name, texts]) => `,\n  ${name} = list(${texts.map(rText).join(", ")})`)
@@ -204,7 +205,7 @@ const soap =
       `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
     const element = (name: string, texts: readonly string[]): string =>
       texts.map((text) => `<${name}>${xml(text)}</${name}>`).join("");
-    const run = `<RunJob xmlns="${namespace}">${element("identifier", [request.identifier])}${element("querySequence", [request.sequence])}${element("scoringModel", [request.model])}${element("regularExpression", request.patterns)}${element("elmIdentifierName", request.motifClasses)}</RunJob>`;
+    const run = `<RunJob xmlns="${namespace}">${element("identifier", [request.identifier])}${element("querySequence", [request.querySequence ?? ""])}${element("scoringModel", [request.scoringModel])}${element("regularExpression", request.patterns)}${element("elmIdentifierName", request.motifClasses)}</RunJob>`;
     return `soap() { curl -s ${base}/soap/ConservationScorer -H 'Content-Type: text/xml; charset=utf-8' --data-binary @-; }
 job=$(soap <<'XML' | sed -n 's/.*<[^>/]*JobIdentifier>\\([^<]*\\)<.*/\\1/p'
 ${envelope(run)}
@@ -224,9 +225,13 @@ export const callsIn = (namespace: string): readonly Call[] => [
   { name: "SOAP", about: "For a shell. SOAP toolkits do the same from the WSDL.", print: soap(namespace) },
 ];
 
-/** The calls that can make a request: SOAP takes fewer motifs than JSON. */
+/** The calls that can make a request: SOAP takes fewer motifs than JSON, and no choice of homologs. */
 export const callsFor = (request: ScoringRequest, namespace: string): Call[] =>
-  callsIn(namespace).filter(
-    ({ name }) =>
-      name !== "SOAP" || Math.max(request.patterns.length, request.motifClasses.length) <= MAX_PER_SOAP_JOB,
-  );
+  callsIn(namespace).filter(({ name, print }) => {
+    // An alignment may be longer than an argument of a shell may be.
+    if (request.alignment !== undefined) return print === python;
+    if (request.homologs) return print === curl || print === python;
+    return (
+      name !== "SOAP" || Math.max(request.patterns.length, request.motifClasses.length) <= MAX_PER_SOAP_JOB
+    );
+  });

@@ -24,11 +24,11 @@ export function useScoreInput(query: URLSearchParams) {
   const input = readProtein(text);
   const entries = input.kind === "proteins" ? input.entries : [];
   const filled = [...new Set(patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== ""))];
-  /** @throws ApiError that names the field to fill in first */
-  const requireInput = (empty: string): void => {
-    if (input.kind === "wrong")
+  /** @throws ApiError that names the field to fill in first; `empty`: what to say without a protein, null where none is needed */
+  const requireInput = (empty: string | null): void => {
+    if (empty !== null && input.kind === "wrong")
       refuse("protein", "The protein cannot be read. Correct it as described below the field.");
-    if (input.kind === "empty") refuse("querySequence", empty);
+    if (empty !== null && input.kind === "empty") refuse("querySequence", empty);
     if (classes.length + filled.length === 0) refuse("motifClasses", "Choose a motif, or enter a pattern.");
   };
   return {
@@ -59,8 +59,15 @@ export function ScoreForm(props: {
   lead: string;
   actions: ComponentChildren;
   protein: { title: string; label: string; hint: string; rows?: number; many?: boolean };
+  /** Above the proteins. */
+  source?: ComponentChildren;
+  /** Instead of the proteins. */
+  instead?: ComponentChildren;
   /** Below the proteins. */
   extra?: ComponentChildren;
+  /** Below the protein and the motifs, and the fields whose errors it shows. */
+  more?: ComponentChildren;
+  shown?: readonly string[];
   submit: string;
   status?: string | false;
   examples?: ComponentChildren;
@@ -77,13 +84,16 @@ export function ScoreForm(props: {
       {props.examples}
       <div class="columns">
         <Card title={props.protein.title}>
-          <ProteinField
-            {...props.protein}
-            value={of.text}
-            input={of.input}
-            onInput={of.setText}
-            errors={[...(fields.querySequence ?? []), ...(fields.accession ?? [])]}
-          />
+          {props.source}
+          {props.instead || (
+            <ProteinField
+              {...props.protein}
+              value={of.text}
+              input={of.input}
+              onInput={of.setText}
+              errors={[...(fields.querySequence ?? []), ...(fields.accession ?? [])]}
+            />
+          )}
           {props.extra}
           <SelectField<Model>
             label="Scoring model"
@@ -100,7 +110,12 @@ export function ScoreForm(props: {
           <PatternList patterns={of.patterns} onChange={of.setPatterns} errors={fields.patterns} />
         </Card>
       </div>
-      <FormError of={form} shown={["querySequence", "accession", "patterns", "motifClasses"]} focus />
+      {props.more}
+      <FormError
+        of={form}
+        shown={["querySequence", "accession", "patterns", "motifClasses", ...(props.shown ?? [])]}
+        focus
+      />
       <div class="actions">
         <Button look="primary" type="submit" busy={form.busy}>
           {props.submit}

@@ -1,0 +1,96 @@
+import { useRef } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { TextArea, TextField } from "../components/field.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { readTextFile } from "../text-file.ts";
+import type { Result } from "./result.ts";
+
+/** An alignment of the reader's, and the identifier of the row that is the query; empty for the first. */
+export interface OwnAlignment {
+  text: string;
+  query: string;
+}
+
+/** Takes an alignment as text or file. */
+export function AlignmentField(props: {
+  value: OwnAlignment;
+  onChange: (value: OwnAlignment) => void;
+  errors: Readonly<Record<string, readonly string[]>>;
+}) {
+  const { value, onChange, errors } = props;
+  const chooser = useRef<HTMLInputElement>(null);
+  const take = (files: FileList | null | undefined): Promise<void> =>
+    withErrorToast(async () => {
+      const [file] = files ?? [];
+      if (file) onChange({ ...value, text: await readTextFile(file) });
+    });
+  return (
+    <div
+      class="drop"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void take(event.dataTransfer?.files);
+      }}
+    >
+      <TextArea
+        label="Your alignment"
+        hint="Aligned FASTA, A3M, Clustal or Stockholm: paste it, drop a file here, or choose one. Up to 1,000 rows, the closest homologs first."
+        code
+        rows={9}
+        spellcheck={false}
+        autocapitalize="none"
+        autocomplete="off"
+        value={value.text}
+        onInput={(text) => onChange({ ...value, text })}
+        errors={errors.alignment}
+      />
+      <div class="row between">
+        <span role="status">{rowsText(value.text)}</span>
+        <Button look="quiet" small icon="upload" onClick={() => chooser.current?.click()}>
+          Choose a file
+        </Button>
+        <input
+          ref={chooser}
+          type="file"
+          class="unseen"
+          tabIndex={-1}
+          aria-label="File with an alignment"
+          accept=".fasta,.fa,.afa,.a3m,.aln,.clustal,.sto,.stk,.txt,.gz"
+          onChange={(event) => void take(event.currentTarget.files)}
+        />
+      </div>
+      <TextField
+        label="Your protein in it"
+        hint="Identifier of its row; by default the first row."
+        optional
+        value={value.query}
+        onInput={(query) => onChange({ ...value, query })}
+        errors={errors.alignmentQuery}
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+      />
+    </div>
+  );
+}
+
+/** How many rows FASTA has. */
+function rowsText(text: string): string {
+  const rows = text.match(/^>/gm)?.length ?? 0;
+  return rows === 0 ? "" : `${rows.toLocaleString("en")} ${rows === 1 ? "row" : "rows"}`;
+}
+
+/** The alignment of a result as A3M. @param isKept whether a homolog (index) stays in it */
+export function alignmentText(
+  { identifier, alignment, homologs }: Result,
+  isKept: (homolog: number) => boolean = () => true,
+): string {
+  const nameOf = (name: string): string => name.replaceAll(/\s+/g, "_") || "query";
+  const rows = alignment.rows.flatMap((row, i) =>
+    isKept(i)
+      ? `>${`${nameOf(homologs[i].accession)} ${homologs[i].description.replaceAll(/\s+/g, " ")}`.trim()}\n${row}\n`
+      : [],
+  );
+  return `>${nameOf(identifier)}\n${alignment.query}\n${rows.join("")}`;
+}

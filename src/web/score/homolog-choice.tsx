@@ -1,0 +1,177 @@
+import { useState } from "preact/hooks";
+import { SelectField, TextField } from "../components/field.tsx";
+import { ApiError } from "../request.ts";
+import { AlignmentField, alignmentText, type OwnAlignment } from "./alignment-field.tsx";
+import type { Job } from "./job.ts";
+import type { Result } from "./result.ts";
+
+type HomologChoice = NonNullable<Job["homologs"]>;
+
+/** A choice of homologs as it is typed: lists separated by commas, identity in percent; empty for the default. */
+export type ChoiceDraft = Readonly<Record<keyof HomologChoice, string>>;
+
+export const DEFAULT_CHOICE: ChoiceDraft = {
+  organisms: "",
+  minIdentity: "",
+  maxIdentity: "",
+  maxHomologs: "",
+  leaveOut: "",
+};
+
+/** The choice of a job, to be changed. */
+export function draftOf(choice: Job["homologs"]): ChoiceDraft {
+  const { organisms = [], leaveOut = [], minIdentity, maxIdentity, maxHomologs } = choice ?? {};
+  const percent = (fraction: number | undefined): string =>
+    fraction === undefined ? "" : String(Number((100 * fraction).toPrecision(6)));
+  return {
+    organisms: organisms.join(", "),
+    leaveOut: leaveOut.join(", "),
+    minIdentity: percent(minIdentity),
+    maxIdentity: percent(maxIdentity),
+    maxHomologs: maxHomologs === undefined ? "" : String(maxHomologs),
+  };
+}
+
+/** The choice as jobs take it; undefined for the default one. @throws ApiError that names the fields to correct */
+export function choiceOf(draft: ChoiceDraft): HomologChoice | undefined {
+  const errors: string[] = [];
+  const numberIn = (name: keyof HomologChoice, least: number, most: number): number | undefined => {
+    const text = draft[name].trim();
+    if (text === "") return undefined;
+    const value = Number(text);
+    if (!(value >= least && value <= most)) errors.push(`${name}: Enter a number from ${least} to ${most}.`);
+    return value;
+  };
+  const fraction = (percent: number | undefined): number | undefined =>
+    percent === undefined ? undefined : percent / 100;
+  const choice = {
+    organisms: listIn(draft.organisms, /[,;\n]/),
+    leaveOut: listIn(draft.leaveOut, /[\s,;]+/),
+    minIdentity: fraction(numberIn("minIdentity", 25, 100)),
+    maxIdentity: fraction(numberIn("maxIdentity", 25, 100)),
+    maxHomologs: numberIn("maxHomologs", 1, 100),
+  };
+  if (errors.length > 0)
+    throw new ApiError(400, "invalid_request", errors[0], { fields: { homologs: errors } });
+  const members = Object.entries(choice).filter(([, value]) => value !== undefined);
+  return members.length === 0 ? undefined : (Object.fromEntries(members) as HomologChoice);
+}
+
+/** Different items; undefined for none. */
+function listIn(text: string, separator: RegExp): string[] | undefined {
+  const items = text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter(Boolean);
+  return items.length === 0 ? undefined : [...new Set(items)];
+}
+
+const FIELDS = [
+  {
+    name: "organisms",
+    label: "Only these organisms",
+    hint: "Scientific names or NCBI’s numbers, separated by commas.",
+  },
+  { name: "minIdentity", label: "Lowest identity in %", hint: "At least 25, the default." },
+  { name: "maxIdentity", label: "Highest identity in %", hint: "At most 100, the default." },
+  { name: "maxHomologs", label: "Number of homologs", hint: "At most 100, the default." },
+  {
+    name: "leaveOut",
+    label: "Leave out these proteins",
+    hint: "Accessions, separated by commas or spaces.",
+  },
+] as const;
+
+/** The fields of a choice; errors begin with the name of their field. */
+export function HomologFields(props: {
+  draft: ChoiceDraft;
+  onChange: (draft: ChoiceDraft) => void;
+  errors?: readonly string[] | undefined;
+}) {
+  const { draft, onChange, errors = [] } = props;
+  return (
+    <div class="columns">
+      {FIELDS.map(({ name, label, hint }) => (
+        <TextField
+          key={name}
+          {...{ label, hint }}
+          value={draft[name]}
+          onInput={(text) => onChange({ ...draft, [name]: text })}
+          errors={errors
+            .filter((error) => error.startsWith(`${name}: `))
+            .map((error) => error.slice(name.length + 2))}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          {...(name === "organisms" || name === "leaveOut" ? {} : { inputMode: "decimal" as const })}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Errors that no field shows. */
+export const otherErrors = (errors: readonly string[] = []): string[] =>
+  errors.filter((error) => !FIELDS.some(({ name }) => error.startsWith(`${name}: `)));
+
+/** Where homologs come from: a search with a choice, or an alignment. */
+export function useHomologs() {
+  const [draft, setDraft] = useState(DEFAULT_CHOICE);
+  const [own, setOwn] = useState<OwnAlignment>({ text: "", query: "" });
+  const [isOwn, setIsOwn] = useState(false);
+  const isChosen = Object.values(draft).some((text) => text.trim() !== "");
+  /** Starts with those of a result. */
+  const fill = (job: Job, result: Result): void => {
+    setDraft(draftOf(job.homologs));
+    setIsOwn(job.hasOwnAlignment);
+    if (job.hasOwnAlignment) setOwn({ text: alignmentText(result), query: "" });
+  };
+  /** Fields of the job. @throws ApiError that names the fields to correct */
+  const fields = (): object =>
+    isOwn
+      ? { alignment: own.text, ...(own.query.trim() && { alignmentQuery: own.query.trim() }) }
+      : { homologs: choiceOf(draft) };
+  return { draft, setDraft, own, setOwn, isOwn, setIsOwn, isChosen, fill, fields };
+}
+
+type Homologs = ReturnType<typeof useHomologs>;
+
+export const HomologSource = ({ of }: { of: Homologs }) => (
+  <SelectField<"search" | "own">
+    label="Homologs"
+    value={of.isOwn ? "own" : "search"}
+    onChange={(source) => of.setIsOwn(source === "own")}
+    choices={[
+      { value: "search", name: "Search the corpus" },
+      { value: "own", name: "Use my own alignment" },
+    ]}
+  />
+);
+
+export const OwnAlignmentField = ({
+  of,
+  errors,
+}: {
+  of: Homologs;
+  errors: Parameters<typeof AlignmentField>[0]["errors"];
+}) => <AlignmentField value={of.own} onChange={of.setOwn} errors={errors} />;
+
+/** The choice, closed at first unless something is chosen. */
+export function HomologCard({ of, errors = [] }: { of: Homologs; errors?: readonly string[] | undefined }) {
+  const others = otherErrors(errors);
+  return (
+    <details class="card" open={of.isChosen || errors.length > 0}>
+      <summary class="card-head">
+        <h2>Choose the homologs</h2>
+      </summary>
+      <div class="card-body">
+        <p class="hint">
+          By default, up to 100 homologs of all organisms. P values were made for this, so with another choice
+          they hold only roughly.
+        </p>
+        <HomologFields draft={of.draft} onChange={of.setDraft} errors={errors} />
+        {others.length > 0 && <p class="error">{others.join(" ")}</p>}
+      </div>
+    </details>
+  );
+}

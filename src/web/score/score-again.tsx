@@ -1,0 +1,114 @@
+import { useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Checkbox } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { navigate, useQuery } from "../page.tsx";
+import { requestJson } from "../request.ts";
+import { alignmentText } from "./alignment-field.tsx";
+import { type ChoiceDraft, choiceOf, draftOf, HomologFields, otherErrors } from "./homolog-choice.tsx";
+import { type Job, rememberJob } from "./job.ts";
+import { percent, type Result } from "./result.ts";
+
+type Row = Result["homologs"][number] & { index: number };
+
+/** Chooses among the homologs of a result, and scores the same query with them. */
+export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
+  const [query] = useQuery();
+  const [draft, setDraft] = useState<ChoiceDraft>(() => draftOf(job.homologs));
+  const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
+  const isOwn = job.hasOwnAlignment;
+  const rows = result.homologs.map((homolog, index): Row => Object.assign({ index }, homolog));
+  const tick = (index: number, on: boolean): void => {
+    const next = new Set(unticked);
+    if (on) next.delete(index);
+    else next.add(index);
+    setUnticked(next);
+  };
+  const form = useSubmission(async () => {
+    const again = await requestJson<Job>("POST", "/api/scoring/jobs", {
+      body: { ...requestOf(job, result), ...chosen(result, { isOwn, draft, unticked }) },
+    });
+    rememberJob(again.id, `${job.identifier || "protein"} · chosen homologs`);
+    navigate(`/score/${again.id}`, { first: query.get("first") ?? job.id });
+    return true;
+  });
+  const { homologs: errors = [] } = form.fields;
+  return (
+    <details class="card screen">
+      <summary class="card-head">
+        <h2>Choose the homologs</h2>
+      </summary>
+      <form onSubmit={form.submit} noValidate>
+        <div class="card-body">
+          <p class="hint">
+            {isOwn
+              ? "Untick rows of your alignment that are to be left out."
+              : "Restrict the search, and untick homologs that are to be left out."}{" "}
+            P values were made for the default choice, so with another they hold only roughly.
+          </p>
+          {!isOwn && <HomologFields draft={draft} onChange={setDraft} errors={errors} />}
+        </div>
+        <Table
+          caption="Homologs to use"
+          columns={columnsOf(unticked, tick)}
+          rows={rows}
+          first={{ rows: 25, of: "homologs" }}
+          keyOf={({ index }) => index}
+        />
+        <div class="card-body">
+          {otherErrors(errors).length > 0 && <p class="error">{otherErrors(errors).join(" ")}</p>}
+          <FormError of={form} shown={["homologs"]} focus />
+          <div class="actions">
+            <Button look="primary" type="submit" busy={form.busy}>
+              Score again
+            </Button>
+            <span class="muted" role="status">
+              {unticked.size > 0 && `${unticked.size} of ${rows.length} homologs left out`}
+            </span>
+          </div>
+        </div>
+      </form>
+    </details>
+  );
+}
+
+const columnsOf = (
+  unticked: ReadonlySet<number>,
+  tick: (index: number, on: boolean) => void,
+): Column<Row>[] => [
+  {
+    name: "accession",
+    title: "Use",
+    heading: true,
+    cell: ({ index, accession, description }) => (
+      <Checkbox
+        label={<span title={description}>{accession}</span>}
+        checked={!unticked.has(index)}
+        onChange={(on) => tick(index, on)}
+      />
+    ),
+  },
+  { name: "organism", title: "Organism", cell: ({ organism }) => <em>{organism}</em> },
+  { name: "identity", title: "Identity", numeric: true, cell: ({ identity }) => percent(identity) },
+  { name: "coverage", title: "Coverage", numeric: true, cell: ({ coverage }) => percent(coverage) },
+];
+
+/** The same query, motifs and model, as a job takes them. */
+export const requestOf = ({ patterns }: Job, { identifier, model }: Result) => ({
+  identifier,
+  scoringModel: model,
+  patterns: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
+  motifClasses: patterns.flatMap(({ name }) => name ?? []),
+});
+
+/** Where the homologs come from: the rows that are left of an alignment, or a search with a choice. */
+function chosen(
+  result: Result,
+  { isOwn, draft, unticked }: { isOwn: boolean; draft: ChoiceDraft; unticked: ReadonlySet<number> },
+): object {
+  if (isOwn) return { alignment: alignmentText(result, (index) => !unticked.has(index)) };
+  const leftOut = [...unticked].map((index) => result.homologs[index].accession);
+  const leaveOut = [draft.leaveOut, ...leftOut].filter(Boolean).join(", ");
+  return { querySequence: result.alignment.query, homologs: choiceOf({ ...draft, leaveOut }) };
+}
