@@ -26,9 +26,15 @@ export interface Calibration {
 /** Level of each quantile. */
 export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
 
+/** Level from which on the null distribution is exponential: as many random matches as expected reach 0.001 and 0.0002. */
+const TAIL_FROM = LEVELS.indexOf(0.975);
+
+/** Smallest P value that null.bench.ts could check. */
+export const MIN_P = 0.0001;
+
 export interface PValue {
   p: number;
-  /** Beyond the ends of the null distribution the P value is a bound: at most 0.005 or at least 0.5. */
+  /** Beyond the ends of the null distribution the P value is a bound: at most MIN_P or at least 0.5. */
   is: PValueKind;
 }
 
@@ -70,18 +76,15 @@ export function describeCalibration({ proteins, matches }: Calibration): string 
   return `P values are calibrated on ${matches} random matches in ${proteins} proteins of this corpus.`;
 }
 
-/** Fraction of a null distribution at or above a value, log-linear between two quantiles. */
+/** Fraction of a null distribution at or above a value, log-linear between two quantiles and beyond the last. */
 export function tailProbability(quantiles: readonly number[], value: number): PValue {
-  const last = LEVELS.length - 1;
-  if (value < quantiles[0]) return { p: 1 - LEVELS[0], is: "at least" };
-  if (value >= quantiles[last])
-    return { p: probabilityAbove(last), is: value === quantiles[last] ? "estimate" : "at most" };
-  const i = quantiles.findLastIndex((quantile) => value >= quantile);
-  const part = (value - quantiles[i]) / (quantiles[i + 1] - quantiles[i]);
-  return {
-    p: Math.exp((1 - part) * Math.log(probabilityAbove(i)) + part * Math.log(probabilityAbove(i + 1))),
-    is: "estimate",
-  };
+  if (value < quantiles[0]) return { p: probabilityAbove(0), is: "at least" };
+  const low = quantiles.findLastIndex((quantile) => value >= quantile);
+  const isBeyond = low === LEVELS.length - 1;
+  const [from, to] = isBeyond ? [TAIL_FROM, low] : [low, low + 1];
+  const part = (value - quantiles[from]) / (quantiles[to] - quantiles[from]);
+  const p = Math.exp((1 - part) * Math.log(probabilityAbove(from)) + part * Math.log(probabilityAbove(to)));
+  return p < MIN_P ? { p: MIN_P, is: "at most" } : { p, is: "estimate" };
 }
 
 /** 1 − level, rounded so that 1 − 0.995 is 0.005. */

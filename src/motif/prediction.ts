@@ -63,7 +63,7 @@ export interface MatchScore {
   score: number | null;
   /** CS expected from the local divergence, 0..1. */
   expected: number | null;
-  /** Fraction of comparable random matches that are conserved as well or better, 0.005..0.5. */
+  /** Fraction of comparable random matches that are conserved as well or better, 0.0001..0.5. */
   pValue: number | null;
   /** Whether the P value is an estimate, or a bound beyond the ends of the null distribution. */
   pValueIs: PValueKind | null;

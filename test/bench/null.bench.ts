@@ -38,6 +38,8 @@ const CLASSES = 160;
 const MIN_MATCHES = 400;
 /** P values whose frequency among random matches is checked. */
 const CHECKED = [0.05, 0.01, 0.2];
+/** P values of the extrapolated tail, of which random matches are counted. */
+const TAIL = [0.002, 0.001, 0.0005, 0.0002, 0.0001];
 
 interface RandomMatch extends Draw {
   protein: string;
@@ -171,11 +173,13 @@ function check(): void {
       );
       const calls = crossValidate(model, name);
       printBins("all proteins", calls);
+      printTail(calls);
       const { seen = [], unseen = [] } = Object.groupBy(calls, ({ protein }) =>
         fitted.has(protein) ? "seen" : "unseen",
       );
       printBins("proteins of the benchmarks", seen);
       printBins("proteins that the fit has not seen", unseen);
+      printTail(unseen);
     }
   }
 }
@@ -186,6 +190,15 @@ function printBins(title: string, calls: readonly Call[]): void {
     const inBin = calls.filter((call) => call.bin === bin);
     if (inBin.length > 0) printCalls(`  ${titleOf(bin)}`, inBin);
   }
+}
+
+/** Random matches at or below small P values, and how many are expected. */
+function printTail(calls: readonly Call[]): void {
+  const cells = TAIL.map((level) => {
+    const found = calls.filter(({ crossValidated }) => crossValidated <= level).length;
+    return `P ≤ ${level}: ${found} of ${Math.round(level * calls.length)}`;
+  });
+  console.log(`  ${cells.join(", ")}`);
 }
 
 function printCalls(title: string, calls: readonly Call[]): void {

@@ -14,6 +14,7 @@ import {
   binOf,
   describeCalibration,
   LEVELS,
+  MIN_P,
   NULL_BINS,
   pValueOf,
   type Statistics,
@@ -193,10 +194,10 @@ test("a calibrated corpus changes P values and adds a warning", () => {
     "P values are calibrated on 4500 random matches in 40 proteins of this corpus.",
   ]);
   expect(own.patterns[0].matches.map(({ pValue, overallPValue, z }) => [pValue, overallPValue, z])).toEqual(
-    plain.patterns[0].matches.map(({ z }) => [0.005, 0.005, z]),
+    plain.patterns[0].matches.map(({ z }) => [MIN_P, MIN_P, z]),
   );
   const alone = openCorpus(packCorpus("empty", []));
   const few = predict(request, Object.assign({ ...alone }, { calibration }));
   expect(few.warnings.at(-1)).toStartWith("P values are calibrated on 4500");
-  expect(few.patterns[0].matches[0].overallPValue).toBe(0.005);
+  expect(few.patterns[0].matches[0].overallPValue).toBe(MIN_P);
 });

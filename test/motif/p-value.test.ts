@@ -4,6 +4,7 @@ import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import {
   binOf,
   LEVELS,
+  MIN_P,
   NULL_BINS,
   overallVerdictOf,
   pValueOf,
@@ -40,30 +41,37 @@ test("bins divide matches by depth and order, and borders belong to the upper bi
   expect(cases).toEqual([0, 0, 1, 1, 2, 2, 3, 3].map((depth) => row.map((state) => 3 * depth + state)));
 });
 
-test.each(NAMES)("P values of %s interpolate between quantiles and are bounds beyond them", (name) => {
-  for (const model of SCORING_MODELS)
-    for (const [bin, surroundings] of BINS.entries()) {
-      const quantiles = NULL_QUANTILES[model][bin][name];
-      if (quantiles === null) continue;
-      const at = (value: number) => pValueOf(name, value, model, surroundings)!;
-      for (const [i, level] of LEVELS.entries()) {
-        expect(at(quantiles[i]).p).toBeCloseTo(1 - level, 9);
-        expect(at(quantiles[i]).is).toBe("estimate");
-        if (i === 0) continue;
-        const { p, is } = at((quantiles[i - 1] + quantiles[i]) / 2);
-        expect(p).toBeCloseTo(Math.sqrt((1 - level) * (1 - LEVELS[i - 1])), 9);
-        expect(is).toBe("estimate");
+test.each(NAMES)(
+  "P values of %s interpolate between quantiles and follow an exponential tail down to MIN_P",
+  (name) => {
+    for (const model of SCORING_MODELS)
+      for (const [bin, surroundings] of BINS.entries()) {
+        const quantiles = NULL_QUANTILES[model][bin][name];
+        if (quantiles === null) continue;
+        const at = (value: number) => pValueOf(name, value, model, surroundings)!;
+        for (const [i, level] of LEVELS.entries()) {
+          expect(at(quantiles[i]).p).toBeCloseTo(1 - level, 9);
+          expect(at(quantiles[i]).is).toBe("estimate");
+          if (i === 0) continue;
+          const { p, is } = at((quantiles[i - 1] + quantiles[i]) / 2);
+          expect(p).toBeCloseTo(Math.sqrt((1 - level) * (1 - LEVELS[i - 1])), 9);
+          expect(is).toBe("estimate");
+        }
+        // As far beyond the last quantile as that lies from the one at 0.975, P falls by the same factor.
+        const next = at(2 * quantiles.at(-1)! - quantiles[LEVELS.indexOf(0.975)]);
+        expect(next.p).toBeCloseTo(0.001, 9);
+        expect(next.is).toBe("estimate");
+        expect(at(50)).toEqual({ p: MIN_P, is: "at most" });
+        expect(at(-50)).toEqual({ p: 0.5, is: "at least" });
       }
-      expect(at(50)).toEqual({ p: 0.005, is: "at most" });
-      expect(at(-50)).toEqual({ p: 0.5, is: "at least" });
-    }
-});
+  },
+);
 
 test("conservation has no P value below three homologs, all evidence has one", () => {
   for (const homologs of [0, 1, 2])
     for (const order of ORDERS) {
       expect(pValueOf("conservation", 3, "continuous", { homologs, order })).toBeNull();
-      expect(pValueOf("z", 50, "continuous", { homologs, order })).toEqual({ p: 0.005, is: "at most" });
+      expect(pValueOf("z", 50, "continuous", { homologs, order })).toEqual({ p: MIN_P, is: "at most" });
     }
 });
 

@@ -154,7 +154,7 @@ const ScanHelp = () => (
       </dd>
       <dt>P</dt>
       <dd>
-        Share of comparable random matches with at least this z. Values are bounds below 0.005 and above 0.5.
+        Share of comparable random matches with at least this z. Values are bounds below 0.0001 and above 0.5.
       </dd>
       <dt>q</dt>
       <dd>

@@ -107,7 +107,7 @@ export const overallP = ({ overallPValue, overallPValueIs }: MatchScore): PValue
   is: overallPValueIs,
 });
 
-/** `≤ 0.005`. */
+/** `≤ 0.0001`. */
 export function pText({ p, is }: PValue): string {
   if (p === null) return "–";
   const sign = is === "at most" ? "≤\u00A0" : is === "at least" ? "≥\u00A0" : "";
