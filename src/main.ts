@@ -10,6 +10,7 @@ import { doctor } from "./commands/doctor.ts";
 import { elm } from "./commands/elm.ts";
 import { exportFile } from "./commands/export.ts";
 import { farm } from "./commands/farm.ts";
+import { features } from "./commands/features.ts";
 import { helpOfAll } from "./commands/help.ts";
 import { importFile } from "./commands/import.ts";
 import { install, uninstall } from "./commands/install.ts";
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   merge,
   corpus,
   elm,
+  features,
   importFile,
   exportFile,
   user,

@@ -27,6 +27,10 @@ const RULES: Record<string, Rule> = {
     files: ["src/motif/index.ts", ...PLATFORM],
     packages: ["saxes", "typebox", "xmlbuilder2"],
   },
+  "src/scoring/features": {
+    files: ["src/scoring", "src/motif", "src/accounts", ...PLATFORM],
+    packages: ["saxes", "node:"],
+  },
   "src/inventory": {
     files: ["src/accounts", ...PLATFORM],
     packages: ["elysia", "typebox", "hucre", "node:"],

@@ -12,10 +12,12 @@ import {
   type ProteomeTable,
   removeFamilies,
   type Scoring,
+  passesPlaces,
   searchProteome,
+  withRowNotes,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { MATCH_FILTERS, maxQOf } from "./filter-flags.ts";
+import { MATCH_FILTERS, maxQOf, placeFilterOf, warnWithoutFeatures } from "./filter-flags.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
 import { shardOf } from "./shard-flag.ts";
@@ -128,12 +130,16 @@ async function search(call: Call): Promise<void> {
   if (expressions.length + classes.length !== 1)
     throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
   const maxQ = maxQOf(call, HELP);
+  const places = placeFilterOf(call, HELP);
   const selection = await selectionOf(call);
   const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
   const request = await withScoring(call, (scoring, _, { workers }) => {
     const [pattern] = scoring.readPatterns({ regularExpression: expressions, elmIdentifierName: classes });
     if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
-    return { corpus: corpusOf(call, scoring), pattern, model, selection, workers };
+    const corpus = corpusOf(call, scoring);
+    warnWithoutFeatures(call, scoring);
+    const source = { ...scoring.featureSource(), corpusPath: corpus.path };
+    return { corpus, pattern, model, selection, workers, source };
   });
   const progress = progressLine(call.streams.stderr);
   const table = await searchProteome(request, ({ searched, total }) =>
@@ -141,8 +147,9 @@ async function search(call: Call): Promise<void> {
   );
   progress.clear();
   const { head, print } = PROTEOME_FORMS[(call.value("--format") ?? FORMATS[0]) as ProteomeFormName];
-  const rows = table.rows.filter(
-    ({ q, disorder }) =>
+  const rows = withRowNotes(table.rows, request.pattern.name, request.source).filter(
+    ({ q, disorder, notes }) =>
+      passesPlaces(notes, places) &&
       (maxQ === undefined || (q !== null && q <= maxQ)) &&
       (!call.has("--disordered") || disorder > DISORDERED),
   );

@@ -10,7 +10,7 @@ import {
   type Scored,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { MATCH_FILTERS, maxQOf } from "./filter-flags.ts";
+import { MATCH_FILTERS, maxQOf, placeFilterOf, warnWithoutFeatures } from "./filter-flags.ts";
 import { namedBytes } from "./named-file.ts";
 import { printScored, readText, sha256 } from "./print-scored.ts";
 import { progressBar, progressLine } from "./progress.ts";
@@ -55,8 +55,17 @@ export const scan: Command = {
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
     await withScoring(call, async (scoring, _, { workers }) => {
       const questions = scoring.readScan({ fasta, table, names: listOf(call, "--classes") });
+      warnWithoutFeatures(call, scoring);
       const version = scoring.corpora.scoringVersion();
-      const identity = ["scan", questions[0].patterns, scoringModel, format, filter, version];
+      const identity = [
+        "scan",
+        questions[0].patterns,
+        scoringModel,
+        format,
+        filter,
+        version,
+        scoring.features.version(),
+      ];
       const output = outputOf(call, sha256(JSON.stringify(identity), fasta));
       const progress = progressLine(call.streams.stderr);
       const results = scoring.scoreQuestions(questions, {
@@ -66,9 +75,10 @@ export const scan: Command = {
         report: (...at) => progress.show(progressBar(...at)),
       });
       const { head, print } = SCAN_FORMS[format];
+      const annotated = scoring.annotator();
       const printer = {
         head,
-        print: ({ accession, prediction }: Scored) => print({ identifier: accession, prediction }, filter),
+        print: (scored: Scored) => print(annotated(scored), filter),
         tail: () => "",
       };
       await printScored(call, results, printer, output, progress.clear);
@@ -92,5 +102,6 @@ function filterOf(call: Call): ScanFilter {
     ...(types.length > 0 ? { types: types as ClassType[] } : {}),
     ...(call.has("--disordered") ? { disordered: true } : {}),
     ...(maxQ === undefined ? {} : { maxQ }),
+    ...placeFilterOf(call, HELP),
   };
 }

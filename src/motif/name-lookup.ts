@@ -33,3 +33,48 @@ function placeOf(words: string): number {
   const place = KNOWN_SPECIES.findIndex(({ taxon }) => words.includes(` ${taxon} `));
   return place < 0 ? KNOWN_SPECIES.length : place;
 }
+
+/** A protein that an identifier from elsewhere denotes. */
+export interface IdentifiedProtein {
+  index: number;
+  /** Whether the identifier is of another version or isoform, whose sequence may differ. */
+  form: "same" | "version" | "isoform";
+}
+
+/**
+ * The protein with this accession or entry name (`P04637`, `sp|P04637|P53_HUMAN`, `P53_HUMAN`); else another version
+ * (`NP_000537.2` for `NP_000537.3`) or the canonical sequence of an isoform (`P04637` for `P04637-2`). Genes are not tried.
+ */
+export function identifyProtein(corpus: Corpus, identifier: string): IdentifiedProtein | null {
+  const { accession, entryName } = readHeader(identifier);
+  const index = [identifier, accession].map((name) => corpus.findAccession(name)).find((one) => one >= 0);
+  if (index !== undefined) return { index, form: "same" };
+  for (const name of [entryName, accession]) {
+    const [found] = name?.includes("_") ? exactly(corpus.names.entryNames, name.toLowerCase()) : [];
+    if (found !== undefined) return { index: found, form: "same" };
+  }
+  return otherVersion(corpus, accession) ?? canonicalProtein(corpus, accession);
+}
+
+function otherVersion(corpus: Corpus, accession: string): IdentifiedProtein | null {
+  const [, stem] = /^(.+?)\.\d+$/.exec(accession) ?? [];
+  const index = stem === undefined ? -1 : corpus.findAccession(stem);
+  if (index >= 0) return { index, form: "same" };
+  const other = ofAnyVersion(corpus, stem ?? accession);
+  return other < 0 ? null : { index: other, form: stem === undefined ? "same" : "version" };
+}
+
+function canonicalProtein(corpus: Corpus, accession: string): IdentifiedProtein | null {
+  const [, canonical, isoform] = /^([A-Z0-9]{6,10})-(\d+)$/.exec(accession) ?? [];
+  const index = canonical === undefined ? -1 : corpus.findAccession(canonical);
+  return index < 0 ? null : { index, form: isoform === "1" ? "same" : "isoform" };
+}
+
+/** The protein whose accession is a stem and a version, or -1. */
+function ofAnyVersion(corpus: Corpus, stem: string): number {
+  const { count, key, proteins } = corpus.names.accessions;
+  const place = firstNotBelow(count, key, `${stem}.`);
+  const isVersion =
+    place < count && key(place).startsWith(`${stem}.`) && /^\.\d+$/.test(key(place).slice(stem.length));
+  return isVersion ? proteins(place, place + 1)[0] : -1;
+}

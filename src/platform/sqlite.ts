@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
 import { createDirectory, createFile } from "./owned-file.ts";
@@ -361,4 +361,27 @@ export function lockDirectory(directory: string, patience = 0): DirectoryLock {
     "already_running",
     `Another labd server uses the data directory ${directory}. Stop it first, or name another with --data-dir.`,
   );
+}
+
+/**
+ * A new database that one process fills and nobody changes afterwards; it has no log, so that a crash leaves it unusable.
+ * Finish it with `closeStore`, then give it its name.
+ */
+export function createStore(path: string, schema: string): Database {
+  const store = new Database(createFile(path), { strict: true });
+  store.run("PRAGMA journal_mode = OFF");
+  store.run("PRAGMA synchronous = OFF");
+  store.run(schema);
+  store.run("BEGIN");
+  return store;
+}
+
+/** Commits, with what `index` creates, and writes everything to the disk. */
+export function closeStore(store: Database, index: string): void {
+  store.run(index);
+  store.run("COMMIT");
+  store.close(true);
+  const file = openSync(store.filename, "r+");
+  fsyncSync(file);
+  closeSync(file);
 }

@@ -16,9 +16,17 @@ import {
   type ScanRequest,
 } from "./batch/questions.ts";
 import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
-import { type AlignmentRequest, type BatchOptions, scoreAlignment, scoreQuestions } from "./batch/score.ts";
+import {
+  type AlignmentRequest,
+  type BatchOptions,
+  scoreAlignment,
+  type Scored,
+  scoreQuestions,
+} from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
+import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
+import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
@@ -69,6 +77,18 @@ export {
 } from "./corpus/motif-classes.ts";
 export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./api/scan.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
+export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
+export type { FeatureSource, MatchNotes, ResultFeatures } from "./features/annotation.ts";
+export {
+  type FeatureFileInfo,
+  type FeatureFiles,
+  FLAGS,
+  type Flag,
+  type Flagged,
+} from "./features/feature-files.ts";
+export { withRowNotes } from "./features/row-notes.ts";
+export { FEATURE_FORMAT_NAMES, FEATURE_FORMATS, type FeatureFormatName } from "./features/formats.ts";
+export { passesPlaces, type PlaceFilter } from "./api/ranked-columns.ts";
 export { buildFamilies, type BuildPlan, planBuild } from "./proteome/build.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./proteome/families-file.ts";
 export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
@@ -126,6 +146,12 @@ export async function openScoring(options: ScoringOptions) {
   const { database, clock, maxQueryLength = 40_000 } = options;
   const corpora = new Corpora(options.dataDirectory, database, clock);
   const classes = new MotifTables(database, clock);
+  const features = featureFilesIn(options.dataDirectory);
+  const featureSource = (): FeatureSource => ({
+    dataDirectory: options.dataDirectory,
+    corpusPath: corpora.active()?.path ?? null,
+    synonyms: classes.synonyms(),
+  });
   const store = openStore(options, corpora);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
@@ -137,7 +163,7 @@ export async function openScoring(options: ScoringOptions) {
     maxQueryLength,
     requireWritable: options.requireWritable,
   });
-  const http = openRoutes(options, { corpora, classes, handlers, maxQueryLength });
+  const http = openRoutes(options, { corpora, classes, handlers, maxQueryLength, featureSource });
   ({ notifyWatchers } = http);
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
@@ -146,6 +172,29 @@ export async function openScoring(options: ScoringOptions) {
     reject: http.reject,
     corpora,
     classes,
+    /** What imported files say of proteins. */
+    features,
+    /** Where the features are, for the search of a proteome. */
+    featureSource,
+    /** Predictions with what is known at their matches. */
+    annotator() {
+      const source = featureSource();
+      return ({ accession, prediction }: Scored) => withNotes({ identifier: accession, prediction }, source);
+    },
+    /** Imports features of proteins of the corpus in use. @throws Problem invalid_request, not_found without a corpus */
+    importFeatures(request: Omit<FeatureImport, "corpus">) {
+      if (!corpora.active())
+        throw new Problem(
+          "not_found",
+          "There is no corpus whose proteins could have features. Add one first.",
+        );
+      return importFeatures(
+        { ...request, corpus: corpora.openActive() },
+        { files: features, database, clock },
+      );
+    },
+    /** Removes an imported file of features. @throws Problem not_found */
+    removeFeatures: (name: string) => features.remove(name, database, clock),
     /** Number of jobs by state. */
     counts: () => store.counts(),
     /** When the job that has waited longest was submitted, in milliseconds since 1970-01-01 UTC; null if none waits. */
@@ -181,6 +230,7 @@ export async function openScoring(options: ScoringOptions) {
     async close(): Promise<void> {
       http.close();
       await workers.close();
+      features.close();
     },
   };
 }
@@ -284,7 +334,13 @@ function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {
 
 function openRoutes(
   options: ScoringOptions,
-  services: { corpora: Corpora; classes: MotifTables; handlers: Handlers; maxQueryLength: number },
+  services: {
+    corpora: Corpora;
+    classes: MotifTables;
+    handlers: Handlers;
+    maxQueryLength: number;
+    featureSource: () => FeatureSource;
+  },
 ) {
   const { log, namespace, maxMessageBytes, clientOf = () => "" } = options;
   const {

@@ -13,6 +13,7 @@ export const HELP_GROUPS: readonly { title: string; topics: readonly HelpTopic[]
       { name: "biologist", title: "Score a motif" },
       { name: "batches", title: "Score many proteins on many machines" },
       { name: "motif-classes", title: "Motif classes" },
+      { name: "features", title: "Known features" },
       { name: "method", title: "The method" },
       { name: "quality", title: "Quality of the score" },
     ],

@@ -61,7 +61,7 @@ async function whileUnlocked(running: Promise<Outcome>): Promise<Outcome> {
 /** Rows by column. */
 const rowsOf = (tsv: string): Record<string, string>[] => {
   const [head, ...rows] = tsv
-    .trimEnd()
+    .replace(/\n$/, "")
     .split("\n")
     .map((line) => line.split("\t"));
   return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
@@ -169,6 +169,30 @@ test("takes the protein of the organism that a gene names", () => {
   expect(select("bos taurus")).toEqual(["P00003"]);
   expect(() => select("9606", "Q00001")).toThrow("no such accession");
   expect(() => select("7227")).toThrow('is of "7227"');
+});
+
+test("names known instances and domains, and filters by them", async () => {
+  const all = rowsOf((await run(["search", "--pattern", "P..P"])).stdout);
+  const { protein, start, end } = all.find((row) => Number(row.start) > 20)!;
+  const stdin =
+    `"Accession"\t"ELMIdentifier"\t"Primary_Acc"\t"Start"\t"End"\t"InstanceLogic"\n` +
+    `"ELMI1"\t"LIG_ANY"\t"${protein}"\t"${start}"\t"${end}"\t"true positive"\n`;
+  await labd(["features", "add", "-", "--name", "elm"], { env, stdin });
+  const bed = `${protein}\t${Number(start) - 1}\t${end}\tdomain\n`;
+  await labd(["features", "add", "-", "--name", "bed"], { env, stdin: bed });
+  const known = rowsOf((await run(["search", "--pattern", "P..P", "--known"])).stdout);
+  expect(known.map((row) => [row.protein, row.start, row.known_instance])).toContainEqual([
+    protein,
+    start,
+    "ELMI1",
+  ]);
+  const inside = rowsOf((await run(["search", "--pattern", "P..P", "--inside-domains"])).stdout);
+  expect(inside.every((row) => row.protein === protein && row.domains === "domain")).toBe(true);
+  const outside = rowsOf((await run(["search", "--pattern", "P..P", "--outside-domains"])).stdout);
+  expect(inside.length).toBeGreaterThan(0);
+  expect(outside.length + inside.length).toBe(all.length);
+  expect((await run(["search", "--pattern", "P..P", "--known", "--unknown"])).code).toBe(64);
+  for (const name of ["elm", "bed"]) await labd(["features", "remove", name], { env });
 });
 
 test("rejects an altered file, and builds its families again after its removal", async () => {

@@ -10,7 +10,7 @@ const TABLE = join(import.meta.dir, "../fixtures/elm-classes.tsv");
 
 const rowsOf = (tsv: string): Record<string, string>[] => {
   const [head, ...rows] = tsv
-    .trimEnd()
+    .replace(/\n$/, "")
     .split("\n")
     .map((line) => line.split("\t"));
   return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));

@@ -61,10 +61,10 @@ async function call(
   return answer;
 }
 
-test("documents twelve operations, each with a name, a summary, a tag and responses", () => {
+test("documents thirteen operations, each with a name, a summary, a tag and responses", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  expect(operations.length).toBe(12);
-  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(12);
+  expect(operations.length).toBe(13);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(13);
   for (const { summary, tags, responses, parameters = [], requestBody } of operations) {
     if (requestBody) expect(Object.keys(requestBody.content!)).toEqual(["application/json"]);
     expect(summary).toMatch(/\S/);
@@ -95,10 +95,12 @@ describe("every operation responds as documented:", () => {
       await call(service, "GET", "/jobs/{id}/result", { id, headers: { Accept: "image/png" } });
       for (const format of ["json", "tsv", "gff3"])
         await call(service, "GET", "/jobs/{id}/scan", { id, query: `?format=${format}` });
+      await call(service, "GET", "/jobs/{id}/features", { id });
     }
     const { id } = (await call(waiting, "POST", "/jobs", { body: example })).json;
     await call(waiting, "GET", "/jobs/{id}/result", { id });
     await call(waiting, "GET", "/jobs/{id}/scan", { id });
+    await call(waiting, "GET", "/jobs/{id}/features", { id });
     await call(waiting, "POST", "/jobs", { body: example });
     const headers = { "Idempotency-Key": "1" };
     for (const identifier of ["a", "b"])
@@ -111,6 +113,7 @@ describe("every operation responds as documented:", () => {
     await call(service, "GET", "/jobs/{id}", { id: old.id });
     await call(service, "GET", "/jobs/{id}/result", { id: old.id });
     await call(service, "GET", "/jobs/{id}/scan", { id: old.id });
+    await call(service, "GET", "/jobs/{id}/features", { id: old.id });
     await call(service, "POST", "/jobs", { body: "{" });
     await call(service, "POST", "/jobs", { body: { identifier: "x".repeat(100_001) } });
     await call(service, "POST", "/jobs", { body: "", headers: { "Content-Type": "text/plain" } });
@@ -119,6 +122,7 @@ describe("every operation responds as documented:", () => {
       ["DELETE", ""],
       ["GET", "/result"],
       ["GET", "/scan"],
+      ["GET", "/features"],
       ["GET", "/events"],
     ]) {
       await call(service, method, `/jobs/{id}${end}`, { id: "none" });
@@ -176,6 +180,7 @@ describe("every operation responds as documented:", () => {
         ),
       ]);
     expect(Object.fromEntries(unseen.filter(([, statuses]) => statuses.length > 0))).toEqual({
+      getScoringFeatures: ["503"],
       getScoringResult: ["503"],
       getScoringScan: ["503"],
       watchScoringJob: ["503"],

@@ -10,6 +10,7 @@ const task = (more: Partial<PrintTask> = {}): PrintTask => ({
   parts,
   identifier,
   as: { form: "tsv", match: undefined },
+  source: { dataDirectory: "/nowhere", corpusPath: null, synonyms: [] },
   ...more,
 });
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -18,7 +19,11 @@ test("prints every form as the main thread does, several at once", async () => {
   const printed = await Promise.all(
     RESULT_FORM_NAMES.map(async (form) => decoded(await printInThread(task({ as: { form, match: 1 } })))),
   );
-  expect(printed).toEqual(RESULT_FORM_NAMES.map((form) => RESULT_FORMS[form].print(SAMPLE, 1)));
+  expect(printed).toEqual(
+    RESULT_FORM_NAMES.map((form) =>
+      (RESULT_FORMS[form].print as (report: typeof SAMPLE, match: number) => string)(SAMPLE, 1),
+    ),
+  );
   const scan = decoded(await printInThread(task({ as: { scan: "tsv", filter: { maxQ: 1 } } })));
   expect(scan).toBe(SCAN_FORMS.tsv.head + SCAN_FORMS.tsv.print(SAMPLE, { maxQ: 1 }));
 }, 60_000);

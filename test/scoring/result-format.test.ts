@@ -14,7 +14,7 @@ import type { PredictionReport } from "../../src/scoring/contract/prediction.ts"
 import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
 import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
-import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
+import { COLUMNS, NOTE_NAMES } from "../../src/scoring/api/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 // A busy machine takes its time.
@@ -49,12 +49,12 @@ describe("rows", () => {
   test("rows have every column, whatever the names contain", () => {
     expect(lines.pop()).toBe("");
     expect(lines.length).toBe(5);
-    for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
+    for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length + NOTE_NAMES.length);
   });
 
   test("rows name a query without an identifier, and list a pattern without a match", () => {
     expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(
-      `query\tLIG_SH3_1${"\t".repeat(10)}no match\t\t\t\t\t`,
+      `query\tLIG_SH3_1${"\t".repeat(10)}no match\t\t\t\t\t\t\t`,
     );
   });
 });

@@ -137,3 +137,63 @@ test("results of earlier versions, which lack overall verdicts, are listed witho
   const [match] = scanOf({ identifier: "", prediction: earlier }).matches;
   expect(match).toMatchObject({ overallPValue: null, q: null, label: null, isDisordered: null });
 });
+
+test("matches say what imported features know of them, and filters use it", async () => {
+  expect(scan.matches[0].notes).toBeNull();
+  const before = (await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text;
+  const row = (id: string, accession: string, start: number, end: number, logic = "true positive") =>
+    `"${id}"\t"DEG"\t"DEG_MDM2_SWIB_1"\t"${accession}"\t"${start}"\t"${end}"\t"${logic}"\n`;
+  // The MDM2 degron of p53: 19-26 in human, 22-29 in mouse (P02340); PMID 8875929.
+  const source =
+    `"Accession"\t"ELMType"\t"ELMIdentifier"\t"Primary_Acc"\t"Start"\t"End"\t"InstanceLogic"\n` +
+    row("ELMI1", "P04637", 17, 27) +
+    row("ELMI2", "P02340", 22, 29) +
+    row("ELMI3", "P04637", 90, 97) +
+    row("ELMI4", "Q9TTA1", 19, 26, "false positive");
+  await service.scoring.importFeatures({ source, name: "elm" });
+  const gff = ["domain\t102\t292", "modified residue\t20\t20", "variant\t900\t900"].map(
+    (place) => `P04637\tUniProtKB\t${place}\t.\t.\t.\tNote=Phosphoserine\n`,
+  );
+  await service.scoring.importFeatures({ source: gff.join(""), name: "gff" });
+
+  const noted = await show("");
+  expect(() => parse(schema(ScanSchema), noted)).not.toThrow();
+  const best = noted.matches.find(({ motif }) => motif === "MDM2-SWIB")!;
+  expect(best.notes).toMatchObject({
+    instances: [{ id: "ELMI1", start: 17 }],
+    domains: [],
+    phosphosite: 0,
+    sentence: "This is ELMI1, a known instance of DEG_MDM2_SWIB_1; also annotated in Mus musculus (ELMI2).",
+  });
+  // Other classes at the same place are no instances.
+  expect(noted.matches.filter(({ notes }) => notes!.instances.length > 0)).toEqual([best]);
+  expect((await show("known=true")).matches).toEqual([best]);
+  expect((await show("known=false")).matches).toEqual(noted.matches.filter((match) => match !== best));
+  const inside = await show("domain=inside");
+  expect(inside.matches.length).toBeGreaterThan(3);
+  for (const { start, end } of inside.matches) expect(start >= 102 - 10 && end <= 292 + 10).toBe(true);
+  expect((await show("domain=outside")).matches.length).toBe(noted.matches.length - inside.matches.length);
+  for (const { start, end, notes } of (await show("phosphosite=5")).matches) {
+    expect(notes!.phosphosite).toBe(Math.max(0, start - 20, 20 - end));
+    expect(notes!.phosphosite).toBeLessThanOrEqual(5);
+  }
+  expect((await service.ask("GET", `/jobs/${job}/scan?phosphosite=-1`)).status).toBe(400);
+
+  const { json } = await service.ask("GET", `/jobs/${job}/features`);
+  expect(json).toMatchObject({ protein: "P04637", flagged: { length: 1 } });
+  expect(json.features).toHaveLength(4);
+  expect(json.notes[best.number - 1]).toEqual(best.notes);
+  const rows = (await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text.split("\n");
+  expect(rows.find((line) => line.includes("FSDLWKLL"))).toEndWith(
+    "\tELMI1\tTupaia belangeri Q9TTA1 ELMI4 (false positive), Mus musculus P02340 ELMI2",
+  );
+  const gff3 = (await service.ask("GET", `/jobs/${job}/result?format=gff3`)).text;
+  expect(gff3).toContain(
+    "known_instance=ELMI1;also_annotated_in=Tupaia belangeri Q9TTA1 ELMI4 (false positive)%2C Mus",
+  );
+  // Scores do not depend on features.
+  const scores = (lines: string[]) => lines.map((line) => line.split("\t").slice(0, 17));
+  expect(scores(rows)).toEqual(scores(before.split("\n")));
+  for (const name of ["elm", "gff"]) service.scoring.removeFeatures(name);
+  expect((await show("")).matches[0].notes).toBeNull();
+});

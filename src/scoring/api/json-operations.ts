@@ -12,6 +12,7 @@ import {
   ProteinsSchema,
 } from "./json-schemas.ts";
 import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "./scan.ts";
+import { FeaturesSchema } from "./feature-schemas.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
 
 /** The operations of the JSON service in the OpenAPI document; parameters and bodies come from the schemas of the routes. */
@@ -103,6 +104,17 @@ export const SCAN = {
         ]),
       ) as Record<string, { schema: object }>,
     },
+    ...errorResponses(400, 404, 409, 410, 503),
+  },
+};
+export const FEATURES = {
+  operationId: "getScoringFeatures",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Get what is known about the query of a job and its matches",
+  description:
+    "Imported features of the protein with the query's sequence, and for each match the known instances, also those at the same place of aligned homologs. Scores do not depend on them. Empty if nothing is imported.",
+  responses: {
+    200: json("The features.", FeaturesSchema),
     ...errorResponses(400, 404, 409, 410, 503),
   },
 };

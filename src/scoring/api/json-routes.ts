@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { Elysia } from "elysia";
-import type { Static } from "typebox";
 import {
   type Corpus,
   didYouMean,
@@ -12,13 +11,13 @@ import {
   suggestPatterns,
 } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
-import { paced } from "../../platform/byte-budget.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { singlePage } from "../../platform/page.ts";
 import { Problem } from "../../problem.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
+import type { FeatureSource } from "../features/annotation.ts";
 import type { JobRequest } from "../jobs/job.ts";
 import type { Handlers } from "./handlers.ts";
 import { JobEvents } from "./job-events.ts";
@@ -32,21 +31,9 @@ import {
   omitNulls,
   PatternRequest,
   ProteinParameters,
-  ResultParameters,
-  ScanParameters,
   Submission,
 } from "./json-schemas.ts";
-import { printInThread } from "./print-thread.ts";
-import {
-  chooseForm,
-  type PrintTask,
-  printResult,
-  type ResultFormName,
-  RESULT_FORMS,
-  STORED_FORMS,
-} from "./result-format.ts";
-import { SCAN_FORMS } from "./scan.ts";
-import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
+import { API, NO_STORE, resultRoutes } from "./result-routes.ts";
 import { findProteins } from "../corpus/find-proteins.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
@@ -60,12 +47,10 @@ interface JsonOptions {
   requireUser: (request: Request) => void;
   /** @throws Problem forbidden for callers that may not start or cancel jobs */
   requireWriter: (request: Request) => void;
+  featureSource: () => FeatureSource;
   /** Residues that a query may have. */
   maxQueryLength: number;
 }
-
-const API = "/api/scoring";
-const NO_STORE = { "Cache-Control": "no-store" };
 
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
@@ -117,21 +102,6 @@ export function jsonRoutes(options: JsonOptions) {
       { params: JobId, query: NoParameters, detail: operations.CANCEL },
     )
     .get(
-      `${API}/jobs/:id/result`,
-      async ({ params: { id }, query, request }) => {
-        const form = query.format ?? chooseForm(request.headers.get("accept"));
-        const response = await resultResponse(handlers, id, { form, match: query.match, request });
-        return requireResponse(response, handlers, id);
-      },
-      { params: JobId, query: ResultParameters, detail: operations.RESULT },
-    )
-    .get(
-      `${API}/jobs/:id/scan`,
-      async ({ params: { id }, query }) =>
-        requireResponse(await scanResponse(handlers, id, query), handlers, id),
-      { params: JobId, query: ScanParameters, detail: operations.SCAN },
-    )
-    .get(
       `${API}/jobs/:id/events`,
       ({ params, request, requestContext }) =>
         streamEvents(events, options, { id: params.id, request, baseUrl: requestContext.baseUrl }),
@@ -143,6 +113,7 @@ export function jsonRoutes(options: JsonOptions) {
       query: NoParameters,
       detail: operations.PATTERN,
     })
+    .use(resultRoutes(options))
     .use(referenceRoutes(context));
   return { routes, notifyWatchers: () => events.checkSoon(), close: () => events.close() };
 }
@@ -212,64 +183,6 @@ function referenceRoutes({ corpora, classes, corpus, requireUser }: JsonOptions 
       ({ params, request }) => calibrationOf(request, corpusWith(params.id)),
       { transform: guard, params: CorpusHash, query: NoParameters, detail: operations.CALIBRATION },
     );
-}
-
-/** The result as it is stored, or else printed; null until the job has ended. */
-async function resultResponse(
-  handlers: Handlers,
-  id: string,
-  { form, match, request }: { form: ResultFormName; match: number | undefined; request: Request },
-): Promise<Response | null> {
-  const { contentType, extension } = RESULT_FORMS[form];
-  const headers = {
-    ...NO_STORE,
-    "Content-Type": contentType,
-    "Content-Disposition": `inline; filename="${id}.${extension}"`,
-    Vary: "Accept",
-  };
-  if (form === "json" || form === "xml") {
-    const result = handlers.getResult(id, form);
-    if (!result) return null;
-    const [head, tail] = STORED_FORMS[form];
-    const gzip = isSentInGzip(result, request);
-    if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
-    return new Response(bodyOf(result, { head, tail, gzip }), { headers });
-  }
-  const found = handlers.getPrediction(id);
-  if (!found) return null;
-  return printed({ ...found, as: { form, match } }, headers);
-}
-
-/** Long results are printed in a thread. */
-const printed = async (task: PrintTask, headers: HeadersInit): Promise<Response> =>
-  new Response(paced(task.parts.length > 1 ? await printInThread(task) : printResult(task)), { headers });
-
-/** The matches in the order of a scan; null until the job has ended. */
-async function scanResponse(
-  handlers: Handlers,
-  id: string,
-  { format = "json", type, label, best, disordered, max_q: maxQ }: Static<typeof ScanParameters>,
-): Promise<Response | null> {
-  const found = handlers.getPrediction(id);
-  if (!found) return null;
-  const filter = { types: type, labels: label, best, disordered, maxQ };
-  const { contentType, extension } = SCAN_FORMS[format];
-  return printed(
-    { ...found, as: { scan: format, filter } },
-    {
-      ...NO_STORE,
-      "Content-Type": contentType,
-      "Content-Disposition": `inline; filename="${id}.scan.${extension}"`,
-    },
-  );
-}
-
-/** @throws Problem not_finished */
-function requireResponse(response: Response | null, handlers: Handlers, id: string): Response {
-  if (response) return response;
-  const { state } = handlers.job(id);
-  const headers = { "Retry-After": "1" };
-  throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
 }
 
 /** @throws Problem unsupported_media_type */

@@ -6,7 +6,7 @@ import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
 import { CorpusFields, count, fraction, list, number, object, text } from "../contract/prediction.ts";
 import { STATES, type State } from "../jobs/job.ts";
-import { FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
+import { FILTER_DOMAINS, FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
 
 /** Patterns and motif classes per job, each: more than all classes together. */
@@ -341,6 +341,19 @@ export const ScanParameters = textSchema(
         Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
       ),
       max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
+      domain: Type.Optional(
+        oneOf(FILTER_DOMAINS, "Only matches inside, or outside, the imported domains of the protein."),
+      ),
+      phosphosite: Type.Optional(
+        Type.Integer({
+          description: "Only matches with an imported phosphosite at most so many residues away.",
+          minimum: 0,
+          maximum: 1000,
+        }),
+      ),
+      known: Type.Optional(
+        Type.Boolean({ description: "true: only matches that are known instances; false: only others." }),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -1,7 +1,7 @@
 import type { Prediction } from "../../motif/index.ts";
 import { encodePrediction } from "../contract/encode.ts";
 import { XML_DECLARATION } from "../contract/xml-text.ts";
-import type { PredictionReport } from "../contract/prediction.ts";
+import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
 import { Problem } from "../../problem.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
@@ -18,7 +18,7 @@ interface ResultForm {
   extension: string;
   sentence: string;
   /** @param match number of the alignment to print, from 1; only for alignments */
-  print(report: PredictionReport, match?: number): string;
+  print(report: AnnotatedReport, match?: number): string;
 }
 
 /** Text before and after the stored bytes of the forms in which predictions are stored. */
@@ -104,13 +104,22 @@ export interface PrintTask {
         /** Number of the alignment to print, from 1. */
         match: number | undefined;
       }
-    | { scan: ScanFormName; filter: ScanFilter };
+    | { scan: ScanFormName; filter: ScanFilter }
+    /** What is known of the query and its matches, as JSON. */
+    | { features: true };
+  /** Where features of proteins are. */
+  source: FeatureSource;
 }
 
 /** The text of a stored result. */
-export function printResult({ parts, identifier, as }: PrintTask): string {
-  const report = { identifier, prediction: JSON.parse(unpackText(parts)) as Prediction };
-  if ("form" in as) return RESULT_FORMS[as.form].print(report, as.match);
+export function printResult({ parts, identifier, as, source }: PrintTask): string {
+  const plain = { identifier, prediction: JSON.parse(unpackText(parts)) as Prediction };
+  if ("features" in as) return JSON.stringify(annotate(plain, source));
+  const report = withNotes(plain, source);
+  if ("form" in as) {
+    const form: ResultForm = RESULT_FORMS[as.form];
+    return form.print(report, as.match);
+  }
   const { head, print } = SCAN_FORMS[as.scan];
   return head + print(report, as.filter);
 }

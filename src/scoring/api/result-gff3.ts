@@ -1,6 +1,6 @@
 import type { MatchScore, PatternScores } from "../../motif/index.ts";
-import type { PredictionReport } from "../contract/prediction.ts";
-import { patternName, printDecimal, queryName } from "./result-rows.ts";
+import type { AnnotatedReport } from "../features/annotation.ts";
+import { NOTE_CELLS, NOTE_NAMES, patternName, printDecimal, queryName } from "./result-rows.ts";
 
 export const GFF3_HEADER = "##gff-version 3\n";
 
@@ -8,14 +8,19 @@ export const GFF3_HEADER = "##gff-version 3\n";
  * One feature per match (GFF3 1.26, Sequence Ontology), of type `polypeptide_motif` (SO:0001067); the score is the
  * conservation score. Without the header line, so that several queries fit into one file.
  */
-export function printFeatures(report: PredictionReport): string {
-  const { identifier, prediction } = report;
+export function printFeatures({ identifier, prediction, notes }: AnnotatedReport): string {
+  let number = 0;
   const sequence = escapeSequence(queryName(identifier));
   const source = escapeAttribute(prediction.method);
   const features = prediction.patterns.flatMap((pattern) =>
     pattern.matches.map((match) => {
       const { start, end, score } = match;
-      return featureLine({ sequence, source, start, end, score }, attributesOf(pattern, match));
+      const known = notes?.[number++];
+      const attributes = known ? NOTE_NAMES.map((name) => [name, NOTE_CELLS[name](known)] as const) : [];
+      return featureLine(
+        { sequence, source, start, end, score },
+        attributesOf(pattern, match).concat(attributes),
+      );
     }),
   );
   return regionLine(sequence, prediction.queryLength) + features.join("");
@@ -47,7 +52,7 @@ export function featureLine(
   return `${columns.join("\t")}\n`;
 }
 
-export const printGff3 = (report: PredictionReport): string => GFF3_HEADER + printFeatures(report);
+export const printGff3 = (report: AnnotatedReport): string => GFF3_HEADER + printFeatures(report);
 
 /** The extent of a sequence, whose name is escaped. */
 export const regionLine = (sequence: string, length: number): string =>

@@ -1,4 +1,5 @@
 import type { PredictionReport } from "../contract/prediction.ts";
+import { type AnnotatedReport, instanceName, type MatchNotes } from "../features/annotation.ts";
 
 export const COLUMNS = [
   "query",
@@ -36,40 +37,66 @@ export const patternName = ({ name, expression }: { name: string | null; express
  * One row per match, without the header: start and end from 1, numbers with at most four decimals, empty if missing. A
  * pattern without a match has one row. Control characters become spaces, because the format cannot escape them.
  */
-export function printRows({ identifier, prediction }: PredictionReport): string {
+export const printRows = (report: PredictionReport): string =>
+  printTsv(rowsOf(report).map(({ cells }) => cells));
+
+/** The rows, each with the number of its match, from 1; 0 for a pattern without a match. */
+function rowsOf({ identifier, prediction }: PredictionReport): { cells: string[]; number: number }[] {
   const query = queryName(identifier);
-  const rows = prediction.patterns.flatMap((pattern): string[][] => {
+  let number = 0;
+  return prediction.patterns.flatMap((pattern) => {
     const named = patternName(pattern);
     if (pattern.matches.length === 0) {
-      return [[query, named, ...COLUMNS.slice(2).map((column) => (column === "verdict" ? NO_MATCH : ""))]];
+      const cells = COLUMNS.slice(2).map((column) => (column === "verdict" ? NO_MATCH : ""));
+      return [{ cells: [query, named, ...cells], number: 0 }];
     }
-    return pattern.matches.map((match) => [
-      query,
-      named,
-      String(match.start),
-      String(match.end),
-      match.text,
-      String(match.homologs),
-      printDecimal(match.effectiveHomologs),
-      printDecimal(match.score),
-      printDecimal(match.expected),
-      printDecimal(match.z),
-      printDecimal(match.pValue),
-      match.verdict,
-      printDecimal(match.kept),
-      printDecimal(match.overallPValue),
-      match.overallVerdict ?? "",
-      match.pValueIs ?? "",
-      match.overallPValueIs ?? "",
-    ]);
+    return pattern.matches.map((match) => ({
+      number: ++number,
+      cells: [
+        query,
+        named,
+        String(match.start),
+        String(match.end),
+        match.text,
+        String(match.homologs),
+        printDecimal(match.effectiveHomologs),
+        printDecimal(match.score),
+        printDecimal(match.expected),
+        printDecimal(match.z),
+        printDecimal(match.pValue),
+        match.verdict,
+        printDecimal(match.kept),
+        printDecimal(match.overallPValue),
+        match.overallVerdict ?? "",
+        match.pValueIs ?? "",
+        match.overallPValueIs ?? "",
+      ],
+    }));
   });
-  return printTsv(rows);
 }
 
 export const printTsv = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
 
-export const printTable = (report: PredictionReport): string => HEADER_ROW + printRows(report);
+/** What is known at a match, as columns and attributes. */
+export const NOTE_CELLS = {
+  known_instance: ({ instances }) => instances.map(instanceName).join(", "),
+  also_annotated_in: ({ homologs }) =>
+    homologs
+      .map((one) => `${one.organism ?? one.accession} ${one.accession} ${instanceName(one)}`)
+      .join(", "),
+} as const satisfies Record<string, (notes: MatchNotes) => string>;
+type NoteName = keyof typeof NOTE_CELLS;
+export const NOTE_NAMES = Object.keys(NOTE_CELLS) as NoteName[];
+
+/** The rows of a job's result below a header, with what is known at each match. */
+export function printTable(report: AnnotatedReport): string {
+  const rows = rowsOf(report).map(({ cells, number }) => {
+    const notes = report.notes?.[number - 1];
+    return cells.concat(NOTE_NAMES.map((name) => (notes ? NOTE_CELLS[name](notes) : "")));
+  });
+  return printTsv([[...COLUMNS, ...NOTE_NAMES], ...rows]);
+}
 
 /** A number with at most four decimals; empty for null, and for a field that predictions of earlier versions lack. */
 export function printDecimal(value: number | null | undefined): string {

@@ -11,13 +11,20 @@ import {
   number,
   object,
   PREDICTION_CHOICES,
-  type PredictionReport,
   text,
 } from "../contract/prediction.ts";
 import { CLASS_TYPE_NAMES, CLASS_TYPES, type ClassType, classTypeOf } from "../corpus/motif-classes.ts";
-import { type Column, rankedColumns } from "./ranked-columns.ts";
+import type { AnnotatedReport, MatchNotes } from "../features/annotation.ts";
+import { NotesSchema } from "./feature-schemas.ts";
+import {
+  type Column,
+  passesPlaces,
+  placeColumns,
+  type PlaceFilter,
+  rankedColumns,
+} from "./ranked-columns.ts";
 import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "./result-gff3.ts";
-import { patternName, printTsv, queryName } from "./result-rows.ts";
+import { NOTE_CELLS, NOTE_NAMES, patternName, printTsv, queryName } from "./result-rows.ts";
 
 /** The matches of a prediction for many motif classes, as one ranked list. */
 
@@ -52,6 +59,7 @@ const ScanMatchSchema = object(
     isDisordered: nullable(Type.Boolean({ description: `Whether the mean disorder exceeds ${DISORDERED}.` })),
     group: count("Matches that overlap by half of the shorter one have the same number, from 1."),
     isBest: Type.Boolean({ description: "Whether it is the best match of its group." }),
+    notes: nullable(NotesSchema),
   },
   "A match.",
 );
@@ -77,10 +85,11 @@ export type Scan = Static<typeof ScanSchema>;
 
 /** What matches can be filtered by; `other` are expressions and classes of unknown type. */
 export const FILTER_TYPES = [...CLASS_TYPE_NAMES, "other"] as const;
+export const FILTER_DOMAINS = ["inside", "outside"] as const;
 export const FILTER_LABELS = [...PREDICTION_CHOICES.OverallVerdict, "not scored"] as const;
 
 /** Limits the listed matches; q-values are those of all matches. */
-export interface ScanFilter {
+export interface ScanFilter extends PlaceFilter {
   types?: readonly (typeof FILTER_TYPES)[number][] | undefined;
   labels?: readonly (typeof FILTER_LABELS)[number][] | undefined;
   /** true: only the best match of each group. */
@@ -90,9 +99,9 @@ export interface ScanFilter {
   maxQ?: number | undefined;
 }
 
-export function scanOf({ identifier, prediction }: PredictionReport, filter: ScanFilter = {}): Scan {
+export function scanOf({ identifier, prediction, notes }: AnnotatedReport, filter: ScanFilter = {}): Scan {
   const { method, queryLength, corpus, homologs, patterns, alignment, warnings } = prediction;
-  const matches = rankMatches(prediction).map(scanMatch);
+  const matches = rankMatches(prediction).map((row) => scanMatch(row, notes?.[row.number - 1] ?? null));
   return {
     identifier,
     method,
@@ -112,7 +121,8 @@ export function scanOf({ identifier, prediction }: PredictionReport, filter: Sca
   };
 }
 
-function scanMatch({ number, pattern, match, q, label, group, isBest, disorder }: RankedMatch): ScanMatch {
+function scanMatch(row: RankedMatch, notes: MatchNotes | null): ScanMatch {
+  const { number, pattern, match, q, label, group, isBest, disorder } = row;
   const { start, end, overallPValue = null, overallPValueIs = null, z = null } = match;
   const { verdict, kept, homologs } = match;
   return {
@@ -134,10 +144,14 @@ function scanMatch({ number, pattern, match, q, label, group, isBest, disorder }
     isDisordered: disorder === null ? null : disorder > DISORDERED,
     group,
     isBest,
+    notes,
   };
 }
 
-const passes = (match: ScanMatch, { types, labels, best, disordered, maxQ }: ScanFilter): boolean =>
+const passes = (match: ScanMatch, filter: ScanFilter): boolean =>
+  passesChoices(match, filter) && passesPlaces(match.notes, filter);
+
+const passesChoices = (match: ScanMatch, { types, labels, best, disordered, maxQ }: ScanFilter): boolean =>
   (types === undefined || types.includes(match.type ?? "other")) &&
   (labels === undefined || labels.includes(match.label ?? "not scored")) &&
   (best !== true || match.isBest) &&
@@ -151,10 +165,15 @@ const COLUMNS: readonly Column<ScanMatch>[] = [
   ...rankedColumns("kept", "homologs", "disorder"),
   ["group", ({ group }) => String(group)],
   ["best_of_group", ({ isBest }) => (isBest ? "yes" : "no")],
+  ...NOTE_NAMES.map((name): Column<ScanMatch> => [
+    name,
+    ({ notes }) => (notes ? NOTE_CELLS[name](notes) : ""),
+  ]),
+  ...placeColumns,
 ];
 
 /** One row per match, without the header; a protein without matches has none. */
-function printScanRows(report: PredictionReport, filter: ScanFilter): string {
+function printScanRows(report: AnnotatedReport, filter: ScanFilter): string {
   const query = queryName(report.identifier);
   return printTsv(
     scanOf(report, filter).matches.map((match) => [query].concat(COLUMNS.map(([, cell]) => cell(match)))),
@@ -162,7 +181,7 @@ function printScanRows(report: PredictionReport, filter: ScanFilter): string {
 }
 
 /** One feature per match; the score is the q-value. */
-function printScanFeatures(report: PredictionReport, filter: ScanFilter): string {
+function printScanFeatures(report: AnnotatedReport, filter: ScanFilter): string {
   const { method, queryLength, matches } = scanOf(report, filter);
   const sequence = escapeSequence(queryName(report.identifier));
   const features = matches.map((match) => {
@@ -181,7 +200,7 @@ interface ScanForm {
   extension: string;
   sentence: string;
   head: string;
-  print(report: PredictionReport, filter: ScanFilter): string;
+  print(report: AnnotatedReport, filter: ScanFilter): string;
 }
 
 export const SCAN_FORMS = {

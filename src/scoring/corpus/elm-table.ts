@@ -140,7 +140,7 @@ function readRow(
 }
 
 /** The cells of a line; null for unbalanced quotation marks. */
-function cellsOf(line: string): string[] | null {
+export function cellsOf(line: string): string[] | null {
   const cells: string[] = [];
   const cell = /"((?:[^"]|"")*)"(?=\t|$)|([^"\t][^\t]*)?(?=\t|$)/y;
   for (let at = 0; at <= line.length;) {

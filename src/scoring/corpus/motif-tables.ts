@@ -49,6 +49,11 @@ export class MotifTables implements MotifClasses {
     return this.#current().find(name);
   }
 
+  /** Names that mean one class, also those of built-in classes that the imported table overrides. */
+  synonyms(): string[][] {
+    return [...this.#starter, ...this.classes].map(({ name, aliases }) => aliases.concat(name));
+  }
+
   /** The imported table, or null. */
   imported(): ImportedTable | null {
     return this.database

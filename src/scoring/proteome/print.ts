@@ -1,7 +1,8 @@
 import { METHOD } from "../../motif/index.ts";
-import { type Column, rankedColumns } from "../api/ranked-columns.ts";
+import { type Column, placeColumns, rankedColumns } from "../api/ranked-columns.ts";
 import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "../api/result-gff3.ts";
 import { printDecimal, printTsv } from "../api/result-rows.ts";
+import { instanceName } from "../features/annotation.ts";
 import type { ProteomeRow } from "./table.ts";
 
 /** Of the protein, then of the match; those of `labd score` have its names. */
@@ -18,6 +19,8 @@ const COLUMNS: readonly Column<ProteomeRow>[] = [
   ...rankedColumns("verdict", "kept", "homologs"),
   ["effective_homologs", ({ effectiveHomologs }) => printDecimal(effectiveHomologs)],
   ...rankedColumns("disorder"),
+  ["known_instance", ({ notes }) => notes?.instances.map(instanceName).join(", ") ?? ""],
+  ...placeColumns,
 ];
 
 interface ProteomeForm {

@@ -1,11 +1,14 @@
 import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
 import { type ProteinSummary, summarize } from "../corpus/find-proteins.ts";
+import type { RowNotes } from "../features/row-notes.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */
 export interface ProteomeRow extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "q" | "label"> {
   protein: ProteinSummary;
+  /** What is known at the match; added by `withRowNotes`. */
+  notes?: RowNotes | null;
 }
 
 export interface ProteomeTable {

@@ -1,0 +1,133 @@
+import { basename } from "node:path";
+import { Problem } from "../problem.ts";
+import {
+  FEATURE_FORMAT_NAMES,
+  FEATURE_FORMATS,
+  FEATURE_GROUP_NAMES,
+  FEATURE_GROUPS,
+  type FeatureFileInfo,
+  type FeatureFormatName,
+  type FeatureGroup,
+  FLAGS,
+  type Flag,
+} from "../scoring/index.ts";
+import type { Call, Command } from "./command.ts";
+import { namedFile } from "./named-file.ts";
+import { progressLine } from "./progress.ts";
+import { withScoring } from "./with-data.ts";
+
+export const features: Command = {
+  name: "features",
+  summary: "Import what is known about proteins: domains, modifications, motif instances.",
+  settings: ["data_dir"],
+  example:
+    "labd features add elm_instances.tsv\n" +
+    "labd features add uniprot_sprot.dat.gz --name uniprot\n" +
+    "labd features add domains.bed --group domain\n" +
+    "FILE is ELM's table of instances, a UniProt flat file, JSON or XML, GFF3, BED or InterProScan's TSV, plain or\n" +
+    "compressed with gzip or zstd; - reads standard input. Features are kept for the proteins of the corpus in use,\n" +
+    "found by accession or entry name. Importing a file of the same name again replaces it. A running server uses\n" +
+    "the features immediately. Scores never depend on them.",
+  actions: {
+    add: {
+      summary: "Import a file.",
+      operands: "FILE",
+      flags: {
+        "--name TEXT": "Name of the import; by default the file's name.",
+        [`--format ${["auto", ...FEATURE_FORMAT_NAMES].join("|")}`]:
+          "Format of the file; auto, the default, detects it from the content.",
+        [`--group ${FEATURE_GROUP_NAMES.join("|")}`]:
+          "Group of all features, for files whose types say too little; by default by type.",
+        "--progress": "Report progress every second, even if the output is not a terminal.",
+      },
+      run: add,
+    },
+    list: {
+      summary: "List the imported files.",
+      flags: { "--json": "Print JSON." },
+      run: (call) =>
+        withScoring(call, ({ features: files }) => {
+          const all = files.list();
+          if (call.has("--json")) return call.printJson(all);
+          return call.print(
+            all.map(describe).join("") || "No features are imported. Add some: labd features add FILE\n",
+          );
+        }),
+    },
+    show: {
+      summary: "Print the features of a protein as JSON.",
+      operands: "ACCESSION",
+      run: (call) =>
+        withScoring(call, ({ features: files }) => {
+          const [accession] = call.operands;
+          const found = files.ofProteins([accession]).get(accession);
+          if (!found) throw new Problem("not_found", `No imported file has features of ${accession}.`);
+          return call.printJson(found);
+        }),
+    },
+    remove: {
+      summary: "Remove an imported file.",
+      operands: "NAME",
+      run: (call) =>
+        withScoring(call, (scoring) => {
+          const [name] = call.operands;
+          scoring.removeFeatures(name);
+          return call.print(`Removed ${name}.\n`);
+        }),
+    },
+  },
+};
+
+const count = (value: number): string => value.toLocaleString("en");
+const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+async function add(call: Call): Promise<void> {
+  const [file] = call.operands;
+  const format = call.value("--format") ?? "auto";
+  const progress = progressLine(call.streams.stderr, call.has("--progress"));
+  await withScoring(call, async (scoring) => {
+    const info = await scoring.importFeatures({
+      source: namedFile(file),
+      name: call.value("--name") ?? (file === "-" ? "stdin" : basename(file)),
+      format: format === "auto" ? undefined : (format as FeatureFormatName),
+      group: call.value("--group") as FeatureGroup | undefined,
+      tell: (found) => call.warn(`${basename(file)}: read as ${FEATURE_FORMATS[found].title}.`),
+      report: (read, matched) =>
+        progress.show(`${count(read)} features read, ${count(matched)} of them of proteins of the corpus`),
+    });
+    progress.clear();
+    await call.print(describe(info));
+  });
+}
+
+/** An imported file in a few lines. */
+function describe(info: FeatureFileInfo): string {
+  const {
+    name,
+    format,
+    corpus,
+    features: total,
+    proteins,
+    groups,
+    flagged,
+    unmatched,
+    imported,
+    bytes,
+  } = info;
+  const of = Object.entries(groups).map(
+    ([group, number]) => `${FEATURE_GROUPS[group as FeatureGroup]} ${count(number)}`,
+  );
+  const lines = [
+    `${name}  ${FEATURE_FORMATS[format].title}, ${counted(total, "feature")} of ${counted(proteins, "protein")} of ${corpus}, ${new Date(imported).toISOString().slice(0, 10)}, ${(bytes / 1e6).toFixed(1)} MB`,
+    `  ${of.join(", ")}`,
+    ...Object.entries(flagged).map(
+      ([flag, number]) => `  not shown: ${count(number)} ${FLAGS[flag as Flag]}`,
+    ),
+    ...(unmatched.proteins > 0
+      ? [
+          `  no protein: ${counted(unmatched.features, "feature")} of ${counted(unmatched.proteins, "identifier")}, such as ${unmatched.examples.slice(0, 5).join(", ")}`,
+        ]
+      : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,74 @@
+import { Type } from "typebox";
+import { nullable } from "../../platform/schema.ts";
+import { count, list, object, text } from "../contract/prediction.ts";
+import { type Feature, FEATURE_GROUP_NAMES, type FeatureGroup } from "../features/feature.ts";
+import { type Flag, FLAGS } from "../features/feature-files.ts";
+
+const FeatureSchema = object(
+  {
+    group: Type.Unsafe<FeatureGroup>({
+      type: "string",
+      enum: FEATURE_GROUP_NAMES,
+      description: "Its group.",
+    }),
+    type: text("The source's word for it, such as `Modified residue`."),
+    start: count("First residue, from 1."),
+    end: count("Last residue."),
+    name: text("Name or description; for an ELM instance its motif class."),
+    id: text("Identifier in the source; may be empty."),
+    source: text("Database or program."),
+    logic: Type.Optional(text("Of an ELM instance: such as `true positive` or `false positive`.")),
+    structures: Type.Optional(list(text("An entry of the PDB."), "Structures of an ELM instance.")),
+  } satisfies Record<keyof Feature, object>,
+  "What an imported file says of residues of a protein.",
+  "Feature",
+);
+
+export const NotesSchema = object(
+  {
+    instances: list(
+      FeatureSchema,
+      "Known instances of the motif that overlap the match by half of the shorter.",
+    ),
+    homologs: list(
+      object(
+        {
+          accession: text("The homolog."),
+          organism: nullable(text("Its organism, if known.")),
+          id: text("Identifier of the instance."),
+          start: count("First residue in the homolog."),
+          end: count("Last residue in the homolog."),
+          logic: text("As ELM words it, such as `true positive`."),
+        },
+        "An instance in a homolog.",
+      ),
+      "Known instances of the motif in homologs, at the same columns of the alignment.",
+    ),
+    domains: list(text("Name of a domain."), "Domains that contain at least half of the match."),
+    phosphosite: nullable(
+      count("Residues to the nearest phosphosite, 0 inside the match; null without one."),
+    ),
+    sentence: nullable(text("The instances in words.")),
+  },
+  "What is known at a match.",
+  "MatchNotes",
+);
+
+export const FeaturesSchema = object(
+  {
+    protein: nullable(text("Accession of the protein whose features these are; null if it has none.")),
+    features: list(FeatureSchema, "In the order of the imported files."),
+    flagged: object(
+      Object.fromEntries(
+        (Object.keys(FLAGS) as Flag[]).map((flag) => [
+          flag,
+          Type.Optional(count(`Features that ${FLAGS[flag]}.`)),
+        ]),
+      ),
+      "Numbers of features that are not listed, by reason.",
+    ),
+    notes: list(NotesSchema, "Per match, in the order of the numbers."),
+  },
+  "What is known about a query and its matches.",
+  "KnownFeatures",
+);

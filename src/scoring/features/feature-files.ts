@@ -1,0 +1,230 @@
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { auditOf } from "../../accounts/audit.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { createDirectory } from "../../platform/owned-file.ts";
+import { type Database, openReader } from "../../platform/sqlite.ts";
+import { nearest, Problem } from "../../problem.ts";
+import { PART } from "../corpus/durable-file.ts";
+import type { Feature } from "./feature.ts";
+import type { FeatureFormatName } from "./formats.ts";
+
+/** Why features of a protein are not shown. */
+export const FLAGS = {
+  sequence: "belong to another sequence of this protein",
+  isoform: "belong to an isoform of this protein",
+  version: "belong to another version of this protein",
+  length: "end after the last residue",
+} as const;
+export type Flag = keyof typeof FLAGS;
+export type Flagged = Partial<Record<Flag, number>>;
+
+/** An imported file. */
+export interface FeatureFileInfo {
+  name: string;
+  format: FeatureFormatName;
+  /** Corpus in use at the import. */
+  corpus: string;
+  /** Milliseconds since 1970-01-01 UTC. */
+  imported: number;
+  /** Features that are stored for proteins of the corpus, flagged ones included, and these proteins. */
+  features: number;
+  proteins: number;
+  flagged: Flagged;
+  /** Identifiers that no protein has, with their features and the first of them. */
+  unmatched: { proteins: number; features: number; examples: string[] };
+  groups: Partial<Record<Feature["group"], number>>;
+  bytes: number;
+}
+
+/** Features of one protein. */
+export interface ProteinFeatures {
+  accession: string;
+  /** MD5 of the sequence to which the features belong. */
+  md5: string;
+  features: Feature[];
+  flagged: Flagged;
+}
+
+/** The layout of the files; readers refuse others. */
+const VERSION = 1;
+export const SCHEMA = `
+  PRAGMA user_version = ${VERSION};
+  CREATE TABLE about (json TEXT NOT NULL) STRICT;
+  CREATE TABLE known (accession TEXT NOT NULL, md5 TEXT NOT NULL, flag TEXT, features TEXT NOT NULL) STRICT;`;
+export const INDEXES =
+  "CREATE INDEX by_accession ON known (accession); CREATE INDEX by_sequence ON known (md5);";
+const ENDING = ".features";
+/** Milliseconds after which an unfinished file belongs to no running import. */
+const ABANDONED_AFTER = 3_600_000;
+export const MAX_FILES = 100;
+
+export const digestOf = (residues: string): string =>
+  new Bun.CryptoHasher("md5").update(residues).digest("hex");
+
+interface Opened {
+  stamp: string;
+  database: Database;
+  info: FeatureFileInfo;
+}
+
+interface Row {
+  accession: string;
+  md5: string;
+  flag: Flag | null;
+  features: string;
+}
+
+/** The imported features of a data directory: a SQLite file for each imported file, which never changes. */
+export class FeatureFiles {
+  readonly directory: string;
+  readonly #open = new Map<string, Opened>();
+
+  constructor(dataDirectory: string) {
+    this.directory = join(dataDirectory, "features");
+  }
+
+  /** By name. */
+  list(): FeatureFileInfo[] {
+    return this.#current().map(({ info }) => info);
+  }
+
+  /** Changes whenever a file is added or removed. */
+  version(): string {
+    return this.#current()
+      .map(({ stamp }) => stamp)
+      .join();
+  }
+
+  get isEmpty(): boolean {
+    return this.#current().length === 0;
+  }
+
+  /** Where an import writes before `adopt`. */
+  temporaryPath(name: string): string {
+    createDirectory(this.directory);
+    this.#sweep();
+    return `${this.#path(name)}.${process.pid}${PART}`;
+  }
+
+  /** Gives a finished file its name; it replaces an earlier import of that name. */
+  adopt(temporary: string, name: string): void {
+    renameSync(temporary, this.#path(name));
+  }
+
+  /** @throws Problem not_found with near names */
+  remove(name: string, database: Database, clock: Clock): void {
+    const names = this.list().map((one) => one.name);
+    if (!names.includes(name)) {
+      const near = nearest(name, names);
+      const hint =
+        names.length === 0
+          ? "None is imported."
+          : `Choose from ${(near.length > 0 ? near : names).join(", ")}.`;
+      throw new Problem("not_found", `features ${name}: no imported file has this name. ${hint}`);
+    }
+    rmSync(this.#path(name), { force: true });
+    auditOf(database, clock).record({
+      action: "features.remove",
+      subject: { kind: "features", id: name },
+      detail: { name },
+    });
+  }
+
+  /** Features of proteins by their accessions in the corpus; of those that have any. */
+  ofProteins(accessions: readonly string[]): Map<string, ProteinFeatures> {
+    const found = this.#select("accession IN (SELECT value FROM json_each(?))", JSON.stringify(accessions));
+    return new Map(found.map((one) => [one.accession, one]));
+  }
+
+  /** Features of the proteins with exactly this sequence. */
+  ofSequence(md5: string): ProteinFeatures[] {
+    return this.#select("md5 = ?", md5);
+  }
+
+  #select(condition: string, value: string): ProteinFeatures[] {
+    const proteins = new Map<string, ProteinFeatures>();
+    for (const { database } of this.#current()) {
+      const rows = database
+        .query(
+          `SELECT accession, md5, flag, features FROM known WHERE ${condition} ORDER BY accession, rowid`,
+        )
+        .all(value) as Row[];
+      for (const { accession, md5, flag, features } of rows) {
+        const protein = proteins.get(accession) ?? { accession, md5, features: [], flagged: {} };
+        proteins.set(accession, protein);
+        const read = JSON.parse(features) as Feature[];
+        if (flag !== null) protein.flagged[flag] = (protein.flagged[flag] ?? 0) + read.length;
+        else if (protein.md5 === md5) protein.features.push(...read);
+        // Imported when the corpus had another sequence of it.
+        else protein.flagged.sequence = (protein.flagged.sequence ?? 0) + read.length;
+      }
+    }
+    return [...proteins.values()];
+  }
+
+  /** The files as they are on the disk now: another process may have imported or removed some. */
+  #current(): Opened[] {
+    if (!existsSync(this.directory)) return [];
+    const names = readdirSync(this.directory).filter((name) => name.endsWith(ENDING));
+    for (const [name, { database }] of this.#open)
+      if (!names.includes(name)) {
+        database.close();
+        this.#open.delete(name);
+      }
+    return names
+      .flatMap((name) => this.#opened(name) ?? [])
+      .toSorted((a, b) => (a.info.name < b.info.name ? -1 : 1));
+  }
+
+  #opened(name: string): Opened | undefined {
+    const path = join(this.directory, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return undefined;
+    const stamp = `${name}:${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+    const known = this.#open.get(name);
+    if (known?.stamp === stamp) return known;
+    known?.database.close();
+    const opened = { stamp, ...openFile(path, stat.size) };
+    this.#open.set(name, opened);
+    return opened;
+  }
+
+  #path(name: string): string {
+    const stem = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, 16);
+    return join(this.directory, `${stem}${ENDING}`);
+  }
+
+  /** Removes what killed imports left. */
+  #sweep(): void {
+    for (const name of readdirSync(this.directory).filter((one) => one.endsWith(PART))) {
+      const path = join(this.directory, name);
+      const stat = statSync(path, { throwIfNoEntry: false });
+      if (stat && Date.now() - stat.mtimeMs > ABANDONED_AFTER) rmSync(path, { force: true });
+    }
+  }
+
+  close(): void {
+    for (const { database } of this.#open.values()) database.close();
+    this.#open.clear();
+  }
+}
+
+/** @throws Problem bad_features */
+function openFile(path: string, bytes: number): Omit<Opened, "stamp"> {
+  let database: Database | undefined;
+  try {
+    database = openReader(path);
+    const { user_version: version } = database.query("PRAGMA user_version").get() as { user_version: number };
+    if (version !== VERSION) throw new Error(`layout ${version}`);
+    const { json } = database.query("SELECT json FROM about").get() as { json: string };
+    return { database, info: Object.assign(JSON.parse(json) as FeatureFileInfo, { bytes }) };
+  } catch (error) {
+    database?.close();
+    throw new Problem(
+      "bad_database",
+      `${path} is damaged or was written by another version of labd. Remove it, and import the features again.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import { Problem } from "../../problem.ts";
+import type { Emit, FeatureReader } from "./feature-reader.ts";
+import { readBed, readElmInstances, readGff3, readInterProTsv } from "./tables.ts";
+import { readUniProtFlat } from "./uniprot-flat.ts";
+import { readUniProtJson } from "./uniprot-json.ts";
+import { readUniProtXml } from "./uniprot-xml.ts";
+
+interface FeatureFormat {
+  /** What it is called. */
+  title: string;
+  /** Whether a file that begins so has this format. @param lines those with content, without comments */
+  detect(head: string, lines: readonly string[]): boolean;
+  /** @param head the beginning of the file */
+  read(emit: Emit, head: string): FeatureReader;
+}
+
+const WHOLE = /^\d{1,9}$/;
+const cellsOf = (line = ""): string[] => line.split("\t");
+
+/** The formats that are read; a file has the first that its beginning fits. */
+export const FEATURE_FORMATS = {
+  elm: {
+    title: "ELM's table of instances",
+    detect: (head, [first = ""]) =>
+      head.startsWith("#ELM_Instance") || (first.includes("Primary_Acc") && first.includes("ELMIdentifier")),
+    read: readElmInstances,
+  },
+  "uniprot-xml": { title: "UniProt XML", detect: (head) => head.startsWith("<"), read: readUniProtXml },
+  "uniprot-json": { title: "UniProt JSON", detect: (head) => /^[{[]/.test(head), read: readUniProtJson },
+  uniprot: { title: "UniProt flat file", detect: (head) => /^ID {3}\S/.test(head), read: readUniProtFlat },
+  gff3: {
+    title: "GFF3",
+    detect: (head, [first]) => {
+      const [from, to] = cellsOf(first).slice(3, 5);
+      return (
+        /^##gff-version/i.test(head) ||
+        (cellsOf(first).length >= 8 && cellsOf(first).length <= 9 && WHOLE.test(from) && WHOLE.test(to))
+      );
+    },
+    read: readGff3,
+  },
+  interpro: {
+    title: "InterProScan TSV",
+    detect: (_, [first]) =>
+      cellsOf(first).length >= 11 &&
+      WHOLE.test(cellsOf(first)[6].trim()) &&
+      WHOLE.test(cellsOf(first)[7].trim()),
+    read: readInterProTsv,
+  },
+  bed: {
+    title: "BED",
+    detect: (_, lines) => {
+      const [, from = "", to = ""] = (lines.find((line) => !/^(track|browser)\b/.test(line)) ?? "").split(
+        /\t| +/,
+      );
+      return WHOLE.test(from) && WHOLE.test(to);
+    },
+    read: readBed,
+  },
+} as const satisfies Record<string, FeatureFormat>;
+
+export type FeatureFormatName = keyof typeof FEATURE_FORMATS;
+export const FEATURE_FORMAT_NAMES = Object.keys(FEATURE_FORMATS) as FeatureFormatName[];
+
+/** The format of a file that begins so. @throws Problem invalid_request */
+export function detectFormat(head: string): FeatureFormatName {
+  const text = head.trimStart();
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  const found = FEATURE_FORMAT_NAMES.find((name) => FEATURE_FORMATS[name].detect(text, lines));
+  if (found) return found;
+  const begins = JSON.stringify((lines[0] ?? text).slice(0, 80));
+  const titles = FEATURE_FORMAT_NAMES.map((name) => FEATURE_FORMATS[name].title).join(", ");
+  throw new Problem(
+    "invalid_request",
+    text === ""
+      ? "The file is empty."
+      : `The file has none of the formats that are read (${titles}). It begins with ${begins}.`,
+  );
+}

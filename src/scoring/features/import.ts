@@ -1,0 +1,235 @@
+import { rmSync } from "node:fs";
+import { auditOf } from "../../accounts/audit.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { closeStore, createStore, type Database } from "../../platform/sqlite.ts";
+import { Problem } from "../../problem.ts";
+import { type Corpus, decode, identifyProtein, type IdentifiedProtein } from "../../motif/index.ts";
+import { decompressed, type FastaSource } from "../corpus/fasta-stream.ts";
+import type { Feature, FeatureGroup } from "./feature.ts";
+import {
+  digestOf,
+  type FeatureFileInfo,
+  type FeatureFiles,
+  type Flag,
+  INDEXES,
+  MAX_FILES,
+  SCHEMA,
+} from "./feature-files.ts";
+import { type FeatureRecord, MAX_PER_PROTEIN } from "./feature-reader.ts";
+import { detectFormat, FEATURE_FORMATS, type FeatureFormatName } from "./formats.ts";
+
+export interface FeatureImport {
+  /** Plain, or compressed with gzip or zstd. */
+  source: FastaSource;
+  /** Name of the import; an earlier one of this name is replaced. */
+  name: string;
+  /** By default the format that the content has. */
+  format?: FeatureFormatName | undefined;
+  /** Group of all features; by default by their types. */
+  group?: FeatureGroup | undefined;
+  corpus: Corpus;
+  /** Called with the format once it is known. */
+  tell?: (format: FeatureFormatName) => void;
+  /** Called with the numbers of features so far: read, and of proteins of the corpus. */
+  report?: (read: number, matched: number) => void;
+}
+
+/** Characters by which the format is detected. */
+const HEAD = 8192;
+/** Features of one file. */
+const MAX_FEATURES = 100_000_000;
+/** Unmatched identifiers that are listed. */
+const EXAMPLES = 10;
+
+/**
+ * Imports the features that a file has for proteins of a corpus. Memory does not grow with the file.
+ * @throws Problem invalid_request naming line and reason; nothing is imported then
+ */
+export async function importFeatures(
+  request: FeatureImport,
+  { files, database, clock }: { files: FeatureFiles; database: Database; clock: Clock },
+): Promise<FeatureFileInfo> {
+  const { name, corpus } = request;
+  if (!/^[^\p{C}]{1,200}$/u.test(name))
+    throw new Problem("invalid_request", "name: expected 1 to 200 printable characters.");
+  const others = files.list().filter((one) => one.name !== name);
+  if (others.length >= MAX_FILES)
+    throw new Problem("conflict", `${MAX_FILES} files are imported already. Remove one, or join files.`);
+  const path = files.temporaryPath(name);
+  const store = createStore(path, SCHEMA);
+  try {
+    const writer = new FeatureWriter(store, request);
+    const format = await readAll(request, writer);
+    writer.requireMatches(format);
+    const info = { ...writer.counts(), name, format, corpus: corpus.name, imported: clock.now(), bytes: 0 };
+    store.query("INSERT INTO about (json) VALUES (?)").run(JSON.stringify(info));
+    closeStore(store, INDEXES);
+    files.adopt(path, name);
+    const { features, proteins } = info;
+    auditOf(database, clock).record({
+      action: "features.add",
+      subject: { kind: "features", id: name },
+      detail: { name, format, features, proteins },
+    });
+    return files.list().find((one) => one.name === name)!;
+  } catch (error) {
+    store.close();
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** @throws Problem invalid_request */
+async function readAll(request: FeatureImport, writer: FeatureWriter): Promise<FeatureFormatName> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let bytes = 0;
+  const textOf = (chunk: Uint8Array | undefined): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (error) {
+      throw new Problem(
+        "invalid_request",
+        `The file is not UTF-8 text: see byte ${bytes} and those before.`,
+        {
+          cause: error,
+        },
+      );
+    } finally {
+      bytes += chunk?.length ?? 0;
+    }
+  };
+  let head = "";
+  let started:
+    { format: FeatureFormatName; reader: ReturnType<(typeof FEATURE_FORMATS)["gff3"]["read"]> } | undefined;
+  const start = () => {
+    const format = request.format ?? detectFormat(head);
+    request.tell?.(format);
+    started = { format, reader: FEATURE_FORMATS[format].read((record) => writer.add(record), head) };
+    started.reader.write(head);
+    return started;
+  };
+  for await (const chunk of decompressed(request.source)) {
+    const text = textOf(chunk);
+    if (started) started.reader.write(text);
+    else if ((head += text).length >= HEAD) start();
+    request.report?.(writer.read, writer.features);
+  }
+  const { format, reader } = started ?? start();
+  reader.write(textOf(undefined));
+  reader.end();
+  return format;
+}
+
+/** Stores the features of proteins of the corpus. */
+class FeatureWriter {
+  /** Features read, and those stored. */
+  read = 0;
+  features = 0;
+  readonly #insert;
+  readonly #proteins = new Set<number>();
+  /** Digests of sequences, of the last proteins. */
+  #last: { index: number; residues: string; md5: string } | undefined;
+  readonly #flagged: Partial<Record<Flag, number>> = {};
+  readonly #groups: FeatureFileInfo["groups"] = {};
+  readonly #unmatched = { proteins: 0, features: 0, examples: [] as string[] };
+
+  constructor(
+    store: Database,
+    private readonly request: Pick<FeatureImport, "corpus" | "group">,
+  ) {
+    this.#insert = store.query("INSERT INTO known (accession, md5, flag, features) VALUES (?, ?, ?, ?)");
+  }
+
+  add({ names, features, sequence }: FeatureRecord): void {
+    const { corpus, group } = this.request;
+    this.read += features.length;
+    if (this.read > MAX_FEATURES || features.length > MAX_PER_PROTEIN)
+      throw new Problem(
+        "invalid_request",
+        `${names[0]}: more than ${MAX_PER_PROTEIN.toLocaleString("en")} features of one protein, or ${MAX_FEATURES.toLocaleString("en")} of one file. Split the file.`,
+      );
+    const found = this.#find(names);
+    if (!found) return this.#miss(names[0], features.length);
+    const { residues, md5 } = this.#sequenceOf(found.index);
+    this.#proteins.add(found.index);
+    const accession = corpus.accession(found.index);
+    const flag = flagOf(found, sequence, { residues, md5 });
+    const named = group === undefined ? features : features.map((one) => ({ ...one, group }));
+    if (flag !== null) return this.#store(accession, md5, flag, named);
+    const beyond = named.filter(({ end }) => end > residues.length);
+    this.#store(
+      accession,
+      md5,
+      null,
+      beyond.length === 0 ? named : named.filter(({ end }) => end <= residues.length),
+    );
+    this.#store(accession, md5, "length", beyond);
+  }
+
+  #find(names: readonly string[]): IdentifiedProtein | null {
+    let other: IdentifiedProtein | null = null;
+    for (const name of names) {
+      const found = identifyProtein(this.request.corpus, name);
+      if (found?.form === "same") return found;
+      other ??= found;
+    }
+    return other;
+  }
+
+  #miss(name: string, features: number): void {
+    this.#unmatched.proteins++;
+    this.#unmatched.features += features;
+    const { examples } = this.#unmatched;
+    if (examples.length < EXAMPLES && !examples.includes(name)) examples.push(name.slice(0, 60));
+  }
+
+  #store(accession: string, md5: string, flag: Flag | null, features: Feature[]): void {
+    if (features.length === 0) return;
+    this.#insert.run(accession, md5, flag, JSON.stringify(features));
+    this.features += features.length;
+    if (flag !== null) this.#flagged[flag] = (this.#flagged[flag] ?? 0) + features.length;
+    for (const { group } of features) this.#groups[group] = (this.#groups[group] ?? 0) + 1;
+  }
+
+  #sequenceOf(index: number): { index: number; residues: string; md5: string } {
+    if (this.#last?.index === index) return this.#last;
+    const { corpus } = this.request;
+    const residues = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
+    return (this.#last = { index, residues, md5: digestOf(residues) });
+  }
+
+  counts() {
+    return {
+      features: this.features,
+      proteins: this.#proteins.size,
+      flagged: this.#flagged,
+      unmatched: this.#unmatched,
+      groups: this.#groups,
+    };
+  }
+
+  /** @throws Problem invalid_request if there is nothing to store */
+  requireMatches(format: FeatureFormatName): void {
+    const { corpus } = this.request;
+    const as = FEATURE_FORMATS[format].title;
+    if (this.read === 0) throw new Problem("invalid_request", `The file, read as ${as}, has no features.`);
+    if (this.features > 0) return;
+    throw new Problem(
+      "invalid_request",
+      `No feature is of a protein of corpus ${corpus.name}, so that nothing is imported. The file, read as ${as}, names proteins such as ${this.#unmatched.examples.slice(0, 3).join(", ")}; the corpus has accessions such as ${corpus.accession(0)}.`,
+    );
+  }
+}
+
+/** Why the features are not of the corpus's sequence; null if they are, as far as one can tell. */
+function flagOf(
+  { form }: IdentifiedProtein,
+  check: FeatureRecord["sequence"],
+  { residues, md5 }: { residues: string; md5: string },
+): Flag | null {
+  const { residues: given = "", md5: sum, length } = check ?? {};
+  if (given !== "") return given === residues ? null : "sequence";
+  if (sum !== undefined) return sum === md5 ? null : "sequence";
+  if (length !== undefined && length !== residues.length) return "sequence";
+  return form === "same" ? null : form;
+}

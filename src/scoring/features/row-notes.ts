@@ -1,0 +1,62 @@
+import { type Corpus } from "../../motif/index.ts";
+import { openCorpusFile } from "../corpus/corpus.ts";
+import {
+  domainsAt,
+  featureFilesIn,
+  type FeatureSource,
+  instancesAt,
+  type MatchNotes,
+  phosphositeDistance,
+  sameMotif,
+  sequenceOf,
+} from "./annotation.ts";
+import { digestOf, type FeatureFiles, type ProteinFeatures } from "./feature-files.ts";
+
+/** What is known at a match in a protein of the corpus; homologs are not looked at. */
+export type RowNotes = Pick<MatchNotes, "instances" | "domains" | "phosphosite">;
+
+/** A match in a protein of the corpus. */
+interface Row {
+  protein: { accession: string };
+  start: number;
+  end: number;
+}
+
+/** Proteins that are looked up together. */
+const CHUNK = 500;
+
+/**
+ * The rows with what is known at each, as the imported features are now. Ten thousand proteins take about a second: call it
+ * in a thread, or for the rows of a page.
+ * @param motif name of the motif class; null for an expression
+ */
+export function withRowNotes<Item extends Row>(
+  rows: readonly Item[],
+  motif: string | null,
+  source: FeatureSource,
+): (Item & { notes: RowNotes | null })[] {
+  const files = featureFilesIn(source.dataDirectory);
+  const { corpusPath } = source;
+  if (files.isEmpty || corpusPath === null) return rows.map((row) => Object.assign({}, row, { notes: null }));
+  const isSame = sameMotif(motif, source.synonyms);
+  const known = featuresOf(rows, files, openCorpusFile(corpusPath));
+  return rows.map((row) => {
+    const features = known.get(row.protein.accession)?.features ?? [];
+    const notes = {
+      instances: instancesAt(features, row, isSame),
+      domains: domainsAt(features, row),
+      phosphosite: phosphositeDistance(features, row),
+    };
+    return Object.assign({}, row, { notes });
+  });
+}
+
+/** The features of the rows' proteins, unless the corpus has another sequence than at the import. */
+function featuresOf(rows: readonly Row[], files: FeatureFiles, corpus: Corpus): Map<string, ProteinFeatures> {
+  const accessions = [...new Set(rows.map(({ protein }) => protein.accession))];
+  const found = new Map<string, ProteinFeatures>();
+  for (let at = 0; at < accessions.length; at += CHUNK)
+    for (const [accession, protein] of files.ofProteins(accessions.slice(at, at + CHUNK)))
+      if (digestOf(sequenceOf(corpus, accession) ?? "") === protein.md5) found.set(accession, protein);
+  return found;
+}

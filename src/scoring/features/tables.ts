@@ -1,0 +1,194 @@
+import { cellsOf } from "../corpus/elm-table.ts";
+import { type Feature, groupOfProgram, groupOfType } from "./feature.ts";
+import { badLine, type Emit, type FeatureReader, LineReader, readSpan, RowJoiner } from "./feature-reader.ts";
+
+/** Formats with one feature per line. */
+
+const ELM_COLUMNS = ["Accession", "ELMIdentifier", "Primary_Acc", "Start", "End", "InstanceLogic"] as const;
+
+/** ELM's table of instances (`elm_instances.tsv`). */
+export function readElmInstances(emit: Emit): FeatureReader {
+  const rows = new RowJoiner(emit);
+  let columns: string[] | undefined;
+  const read = (line: string, number: number): void => {
+    if (line === "" || line.startsWith("#")) return;
+    const cells = cellsOf(line);
+    if (cells === null)
+      throw badLine(number, "a quotation mark is not closed, or does not enclose a whole cell.", line);
+    if (!columns) {
+      const missing = ELM_COLUMNS.filter((name) => !cells.includes(name));
+      if (missing.length > 0)
+        throw badLine(
+          number,
+          `the columns ${missing.join(", ")} are missing. Expected ELM's table of instances.`,
+          line,
+        );
+      columns = cells;
+      return;
+    }
+    if (cells.length !== columns.length)
+      throw badLine(number, `${cells.length} cells for ${columns.length} columns.`, line);
+    const cell = (name: string): string => cells[columns!.indexOf(name)]?.trim() ?? "";
+    const names = [cell("Primary_Acc"), cell("ProteinName"), ...cell("Accessions").split(/\s+/)];
+    if (names[0] === "") throw badLine(number, "Primary_Acc is empty.", line);
+    const structures = cell("PDB").split(/\s+/).filter(Boolean);
+    const feature: Feature = {
+      group: "motif",
+      type: "ELM instance",
+      ...readSpan(cell("Start"), cell("End"), number, line),
+      name: cell("ELMIdentifier"),
+      id: cell("Accession"),
+      source: "ELM",
+      logic: cell("InstanceLogic") || "unknown",
+      ...(structures.length > 0 ? { structures } : {}),
+    };
+    rows.add({ names: names.filter(Boolean), features: [feature] });
+  };
+  return new LineReader(read, () => rows.end());
+}
+
+/** Lengths of `##sequence-region` that are remembered: UniProt writes each before its protein. */
+const MAX_REGIONS = 100_000;
+
+/** GFF3 1.26 with proteins as sequences, as UniProt and InterProScan write it. */
+export function readGff3(emit: Emit): FeatureReader {
+  const rows = new RowJoiner(emit);
+  const lengths = new Map<string, number>();
+  let isFasta = false;
+  const read = (line: string, number: number): void => {
+    if (isFasta || line === "") return;
+    if (line.startsWith("##FASTA") || line.startsWith(">")) return void (isFasta = true);
+    if (line.startsWith("##sequence-region")) {
+      const [, name, first, last] = line.trim().split(/\s+/);
+      if (lengths.size >= MAX_REGIONS) lengths.delete(lengths.keys().next().value!);
+      if (first === "1" && Number(last) > 0) lengths.set(decoded(name), Number(last));
+      return;
+    }
+    if (line.startsWith("#")) return;
+    const cells = line.split("\t");
+    if (cells.length < 8)
+      throw badLine(number, `${cells.length} columns; GFF3 has 9, separated by tabs.`, line);
+    const [sequence, source, type, from, to] = cells;
+    // InterProScan's extent of the whole protein.
+    if (type === "polypeptide") return;
+    const name = decoded(sequence);
+    const feature = gffFeature(decoded(source), decoded(type), attributesOf(cells[8] ?? ""));
+    const span = readSpan(from, to, number, line);
+    const length = lengths.get(name);
+    rows.add({
+      names: [name],
+      features: [{ ...feature, ...span }],
+      sequence: length === undefined ? undefined : { length },
+    });
+  };
+  return new LineReader(read, () => rows.end());
+}
+
+function gffFeature(source: string, type: string, attributes: Map<string, string>) {
+  const name = attributes.get("Name") ?? "";
+  const isMatch = type === "protein_match" || type === "protein_hmm_match";
+  const text = attributes.get("signature_desc") ?? attributes.get("Note") ?? name;
+  return {
+    group: isMatch ? groupOfProgram(source, name) : groupOfType(type),
+    type: isMatch ? source : type,
+    name: text || type.replaceAll("_", " "),
+    id: (isMatch ? name : attributes.get("ID")) ?? "",
+    source: source === "." ? "GFF3" : source,
+  } satisfies Omit<Feature, "start" | "end">;
+}
+
+function attributesOf(text: string): Map<string, string> {
+  const attributes = new Map<string, string>();
+  for (const part of text.split(";")) {
+    const at = part.indexOf("=");
+    if (at > 0) attributes.set(part.slice(0, at).trim(), decoded(part.slice(at + 1).trim()));
+  }
+  return attributes;
+}
+
+function decoded(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** BED (UCSC): start from 0, end not included. */
+export function readBed(emit: Emit): FeatureReader {
+  const rows = new RowJoiner(emit);
+  const read = (line: string, number: number): void => {
+    if (line.trim() === "" || /^(#|track\b|browser\b)/.test(line)) return;
+    const cells = line.includes("\t") ? line.split("\t") : line.trim().split(/ +/);
+    const [sequence, from, to, name = ""] = cells.map((cell) => cell.trim());
+    if (cells.length < 3 || !/^\d{1,9}$/.test(from) || !/^\d{1,9}$/.test(to))
+      throw badLine(
+        number,
+        "expected a protein, a start from 0 and an end, separated by tabs or spaces.",
+        line,
+      );
+    if (Number(to) <= Number(from))
+      throw badLine(
+        number,
+        `the end ${to} is not after the start ${from}; a BED range begins at 0 and excludes its end.`,
+        line,
+      );
+    const group = groupOfType(name);
+    rows.add({
+      names: [sequence],
+      features: [
+        {
+          group: group === "other" ? "region" : group,
+          type: "BED",
+          start: Number(from) + 1,
+          end: Number(to),
+          name: name === "." ? "" : name,
+          id: "",
+          source: "BED",
+        },
+      ],
+    });
+  };
+  return new LineReader(read, () => rows.end());
+}
+
+/** Columns of InterProScan's TSV; the last four may be missing. */
+const INTERPRO_COLUMNS = 11;
+
+/** InterProScan's TSV. */
+export function readInterProTsv(emit: Emit): FeatureReader {
+  const rows = new RowJoiner(emit);
+  const read = (line: string, number: number): void => {
+    if (line === "" || line.startsWith("#")) return;
+    const cells = line.split("\t").map((cell) => (cell.trim() === "-" ? "" : cell.trim()));
+    if (cells.length < INTERPRO_COLUMNS)
+      throw badLine(
+        number,
+        `${cells.length} columns; InterProScan's TSV has ${INTERPRO_COLUMNS} to 15, separated by tabs.`,
+        line,
+      );
+    const [sequence, md5, length, program, signature, description, from, to] = cells;
+    const [entry = "", entryName = ""] = cells.slice(11, 13);
+    rows.add({
+      names: [sequence],
+      features: [
+        {
+          group: groupOfProgram(program, signature),
+          type: program,
+          ...readSpan(from, to, number, line),
+          name: entryName || description || signature,
+          id: entry === "" ? signature : `${signature}, ${entry}`,
+          source: program,
+        },
+      ],
+      sequence: checkOf(md5, length),
+    });
+  };
+  return new LineReader(read, () => rows.end());
+}
+
+const checkOf = (md5: string, length: string) => ({
+  ...(/^[0-9a-f]{32}$/i.test(md5) ? { md5: md5.toLowerCase() } : {}),
+  ...(Number(length) > 0 ? { length: Number(length) } : {}),
+});

@@ -1,0 +1,116 @@
+import {
+  badLine,
+  type Emit,
+  type FeatureReader,
+  LineReader,
+  MAX_PER_PROTEIN,
+  readPosition,
+} from "./feature-reader.ts";
+import { UniProtEntry } from "./uniprot-entry.ts";
+
+/** A feature while its lines arrive. */
+interface OpenFeature {
+  type: string;
+  start: number | null;
+  end: number | null;
+  isoform: string | undefined;
+  /** Description of the format before 2019_11. */
+  old: string;
+  /** Qualifiers of today's format, one after the other: `/note="…"`. */
+  qualifiers: string;
+}
+
+/** Position of today's format: `15`, `1..393`, `<1..20`, `P04637-2:3..5`. */
+const LOCATION = /^(?:([A-Z0-9-]+):)?([<>?]?\d*)(?:\.\.([<>?]?\d*))?$/;
+
+/** UniProt's flat file (Swiss-Prot, TrEMBL), as of today or before release 2019_11. */
+export function readUniProtFlat(emit: Emit): FeatureReader {
+  let entry = new UniProtEntry();
+  let open: OpenFeature | undefined;
+  let isSequence = false;
+  let hasContent = false;
+  const close = (): void => {
+    if (open) entry.add({ ...open, ...described(open) });
+    open = undefined;
+  };
+  const finish = (): void => {
+    close();
+    entry.emit(emit);
+    entry = new UniProtEntry();
+    isSequence = hasContent = false;
+  };
+  const read = (line: string, number: number): void => {
+    if (line.startsWith("//")) return finish();
+    if (line.trim() === "") return;
+    if (isSequence && line.startsWith("     ")) return void (entry.residues += line.replace(/\s+/g, ""));
+    if (!/^([A-Z]{2}|\*\*)( {3}|$)/.test(line))
+      throw badLine(
+        number,
+        "expected a code of two letters and three spaces, as in UniProt's flat file.",
+        line,
+      );
+    hasContent = true;
+    if (line.startsWith("FT")) return readFeatureLine(line, number);
+    close();
+    readEntryLine(line.slice(0, 2), line.slice(5).trim());
+  };
+  const readEntryLine = (code: string, text: string): void => {
+    if (code === "ID") entry.entryName = text.split(/\s+/)[0];
+    else if (code === "AC") entry.accessions.push(...text.split(/;\s*/).filter(Boolean));
+    else if (code === "DR") readReference(entry, text);
+    else if (code === "SQ") {
+      isSequence = true;
+      entry.length = Number(/(\d+) AA/.exec(text)?.[1] ?? 0);
+    }
+  };
+  const readFeatureLine = (line: string, number: number): void => {
+    if (!/^FT {3}\S/.test(line)) {
+      if (open) extend(open, line.slice(5).trim());
+      return;
+    }
+    close();
+    if (entry.features.length > MAX_PER_PROTEIN)
+      throw badLine(number, "too many features of one protein.", line);
+    open = readFeature(line, number);
+  };
+  return new LineReader(read, (lines) => {
+    if (hasContent) throw badLine(lines, "the last entry has no end (//). The file is truncated.");
+  });
+}
+
+function readFeature(line: string, number: number): OpenFeature {
+  const [type, from = "", ...rest] = line.slice(5).trim().split(/\s+/);
+  const found = LOCATION.exec(from);
+  if (found && rest.length === 0) {
+    const [, isoform, start, end = start] = found;
+    const span = { start: readPosition(start, number, line), end: readPosition(end, number, line) };
+    return { type, ...span, isoform, old: "", qualifiers: "" };
+  }
+  const [to = "", ...words] = rest;
+  const span = { start: readPosition(from, number, line), end: readPosition(to, number, line) };
+  return { type, ...span, isoform: undefined, old: words.join(" "), qualifiers: "" };
+}
+
+function extend(feature: OpenFeature, text: string): void {
+  const isOld = feature.old !== "" || text.startsWith("/FTId=");
+  if (isOld) feature.old += ` ${text}`;
+  else feature.qualifiers += ` ${text}`;
+}
+
+function described({ old, qualifiers }: OpenFeature): { name: string; id: string } {
+  if (qualifiers === "") {
+    const id = /\/FTId=(\w+)/.exec(old)?.[1] ?? "";
+    const name = old.replace(/\s*\/FTId=\S*/, "").replace(/\s*\{ECO:[^}]*\}\.?/, "");
+    return { name: name.trim(), id };
+  }
+  const value = (name: string): string =>
+    new RegExp(` /${name}="((?:[^"]|"")*)"`).exec(qualifiers)?.[1].replaceAll('""', '"') ?? "";
+  return { name: value("note"), id: value("id") };
+}
+
+/** `PDB; 1YCR; X-ray; 2.60 A; B=15-29.` */
+function readReference(entry: UniProtEntry, text: string): void {
+  if (!text.startsWith("PDB;")) return;
+  const [, id = "", method = "", resolution = "", chains = ""] = text.split(/;\s*/);
+  entry.addStructure(id, method, resolution, chains);
+}

@@ -1,0 +1,192 @@
+import { Problem } from "../../problem.ts";
+import { badLine, type Emit, type FeatureReader } from "./feature-reader.ts";
+import { UniProtEntry } from "./uniprot-entry.ts";
+
+/** Characters of one entry: titin's has 12 million. */
+const MAX_ENTRY = 64_000_000;
+
+interface Position {
+  value?: number;
+  modifier?: string;
+}
+/** What is read of an entry; every field may be absent or of another kind. */
+interface JsonEntry {
+  primaryAccession?: string;
+  uniProtkbId?: string;
+  secondaryAccessions?: string[];
+  features?: {
+    type?: string;
+    description?: string;
+    featureId?: string;
+    location?: { start?: Position; end?: Position; sequence?: string };
+    alternativeSequence?: { originalSequence?: string; alternativeSequences?: string[] };
+  }[];
+  sequence?: { value?: string; length?: number };
+  uniProtKBCrossReferences?: {
+    database?: string;
+    id?: string;
+    properties?: { key?: string; value?: string }[];
+  }[];
+}
+
+/**
+ * UniProt's JSON: the answer of a search (`{"results": […]}`), a list, one entry, or an entry per line. Entries are parsed
+ * one at a time.
+ */
+export function readUniProtJson(emit: Emit, head: string): FeatureReader {
+  return new ObjectSplitter(RESULTS.test(head), (text, line) => {
+    let entry: JsonEntry;
+    try {
+      entry = JSON.parse(text) as JsonEntry;
+    } catch (error) {
+      throw badLine(
+        line,
+        `the entry that begins here is no valid JSON: ${(error as Error).message}.`,
+        text.slice(0, 120),
+      );
+    }
+    if (typeof entry.primaryAccession !== "string")
+      throw badLine(
+        line,
+        "the entry that begins here has no primaryAccession. Expected UniProt's JSON.",
+        text.slice(0, 120),
+      );
+    try {
+      entryOf(entry).emit(emit);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw badLine(line, `the entry ${entry.primaryAccession} is not of UniProt's form.`);
+    }
+  });
+}
+
+/** The beginning of the answer of a search. */
+const RESULTS = /^\s*\{\s*("facets"\s*:\s*\[\]\s*,\s*)?"results"\s*:/;
+
+type JsonFeature = NonNullable<JsonEntry["features"]>[number];
+
+function entryOf(read: JsonEntry): UniProtEntry {
+  const { secondaryAccessions = [], sequence = {}, features = [], uniProtKBCrossReferences = [] } = read;
+  const entry = new UniProtEntry();
+  entry.entryName = read.uniProtkbId ?? "";
+  entry.accessions.push(read.primaryAccession!, ...secondaryAccessions);
+  entry.residues = sequence.value ?? "";
+  entry.length = sequence.length ?? 0;
+  for (const feature of features) addFeature(entry, feature);
+  for (const { database, id = "", properties = [] } of uniProtKBCrossReferences) {
+    const value = (key: string): string => properties.find((one) => one.key === key)?.value ?? "";
+    if (database === "PDB") entry.addStructure(id, value("Method"), value("Resolution"), value("Chains"));
+  }
+  return entry;
+}
+
+const at = (position: Position = {}): number | null =>
+  position.modifier === "UNKNOWN" ? null : (position.value ?? null);
+
+function addFeature(entry: UniProtEntry, read: JsonFeature): void {
+  const { type = "", description = "", featureId = "", location = {}, alternativeSequence } = read;
+  entry.add({
+    type,
+    start: at(location.start),
+    end: at(location.end),
+    name: [changeOf(alternativeSequence), description].filter(Boolean).join(" "),
+    id: featureId,
+    isoform: location.sequence,
+  });
+}
+
+function changeOf(
+  change: { originalSequence?: string; alternativeSequences?: string[] } | undefined,
+): string {
+  const { originalSequence = "", alternativeSequences = [] } = change ?? {};
+  return alternativeSequences.length === 0
+    ? ""
+    : `${originalSequence} -> ${alternativeSequences.join(" or ")}`;
+}
+
+const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = Array.from('{}[]"\\\n', (one) =>
+  one.charCodeAt(0),
+);
+const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
+
+/** Cuts JSON into its entries, without parsing what is around them. */
+class ObjectSplitter implements FeatureReader {
+  #line = 1;
+  /** Open brackets around the entries, and inside the current one. */
+  #outer = "";
+  #depth = 0;
+  #isString = false;
+  #isEscaped = false;
+  /** Text of the current entry, and the line where it begins. */
+  #parts: string[] = [];
+  #size = 0;
+  #begun = 1;
+
+  /** @param isWrapped whether the first object is not an entry, but has a list of them */
+  constructor(
+    private readonly isWrapped: boolean,
+    private readonly entry: (text: string, line: number) => void,
+  ) {}
+
+  write(text: string): void {
+    let from = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === NEWLINE) this.#line++;
+      if (this.#isString) this.#inString(code);
+      else if (code === QUOTE) this.#isString = true;
+      else if (this.#depth > 0) {
+        if (code === OPEN || code === LIST) this.#depth++;
+        else if (code === CLOSE || code === LIST_END) this.#depth--;
+        if (this.#depth === 0) {
+          this.#keep(text.slice(from, at + 1));
+          this.#finish();
+        }
+      } else if (this.#isEntry(code)) {
+        this.#depth = 1;
+        this.#begun = this.#line;
+        from = at;
+      } else this.#around(code);
+    }
+    if (this.#depth > 0) this.#keep(text.slice(from));
+  }
+
+  #inString(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (code === BACKSLASH) this.#isEscaped = true;
+    else if (code === QUOTE) this.#isString = false;
+  }
+
+  end(): void {
+    if (this.#depth > 0 || this.#outer !== "" || this.#isString)
+      throw badLine(this.#line, "the text ends within an entry or a list. The file is truncated.");
+  }
+
+  #isEntry(code: number): boolean {
+    return code === OPEN && (this.#outer === "" ? !this.isWrapped : this.#outer.endsWith("["));
+  }
+
+  #around(code: number): void {
+    if (code === OPEN || code === LIST) this.#outer += String.fromCharCode(code);
+    else if (code === CLOSE || code === LIST_END) this.#outer = this.#outer.slice(0, -1);
+    else if (this.#outer === "" && !isSpace(code))
+      throw badLine(this.#line, "expected JSON of UniProt: an entry, a list of entries, or a search result.");
+  }
+
+  #keep(part: string): void {
+    this.#parts.push(part);
+    this.#size += part.length;
+    if (this.#size > MAX_ENTRY)
+      throw badLine(
+        this.#begun,
+        `the entry that begins here has more than ${MAX_ENTRY.toLocaleString("en")} characters.`,
+      );
+  }
+
+  #finish(): void {
+    const text = this.#parts.join("");
+    this.#parts = [];
+    this.#size = 0;
+    this.entry(text, this.#begun);
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { labd, scratch } from "./labd.ts";
+
+const BED = "P04637\t93\t289\tdomain\nchr1\t0\t5\tpeak\n";
+
+test("imports, lists, shows and removes features", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  const run = (words: string[], stdin = "") => labd(["features", ...words], { env, stdin });
+  expect(await run(["list"])).toMatchObject({ stdout: expect.stringContaining("No features are imported.") });
+  expect(await run(["add", "-"], BED)).toMatchObject({
+    code: 66,
+    stderr: expect.stringContaining("no corpus"),
+  });
+  await labd(["corpus", "add", "--sample"], { env });
+
+  const added = await run(["add", "-", "--name", "domains.bed"], BED);
+  expect(added).toMatchObject({ code: 0, stderr: "labd: -: read as BED.\n" });
+  expect(added.stdout).toStartWith("domains.bed  BED, 1 feature of 1 protein of sample, ");
+  expect(added.stdout).toContain("\n  no protein: 1 feature of 1 identifier, such as chr1\n");
+  expect((await run(["list"])).stdout).toBe(added.stdout);
+  expect(JSON.parse((await run(["list", "--json"])).stdout)).toMatchObject([{ format: "bed", features: 1 }]);
+  expect(JSON.parse((await run(["show", "P04637"])).stdout).features).toMatchObject([
+    { start: 94, end: 289 },
+  ]);
+
+  const bad = await run(["add", "-", "--format", "gff3"], BED);
+  expect(bad).toMatchObject({ code: 65, stderr: expect.stringContaining("line 1: 4 columns; GFF3 has 9") });
+  expect((await run(["add", "-", "--format", "doc"], BED)).code).toBe(64);
+  expect(await run(["remove", "domains"])).toMatchObject({
+    code: 66,
+    stderr: expect.stringContaining("Choose from domains.bed."),
+  });
+  expect((await run(["remove", "domains.bed"])).stdout).toBe("Removed domains.bed.\n");
+  expect((await run(["show", "P04637"])).code).toBe(66);
+});
