@@ -6,6 +6,7 @@ import {
   type CorpusInfo,
   familiesPath,
   listFamilies,
+  onThreads,
   planBuild,
   PROTEOME_FORMS,
   type ProteomeFormName,
@@ -41,7 +42,8 @@ export const proteome: Command = {
     "labd proteome search --pattern 'F...W..[LIV]' --organism 9606\n" +
     "labd proteome search --class LIG_PCNA_PIPBox_1 --max-q 0.2 --format gff3\n" +
     "build computes the family of each protein once (homologs, alignment, tree, disorder) and stores it beside the\n" +
-    "corpus. It can be interrupted: the same command continues. search scores any pattern with these families, with\n" +
+    "corpus. It can be interrupted: the same command continues. Families of another corpus, such as the release before,\n" +
+    "are carried over unless added or removed proteins change them. search scores any pattern with these families, with\n" +
     "the numbers of labd score. q is the expected fraction of random matches among a match and those above it\n" +
     "(Benjamini and Hochberg, over all matches found), and the label follows it: likely functional up to 0.05,\n" +
     "possible up to 0.2. A server may run on the data directory meanwhile. Shards built on other machines with the\n" +
@@ -103,26 +105,38 @@ async function build(call: Call): Promise<void> {
   const selection = await selectionOf(call);
   // Closed again before the work, so that a server can start meanwhile.
   const { plan, workers } = await withScoring(call, (scoring, _, config) => ({
-    plan: planBuild(corpusOf(call, scoring), selection, shard),
+    plan: planBuild({
+      corpus: corpusOf(call, scoring),
+      selection,
+      shard,
+      others: scoring.corpora.list(),
+    }),
     workers: config.workers,
   }));
   call.warn(sentenceOf(plan, workers));
   const progress = progressLine(call.streams.stderr, call.has("--progress"));
   const started = performance.now();
-  await buildFamilies(plan, workers, (proteins, residues) => {
-    const left = ((performance.now() - started) / 1000) * (plan.residues / residues - 1);
-    progress.show(`${count(proteins)} of ${count(plan.missing.length)} proteins, ${duration(left)} left`);
+  const { carried } = await buildFamilies(plan, onThreads(workers), ({ proteins, spent, left }) => {
+    const seconds = ((performance.now() - started) / 1000) * (left / spent);
+    progress.show(`${count(proteins)} of ${count(plan.missing.length)} proteins, ${duration(seconds)} left`);
   });
   progress.clear();
+  if (plan.carryOvers.length > 0) call.warn(`Families carried over: ${count(carried)}.`);
   await call.print(lineOf(plan.corpus));
 }
 
 /** Announces a build: its size, and the expected time and disk. */
-function sentenceOf({ corpus, missing, existing, seconds, bytes }: BuildPlan, workers: number): string {
+function sentenceOf(
+  { corpus, missing, existing, carryOvers, seconds, bytes }: BuildPlan,
+  workers: number,
+): string {
   const exist = existing > 0 ? ` Existing: ${count(existing)}.` : "";
   if (missing.length === 0) return `${corpus.name}: no family is missing.${exist}`;
   const onAll = workers > 1 ? ` (${duration(seconds / workers)} with ${workers} workers)` : "";
-  return `${corpus.name}: families to compute: ${count(missing.length)}.${exist} Expected: about ${duration(seconds)} of processor time${onAll} and ${megabytes(bytes)} on disk.`;
+  const carried = carryOvers.map(
+    ({ from, proteins }) => ` Carried over from ${from} if nothing changed them: ${count(proteins.length)}.`,
+  );
+  return `${corpus.name}: families to compute: ${count(missing.length)}.${exist}${carried.join("")} Expected: about ${duration(seconds)} of processor time${onAll} and ${megabytes(bytes)} on disk.`;
 }
 
 async function search(call: Call): Promise<void> {

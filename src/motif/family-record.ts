@@ -50,6 +50,28 @@ export function decodeFamily(
   return { family: { query, homologs, tree, composition: residueFrequencies(query), prediction }, indexes };
 }
 
+/**
+ * The record in another corpus that has the same homologs.
+ * @param length residues of the query
+ * @param indexOf index there of the sequence that has this index here
+ */
+export function moveFamily(
+  record: Uint8Array,
+  length: number,
+  indexOf: (index: number) => number,
+): Uint8Array {
+  const reader = new Reader(record);
+  const writer = new Writer();
+  const count = reader.varint();
+  writer.varint(count);
+  for (let i = 0; i < count; i++) {
+    writer.varint(indexOf(reader.varint()));
+    writer.copy(reader.skipPath(length));
+  }
+  writer.copy(reader.rest());
+  return writer.finish();
+}
+
 /** Operations of an edit path: aligned pairs, gaps in the homolog, residues inserted in it. */
 const PAIRS = 0;
 const GAPS = 1;
@@ -156,13 +178,19 @@ class Writer {
       this.#bytes[this.#length++] = value % 256;
   }
 
+  copy(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
 
   #reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
-    const grown = new Uint8Array(2 * this.#bytes.length);
+    const grown = new Uint8Array(2 * (this.#bytes.length + count));
     grown.set(this.#bytes);
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);
@@ -191,6 +219,21 @@ class Reader {
   float(): number {
     this.#at += 8;
     return this.#view.getFloat64(this.#at - 8, true);
+  }
+
+  /** The bytes of an edit path. */
+  skipPath(length: number): Uint8Array {
+    const from = this.#at;
+    for (let column = 0; column < length;) {
+      const value = this.varint();
+      if (value % OPERATIONS !== INSERTIONS) column += Math.floor(value / OPERATIONS);
+    }
+    this.varint();
+    return this.#bytes.subarray(from, this.#at);
+  }
+
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at);
   }
 
   bytes(count: number): number {

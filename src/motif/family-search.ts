@@ -1,38 +1,56 @@
 import { decode } from "./alphabet.ts";
 import type { Corpus } from "./corpus.ts";
 import { buildFamily, type Family, measureHomolog, passesThresholds } from "./divergence.ts";
+import { KNOWN_E_VALUES, type SizeRange, sizeRange } from "./hit-range.ts";
 import { findHits, findHomologs } from "./homologs.ts";
 import { DEFAULTS } from "./options.ts";
 import { alignProgressively } from "./progressive.ts";
-import { residuesOf } from "./search.ts";
+import { type Hit, residuesOf, sortHits } from "./search.ts";
 
-/** The family of a protein of a corpus, and the homologs' indexes in it. */
+/** The family of a protein of a corpus. */
 export interface FoundFamily {
   family: Family;
+  /** The homologs' indexes in the corpus. */
   indexes: number[];
+  /** Of corpora with the same homologs in which the family is the same. */
+  sizes: SizeRange;
 }
 
-/** Families of proteins, as `predict` finds them with default options; one pass over the corpus searches all. */
-export function* findFamilies(corpus: Corpus, proteins: readonly number[]): Generator<FoundFamily> {
+const { maxEValue } = DEFAULTS;
+
+/**
+ * Families of proteins, as `predict` finds them with default options; one pass over the corpus searches all.
+ * @param report called during the search
+ */
+export function* findFamilies(
+  corpus: Corpus,
+  proteins: readonly number[],
+  report: () => void = () => {},
+): Generator<FoundFamily> {
   const queries = proteins.map((index) => residuesOf(corpus, index));
   const counter = new Int32Array(new SharedArrayBuffer(4));
   const texts = queries.map((query) => decode(query));
-  const hits = findHits(texts, corpus, DEFAULTS, counter);
+  const options = { ...DEFAULTS, maxEValue: maxEValue * KNOWN_E_VALUES };
+  const found = findHits(texts, corpus, options, counter, report);
   for (const [k, query] of queries.entries()) {
-    const found = findHomologs(query, corpus, DEFAULTS, () => {}, hits[k]);
-    const rows = alignProgressively(
-      query,
-      found.map(({ row }) => row),
-    );
-    const homologs = rows
-      .map((row, i) => ({ index: found[i].index, homolog: measureHomolog(query, row) }))
-      .filter(({ homolog }) => passesThresholds(homolog, DEFAULTS));
-    yield {
-      family: buildFamily(
-        query,
-        homologs.map(({ homolog }) => homolog),
-      ),
-      indexes: homologs.map(({ index }) => index),
-    };
+    const all = sortHits(found[k], corpus);
+    const hits = all.filter(({ eValue }) => eValue <= maxEValue);
+    yield { ...familyOf(query, corpus, hits), sizes: sizeRange(all, corpus, maxEValue) };
   }
+}
+
+function familyOf(query: Uint8Array, corpus: Corpus, hits: Hit[]): Omit<FoundFamily, "sizes"> {
+  const found = findHomologs(query, corpus, DEFAULTS, () => {}, hits);
+  const rows = alignProgressively(
+    query,
+    found.map(({ row }) => row),
+  );
+  const homologs = rows
+    .map((row, i) => ({ index: found[i].index, homolog: measureHomolog(query, row) }))
+    .filter(({ homolog }) => passesThresholds(homolog, DEFAULTS));
+  const family = buildFamily(
+    query,
+    homologs.map(({ homolog }) => homolog),
+  );
+  return { family, indexes: homologs.map(({ index }) => index) };
 }

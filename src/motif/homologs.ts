@@ -7,6 +7,7 @@ import type { Options } from "./options.ts";
 import { readQuery, SequenceError } from "./query.ts";
 import {
   type Hit,
+  type Range,
   sortHits,
   residuesOf,
   search,
@@ -184,6 +185,23 @@ export function findHits(
   return searchRanges(requests, corpus, claimRanges(corpus, counter), (fraction) =>
     report(fraction * SEARCH_FRACTION),
   );
+}
+
+/**
+ * Hits of queries (residue codes) in ranges of a corpus that can change their homologs: those that pass the criteria.
+ * So does a copy of the query, which represents its species.
+ */
+export function findDecisiveHits(
+  queries: readonly Uint8Array[],
+  corpus: Corpus,
+  options: HomologOptions,
+  ranges: readonly Range[],
+): Hit[][] {
+  const requests = queries.map((query) => ({ query, options: searchOptions(query, options) }));
+  return searchRanges(requests, corpus, ranges).map((hits, k) => {
+    const aligned = alignHits(queries[k], corpus, hits, options);
+    return hits.filter((_, i) => aligned[i] !== null);
+  });
 }
 
 /** Limits of a group: larger groups save little and delay the first result. */

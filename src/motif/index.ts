@@ -82,6 +82,11 @@ export type { ProteinText } from "./protein-text.ts";
 
 /** Proteomes: families of proteins once, as records, then any pattern without a search. */
 export { familyRecords, scoreRecord } from "./proteome.ts";
+export { carryOver } from "./carry-over.ts";
+export type { StoredFamily } from "./carry-over.ts";
+export { compareCorpora, residuesIn } from "./corpus-change.ts";
+export type { CorpusChange } from "./corpus-change.ts";
+export type { SizeRange } from "./hit-range.ts";
 export type { ProteomeMatch } from "./proteome.ts";
 
 /** Errors of invalid input. */

@@ -1,4 +1,5 @@
 import { findMatches, lookaroundTable } from "./automaton-matches.ts";
+import type { StoredFamily } from "./carry-over.ts";
 import type { Corpus } from "./corpus.ts";
 import { meanOf } from "./disorder/disorder.ts";
 import { decodeFamily, encodeFamily } from "./family-record.ts";
@@ -17,9 +18,18 @@ export interface ProteomeMatch extends Omit<MatchScore, "atHomologs"> {
   disorder: number;
 }
 
-/** Records of the families of proteins, from which `scoreRecord` scores any pattern. */
-export function* familyRecords(corpus: Corpus, proteins: readonly number[]): Generator<Uint8Array> {
-  for (const { family, indexes } of findFamilies(corpus, proteins)) yield encodeFamily(family, indexes);
+/**
+ * Families of proteins as records, from which `scoreRecord` scores any pattern.
+ * @param report called during the search
+ */
+export function* familyRecords(
+  corpus: Corpus,
+  proteins: readonly number[],
+  report?: () => void,
+): Generator<StoredFamily> {
+  let at = 0;
+  for (const { family, indexes, sizes } of findFamilies(corpus, proteins, report))
+    yield { protein: proteins[at++], record: encodeFamily(family, indexes), sizes };
 }
 
 /** Matches of a pattern in a protein; the record is read only if there is one. */

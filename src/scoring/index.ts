@@ -89,7 +89,7 @@ export {
 export { withRowNotes } from "./features/row-notes.ts";
 export { FEATURE_FORMAT_NAMES, FEATURE_FORMATS, type FeatureFormatName } from "./features/formats.ts";
 export { passesPlaces, type PlaceFilter } from "./api/ranked-columns.ts";
-export { buildFamilies, type BuildPlan, planBuild } from "./proteome/build.ts";
+export { buildFamilies, type BuildPlan, onThreads, planBuild } from "./proteome/build.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./proteome/families-file.ts";
 export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";

@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { METHOD, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { lockDirectory } from "../../src/platform/sqlite.ts";
+import { readFamilies } from "../../src/scoring/proteome/families-file.ts";
 import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, type Outcome } from "./labd.ts";
@@ -216,6 +217,34 @@ test("rejects an altered file, and builds its families again after its removal",
   writeFileSync(path, content.toString("latin1").replace(METHOD, "labd-0"));
   expect((await run(search)).stderr).toContain("belongs to another corpus or version of labd");
   writeFileSync(path, content);
+});
+
+test("carries families over to the next release, to the byte like a new build", async () => {
+  const all = SAMPLE.split(/^(?=>)/m);
+  const short = all.filter(({ length }) => length < 200);
+  const [some, others] = [short.slice(0, 2), short.filter((_, i) => i % 5 === 2)];
+  await labd(["corpus", "add", "-", "--name", "spring"], { env, stdin: [...some, ...others].join("") });
+  await run(["build", "--corpus", "spring"]);
+  const release = [some[1], ...others, ...short.slice(3, 5)].join("");
+  await labd(["corpus", "add", "-", "--name", "autumn"], { env, stdin: release });
+  const path = (await run(["list"])).stdout.trimEnd().split("  ").at(-1)!;
+  const stored = (): Map<number, Uint8Array> =>
+    new Map(
+      readdirSync(path).flatMap((file) =>
+        [...readFamilies(join(path, file), basename(path).split(".")[0])].map(
+          ([index, { record }]) => [index, record] as const,
+        ),
+      ),
+    );
+  const carried = await run(["build", "--corpus", "autumn"]);
+  expect(carried.stderr).toContain("compute: 14. Carried over from spring if nothing changed them: 12.");
+  expect(carried.stderr).toContain("Families carried over: 6.");
+  const found = stored();
+  await labd(["corpus", "remove", "spring"], { env });
+  await run(["remove", "autumn"]);
+  expect((await run(["build", "--corpus", "autumn"])).stderr).not.toContain("arried over");
+  expect(found).toEqual(stored());
+  await labd(["corpus", "remove", "autumn"], { env });
 });
 
 test("removes families by command, and with their corpus", async () => {

@@ -29,7 +29,7 @@ const entries = proteins.map((residues, i) => ({
 const corpus = openCorpus(packCorpus("families", entries));
 
 test("scores records with the numbers of predict, for every protein, pattern and model", () => {
-  const records = [...familyRecords(corpus, [...proteins.keys()])];
+  const records = Array.from(familyRecords(corpus, [...proteins.keys()]), ({ record }) => record);
   let matches = 0;
   for (const [protein, record] of records.entries()) {
     const query = decode(proteins[protein]);

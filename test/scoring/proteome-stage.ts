@@ -34,5 +34,5 @@ export function proteomeStage() {
 /** Computes and stores the families of proteins in one file. */
 export function storeFamilies(corpus: Pick<CorpusInfo, "path" | "hash">, proteins: number[]): void {
   const opened = openCorpus(packCorpus("some", readFasta(PROTEOME)));
-  writeFamilies(corpus, proteins, [...familyRecords(opened, proteins)]);
+  writeFamilies(corpus, [...familyRecords(opened, proteins)]);
 }

@@ -16,6 +16,8 @@ import { Problem } from "../../problem.ts";
 import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "../corpus/corpus.ts";
 import {
+  carryFamilies,
+  type CarryTask,
   computeFamilies,
   type FamiliesReport,
   type FamiliesTask,
@@ -79,7 +81,7 @@ export interface DrawnReport {
   drawn: Draw[][];
 }
 
-type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | MatchTask;
+type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | CarryTask | MatchTask;
 type Report = WorkerReport | DrawnReport | FamiliesReport | MatchReport;
 
 declare const self: Worker;
@@ -162,6 +164,7 @@ function draw(task: DrawTask): DrawnReport {
 function work(task: Task): Report {
   if ("counter" in task) return search(task);
   if ("proteins" in task) return draw(task);
+  if ("change" in task) return carryFamilies(task, corpusOf(task));
   if ("members" in task) return computeFamilies(task, corpusOf(task));
   return "families" in task ? scoreFamilies(task, corpusOf(task)) : score(task);
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { METHOD } from "../../motif/index.ts";
+import { METHOD, type SizeRange, type StoredFamily } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { PART, writeDurably } from "../corpus/durable-file.ts";
 
@@ -17,6 +17,8 @@ interface Contents {
   /** Index in the corpus of each protein, and the bytes of its record. */
   proteins: number[];
   bytes: number[];
+  /** Residues of the corpora in which the family would be the same. */
+  sizes: SizeRange[];
 }
 
 /** A file of families whose first line has been read. */
@@ -27,7 +29,7 @@ export interface FamiliesFile {
   size: number;
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
 const ENDING = ".families";
 const FILE_ENDING = ".labf";
 
@@ -44,11 +46,17 @@ const altered = (path: string): Problem =>
 /** Adds a file of records to a corpus. */
 export function writeFamilies(
   corpus: { path: string; hash: string },
-  proteins: number[],
-  records: readonly Uint8Array[],
+  families: readonly StoredFamily[],
 ): void {
-  const bytes = records.map(({ length }) => length);
-  const contents: Contents = { format: FORMAT, method: METHOD, corpus: corpus.hash, proteins, bytes };
+  const records = families.map(({ record }) => record);
+  const contents: Contents = {
+    format: FORMAT,
+    method: METHOD,
+    corpus: corpus.hash,
+    proteins: families.map(({ protein }) => protein),
+    bytes: records.map(({ length }) => length),
+    sizes: families.map(({ sizes }) => sizes),
+  };
   const line = `${JSON.stringify(contents)}\n`;
   const hash = hashOf(line, records);
   const chunks = [new TextEncoder().encode(`${line}${hash}\n`), ...records];
@@ -72,15 +80,20 @@ export function listFamilies(corpus: { path: string; hash: string }): FamiliesFi
   });
 }
 
-/** Records by the protein's index. @throws Problem bad_corpus if the file was altered */
-export function readFamilies(path: string, corpusHash: string): Map<number, Uint8Array> {
+/** Families by the protein's index. @throws Problem bad_corpus if the file was altered */
+export function readFamilies(path: string, corpusHash: string): Map<number, StoredFamily> {
   const file = readFileSync(path);
   const line = file.subarray(0, file.indexOf("\n") + 1).toString("utf8");
   let at = file.indexOf("\n", line.length) + 1;
   const hash = file.subarray(line.length, Math.max(line.length, at - 1)).toString("utf8");
   if (at === 0 || hash !== hashOf(line, [file.subarray(at)])) throw altered(path);
-  const { proteins, bytes } = contentsOf(path, line, corpusHash);
-  return new Map(proteins.map((protein, i) => [protein, file.subarray(at, (at += bytes[i]))]));
+  const { proteins, bytes, sizes } = contentsOf(path, line, corpusHash);
+  return new Map(
+    proteins.map((protein, i) => [
+      protein,
+      { protein, record: file.subarray(at, (at += bytes[i])), sizes: sizes[i] },
+    ]),
+  );
 }
 
 /** @throws Problem bad_corpus */
