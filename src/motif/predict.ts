@@ -2,6 +2,7 @@ import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
+import type { ProteinIdentity } from "./header.ts";
 import { isChosen } from "./homolog-choice.ts";
 import { countLeftOut, findHomologs, findOwnHits, type LeftOut } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
@@ -69,9 +70,7 @@ export function predict(
     countLeftOut: (homologs) =>
       countLeftOut(query, corpus, options, { hits, homologs: homologs.map(({ index }) => index) }),
     describe: (hit) => ({
-      accession: corpus.accession(hit.index),
-      description: corpus.description(hit.index),
-      organism: corpus.organism(hit.index),
+      ...namesOf(corpus.identity(hit.index)),
       bitScore: rounded(hit.bitScore),
       eValue: Number(hit.eValue.toPrecision(6)),
     }),
@@ -104,6 +103,7 @@ export function predictFromAlignment(
       accession: name,
       description: description ?? "",
       organism: null,
+      gene: null,
       bitScore: null,
       eValue: null,
     }),
@@ -113,6 +113,13 @@ export function predictFromAlignment(
   return prediction;
 }
 
+const namesOf = ({ accession, description, organism, gene }: ProteinIdentity) => ({
+  accession,
+  description,
+  organism,
+  gene,
+});
+
 interface HomologSource<Source> {
   calibration: Calibration | null;
   corpus: Prediction["corpus"];
@@ -120,7 +127,8 @@ interface HomologSource<Source> {
   countLeftOut: ((homologs: readonly Source[]) => LeftOut) | null;
   describe: (
     source: Source,
-  ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue">;
+  ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue"> &
+    Required<Pick<Homolog, "gene">>;
 }
 
 interface Job {
@@ -151,11 +159,12 @@ function assemble<Source>(
       ? countLeftOut?.(admitted.map(({ source }) => source))
       : undefined;
   const homologs = family.homologs.map(({ identity, coverage, weight }, i): Homolog => {
-    const { accession, description, organism, bitScore, eValue } = describe(admitted[i].source);
+    const { accession, description, organism, gene, bitScore, eValue } = describe(admitted[i].source);
     return {
       accession,
       description,
       organism,
+      gene,
       identity: rounded(identity),
       coverage: rounded(coverage),
       bitScore,

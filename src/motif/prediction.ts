@@ -22,6 +22,8 @@ export interface Homolog {
   description: string;
   /** Organism or species code, if the header gives one. */
   organism: string | null;
+  /** Symbol of the gene, if the header gives one; absent in predictions by earlier versions. */
+  gene?: string | null;
   /** Identical fraction of the aligned pairs of residues, 0..1. */
   identity: number;
   /** Fraction of the query's residues aligned to a residue, 0..1. */

@@ -95,7 +95,8 @@ export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
-export type { JobObject, ProteinObject } from "./api/json-schemas.ts";
+export type { JobObject } from "./api/json-schemas.ts";
+export type { ProteinObject } from "./contract/prediction.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";
@@ -179,7 +180,8 @@ export async function openScoring(options: ScoringOptions) {
     /** Predictions with what is known at their matches. */
     annotator() {
       const source = featureSource();
-      return ({ accession, prediction }: Scored) => withNotes({ identifier: accession, prediction }, source);
+      return ({ accession, protein, prediction }: Scored) =>
+        withNotes({ identifier: accession, protein, prediction }, source);
     },
     /** Imports features of proteins of the corpus in use. @throws Problem invalid_request, not_found without a corpus */
     importFeatures(request: Omit<FeatureImport, "corpus">) {

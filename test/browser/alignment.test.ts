@@ -140,7 +140,7 @@ browserTest("scrolls, colours and copies the alignment, and opens an insertion",
   const copied = await page.evaluate(() => (globalThis as unknown as { copied: string }).copied);
   const rows = copied.trim().split("\n");
   expect(rows.length).toBe(2 * (result.homologs.length + 1));
-  expect(rows[0]).toBe(">P04637");
+  expect(rows[0]).toBe(">P04637 TP53 Homo sapiens");
   // The first residues, with gaps where others have an insertion.
   expect(rows[1]).toContain("-");
   expect(result.alignment.query).toStartWith(rows[1].replaceAll("-", ""));

@@ -68,9 +68,13 @@ browserTest("fills a table, survives a reload while the queue is full, and is sh
   expect(sent() - before).toBe(1);
   const rows = await tableOf(page);
   expect(rows.length).toBe(24);
-  expect(rows[0].slice(0, 3)).toEqual(["P04637", "MDM2-SWIB", "Likely functional"]);
+  expect(rows[0].slice(0, 3)).toEqual([
+    "P04637 TP53, Homo sapiens, Cellular tumor antigen p53",
+    "MDM2-SWIB",
+    "Likely functional",
+  ]);
   expect(rows[0].slice(4, 6)).toEqual(["FSDLWKLL 19", expect.stringMatching(/^\d+ of 24 /)]);
-  const retinoblastoma = rows.find(([protein, motif]) => protein === "P03129" && motif === "LxCxE");
+  const retinoblastoma = rows.find(([protein, motif]) => protein.startsWith("P03129") && motif === "LxCxE");
   expect([retinoblastoma![2], retinoblastoma![4]]).toEqual(["Likely functional", "LYCYE 22"]);
   await checkPage(opened, "batch-done");
 

@@ -70,7 +70,7 @@ browserTest("scans several proteins for chosen classes and lists the scans", asy
   await fill(page, "Sequence, FASTA or accession", "P04637 P03129");
   await press(page, "button", "Scan 2 proteins");
   await page.waitForFunction(() => document.querySelectorAll('.list a[href*="/scan/"]').length === 2);
-  await press(page, "link", "P03129");
+  await press(page, "link", "P03129, Human papillomavirus type 16");
   await arrive(page, "/scan/");
   await seeText(page, "LYCYE");
   await seeText(page, "2 tested");

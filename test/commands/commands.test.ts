@@ -106,6 +106,10 @@ test("adds and verifies corpora, and scores", async () => {
     "overall_verdict",
     "p_is",
     "overall_p_is",
+    "accession",
+    "gene",
+    "name",
+    "organism",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
   expect(none).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);

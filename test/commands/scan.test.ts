@@ -29,6 +29,8 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   const p53 = rows.filter(({ query }) => query === "P04637");
   expect(p53.length).toBeGreaterThan(20);
   expect(p53[0]).toMatchObject({ class: "MDM2-SWIB", type: "DEG", start: "19", end: "26", group: "1" });
+  expect(p53[0]).toMatchObject({ accession: "P04637", gene: "TP53", organism: "Homo sapiens" });
+  expect(rows.find(({ query }) => query === "short")).toMatchObject({ accession: "", gene: "" });
   // Each protein has its own order and q-values.
   for (const query of ["P04637", "short"]) {
     const ps = rows.filter((row) => row.query === query).map((row) => Number(row.overall_p));
@@ -38,11 +40,13 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   const json = (await run("--format", "json")).stdout.trimEnd().split("\n");
   const [first] = json.map((line) => JSON.parse(line));
   expect(json).toHaveLength(2);
+  expect(first.protein).toMatchObject({ entryName: "P53_HUMAN", taxon: 9606, length: 393 });
   expect(first).toMatchObject({ identifier: "P04637", classes: starterClasses().length, tested: p53.length });
   expect(first.matches[0].q).toBeCloseTo(Number(p53[0].q), 4);
 
   const gff3 = (await run("--format", "gff3", "--type", "DEG")).stdout.split("\n");
   expect(gff3[1]).toBe("##sequence-region P04637 1 393");
+  expect(gff3[2]).toContain(";gene=TP53;protein_name=Cellular tumor antigen p53;organism=Homo sapiens");
   expect(gff3.filter((line) => line.includes("polypeptide_motif")).length).toBe(
     rows.filter(({ type }) => type === "DEG").length,
   );
@@ -58,7 +62,7 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   expect(new Set(one.map((row) => row.class))).toContain("MDM2-SWIB");
   expect(Number(one[0].q)).toBeLessThan(Number(p53[0].q));
   expect(one[0].overall_p).toBe(p53[0].overall_p);
-});
+}, 30_000);
 
 test("tests the classes of a table instead of the built-in ones, without importing it", async () => {
   using place = scratch();

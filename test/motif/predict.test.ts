@@ -179,6 +179,7 @@ describe("an alignment from the user", () => {
         accession: "it's",
         description: "kept",
         organism: null,
+        gene: null,
         identity: 1,
         coverage: 0.909091,
         bitScore: null,

@@ -17,6 +17,7 @@ const JOB: JobObject = {
   ended: null,
   expires: null,
   failure: null,
+  protein: null,
   queryLength: 3,
   scoringModel: "continuous",
   patterns: [],

@@ -205,6 +205,41 @@ test("finds proteins of the corpus in use by name and species", async () => {
   expect([long.status, long.text]).toEqual([400, expect.stringContaining("query")]);
 });
 
+test("identifies a query that the corpus has under its accession or gene", async () => {
+  const sequence = P53;
+  const whole = (await service.ask("POST", "/jobs", { body: { accession: "P04637", patterns: ["P..P"] } }))
+    .json;
+  expect(whole.protein).toMatchObject({
+    accession: "P04637",
+    gene: "TP53",
+    organism: "Homo sapiens",
+    length: 393,
+  });
+  await ended(service, whole.id);
+  const { homologs } = (await service.ask("GET", `/jobs/${whole.id}/result`)).json;
+  expect(homologs.every((one: object) => "gene" in one)).toBe(true);
+  const named = (await service.ask("GET", `/jobs/${whole.id}/result`)).json;
+  const scan = (await service.ask("GET", `/jobs/${whole.id}/scan`)).json;
+  expect([named.protein, scan.protein]).toEqual([whole.protein, whole.protein]);
+  const tsv = (await service.ask("GET", `/jobs/${whole.id}/result?format=tsv`)).text;
+  expect(tsv.split("\n")[1]).toContain("\tP04637\tTP53\tCellular tumor antigen p53\tHomo sapiens");
+  for (const identifier of ["TP53", "P53_HUMAN", "TP53 human"])
+    expect(
+      (
+        await service.ask("POST", "/jobs", {
+          body: { identifier, querySequence: sequence, patterns: ["P..P"] },
+        })
+      ).json.protein,
+    ).toEqual(whole.protein);
+  for (const body of [
+    { identifier: "P04637", querySequence: sequence.slice(1) },
+    { identifier: "mine", querySequence: sequence },
+  ])
+    expect(
+      (await service.ask("POST", "/jobs", { body: { ...body, patterns: ["P..P"] } })).json.protein,
+    ).toBeNull();
+});
+
 test("accepts exactly the submissions that the schema allows", async () => {
   const { schema } = paths["/api/scoring/jobs"].post.requestBody!.content!["application/json"];
   const good = { querySequence: "MKLT", patterns: ["K.T"] };

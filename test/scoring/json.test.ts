@@ -64,7 +64,8 @@ describe("a job", () => {
       scoringModel: "discontinuous",
     });
     const result = await service.ask("GET", links.result);
-    expect(result.json).toEqual(JSON.parse(JSON.stringify({ identifier: "p53", ...prediction })));
+    const names = { identifier: "p53", protein: null };
+    expect(result.json).toEqual(JSON.parse(JSON.stringify({ ...names, ...prediction })));
   });
 
   test("a job for a protein of the corpus is named by its accession and uses defaults", async () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { MIGRATIONS } from "../../db/index.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
-import { bodyOf, type StoredResult, withIdentifier } from "../../src/scoring/api/stored-result.ts";
+import { bodyOf, type StoredResult, withNames } from "../../src/scoring/api/stored-result.ts";
 import { encodePrediction } from "../../src/scoring/contract/encode.ts";
-import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
+import type { NamedQuery, PredictionReport } from "../../src/scoring/contract/prediction.ts";
 import {
   type Form,
   FORMS,
@@ -33,10 +33,12 @@ function stored(prediction: string | Uint8Array<ArrayBuffer>, form: Form): Parts
   return readResult(database, storeResult(database, "d", VERSION, prediction, 0)!, form);
 }
 
-const printed = ({ identifier, prediction }: PredictionReport, form: Form): string =>
+const named = ({ identifier, protein = null }: PredictionReport): NamedQuery => ({ identifier, protein });
+
+const printed = ({ prediction, ...names }: PredictionReport, form: Form): string =>
   form === "json"
-    ? JSON.stringify({ identifier, ...prediction })
-    : encodePrediction({ identifier, prediction });
+    ? JSON.stringify({ ...named({ ...names, prediction }), ...prediction })
+    : encodePrediction({ ...names, prediction });
 
 const sent = (parts: StoredResult, head = "", tail = ""): Promise<string> =>
   new Response(bodyOf(parts, { head, tail })).text();
@@ -47,10 +49,10 @@ const sentInGzip = async (parts: StoredResult, head = "", tail = ""): Promise<st
 describe("a stored prediction", () => {
   test.each(FORMS)("is sent as it would be printed, in %s", async (form) => {
     for (const identifier of ["", "p53", 'A & <b> "\\ü🧬\r\n', "\u0000\uD800"])
-      for (const { prediction } of [SAMPLE, LONG]) {
-        const parts = withIdentifier(stored(packPrediction(prediction), form), form, identifier);
+      for (const { protein = null, prediction } of [SAMPLE, LONG]) {
+        const parts = withNames(stored(packPrediction(prediction), form), form, { identifier, protein });
         expect(parts.count > 1).toBe(prediction === LONG.prediction);
-        const text = printed({ identifier, prediction }, form);
+        const text = printed({ identifier, protein, prediction }, form);
         expect((await sent(parts)) === text).toBe(true);
         expect((await sent(parts, "head ", " tail")) === `head ${text} tail`).toBe(true);
         expect((await sentInGzip(parts, "head ", " tail")) === `head ${text} tail`).toBe(true);
@@ -60,7 +62,7 @@ describe("a stored prediction", () => {
   test.each(FORMS)("is read in %s also if it was stored as JSON, packed or as text", async (form) => {
     const text = JSON.stringify(SAMPLE.prediction);
     for (const former of [text, new Uint8Array(Bun.zstdCompressSync(text))]) {
-      const parts = withIdentifier(stored(former, form), form, SAMPLE.identifier);
+      const parts = withNames(stored(former, form), form, named(SAMPLE));
       expect(await sent(parts)).toBe(printed(SAMPLE, form));
     }
     const database = openDatabase(":memory:", MIGRATIONS);

@@ -4,11 +4,12 @@ import { type PrintTask, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scori
 import { SCAN_FORMS } from "../../src/scoring/api/scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
-const { identifier } = SAMPLE;
+const { identifier, protein = null } = SAMPLE;
 const parts = [new Uint8Array(Bun.zstdCompressSync(JSON.stringify(SAMPLE.prediction)))];
 const task = (more: Partial<PrintTask> = {}): PrintTask => ({
   parts,
   identifier,
+  protein,
   as: { form: "tsv", match: undefined },
   source: { dataDirectory: "/nowhere", corpusPath: null, synonyms: [] },
   ...more,

@@ -54,7 +54,7 @@ describe("rows", () => {
 
   test("rows name a query without an identifier, and list a pattern without a match", () => {
     expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(
-      `query\tLIG_SH3_1${"\t".repeat(10)}no match\t\t\t\t\t\t\t`,
+      `query\tLIG_SH3_1${"\t".repeat(10)}no match${"\t".repeat(11)}`,
     );
   });
 });

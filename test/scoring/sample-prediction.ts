@@ -3,6 +3,15 @@ import type { PredictionReport } from "../../src/scoring/contract/prediction.ts"
 /** A prediction made by hand that has everything a printer can meet: insertions, deletions, homologs of one name, absent values, text that formats forbid. */
 export const SAMPLE: PredictionReport = {
   identifier: "p53 >50%;\tµ",
+  protein: {
+    accession: "P04637",
+    entryName: "P53_HUMAN",
+    name: "Cellular tumor antigen p53; a=b\t",
+    gene: "TP53",
+    organism: "Homo sapiens",
+    taxon: 9606,
+    length: 393,
+  },
   prediction: {
     method: "labd-3",
     model: "continuous",

@@ -8,6 +8,7 @@ import { openHttp } from "../../src/platform/http.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { closeDatabase, type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { identify } from "../../src/scoring/corpus/find-proteins.ts";
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 
 export interface RequestOptions {
@@ -136,6 +137,7 @@ export function scoreDirectly(
   return scoring.readSequences(input).map(({ name, description, sequence, patterns }) => ({
     accession: name,
     description,
+    protein: identify(() => corpus, { identifier: name, query: sequence }),
     prediction: predict({ query: sequence, patterns, model }, corpus, { ...DEFAULTS, ...options }),
   }));
 }

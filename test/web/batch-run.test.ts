@@ -52,6 +52,13 @@ async function follow(batch: ReturnType<typeof batchOf>) {
   return { run, seen };
 }
 
+const P53 = {
+  accession: "P04637",
+  gene: "TP53",
+  name: "Cellular tumor antigen p53; a=b ",
+  organism: "Homo sapiens",
+};
+
 test("submits a job, follows it and reads its table", async () => {
   const asked = serve({
     [POST]: [[201, { id: "j1" }]],
@@ -64,7 +71,7 @@ test("submits a job, follows it and reads its table", async () => {
   const batch = batchOf("one");
   const { run, seen } = await follow(batch);
   expect(seen).toEqual(["active", "active", "done"]);
-  expect(run.outcomes).toEqual([{ kind: "done", table: TABLE, summaries: expect.any(Array) }]);
+  expect(run.outcomes).toEqual([{ kind: "done", table: TABLE, names: P53, summaries: expect.any(Array) }]);
   expect(batch.items[0]).toMatchObject({ job: "j1", query: null });
   expect(run.waiting).toBeNull();
   // This process has no browser storage.

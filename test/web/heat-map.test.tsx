@@ -4,16 +4,17 @@ import { renderToString } from "preact-render-to-string";
 import { newBatch } from "../../src/web/batch/batch.ts";
 import { HeatMap } from "../../src/web/batch/heat-map.tsx";
 import { gridOf, levelOf, ordered } from "../../src/web/batch/heat-map-grid.ts";
-import { failuresOf, type Row, rowsOf } from "../../src/web/batch/rows.ts";
-import { type Outcome, summarize } from "../../src/web/batch/run.ts";
+import { failuresOf, isNamed, type Row, rowsOf } from "../../src/web/batch/rows.ts";
+import { namesIn, type Outcome, summarize } from "../../src/web/batch/run.ts";
 import { sheetsOf, workbookOf } from "../../src/web/batch/spreadsheet.ts";
 
 const HEAD =
-  "query\tpattern\tstart\tend\tmatch\thomologs\teffective_homologs\tcs\texpected\tz\tp\tverdict\tkept\toverall_p\toverall_verdict\tp_is\toverall_p_is\n";
+  "query\tpattern\tstart\tend\tmatch\thomologs\teffective_homologs\tcs\texpected\tz\tp\tverdict\tkept\toverall_p\toverall_verdict\tp_is\toverall_p_is\taccession\tgene\tname\torganism\n";
+const NAMES = "P1\t0815\tBeta protein\tMus musculus";
 const match = (query: string, motif: string, z: number, p: number, is: string): string =>
-  `${query}\t${motif}\t3\t6\tPAAP\t24\t9.5\t0.8\t0.5\t${z}\t0.1\tconserved\t20\t${p}\tpossible\testimate\t${is}\n`;
+  `${query}\t${motif}\t3\t6\tPAAP\t24\t9.5\t0.8\t0.5\t${z}\t0.1\tconserved\t20\t${p}\tpossible\testimate\t${is}\t${query === "b" ? NAMES : "\t\t\t"}\n`;
 const none = (query: string, motif: string): string =>
-  `${query}\t${motif}${"\t".repeat(10)}no match${"\t".repeat(5)}\n`;
+  `${query}\t${motif}${"\t".repeat(10)}no match${"\t".repeat(9)}\n`;
 
 const TABLES = [
   HEAD + match("=A1", "P..P", 2.5, 0.004, "at most") + none("=A1", "SH3"),
@@ -30,7 +31,12 @@ const batch = newBatch(
   "continuous",
 );
 const outcomes: Outcome[] = [
-  ...TABLES.map((table): Outcome => ({ kind: "done", table, summaries: summarize(table) })),
+  ...TABLES.map((table): Outcome => ({
+    kind: "done",
+    table,
+    names: namesIn(table),
+    summaries: summarize(table),
+  })),
   { kind: "failed", message: "No protein." },
 ];
 batch.items[0].job = "j1";
@@ -106,6 +112,16 @@ test("orders proteins by a motif and motifs by a protein", () => {
   expect(names({ motifs: "gone" })[1]).toBe("P..P,SH3");
 });
 
+test("shows and finds proteins by gene, species and name", () => {
+  const html = renderToString(<HeatMap rows={ROWS} />);
+  expect(html).toContain('title="0815, Mus musculus, Beta protein"');
+  const found = (text: string): string[] => [
+    ...new Set(ROWS.filter((row) => isNamed(row, text)).map(({ protein }) => protein)),
+  ];
+  for (const text of ["p1", "0815", "beta", "mus m"]) expect(found(text)).toEqual(["b"]);
+  expect(found("sh3")).toEqual(["=A1", "b", "NOSUCH1"]);
+});
+
 test("keeps proteins of the same name apart", () => {
   const twice = [...ROWS.slice(0, 2), ...ROWS.slice(0, 2)] as Row[];
   expect(gridOf(twice).proteins.map(({ cells }) => cells.length)).toEqual([2, 2]);
@@ -118,15 +134,15 @@ test("writes an XLSX file with all matches, the best ones, failures, and tables 
   const [matches, best, p, z] = sheets.map(({ rows }) => rows);
   expect(matches.length).toBe(5);
   expect(matches[1].slice(0, 6)).toEqual(["=A1", "P..P", 3, 6, "PAAP", 24]);
-  expect(matches[3].at(-1)).toBe("at least");
+  expect(matches[3].slice(-5)).toEqual(["at least", "P1", "0815", "Beta protein", "Mus musculus"]);
   expect(best.length).toBe(7);
   expect(best[5]).toEqual(expect.arrayContaining(["NOSUCH1", "P..P", "failed", "No protein."]));
   expect(best[0].indexOf("problem")).toBe(best[5].indexOf("No protein."));
   expect(p).toEqual([
-    ["protein", "P..P", "SH3"],
-    ["=A1", 0.004, null],
-    ["b", 0.5, 0.0523],
-    ["NOSUCH1", null, null],
+    ["protein", "gene", "organism", "P..P", "SH3"],
+    ["=A1", null, null, 0.004, null],
+    ["b", "0815", "Mus musculus", 0.5, 0.0523],
+    ["NOSUCH1", null, null, null, null],
   ]);
-  expect(z[2]).toEqual(["b", -0.3, 1.2]);
+  expect(z[2]).toEqual(["b", "0815", "Mus musculus", -0.3, 1.2]);
 });

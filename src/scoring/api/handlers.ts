@@ -7,13 +7,14 @@ import {
   type ScoringModel,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
+import type { ProteinObject } from "../contract/prediction.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern, JobRequest } from "../jobs/job.ts";
 import { compressedParts, type Form } from "../jobs/packed-prediction.ts";
 import type { Progress } from "../jobs/pool.ts";
 import type { JobStore, JobView } from "../jobs/store.ts";
 import type { PrintTask } from "./result-format.ts";
-import { type StoredResult, withIdentifier } from "./stored-result.ts";
+import { type StoredResult, withNames } from "./stored-result.ts";
 
 /** A job to run, in the terms of the SOAP contract. */
 export interface JobSubmission {
@@ -97,12 +98,16 @@ export function scoringHandlers(options: HandlersOptions) {
       const job = store.get(id);
       return { status: job.state, details: describe(job, runner) };
     },
-    /** Null until the job has ended. @throws Problem unknown_job, job_failed, job_cancelled, job_expired */
-    getResult(id: string, form: Form): StoredResult | null {
+    /**
+     * Null until the job has ended.
+     * @param protein the query, for JSON
+     * @throws Problem unknown_job, job_failed, job_cancelled, job_expired
+     */
+    getResult(id: string, form: Form, protein: ProteinObject | null = null): StoredResult | null {
       const parts = store.storedPrediction(id, form);
       const request = store.request(id);
       return parts && request
-        ? withIdentifier(parts, form, request.identifier)
+        ? withNames(parts, form, { identifier: request.identifier, protein })
         : withoutPrediction(store.get(id));
     },
     /** Likewise, to print it in another form. */

@@ -34,7 +34,7 @@ import {
   Submission,
 } from "./json-schemas.ts";
 import { API, NO_STORE, resultRoutes } from "./result-routes.ts";
-import { findProteins } from "../corpus/find-proteins.ts";
+import { findProteins, identify } from "../corpus/find-proteins.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
 interface JsonOptions {
@@ -55,13 +55,15 @@ interface JsonOptions {
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
   const { handlers, clientOf, requireWriter } = options;
+  const corpus = openCorpusOnce(options.corpora);
+  const context = { ...options, corpus };
   const watch = (id: string, base: string): (() => JobObject) => {
     const request = handlers.request(id);
-    return () => jobObject(handlers, id, request, base);
+    const protein = identify(corpus, request);
+    return () => jobObject(handlers, id, { request, protein }, base);
   };
   const events = new JobEvents({ watch });
   const show = (id: string, base: string): JobObject => watch(id, base)();
-  const context = { ...options, corpus: openCorpusOnce(options.corpora) };
   const routes = new Elysia({ name: "scoring-json", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
     .parser("scoringJson", ({ request }) => {
@@ -113,7 +115,7 @@ export function jsonRoutes(options: JsonOptions) {
       query: NoParameters,
       detail: operations.PATTERN,
     })
-    .use(resultRoutes(options))
+    .use(resultRoutes(context))
     .use(referenceRoutes(context));
   return { routes, notifyWatchers: () => events.checkSoon(), close: () => events.close() };
 }
@@ -208,7 +210,12 @@ function openCorpusOnce(corpora: Corpora): () => Corpus {
 }
 
 /** A job for JSON. @param base address under which clients reach the service */
-function jobObject(handlers: Handlers, id: string, request: JobRequest | null, base: string): JobObject {
+function jobObject(
+  handlers: Handlers,
+  id: string,
+  { request, protein }: { request: JobRequest | null; protein: JobObject["protein"] },
+  base: string,
+): JobObject {
   const { state, place, submitted, started, ended, expires, failure } = handlers.job(id);
   const { stage, fraction } = handlers.progress(id) ?? { stage: "start" as const, fraction: 0 };
   const isRunning = state === "running";
@@ -226,6 +233,7 @@ function jobObject(handlers: Handlers, id: string, request: JobRequest | null, b
     expires: isoTime(expires),
     failure,
     queryLength: request?.query.length ?? null,
+    protein,
     scoringModel: request?.model ?? null,
     patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
     homologs: request?.homologs ?? null,

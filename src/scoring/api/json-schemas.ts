@@ -4,7 +4,17 @@ import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
-import { CorpusFields, count, fraction, list, number, object, text } from "../contract/prediction.ts";
+import {
+  CorpusFields,
+  count,
+  fraction,
+  list,
+  number,
+  object,
+  PROTEIN_OF_QUERY,
+  ProteinSchema,
+  text,
+} from "../contract/prediction.ts";
 import { STATES, type State } from "../jobs/job.ts";
 import { FILTER_DOMAINS, FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
@@ -146,6 +156,7 @@ export const JobSchema = object(
     ),
     failure: nullable(text("The reason why there is no prediction.")),
     queryLength: nullable(count("Residues of the query.")),
+    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
     scoringModel: nullable(oneOf(SCORING_MODELS, "The scoring model: how homologs count.")),
     patterns: list(
       object(
@@ -191,22 +202,6 @@ export const CorpusSchema = object(
 
 /** Most proteins of one search. */
 export const MAX_PROTEINS = 100;
-
-export const ProteinSchema = object(
-  {
-    accession: text("Its identifier in the corpus."),
-    entryName: nullable(text("UniProt's name of the entry, such as P53_HUMAN.")),
-    name: text("Name of the protein; may be empty."),
-    gene: nullable(text("Symbol of its gene.")),
-    organism: nullable(text("Scientific name of its organism.")),
-    taxon: nullable(count("NCBI's number of the organism.")),
-    length: count("Number of residues."),
-  },
-  "A protein of the corpus, as its FASTA header describes it. Fields that the header lacks are null.",
-  "Protein",
-);
-
-export type ProteinObject = Static<typeof ProteinSchema>;
 
 export const ProteinsSchema = object(
   {

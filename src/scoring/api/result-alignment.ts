@@ -158,15 +158,27 @@ function tenths({ conservation }: MatchScore, reference: string): string {
     .join("");
 }
 
+/** As in headers of UniProt. */
+const describeProtein = ({
+  description,
+  organism,
+  gene,
+}: Pick<Homolog, "description" | "organism" | "gene">): string =>
+  [description, organism && `OS=${organism}`, gene && `GN=${gene}`].filter(Boolean).join(" ");
+
 /**
  * The whole alignment as A3M (HH-suite, Steinegger M et al. (2019) BMC Bioinformatics 20:473): columns are the residues of
  * the query, insertions are in lower case.
  */
-export function printA3m({ identifier, prediction }: PredictionReport): string {
-  const { alignment, homologs } = prediction;
-  const names = rowNames({ identifier, prediction });
+export function printA3m(report: PredictionReport): string {
+  const { alignment, homologs } = report.prediction;
+  const names = rowNames(report);
+  const about = [
+    report.protein ? describeProtein({ ...report.protein, description: report.protein.name }) : "",
+    ...homologs.map(describeProtein),
+  ];
   return [alignment.query, ...alignment.rows]
-    .map((row, i) => `>${names[i]} ${line(homologs[i - 1]?.description ?? "")}`.trimEnd() + `\n${row}\n`)
+    .map((row, i) => `>${names[i]} ${line(about[i])}`.trimEnd() + `\n${row}\n`)
     .join("");
 }
 

@@ -1,6 +1,7 @@
 import type { Prediction } from "../../motif/index.ts";
 import { encodePrediction } from "../contract/encode.ts";
 import { XML_DECLARATION } from "../contract/xml-text.ts";
+import type { NamedQuery } from "../contract/prediction.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
 import { Problem } from "../../problem.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
@@ -32,8 +33,9 @@ export const RESULT_FORMS = {
     contentType: "application/json",
     aliases: [],
     extension: "json",
-    sentence: "The whole prediction, and `identifier`, the client's name for the query.",
-    print: ({ identifier, prediction }) => JSON.stringify({ identifier, ...prediction }),
+    sentence: "The whole prediction, and the names of the query.",
+    print: ({ identifier, protein, prediction }) =>
+      JSON.stringify({ identifier, protein: protein ?? null, ...prediction }),
   },
   tsv: {
     contentType: "text/tab-separated-values; charset=utf-8",
@@ -92,11 +94,9 @@ export type ResultFormName = keyof typeof RESULT_FORMS;
 export const RESULT_FORM_NAMES = Object.keys(RESULT_FORMS) as ResultFormName[];
 
 /** A stored result to print. */
-export interface PrintTask {
+export interface PrintTask extends NamedQuery {
   /** The prediction as JSON, as it is stored. */
   parts: Uint8Array<ArrayBuffer>[];
-  /** The client's name of the query. */
-  identifier: string;
   /** A form of the result, or of its matches in the order of a scan. */
   as:
     | {
@@ -112,8 +112,8 @@ export interface PrintTask {
 }
 
 /** The text of a stored result. */
-export function printResult({ parts, identifier, as, source }: PrintTask): string {
-  const plain = { identifier, prediction: JSON.parse(unpackText(parts)) as Prediction };
+export function printResult({ parts, identifier, protein, as, source }: PrintTask): string {
+  const plain = { identifier, protein, prediction: JSON.parse(unpackText(parts)) as Prediction };
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
   if ("form" in as) {

@@ -1,6 +1,14 @@
 import type { MatchScore, PatternScores } from "../../motif/index.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
-import { NOTE_CELLS, NOTE_NAMES, patternName, printDecimal, queryName } from "./result-rows.ts";
+import {
+  NOTE_CELLS,
+  NOTE_NAMES,
+  patternName,
+  printDecimal,
+  PROTEIN_COLUMNS,
+  proteinCells,
+  queryName,
+} from "./result-rows.ts";
 
 export const GFF3_HEADER = "##gff-version 3\n";
 
@@ -8,7 +16,8 @@ export const GFF3_HEADER = "##gff-version 3\n";
  * One feature per match (GFF3 1.26, Sequence Ontology), of type `polypeptide_motif` (SO:0001067); the score is the
  * conservation score. Without the header line, so that several queries fit into one file.
  */
-export function printFeatures({ identifier, prediction, notes }: AnnotatedReport): string {
+export function printFeatures({ identifier, protein, prediction, notes }: AnnotatedReport): string {
+  const names = proteinAttributes(protein);
   let number = 0;
   const sequence = escapeSequence(queryName(identifier));
   const source = escapeAttribute(prediction.method);
@@ -19,7 +28,7 @@ export function printFeatures({ identifier, prediction, notes }: AnnotatedReport
       const attributes = known ? NOTE_NAMES.map((name) => [name, NOTE_CELLS[name](known)] as const) : [];
       return featureLine(
         { sequence, source, start, end, score },
-        attributesOf(pattern, match).concat(attributes),
+        attributesOf(pattern, match).concat(names, attributes),
       );
     }),
   );
@@ -57,6 +66,10 @@ export const printGff3 = (report: AnnotatedReport): string => GFF3_HEADER + prin
 /** The extent of a sequence, whose name is escaped. */
 export const regionLine = (sequence: string, length: number): string =>
   length > 0 ? `##sequence-region ${sequence} 1 ${length}\n` : "";
+
+/** The query as a protein of the corpus; `name` would be mistaken for that of the feature. */
+export const proteinAttributes = (protein: AnnotatedReport["protein"]): Attributes =>
+  proteinCells(protein).map((value, i) => [PROTEIN_COLUMNS[i].replace(/^name$/, "protein_name"), value]);
 
 /** Reserved attributes are capitalised, our own are not, as the specification demands. */
 const attributesOf = (pattern: PatternScores, match: MatchScore): Attributes => [

@@ -16,7 +16,11 @@ interface ResultPrinter {
 
 const commentLine = (json: string): string => `#labd-shard ${json}\n`;
 
-const report = ({ accession, prediction }: Scored) => ({ identifier: accession, prediction });
+const report = ({ accession, protein, prediction }: Scored) => ({
+  identifier: accession,
+  protein,
+  prediction,
+});
 
 /** The formats of `labd score`. */
 export const PRINTERS = {

@@ -1,7 +1,9 @@
 import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import { paced } from "../../platform/byte-budget.ts";
+import type { Corpus } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
+import { identify } from "../corpus/find-proteins.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import type { Handlers } from "./handlers.ts";
 import * as operations from "./json-operations.ts";
@@ -20,6 +22,7 @@ import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
 
 interface ResultOptions {
   handlers: Handlers;
+  corpus: () => Corpus;
   featureSource: () => FeatureSource;
 }
 
@@ -54,7 +57,7 @@ export function resultRoutes(options: ResultOptions) {
 
 /** The result as it is stored, or else printed; null until the job has ended. */
 async function resultResponse(
-  { handlers, featureSource }: ResultOptions,
+  options: ResultOptions,
   id: string,
   { form, match, request }: { form: ResultFormName; match: number | undefined; request: Request },
 ): Promise<Response | null> {
@@ -65,36 +68,47 @@ async function resultResponse(
     "Content-Disposition": `inline; filename="${id}.${extension}"`,
     Vary: "Accept",
   };
+  const { handlers, corpus } = options;
   if (form === "json" || form === "xml") {
-    const result = handlers.getResult(id, form);
+    const result = handlers.getResult(id, form, identify(corpus, handlers.request(id)));
     if (!result) return null;
     const [head, tail] = STORED_FORMS[form];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
     return new Response(bodyOf(result, { head, tail, gzip }), { headers });
   }
-  const found = handlers.getPrediction(id);
-  if (!found) return null;
-  return printed({ ...found, as: { form, match }, source: featureSource() }, headers);
+  return printed(options, id, { form, match }, headers);
 }
 
-/** Long results are printed in a thread. */
-const printed = async (task: PrintTask, headers: HeadersInit): Promise<Response> =>
-  new Response(paced(task.parts.length > 1 ? await printInThread(task) : printResult(task)), { headers });
-
-/** The matches in the order of a scan; null until the job has ended. */
-async function scanResponse(
-  { handlers, featureSource }: ResultOptions,
+/** Null until the job has ended. Long results are printed in a thread. */
+async function printed(
+  { handlers, corpus, featureSource }: ResultOptions,
   id: string,
-  { format = "json", type, label, best, disordered, max_q: maxQ, ...of }: Static<typeof ScanParameters>,
+  as: PrintTask["as"],
+  headers: HeadersInit,
 ): Promise<Response | null> {
   const found = handlers.getPrediction(id);
   if (!found) return null;
+  const protein = identify(corpus, handlers.request(id));
+  const task = { ...found, protein, as, source: featureSource() };
+  return new Response(paced(task.parts.length > 1 ? await printInThread(task) : printResult(task)), {
+    headers,
+  });
+}
+
+/** The matches in the order of a scan; null until the job has ended. */
+async function scanResponse(
+  options: ResultOptions,
+  id: string,
+  { format = "json", type, label, best, disordered, max_q: maxQ, ...of }: Static<typeof ScanParameters>,
+): Promise<Response | null> {
   const places = { domain: of.domain, phosphosite: of.phosphosite, known: of.known };
   const filter = { types: type, labels: label, best, disordered, maxQ, ...places };
   const { contentType, extension } = SCAN_FORMS[format];
   return printed(
-    { ...found, as: { scan: format, filter }, source: featureSource() },
+    options,
+    id,
+    { scan: format, filter },
     {
       ...NO_STORE,
       "Content-Type": contentType,
@@ -104,17 +118,8 @@ async function scanResponse(
 }
 
 /** What is known of the query and its matches; null until the job has ended. */
-async function featuresResponse(
-  { handlers, featureSource }: ResultOptions,
-  id: string,
-): Promise<Response | null> {
-  const found = handlers.getPrediction(id);
-  if (!found) return null;
-  return printed(
-    { ...found, as: { features: true }, source: featureSource() },
-    { ...NO_STORE, "Content-Type": "application/json" },
-  );
-}
+const featuresResponse = (options: ResultOptions, id: string): Promise<Response | null> =>
+  printed(options, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" });
 
 /** @throws Problem not_finished */
 function requireResponse(response: Response | null, handlers: Handlers, id: string): Response {

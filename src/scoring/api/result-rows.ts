@@ -1,6 +1,12 @@
 import type { PredictionReport } from "../contract/prediction.ts";
 import { type AnnotatedReport, instanceName, type MatchNotes } from "../features/annotation.ts";
 
+/** The query as a protein of the corpus. */
+export const PROTEIN_COLUMNS = ["accession", "gene", "name", "organism"] as const;
+
+export const proteinCells = (protein: PredictionReport["protein"]): string[] =>
+  PROTEIN_COLUMNS.map((column) => protein?.[column] ?? "");
+
 export const COLUMNS = [
   "query",
   "pattern",
@@ -19,6 +25,7 @@ export const COLUMNS = [
   "overall_verdict",
   "p_is",
   "overall_p_is",
+  ...PROTEIN_COLUMNS,
 ] as const;
 
 /** The verdict in the row of a pattern without a match. */
@@ -41,14 +48,19 @@ export const printRows = (report: PredictionReport): string =>
   printTsv(rowsOf(report).map(({ cells }) => cells));
 
 /** The rows, each with the number of its match, from 1; 0 for a pattern without a match. */
-function rowsOf({ identifier, prediction }: PredictionReport): { cells: string[]; number: number }[] {
+function rowsOf({
+  identifier,
+  protein,
+  prediction,
+}: PredictionReport): { cells: string[]; number: number }[] {
   const query = queryName(identifier);
+  const names = proteinCells(protein);
   let number = 0;
   return prediction.patterns.flatMap((pattern) => {
     const named = patternName(pattern);
     if (pattern.matches.length === 0) {
-      const cells = COLUMNS.slice(2).map((column) => (column === "verdict" ? NO_MATCH : ""));
-      return [{ cells: [query, named, ...cells], number: 0 }];
+      const empty = COLUMNS.slice(2, -names.length).map((column) => (column === "verdict" ? NO_MATCH : ""));
+      return [{ cells: [query, named, ...empty, ...names], number: 0 }];
     }
     return pattern.matches.map((match) => ({
       number: ++number,
@@ -70,6 +82,7 @@ function rowsOf({ identifier, prediction }: PredictionReport): { cells: string[]
         match.overallVerdict ?? "",
         match.pValueIs ?? "",
         match.overallPValueIs ?? "",
+        ...names,
       ],
     }));
   });

@@ -11,6 +11,8 @@ import {
   number,
   object,
   PREDICTION_CHOICES,
+  PROTEIN_OF_QUERY,
+  ProteinSchema,
   text,
 } from "../contract/prediction.ts";
 import { CLASS_TYPE_NAMES, CLASS_TYPES, type ClassType, classTypeOf } from "../corpus/motif-classes.ts";
@@ -23,8 +25,16 @@ import {
   type PlaceFilter,
   rankedColumns,
 } from "./ranked-columns.ts";
-import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "./result-gff3.ts";
-import { NOTE_CELLS, NOTE_NAMES, patternName, printTsv, queryName } from "./result-rows.ts";
+import { escapeSequence, featureLine, GFF3_HEADER, proteinAttributes, regionLine } from "./result-gff3.ts";
+import {
+  NOTE_CELLS,
+  NOTE_NAMES,
+  patternName,
+  printTsv,
+  PROTEIN_COLUMNS,
+  proteinCells,
+  queryName,
+} from "./result-rows.ts";
 
 /** The matches of a prediction for many motif classes, as one ranked list. */
 
@@ -68,6 +78,7 @@ type ScanMatch = Static<typeof ScanMatchSchema>;
 export const ScanSchema = object(
   {
     identifier: text("The client's name for the query."),
+    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
     method: text("Version of the method."),
     queryLength: count("Residues of the query."),
     corpus: nullable(CorpusSchema),
@@ -99,11 +110,15 @@ export interface ScanFilter extends PlaceFilter {
   maxQ?: number | undefined;
 }
 
-export function scanOf({ identifier, prediction, notes }: AnnotatedReport, filter: ScanFilter = {}): Scan {
+export function scanOf(
+  { identifier, protein, prediction, notes }: AnnotatedReport,
+  filter: ScanFilter = {},
+): Scan {
   const { method, queryLength, corpus, homologs, patterns, alignment, warnings } = prediction;
   const matches = rankMatches(prediction).map((row) => scanMatch(row, notes?.[row.number - 1] ?? null));
   return {
     identifier,
+    protein: protein ?? null,
     method,
     queryLength,
     corpus,
@@ -175,8 +190,14 @@ const COLUMNS: readonly Column<ScanMatch>[] = [
 /** One row per match, without the header; a protein without matches has none. */
 function printScanRows(report: AnnotatedReport, filter: ScanFilter): string {
   const query = queryName(report.identifier);
+  const names = proteinCells(report.protein);
   return printTsv(
-    scanOf(report, filter).matches.map((match) => [query].concat(COLUMNS.map(([, cell]) => cell(match)))),
+    scanOf(report, filter).matches.map((match) =>
+      [query].concat(
+        COLUMNS.map(([, cell]) => cell(match)),
+        names,
+      ),
+    ),
   );
 }
 
@@ -184,12 +205,13 @@ function printScanRows(report: AnnotatedReport, filter: ScanFilter): string {
 function printScanFeatures(report: AnnotatedReport, filter: ScanFilter): string {
   const { method, queryLength, matches } = scanOf(report, filter);
   const sequence = escapeSequence(queryName(report.identifier));
+  const names = proteinAttributes(report.protein);
   const features = matches.map((match) => {
     const attributes = COLUMNS.filter(([name]) => name !== "start" && name !== "end").map(
-      ([name, cell]): [string, string] => [name === "class" ? "Name" : name, cell(match)],
+      ([name, cell]): readonly [string, string] => [name === "class" ? "Name" : name, cell(match)],
     );
     const { start, end, q: score } = match;
-    return featureLine({ sequence, source: method, start, end, score }, attributes);
+    return featureLine({ sequence, source: method, start, end, score }, attributes.concat(names));
   });
   return regionLine(sequence, queryLength) + features.join("");
 }
@@ -215,7 +237,7 @@ export const SCAN_FORMS = {
     contentType: "text/tab-separated-values; charset=utf-8",
     extension: "tsv",
     sentence: "One row per match.",
-    head: printTsv([["query", ...COLUMNS.map(([name]) => name)]]),
+    head: printTsv([["query", ...COLUMNS.map(([name]) => name), ...PROTEIN_COLUMNS]]),
     print: printScanRows,
   },
   gff3: {

@@ -1,6 +1,7 @@
 import { escapeText } from "../contract/xml-text.ts";
 import { acceptsGzip } from "../../platform/compression.ts";
 import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
+import type { NamedQuery } from "../contract/prediction.ts";
 import type { Form, Parts } from "../jobs/packed-prediction.ts";
 
 /** Where the client's name of the query belongs: it is not stored, because identical questions share their result. */
@@ -10,14 +11,15 @@ const NAME_START = NAME.indexOf("</");
 /** A result of which one part is in memory at a time. */
 export type StoredResult = Omit<Parts, "compressed">;
 
-/** A stored prediction with the client's name of the query. */
-export function withIdentifier(
+/** A stored prediction with the name of the query. */
+export function withNames(
   { count, read, member }: StoredResult,
   form: Form,
-  identifier: string,
+  { identifier, protein }: NamedQuery,
 ): StoredResult {
   const name = (first: Uint8Array): Uint8Array<ArrayBuffer> => {
-    if (form === "json") return joined(`{"identifier":${JSON.stringify(identifier)},`, first.subarray(1));
+    if (form === "json")
+      return joined(`${JSON.stringify({ identifier, protein }).slice(0, -1)},`, first.subarray(1));
     const at = Buffer.from(first.buffer, first.byteOffset, first.byteLength).indexOf(NAME) + NAME_START;
     return joined(first.subarray(0, at), escapeText(identifier), first.subarray(at));
   };

@@ -10,7 +10,9 @@ import {
 import { Problem } from "../../problem.ts";
 import { readPatterns } from "../api/handlers.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
+import type { ProteinObject } from "../contract/prediction.ts";
 import type { Corpora } from "../corpus/corpus.ts";
+import { identify } from "../corpus/find-proteins.ts";
 import { readAlignmentText } from "./alignment-text.ts";
 import { type NamedQuestion, type PatternInput, type ReadingContext, requireLength } from "./questions.ts";
 import { scoreParallel } from "./score-parallel.ts";
@@ -18,6 +20,8 @@ import { scoreParallel } from "./score-parallel.ts";
 export interface Scored {
   accession: string;
   description: string;
+  /** The query, if the corpus has it. */
+  protein: ProteinObject | null;
   prediction: Prediction;
 }
 
@@ -38,7 +42,8 @@ export async function* scoreQuestions(
   corpora: Corpora,
 ): AsyncGenerator<Scored> {
   let corpus: Corpus | undefined;
-  const [problem] = choiceProblems(options ?? {}, () => (corpus ??= corpora.openActive()));
+  const opened = (): Corpus => (corpus ??= corpora.openActive());
+  const [problem] = choiceProblems(options ?? {}, opened);
   if (problem) throw new Problem("invalid_request", problem.text);
   let done = skip;
   const predictions = scoreParallel(questions.slice(skip), {
@@ -49,8 +54,9 @@ export async function* scoreQuestions(
     report: (stage, fraction) => report?.(done, questions.length, stage, fraction),
   });
   for await (const prediction of predictions) {
-    const { name, description } = questions[done++];
-    yield { accession: name, description, prediction };
+    const { name, description, sequence } = questions[done++];
+    const protein = identify(opened, { identifier: name, query: sequence });
+    yield { accession: name, description, protein, prediction };
   }
 }
 
@@ -78,6 +84,7 @@ export function scoreAlignment(
     return {
       accession: name,
       description,
+      protein: null,
       prediction: predictFromAlignment(request, { ...DEFAULTS, ...options }),
     };
   } catch (cause) {

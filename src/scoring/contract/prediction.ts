@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { nullable } from "../../platform/schema.ts";
 import type { MatchScore, Prediction } from "../../motif/index.ts";
 
@@ -56,11 +56,31 @@ export const CorpusSchema = object(
   "The collection of proteins that was searched for homologs.",
 );
 
+export const ProteinSchema = object(
+  {
+    accession: text("Its identifier in the corpus."),
+    entryName: nullable(text("UniProt's name of the entry, such as P53_HUMAN.")),
+    name: text("Name of the protein; may be empty."),
+    gene: nullable(text("Symbol of its gene.")),
+    organism: nullable(text("Scientific name of its organism.")),
+    taxon: nullable(count("NCBI's number of the organism.")),
+    length: count("Number of residues."),
+  },
+  "A protein of a corpus, as its FASTA header describes it. Fields that the header lacks are null.",
+  "Protein",
+);
+
+export type ProteinObject = Static<typeof ProteinSchema>;
+
+export const PROTEIN_OF_QUERY =
+  "The query, if the corpus in use has a protein with this name (accession, entry name or gene) and sequence.";
+
 export const HomologSchema = object(
   {
     accession: text("Its identifier in the corpus."),
     description: text("Its description in the corpus."),
     organism: nullable(text("Organism or species code, if known.")),
+    gene: Type.Optional(nullable(text("Symbol of its gene, if known."))),
     identity: fraction("Identical residues per aligned pair of residues, 0 to 1."),
     coverage: fraction("Fraction of the query that is aligned to its residues, 0 to 1."),
     bitScore: nullable(number("Bit score of the local alignment.")),
@@ -201,6 +221,7 @@ const AlignmentSchema = object(
 export const ResultSchema = object(
   {
     identifier: text("The client's name for the query."),
+    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
     method: text("Version of the method: equal versions give equal numbers."),
     model: choice("AppliedScoringModel", "The scoring model: how homologs counted."),
     queryLength: count("Residues of the query."),
@@ -214,8 +235,15 @@ export const ResultSchema = object(
   "The conservation of every match of every requested pattern.",
 );
 
-/** A finished job's prediction, and the client's name of the query. */
+/** The names of a query: the client's, and those of the protein, if the corpus has it. */
+export interface NamedQuery {
+  identifier: string;
+  protein: ProteinObject | null;
+}
+
+/** A finished job's prediction, and the names of the query; SOAP has only the client's. */
 export interface PredictionReport {
   identifier: string;
+  protein?: ProteinObject | null;
   prediction: Prediction;
 }

@@ -1,12 +1,13 @@
 import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
-import { type ProteinSummary, summarize } from "../corpus/find-proteins.ts";
+import type { ProteinObject } from "../contract/prediction.ts";
+import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */
 export interface ProteomeRow extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "q" | "label"> {
-  protein: ProteinSummary;
+  protein: ProteinObject;
   /** What is known at the match; added by `withRowNotes`. */
   notes?: RowNotes | null;
 }
@@ -48,7 +49,7 @@ export function tableOf(
   // Files may have been computed in any order.
   const inOrder = matches.toSorted((a, b) => a.protein - b.protein || a.start - b.start);
   const corpus = openCorpusFile(path);
-  const proteins = new Map<number, ProteinSummary>();
+  const proteins = new Map<number, ProteinObject>();
   const rows = rankByP(inOrder, (match) => match).map((row): ProteomeRow => {
     const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);
     proteins.set(row.protein, protein);

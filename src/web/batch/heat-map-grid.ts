@@ -1,4 +1,5 @@
 import { rank } from "../score/result.ts";
+import type { ProteinNames } from "../score/protein-identity.tsx";
 import { inOrder } from "../score/order.ts";
 import type { Row } from "./rows.ts";
 
@@ -7,7 +8,7 @@ export type Measure = "p" | "z";
 
 /** Proteins as rows and motifs as columns, in the order of the batch. */
 export interface Grid {
-  proteins: { name: string; cells: (Row | undefined)[] }[];
+  proteins: { name: string; names: ProteinNames | null; cells: (Row | undefined)[] }[];
   motifs: string[];
 }
 
@@ -50,10 +51,11 @@ export function gridOf(rows: readonly Row[]): Grid {
     const column = motifs.indexOf(row.motif);
     let last = proteins.at(-1);
     if (!last || last.name !== row.protein || last.cells[column]) {
-      last = { name: row.protein, cells: motifs.map(() => undefined) };
+      last = { name: row.protein, names: row.names, cells: motifs.map(() => undefined) };
       proteins.push(last);
     }
     last.cells[column] = row;
+    last.names ??= row.names;
   }
   return { proteins, motifs };
 }
@@ -88,6 +90,10 @@ export function ordered({ proteins, motifs }: Grid, order: GridOrder): Grid {
   );
   return {
     motifs: columns.map((column) => motifs[column]),
-    proteins: rows.map(({ name, cells }) => ({ name, cells: columns.map((column) => cells[column]) })),
+    proteins: rows.map(({ name, names, cells }) => ({
+      name,
+      names,
+      cells: columns.map((column) => cells[column]),
+    })),
   };
 }

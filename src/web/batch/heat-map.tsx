@@ -1,9 +1,11 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useQuery } from "../page.tsx";
+import { ProteinCell } from "../score/protein-identity.tsx";
 import { decimal, pText, shorten } from "../score/result.ts";
 import { gridOf, levelOf, type Measure, ordered, STEPS } from "./heat-map-grid.ts";
 import { bestP, kindOf, type Row } from "./rows.ts";
@@ -53,11 +55,11 @@ export function HeatMap({ rows }: { rows: readonly Row[] }) {
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ name, cells }, i) => (
+            {shown.map(({ name, names, cells }, i) => (
               <tr key={i}>
                 <Heading
                   name={name}
-                  title={name}
+                  title={<ProteinCell identifier={name} of={names} />}
                   order={order.motifs}
                   onSort={() => sortBy("motifs", name)}
                   isRow
@@ -108,7 +110,13 @@ const HeatMapHead = (props: { measure: Measure; onMeasure: (measure: Measure) =>
 );
 
 /** The heading of a column or row, a button that orders the other direction by it. */
-function Heading(props: { name: string; title: string; order: string; onSort: () => void; isRow?: boolean }) {
+function Heading(props: {
+  name: string;
+  title: ComponentChildren;
+  order: string;
+  onSort: () => void;
+  isRow?: boolean;
+}) {
   const { name, title, order, isRow = false } = props;
   const sorted = order === name ? "ascending" : order === `-${name}` ? "descending" : undefined;
   return (

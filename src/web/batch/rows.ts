@@ -1,4 +1,5 @@
 import { type PValue, rank, VERDICT_ORDER } from "../score/result.ts";
+import type { ProteinNames } from "../score/protein-identity.tsx";
 import type { Batch } from "./batch.ts";
 import type { Outcome, Summary } from "./run.ts";
 
@@ -6,6 +7,8 @@ import type { Outcome, Summary } from "./run.ts";
 export interface Row {
   key: string;
   protein: string;
+  /** Those in the corpus, once the job has ended. */
+  names: ProteinNames | null;
   motif: string;
   job: string | null;
   /** Line of the protein in a list. */
@@ -20,9 +23,16 @@ export const rowsOf = ({ items, groups }: Batch, outcomes: readonly Outcome[]): 
     const outcome = outcomes[i];
     return [...groups[group].patterns, ...groups[group].motifClasses].map((motif, n): Row => {
       const found = outcome.kind === "done" && outcome.summaries.find((one) => one.motif === motif);
-      return { key: `${i} ${n}`, protein: name, motif, job, line, outcome, summary: found || null };
+      const names = outcome.kind === "done" ? outcome.names : null;
+      return { key: `${i} ${n}`, protein: name, names, motif, job, line, outcome, summary: found || null };
     });
   });
+
+/** Whether a row has a text in a name of the protein or motif, ignoring case. */
+export const isNamed = ({ protein, names, motif }: Row, text: string): boolean =>
+  [protein, names?.accession, names?.gene, names?.name, names?.organism, motif].some((name) =>
+    name?.toLowerCase().includes(text),
+  );
 
 /** What rows can be filtered by: verdicts, and states without one. */
 export const KINDS = [...VERDICT_ORDER, "no match", "waiting", "failed"] as const;

@@ -1,5 +1,6 @@
 import { ApiError, get, requestJson, send } from "../request.ts";
 import { type Job, jobPath } from "../score/job.ts";
+import type { ProteinNames } from "../score/protein-identity.tsx";
 import { type Conservation, type PValue, rank, type Verdict } from "../score/result.ts";
 import { type Batch, type Item, storeBatch } from "./batch.ts";
 
@@ -7,7 +8,7 @@ import { type Batch, type Item, storeBatch } from "./batch.ts";
 export type Outcome =
   | { kind: "unsent" }
   | { kind: "active"; state: "queued" | "running" }
-  | { kind: "done"; summaries: Summary[]; table: string }
+  | { kind: "done"; summaries: Summary[]; names: ProteinNames | null; table: string }
   | { kind: "failed"; message: string };
 
 /** One motif in one protein: its best match, and the number of matches. */
@@ -157,7 +158,7 @@ export class BatchRun {
       if (state === "finished") {
         const options = { query: { format: "tsv" }, headers: { Accept: "*/*" } };
         const table = await (await send("GET", `${jobPath(id)}/result`, options)).text();
-        this.#set(i, { kind: "done", summaries: summarize(table), table });
+        this.#set(i, { kind: "done", summaries: summarize(table), names: namesIn(table), table });
       } else this.#set(i, { kind: "failed", message: failure ?? `The job is ${state}.` });
       return true;
     } catch (error) {
@@ -167,6 +168,15 @@ export class BatchRun {
       return true;
     }
   }
+}
+
+/** The names of the protein of a job's table; null if the corpus does not have it. */
+export function namesIn(table: string): ProteinNames | null {
+  const [head, first = ""] = table.split("\n", 2).map((line) => line.split("\t"));
+  const cell = (name: string): string => first[head.indexOf(name)] ?? "";
+  const accession = cell("accession");
+  if (accession === "") return null;
+  return { accession, gene: cell("gene") || null, name: cell("name"), organism: cell("organism") || null };
 }
 
 /** A job's table by motif, each with its best match. */

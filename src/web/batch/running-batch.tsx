@@ -14,10 +14,11 @@ import { download } from "../score/picture.tsx";
 import { ColumnHelp, countKinds, Kept, VerdictChips, VerdictTag } from "../score/verdict.tsx";
 import { type Batch, packBatch } from "./batch.ts";
 import { HeatMap } from "./heat-map.tsx";
-import { bestP, failuresOf, type Kind, kindOf, KEYS, KINDS, type Row, rowsOf } from "./rows.ts";
+import { bestP, failuresOf, type Kind, isNamed, kindOf, KEYS, KINDS, type Row, rowsOf } from "./rows.ts";
 import { BatchRun } from "./run.ts";
 import { sheetsOf, workbookOf } from "./spreadsheet.ts";
 import { type Column, Table } from "../components/table.tsx";
+import { ProteinCell } from "../score/protein-identity.tsx";
 import { inOrder, sortable } from "../score/order.ts";
 import { conservationName, decimal, pText, shorten, type Verdict } from "../score/result.ts";
 
@@ -62,11 +63,7 @@ export function RunningBatch({ batch }: { batch: Batch }) {
 
   const view = query.get("view") === "heat-map" ? "heat-map" : "table";
   const [verdict, text] = [query.get("verdict") ?? "", (query.get("q") ?? "").toLowerCase()];
-  const shown = rows.filter(
-    (row) =>
-      (verdict === "" || kindOf(row) === verdict) &&
-      `${row.protein} ${row.motif}`.toLowerCase().includes(text),
-  );
+  const shown = rows.filter((row) => (verdict === "" || kindOf(row) === verdict) && isNamed(row, text));
   const share = async (): Promise<void> => {
     const address = `${location.pathname}${location.search}#${await packBatch(batch)}`;
     history.replaceState(null, "", address);
@@ -130,7 +127,7 @@ export function RunningBatch({ batch }: { batch: Batch }) {
           class="input search screen"
           type="search"
           aria-label="Search"
-          placeholder="Protein or motif"
+          placeholder="Protein, gene, species or motif"
           value={query.get("q") ?? ""}
           onInput={(event) => setQuery({ q: event.currentTarget.value }, { replace: true })}
         />
@@ -233,7 +230,9 @@ const numeric = (name: "score" | "expected" | "z", title: string): Column<Row> =
   sortable(name, title, ({ summary }) => summary?.best && decimal(summary.best[name]), NUMBER);
 
 const COLUMNS: readonly Column<Row>[] = [
-  sortable("protein", "Protein", ({ protein }) => protein, { heading: true }),
+  sortable("protein", "Protein", ({ protein, names }) => <ProteinCell identifier={protein} of={names} />, {
+    heading: true,
+  }),
   sortable("motif", "Motif", ({ motif }) => (
     <code class={motif.length > 24 ? undefined : "nowrap"}>{motif}</code>
   )),

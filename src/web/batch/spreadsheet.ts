@@ -10,7 +10,19 @@ export interface Sheet {
 }
 
 /** Columns whose texts stay texts, although they may look like numbers. */
-const TEXTS = new Set(["query", "pattern", "match", "verdict", "overall_verdict", "p_is", "overall_p_is"]);
+const TEXTS = new Set([
+  "query",
+  "pattern",
+  "match",
+  "verdict",
+  "overall_verdict",
+  "p_is",
+  "overall_p_is",
+  "accession",
+  "gene",
+  "name",
+  "organism",
+]);
 /** Excel's limit of a cell, in characters. */
 const CELL_LENGTH = 32_767;
 
@@ -35,6 +47,9 @@ function matchRows(tables: readonly string[]): Value[][] {
 function bestRows(rows: readonly Row[]): Value[][] {
   const head = [
     "protein",
+    "gene",
+    "name",
+    "organism",
     "motif",
     "verdict",
     "overall_p",
@@ -48,11 +63,11 @@ function bestRows(rows: readonly Row[]): Value[][] {
   return [
     [...head, "conservation", "cs", "expected", "matches", "problem"],
     ...rows.map((row): Value[] => {
-      const { protein, motif, outcome, summary } = row;
+      const { protein, names, motif, outcome, summary } = row;
+      const named = [protein, names?.gene ?? null, names?.name ?? null, names?.organism ?? null, motif];
       const problem = outcome.kind === "failed" ? outcome.message : null;
       const best = summary?.best;
-      if (!best)
-        return [protein, motif, kindOf(row), ...Array(10).fill(null), summary?.matches ?? null, problem];
+      if (!best) return [...named, kindOf(row), ...Array(10).fill(null), summary?.matches ?? null, problem];
       const { p, is } = bestP(best);
       const { z, start, text, kept, homologs, conservation, score, expected } = best;
       const figures = [
@@ -67,7 +82,7 @@ function bestRows(rows: readonly Row[]): Value[][] {
         score,
         expected,
       ];
-      return [protein, motif, best.verdict, ...figures, summary.matches, problem];
+      return [...named, best.verdict, ...figures, summary.matches, problem];
     }),
   ];
 }
@@ -75,11 +90,10 @@ function bestRows(rows: readonly Row[]): Value[][] {
 function gridRows(rows: readonly Row[], valueOf: (row: Row) => number | null): Value[][] {
   const { proteins, motifs } = gridOf(rows);
   return [
-    ["protein", ...motifs],
-    ...proteins.map(({ name, cells }) => {
-      const row: Value[] = cells.map((cell) => (cell ? valueOf(cell) : null));
-      row.unshift(name);
-      return row;
+    ["protein", "gene", "organism", ...motifs],
+    ...proteins.map(({ name, names, cells }) => {
+      const row: Value[] = [name, names?.gene ?? null, names?.organism ?? null];
+      return row.concat(cells.map((cell) => (cell ? valueOf(cell) : null)));
     }),
   ];
 }

@@ -12,6 +12,7 @@ import { copyLink } from "../score/downloads.tsx";
 import { jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { inOrder } from "../score/order.ts";
+import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { downloadQuery, type Filter, filtered, filterIn, type Scan, scanAnswer } from "../score/scan.ts";
 import { ScanFilters } from "../score/scan-filters.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
@@ -22,7 +23,7 @@ function MotifScanResult() {
   const { job, error } = useJob(id);
   const isFinished = job?.state === "finished";
   const scan = useLoaded(isFinished ? id : null, (signal) => get<Scan>(`${jobPath(id)}/scan`, {}, signal));
-  const name = job?.identifier || "Protein";
+  const name = titleOfJob(job, "Protein");
   useTitle(job ? `${name}: motif scan` : undefined);
   return (
     <>
@@ -40,6 +41,7 @@ function MotifScanResult() {
           </>
         }
       >
+        <ProteinIdentity of={job?.protein} />
         {scan.value && <Facts scan={scan.value} />}
       </PageHead>
       {error !== null && <ErrorBanner error={error} />}

@@ -9,6 +9,7 @@ import { EXAMPLES } from "../score/examples.ts";
 import { type Job, MAX_SCANS, recentScans, rememberScan } from "../score/job.ts";
 import { MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
+import { shortTitleOfJob } from "../score/protein-identity.tsx";
 import type { Entry } from "../score/protein-input.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
@@ -30,7 +31,7 @@ function MotifScan() {
       sequence === null ? { accession: name } : { identifier: name || "protein", querySequence: sequence };
     const motifs = classes.length > 0 ? { motifClasses: classes } : { allMotifClasses: true };
     const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body: { ...protein, ...motifs } });
-    rememberScan(job.id, job.identifier || "protein");
+    rememberScan(job.id, shortTitleOfJob(job));
     return job;
   };
   const form = useSubmission(async () => {

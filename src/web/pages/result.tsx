@@ -16,6 +16,7 @@ import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
 import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
+import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { requestOf, ScoreAgain } from "../score/score-again.tsx";
 import { centred, contains, residuesOf, type Span } from "../score/track-geometry.ts";
@@ -29,7 +30,7 @@ function ResultPage() {
   const result = useLoaded(isFinished ? id : null, (signal) =>
     get<Result>(`${jobPath(id)}/result`, {}, signal),
   );
-  const title = job?.identifier || "Result";
+  const title = titleOfJob(job, "Result");
   useTitle(job ? title : undefined);
   return (
     <>
@@ -52,6 +53,7 @@ function ResultPage() {
           </>
         }
       >
+        <ProteinIdentity of={job?.protein} />
         {result.value && <Facts result={result.value} job={job!} />}
       </PageHead>
       {error !== null && <ErrorBanner error={error} />}

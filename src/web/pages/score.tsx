@@ -8,6 +8,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
+import { shortTitleOfJob } from "../score/protein-identity.tsx";
 import { draft, type Job, jobPath, keepDraft, recentJobs, rememberJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import type { Result } from "../score/result.ts";
@@ -71,7 +72,7 @@ function Score() {
       scoringModel: model,
     };
     const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body });
-    rememberJob(job.id, [job.identifier || "protein", ...classes, ...filled].join(" · "));
+    rememberJob(job.id, [shortTitleOfJob(job), ...classes, ...filled].join(" · "));
     navigate(`/score/${job.id}`, { first });
     return true;
   });

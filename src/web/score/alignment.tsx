@@ -105,10 +105,11 @@ export function Alignment(props: { result: Result; match: NumberedMatch; fileNam
 }
 
 /** Name of a row in copied FASTA. */
-function rowName({ identifier, homologs }: Result, index: number): string {
-  if (index === 0) return identifier || "query";
-  const { accession, organism } = homologs[index - 1];
-  return organism ? `${accession} ${organism}` : accession;
+function rowName({ identifier, protein, homologs }: Result, index: number): string {
+  const named = index === 0 ? protein : homologs[index - 1];
+  return [named?.accession ?? (identifier || "query"), named?.gene, named?.organism]
+    .filter(Boolean)
+    .join(" ");
 }
 
 type View = ReturnType<typeof useAlignmentView>;
@@ -308,7 +309,7 @@ function Tree(props: { tree: Layout; middle: (row: number) => number; width: num
   );
 }
 
-/** Species in italics and accession; for the query its identifier. */
+/** Gene and species, and accession; for a query that is not in the corpus its identifier. */
 function Name(props: {
   result: Result;
   homolog: Result["homologs"][number] | undefined;
@@ -318,23 +319,18 @@ function Name(props: {
 }) {
   const { result, homolog, state, sides, y } = props;
   const most = Math.floor(sides.name / 7);
-  if (!homolog)
-    return (
-      <text class="name" x={sides.names} y={y}>
-        {shorten(result.identifier || "Query", most)}
-      </text>
-    );
-  const { accession, organism, description } = homolog;
+  const { accession, gene, organism, about } = namesOf(result, homolog);
   const isWide = sides === WIDE;
+  const first = homolog && !isWide ? null : gene;
   return (
     <>
       <text class="name" x={sides.names} y={y}>
-        {organism ? (
-          <tspan class="species">{shorten(organism, isWide ? 18 : most)}</tspan>
+        {organism && (isWide || homolog) ? (
+          <SpeciesName gene={first} organism={organism} most={isWide ? 18 : most} />
         ) : (
-          shorten(accession, most)
+          shorten(first ?? accession, most)
         )}
-        <title>{`${accession} ${description}${state ? `: ${STATES[state]}` : ""}`}</title>
+        <title>{`${about}${state ? `: ${STATES[state]}` : ""}`}</title>
       </text>
       {organism && isWide && (
         <text class="accession" text-anchor="end" x={sides.names + sides.name} y={y}>
@@ -344,3 +340,23 @@ function Name(props: {
     </>
   );
 }
+
+function namesOf({ identifier, protein }: Result, homolog: Result["homologs"][number] | undefined) {
+  const { organism = null, gene = null } = homolog ?? protein ?? {};
+  const accession = (homolog ?? protein)?.accession ?? (identifier || "Query");
+  const name = homolog?.description ?? protein?.name;
+  return { accession, gene, organism, about: [accession, gene, name, organism].filter(Boolean).join(" ") };
+}
+
+/** The species, in short after the gene. */
+function SpeciesName({ gene, organism, most }: { gene: string | null; organism: string; most: number }) {
+  if (!gene) return <tspan class="species">{shorten(organism, most)}</tspan>;
+  return (
+    <>
+      {gene} <tspan class="species">{shorten(abbreviated(organism), Math.max(6, most - gene.length))}</tspan>
+    </>
+  );
+}
+
+/** "M. musculus" for "Mus musculus". */
+const abbreviated = (organism: string): string => organism.replace(/^([A-Z])[a-z]+ (?=[a-z])/, "$1. ");

@@ -8,13 +8,10 @@ type Row = NumberedMatch["atHomologs"][number] & Result["homologs"][number];
 
 const numeric = { numeric: true };
 const COLUMNS: readonly Column<Row>[] = [
-  sortable(
-    "accession",
-    "Homolog",
-    ({ accession, description }) => <span title={description}>{accession}</span>,
-    { heading: true },
-  ),
+  sortable("accession", "Homolog", ({ accession }) => accession, { heading: true }),
   sortable("organism", "Organism", ({ organism }) => <em>{organism}</em>),
+  sortable("gene", "Gene", ({ gene }) => gene ?? ""),
+  { name: "description", title: "Protein", cell: ({ description }) => description },
   sortable("state", "Site", ({ state }) => (
     <span class="nowrap">
       <svg width={14} height={14} aria-hidden="true">

@@ -1,8 +1,14 @@
-import type { HomologAtMatch, MatchScore, PatternScores, Prediction } from "../../scoring/index.ts";
+import type {
+  HomologAtMatch,
+  MatchScore,
+  PatternScores,
+  Prediction,
+  ProteinObject,
+} from "../../scoring/index.ts";
 import { formatCount } from "../format.tsx";
 
 /** The result of a job, as `GET /api/scoring/jobs/{id}/result` returns it. */
-export type Result = Prediction & { identifier: string };
+export type Result = Prediction & { identifier: string; protein: ProteinObject | null };
 export type State = HomologAtMatch["state"];
 /** All evidence in words, the headline of a match. */
 export type Verdict = NonNullable<MatchScore["overallVerdict"]> | "not scored";

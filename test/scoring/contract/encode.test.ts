@@ -11,7 +11,7 @@ import { encodeFault, encodePrediction, encodeResponse } from "../../../src/scor
 import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/contract/xml-text.ts";
 import { DEFAULT_SERVICE_NAMESPACE, SOAP_12 } from "../../../src/scoring/contract/namespaces.ts";
 import { complexTypes, CON_SCORE_PREDICTION } from "../../../src/scoring/contract/con-score-prediction.ts";
-import type { PredictionReport, ResultSchema } from "../../../src/scoring/contract/prediction.ts";
+import type { NamedQuery, PredictionReport, ResultSchema } from "../../../src/scoring/contract/prediction.ts";
 import { messageSchema, predictionSchema } from "../../../src/scoring/contract/xsd.ts";
 import { EMPTY, SAMPLE } from "../sample-prediction.ts";
 import { pick, random } from "./random-message.ts";
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Holds two types to be the same; fails to compile where they are not. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-const isSame: Same<Plain<Static<typeof ResultSchema>>, Plain<Prediction & { identifier: string }>> = true;
+const isSame: Same<Plain<Static<typeof ResultSchema>>, Plain<Prediction & NamedQuery>> = true;
 /** Types with their parts spelled out, so that names do not count. */
 type Plain<T> = T extends (infer Item)[]
   ? Plain<Item>[]

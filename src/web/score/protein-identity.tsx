@@ -1,0 +1,71 @@
+import type { ProteinObject } from "../../scoring/index.ts";
+import type { Job } from "./job.ts";
+
+/** Names of a protein in lists and tables. */
+export type ProteinNames = Pick<ProteinObject, "accession" | "gene" | "name" | "organism">;
+
+/** The name of a protein for headings: its own, else that of its gene or entry. */
+const titleOf = ({ name, gene, entryName, accession }: ProteinObject): string =>
+  name || gene || entryName || accession;
+
+/** The query of a job in a heading. */
+export const titleOfJob = (job: Job | null, otherwise: string): string =>
+  job?.protein ? titleOf(job.protein) : job?.identifier || otherwise;
+
+/** The query of a job in a list: gene and species. */
+export const shortTitleOfJob = ({ protein, identifier }: Job): string =>
+  protein
+    ? [protein.gene ?? protein.accession, protein.organism].filter(Boolean).join(", ")
+    : identifier || "protein";
+
+/** Gene, species and accession below a heading, with links to databases that know the accession. */
+export function ProteinIdentity({ of }: { of: ProteinObject | null | undefined }) {
+  if (!of) return null;
+  const { gene, organism, accession } = of;
+  const databases = databasesOf(accession);
+  return (
+    <p class="identity">
+      {gene && <b>{gene}</b>}
+      {organism && <i>{organism}</i>}
+      <span>{accession}</span>
+      {databases.map(([name, address]) => (
+        <a key={name} href={address}>
+          {name}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+/** The client's name of a protein, and below it gene, species and name. */
+export function ProteinCell({ identifier, of }: { identifier: string; of: ProteinNames | null }) {
+  if (!of) return <>{identifier}</>;
+  const gene = of.gene === identifier ? null : of.gene;
+  const name = [gene && `${gene}, `, of.organism, of.organism && of.name && ", ", of.name];
+  return (
+    <>
+      {identifier}
+      <small class="second-line names" title={name.join("")}>
+        {name[0]}
+        <i>{name[1]}</i>
+        {name[2]}
+        {name[3]}
+      </small>
+    </>
+  );
+}
+
+/** Accession of UniProtKB, https://www.uniprot.org/help/accession_numbers */
+const UNIPROT = /^(?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2})$/;
+
+/** Pages about a protein of UniProt; none for other accessions. */
+export function databasesOf(accession: string): [name: string, address: string][] {
+  const [own, isoform] = accession.split("-");
+  if (!UNIPROT.test(own)) return [];
+  return [
+    ["UniProt", `https://www.uniprot.org/uniprotkb/${isoform ? accession : own}/entry`],
+    ["AlphaFold DB", `https://alphafold.ebi.ac.uk/entry/${own}`],
+    ["InterPro", `https://www.ebi.ac.uk/interpro/protein/UniProt/${own}/`],
+    ["ELM", `http://elm.eu.org/instances.html?q=${own}`],
+  ];
+}
