@@ -3,6 +3,8 @@ import SwaggerParser from "@apidevtools/swagger-parser";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { familyRecords } from "../src/motif/index.ts";
+import { writeFamilies } from "../src/scoring/proteome/families-file.ts";
 import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
 import {
@@ -24,7 +26,7 @@ import {
 setDefaultTimeout(300_000);
 
 const NAMES = join(import.meta.dir, "golden/operations.txt");
-const FASTA = new Response(">A\nMKLVACDEFGHIK\n").body!;
+const FASTA = new Response(">A OX=9606\nMKLVACDEFGHIK\n").body!;
 const PASSWORD = "correct horse battery";
 const directory = mkdtempSync(join(tmpdir(), "labd-openapi-"));
 
@@ -154,6 +156,7 @@ test("every operation has an example, which conforms to its schema", () => {
 const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   cancelScoringJob: [409, "the job has ended"],
   cancelJob: [409, "the job has ended"],
+  cancelProteomeSearch: [409, "the search has ended"],
   downloadCalibration: [404, "the corpus is not calibrated"],
   createFirstAdministrator: [404, "there is an administrator"],
   enableSecondFactor: [400, "the code is not of an app"],
@@ -185,6 +188,11 @@ const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
   async submitScoringJob({ id }) {
     for (const start of ["/api/scoring/jobs", "/api/admin/jobs", "/soap"]) made.set(start, id);
     while (app.scoring.counts().finished === 0) await Bun.sleep(10);
+  },
+  async startProteomeSearch({ id }) {
+    made.set("/api/scoring/proteome", id);
+    const path = `/api/scoring/proteome/searches/${id}`;
+    while (!(await (await send("GET", path)).text()).includes('"state":"finished"')) await Bun.sleep(10);
   },
   addWebhook: ({ id }) => void made.set("/api/webhooks", id),
   sendTestEvent: ({ id }) => void made.set("delivery", id),
@@ -226,7 +234,9 @@ async function runExample({ method, path, operation }: (typeof listed)[number]):
 
 test("every example outside the inventory gets the documented response", async () => {
   await app.scoring.corpora.add({ name: "yeast", bytes: FASTA });
-  made.set("/api/scoring/corpora", app.scoring.corpora.active()!.hash);
+  const corpus = app.scoring.corpora.active()!;
+  made.set("/api/scoring/corpora", corpus.hash);
+  writeFamilies(corpus, [...familyRecords(app.scoring.corpora.openActive(), [0])]);
   await signIn();
   made.set("/api/admin/tokens", await firstOf("/api/admin/tokens"));
   const order = ["POST", "PUT", "GET", "DELETE"];

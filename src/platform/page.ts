@@ -3,10 +3,16 @@ import { nullable } from "./schema.ts";
 
 /** Members of every list besides its results. */
 export const PAGE_POSITION = {
-  previous: nullable(Type.String(), { description: "URL of the previous page; null on the first." }),
-  next: nullable(Type.String(), { description: "URL of the next page; null on the last." }),
-  current: Type.Integer({ minimum: 1, description: "Number of this page, from 1." }),
-  total: Type.Integer({ description: "Number of matching records." }),
+  previous: nullable(Type.String(), {
+    $id: "PreviousPage",
+    description: "URL of the previous page; null on the first.",
+  }),
+  next: nullable(Type.String(), {
+    $id: "NextPage",
+    description: "URL of the next page; null on the last.",
+  }),
+  current: Type.Integer({ $id: "PageNumber", minimum: 1, description: "Number of this page, from 1." }),
+  total: Type.Integer({ $id: "Total", description: "Number of matching records." }),
   total_pages: Type.Integer({ description: "Number of pages." }),
 };
 

@@ -63,7 +63,10 @@ export function fieldErrors(errors: readonly { path: string; message: string }[]
 }
 
 /** A schema or null. */
-export function nullable<Schema extends TSchema>(shape: Schema, options: { description?: string } = {}) {
+export function nullable<Schema extends TSchema>(
+  shape: Schema,
+  options: { $id?: string; description?: string } = {},
+) {
   const { type, ...keywords } = shape as { type?: string; enum?: unknown; const?: unknown; $id?: string };
   // Whatever is allowed may be null.
   if (Object.keys(shape).length === 0) return Type.Unsafe<Static<Schema> | null>({ ...shape, ...options });

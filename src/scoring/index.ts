@@ -7,6 +7,7 @@ import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./api/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
+import { proteomeRoutes } from "./api/proteome-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
 import {
   type NamedQuestion,
@@ -33,6 +34,7 @@ import { recentJobs } from "./jobs/job-records.ts";
 import { jobId, type State } from "./jobs/job.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
+import { ProteomeSearchClient } from "./proteome/search-client.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
 
 export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
@@ -164,7 +166,9 @@ export async function openScoring(options: ScoringOptions) {
     maxQueryLength,
     requireWritable: options.requireWritable,
   });
-  const http = openRoutes(options, { corpora, classes, handlers, maxQueryLength, featureSource });
+  const searches = new ProteomeSearchClient(options);
+  const services = { corpora, classes, handlers, searches, maxQueryLength, featureSource };
+  const http = openRoutes(options, services);
   ({ notifyWatchers } = http);
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
@@ -231,6 +235,7 @@ export async function openScoring(options: ScoringOptions) {
     /** Stops the workers and requeues their jobs. The database stays open. */
     async close(): Promise<void> {
       http.close();
+      searches.close();
       await workers.close();
       features.close();
     },
@@ -340,6 +345,7 @@ function openRoutes(
     corpora: Corpora;
     classes: MotifTables;
     handlers: Handlers;
+    searches: ProteomeSearchClient;
     maxQueryLength: number;
     featureSource: () => FeatureSource;
   },
@@ -362,8 +368,15 @@ function openRoutes(
     requireWriter,
     hasPublicUrl,
   };
+  const proteome = proteomeRoutes({
+    ...services,
+    client: services.searches,
+    clock: options.clock,
+    requireWriter,
+    requireWritable: options.requireWritable ?? (() => {}),
+  });
   return {
-    routes: soapRoutes(soap).use(json.routes),
+    routes: soapRoutes(soap).use(json.routes).use(proteome),
     reject: soapRejection(soap),
     notifyWatchers: json.notifyWatchers,
     close: json.close,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { familyRecords, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
-import { type CorpusInfo, writeDurably } from "../../src/scoring/index.ts";
+import { type CorpusInfo, corpusPath, writeDurably } from "../../src/scoring/index.ts";
 import { writeFamilies } from "../../src/scoring/proteome/families-file.ts";
 
 const COUNT = 24;
@@ -19,16 +19,16 @@ export const PROTEOME = SAMPLE.split(/^>/m)
   })
   .join("");
 
-/** A file with a corpus of these proteins, in a temporary directory. */
+/** A data directory with a corpus of these proteins. */
 export function proteomeStage() {
-  const directory = mkdtempSync(join(tmpdir(), "labd-proteome-"));
+  const dataDirectory = mkdtempSync(join(tmpdir(), "labd-proteome-"));
   const content = packCorpus("some", readFasta(PROTEOME));
   const { hash, sequenceCount: sequences, residueCount: residues } = openCorpus(content);
-  const path = join(directory, `${hash}.labc`);
+  const path = corpusPath(dataDirectory, hash);
   writeDurably(path, [content]);
   const facts = { sequences, residues, bytes: content.length, added: 0, active: true };
   const corpus: CorpusInfo = { name: "some", hash, path, ...facts };
-  return { corpus, remove: () => rmSync(directory, { recursive: true, force: true }) };
+  return { corpus, dataDirectory, remove: () => rmSync(dataDirectory, { recursive: true, force: true }) };
 }
 
 /** Computes and stores the families of proteins in one file. */

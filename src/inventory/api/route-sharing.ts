@@ -58,7 +58,10 @@ const SHARED = Type.Object(
   { shared: Type.Integer(), ids: Type.Array(TEXT) },
   { $id: "Shared", description: "The shared records." },
 );
-const SHARING = { public: flag, users: requested("user"), groups: requested("group") };
+const SHARING = Type.Object(
+  { public: flag, users: requested("user"), groups: requested("group") },
+  { $id: "GrantChanges" },
+);
 const VERBS = [
   ["PUT", "Replace", "The given lists replace the existing ones."],
   ["PATCH", "Update", "Changes only the named users and groups; entries without any permission are removed."],
@@ -100,7 +103,7 @@ function addGrants(api: Api, resource: RoutedResource): void {
       summary: `${verb} grants on ${nounsOf(resource).one}`,
       description,
       accepts: ["dryRun", "match"],
-      sends: content(Type.Object(SHARING, { $id: "GrantChanges" })),
+      sends: content(SHARING),
       returns: content(GRANTS),
       responses: {
         204: { $id: "Unshared", description: "Success; the caller may no longer share the record." },
@@ -141,7 +144,9 @@ function addBulkSharing(api: Api, resource: RoutedResource): void {
       summary: `${verb} grants on ${nounsOf(resource).many} in bulk`,
       description: "Applies to all of the records or none.",
       accepts: ["dryRun", "several"],
-      sends: content(Type.Object({ ids, ...SHARING }, { $id: `${schemaName(resource)}Grants` })),
+      sends: content(
+        Type.Intersect([Type.Object({ ids }), SHARING], { $id: `${schemaName(resource)}Grants` }),
+      ),
       returns: content(SHARED),
       heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       async run({ call }) {

@@ -44,8 +44,12 @@ export function valueSchema(
   }
   if (field.wrapped && shape !== "plain")
     return { ...Type.Object({ value: { ...plain, examples } as TSchema }), description } as TSchema;
-  return { ...value, description, ...access, examples } as TSchema;
+  const $id = SHARED.has(name) ? { $id: schemaName({ name }) } : {};
+  return { ...value, ...$id, description, ...access, examples } as TSchema;
 }
+
+/** Fields that are the same in all resources: one component each. */
+const SHARED = new Set(["created_by", "modified_by", "owner", "owned_by", "public"]);
 
 const formatOf = ({ day }: Field): string => (day ? "date" : "date-time");
 

@@ -31,6 +31,7 @@ import {
   omitNulls,
   PatternRequest,
   ProteinParameters,
+  requireJson,
   Submission,
 } from "./json-schemas.ts";
 import { API, NO_STORE, resultRoutes } from "./result-routes.ts";
@@ -185,15 +186,6 @@ function referenceRoutes({ corpora, classes, corpus, requireUser }: JsonOptions 
       ({ params, request }) => calibrationOf(request, corpusWith(params.id)),
       { transform: guard, params: CorpusHash, query: NoParameters, detail: operations.CALIBRATION },
     );
-}
-
-/** @throws Problem unsupported_media_type */
-function requireJson(headers: Headers): void {
-  const type = (headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
-  if (type !== "application/json")
-    throw new Problem("unsupported_media_type", "Content-Type: send the body as application/json.");
-  if ((headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity")
-    throw new Problem("unsupported_media_type", "Content-Encoding: send the body uncompressed.");
 }
 
 /** Opens the corpus in use once, and again when another is taken into use. */

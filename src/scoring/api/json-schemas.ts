@@ -15,6 +15,7 @@ import {
   ProteinSchema,
   text,
 } from "../contract/prediction.ts";
+import { Problem } from "../../problem.ts";
 import { STATES, type State } from "../jobs/job.ts";
 import { FILTER_DOMAINS, FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
@@ -22,14 +23,17 @@ import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-f
 /** Patterns and motif classes per job, each: more than all classes together. */
 const MAX_PATTERNS = 1000;
 
-const oneOf = <Value extends string>(choices: readonly Value[], description: string, more: object = {}) =>
-  Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
-const instant = (description: string) => text(description, { format: "date-time" });
+export const oneOf = <Value extends string>(
+  choices: readonly Value[],
+  description: string,
+  more: object = {},
+) => Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
+export const instant = (description: string) => text(description, { format: "date-time" });
 const uuid = (description: string) => text(description, { examples: [EXAMPLE_ID] });
-const uri = (description: string) => text(description, { format: "uri" });
+export const uri = (description: string) => text(description, { format: "uri" });
 
 /** Clients may send null for an absent field: see omitNulls. */
-const optional = <Value extends TSchema>(value: Value) =>
+export const optional = <Value extends TSchema>(value: Value) =>
   Type.Optional(Type.Unsafe<Static<Value>>(nullable(value)));
 
 const motifs = (item: string, description: string) =>
@@ -129,10 +133,19 @@ export const Submission = schema(
   ),
 );
 
-/** Removes the fields of a submission that are null, before it is validated. */
-export function omitNulls(body: unknown): void {
+/** Removes the fields of a body that are null, before it is validated. */
+export function omitNulls(body: unknown, { properties }: { properties: object } = Submission): void {
   const fields = body as Record<string, unknown> | null;
-  for (const name of Object.keys(Submission.properties)) if (fields?.[name] === null) delete fields[name];
+  for (const name of Object.keys(properties)) if (fields?.[name] === null) delete fields[name];
+}
+
+/** @throws Problem unsupported_media_type */
+export function requireJson(headers: Headers): void {
+  const type = (headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
+  if (type !== "application/json")
+    throw new Problem("unsupported_media_type", "Content-Type: send the body as application/json.");
+  if ((headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity")
+    throw new Problem("unsupported_media_type", "Content-Encoding: send the body uncompressed.");
 }
 
 export const JobSchema = object(

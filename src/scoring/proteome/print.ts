@@ -24,6 +24,9 @@ const COLUMNS: readonly Column<ProteomeRow>[] = [
 ];
 
 interface ProteomeForm {
+  contentType: string;
+  extension: string;
+  sentence: string;
   head: string;
   /** @param motif name of the motif class, or the expression */
   print(rows: readonly ProteomeRow[], motif: string): string;
@@ -31,11 +34,26 @@ interface ProteomeForm {
 
 export const PROTEOME_FORMS = {
   tsv: {
+    contentType: "text/tab-separated-values; charset=utf-8",
+    extension: "tsv",
+    sentence: "One row per match.",
     head: printTsv([COLUMNS.map(([name]) => name)]),
     print: (rows) => printTsv(rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))),
   },
-  json: { head: "", print: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join("") },
-  gff3: { head: GFF3_HEADER, print: printFeatures },
+  json: {
+    contentType: "application/x-ndjson",
+    extension: "jsonl",
+    sentence: "One object per match, each on a line of its own.",
+    head: "",
+    print: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
+  },
+  gff3: {
+    contentType: "text/x-gff3; charset=utf-8",
+    extension: "gff3",
+    sentence: "The matches as features of the proteins; the score is q.",
+    head: GFF3_HEADER,
+    print: printFeatures,
+  },
 } as const satisfies Record<string, ProteomeForm>;
 
 export type ProteomeFormName = keyof typeof PROTEOME_FORMS;

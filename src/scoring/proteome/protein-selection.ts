@@ -1,4 +1,4 @@
-import { type Corpus, proteinsNamed } from "../../motif/index.ts";
+import { type Corpus, type ProteinIdentity, proteinsNamed } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 
 /** Proteins of a corpus; all of them if neither is given. */
@@ -24,19 +24,20 @@ export function selectProteins(corpus: Corpus, { organism, names }: ProteinSelec
 
 /** Whether a number of a species denotes the organism. */
 function speciesTest(corpus: Corpus, organism: string): (species: number) => boolean {
-  const wanted = organism.trim().toLowerCase();
   const known = new Map<number, boolean>([[-1, false]]);
   for (let index = 0; index < corpus.sequenceCount && known.size <= corpus.speciesCount; index++) {
     const species = corpus.species(index);
     if (known.has(species)) continue;
-    const { organism: name, taxon, entryName } = corpus.identity(index);
-    const names = [name, String(taxon), entryName?.split("_")[1]];
-    known.set(
-      species,
-      names.some((one) => one?.toLowerCase() === wanted),
-    );
+    known.set(species, isOf(corpus.identity(index), organism));
   }
   return (species) => known.get(species)!;
+}
+
+/** Whether a protein is of an organism. */
+export function isOf({ organism: name, taxon, entryName }: ProteinIdentity, organism: string): boolean {
+  const wanted = organism.trim().toLowerCase();
+  const names = [name, String(taxon), entryName?.split("_")[1]];
+  return names.some((one) => one?.toLowerCase() === wanted);
 }
 
 /** Unknown names that an error lists. */

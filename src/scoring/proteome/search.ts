@@ -1,14 +1,15 @@
 import { type ProteomeMatch, type ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { resultsInOrder } from "../batch/task-results.ts";
-import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
+import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { JobPattern } from "../jobs/job.ts";
 import { listFamilies } from "./families-file.ts";
+import { openedCorpus } from "./opened-corpus.ts";
 import type { MatchReport, MatchTask } from "./proteome-tasks.ts";
 import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
 
 export interface ProteomeRequest {
-  corpus: CorpusInfo;
+  corpus: Pick<CorpusInfo, "name" | "hash" | "path">;
   pattern: JobPattern;
   model: ScoringModel;
   /** Proteins to search, of those that have families. */
@@ -35,7 +36,7 @@ const FIRST_PROTEINS = 16;
  */
 export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<ProteomePart> {
   const { corpus, pattern, model, selection, workers } = request;
-  const left = new Set(selectProteins(openCorpusFile(corpus.path), selection));
+  const left = new Set(selectProteins(openedCorpus(corpus.path), selection));
   const tasks: MatchTask[] = [];
   let size = FIRST_PROTEINS;
   for (const { path: families, proteins } of listFamilies(corpus)) {

@@ -1,8 +1,8 @@
 import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
-import { openCorpusFile } from "../corpus/corpus.ts";
 import type { ProteinObject } from "../contract/prediction.ts";
 import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
+import { openedCorpus } from "./opened-corpus.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */
@@ -48,7 +48,7 @@ export function tableOf(
 ): ProteomeTable {
   // Files may have been computed in any order.
   const inOrder = matches.toSorted((a, b) => a.protein - b.protein || a.start - b.start);
-  const corpus = openCorpusFile(path);
+  const corpus = openedCorpus(path);
   const proteins = new Map<number, ProteinObject>();
   const rows = rankByP(inOrder, (match) => match).map((row): ProteomeRow => {
     const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);

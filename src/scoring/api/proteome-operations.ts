@@ -1,0 +1,69 @@
+import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { errorResponses } from "../../platform/error-responses.ts";
+import { PROTEOME_FORMS } from "../proteome/print.ts";
+import { ProteomeSchema, ProteomeSearchSchema } from "./proteome-schemas.ts";
+
+/** The operations of proteome searches in the OpenAPI document. */
+
+const json = (description: string, schema: object) => ({
+  description,
+  content: { "application/json": { schema } },
+});
+
+const SHOWN = { $id: "ProteomeSearch", ...json("The search.", ProteomeSearchSchema) };
+
+export const PROTEOME = {
+  operationId: "getProteome",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Get the proteins that can be searched",
+  description:
+    "Families (homologs, alignment, tree and disorder of a protein) are computed once, by `labd proteome build`. Searches score with them.",
+  responses: { 200: json("The proteins.", ProteomeSchema), ...errorResponses(400, 404) },
+};
+export const START = {
+  operationId: "startProteomeSearch",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Search all proteins for a motif",
+  description:
+    "Looks for a pattern or motif class in all proteins with stored families, or in those of an organism. The response is sent once the search is stored durably; a restart runs it again. Equal searches share one computation and its result, which is kept as long as there is room: starting one again returns it at once. Poll its address for progress and the first matches.",
+  responses: {
+    202: {
+      ...json("The search; Location is its address.", ProteomeSearchSchema),
+      headers: { Location: { description: "Address of the search.", schema: { type: "string" as const } } },
+    },
+    ...errorResponses(400, 404, 409, 413, 415, 503),
+  },
+};
+export const SEARCH = {
+  operationId: "getProteomeSearch",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Get a proteome search",
+  description:
+    "Progress, counts, and a page of the matches, best first: by the overall P value, of equals by z, with q-values (Benjamini and Hochberg) over all matches. The label follows q, not P. Filters leave ranks and q-values unchanged. The numbers are those of a job that scores the protein.",
+  responses: { 200: SHOWN, ...errorResponses(400, 404) },
+};
+export const CANCEL = {
+  operationId: "cancelProteomeSearch",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Cancel a proteome search",
+  description: "Cancels a queued or running search, for everybody who has started it.",
+  responses: { 200: SHOWN, ...errorResponses(400, 404, 409) },
+};
+export const MATCHES = {
+  operationId: "downloadProteomeMatches",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Download the matches of a proteome search",
+  description: "All matches that pass the filters, as `labd proteome search` prints them.",
+  responses: {
+    200: {
+      description: "The matches.",
+      content: Object.fromEntries(
+        Object.values(PROTEOME_FORMS).map(({ contentType, sentence }) => [
+          contentType.split(";")[0],
+          { schema: { type: "string" as const, description: sentence } },
+        ]),
+      ),
+    },
+    ...errorResponses(400, 404, 409),
+  },
+};

@@ -1,0 +1,129 @@
+import { DISORDERED, type OverallVerdict } from "../../motif/index.ts";
+import type { ProteomeRow } from "./table.ts";
+
+/** Bands of the fraction of homologs that keep a match. */
+export const KEPT_BANDS = ["90-100", "50-89", "0-49", "no homologs"] as const;
+export type KeptBand = (typeof KEPT_BANDS)[number];
+export const NOT_SCORED = "not scored";
+export const LABELS = [
+  "likely functional",
+  "possible",
+  "no evidence",
+  NOT_SCORED,
+] as const satisfies readonly (OverallVerdict | typeof NOT_SCORED)[];
+export const REGIONS = ["disordered", "ordered"] as const;
+
+/** Limits the listed matches; ranks and q-values are those of all matches. */
+export interface MatchFilter {
+  label?: readonly (typeof LABELS)[number][] | undefined;
+  /** Taxa, or scientific names of organisms without one. */
+  species?: readonly string[] | undefined;
+  region?: readonly (typeof REGIONS)[number][] | undefined;
+  kept?: readonly KeptBand[] | undefined;
+  maxQ?: number | undefined;
+}
+
+export interface MatchQuery extends MatchFilter {
+  order?: string | undefined;
+  offset: number;
+  limit: number;
+}
+
+/** A choice of a filter, and how many matches it leaves that pass the others. */
+export interface FacetChoice {
+  value: string;
+  name: string;
+  count: number;
+}
+
+export type Facets = Record<keyof typeof VALUE_OF, FacetChoice[]>;
+
+export const isDisordered = ({ disorder }: Pick<ProteomeRow, "disorder">): boolean => disorder > DISORDERED;
+
+function keptBand({ kept, homologs }: ProteomeRow): KeptBand {
+  if (homologs === 0) return "no homologs";
+  const percent = Math.floor((100 * kept) / homologs);
+  return percent >= 90 ? "90-100" : percent >= 50 ? "50-89" : "0-49";
+}
+
+const speciesOf = ({ protein: { taxon, organism } }: ProteomeRow): string =>
+  taxon === null ? (organism ?? "unknown") : String(taxon);
+
+const VALUE_OF = {
+  label: (row: ProteomeRow): string => row.label ?? NOT_SCORED,
+  species: speciesOf,
+  region: (row: ProteomeRow): string => (isDisordered(row) ? "disordered" : "ordered"),
+  kept: (row: ProteomeRow): string => keptBand(row),
+} as const;
+
+type Facet = keyof typeof VALUE_OF;
+const FACETS = Object.keys(VALUE_OF) as Facet[];
+
+/** Choices of each facet that are listed. */
+const MAX_CHOICES = 25;
+
+/** The matches that pass a filter, and the choices that it has. */
+export function filterMatches(
+  rows: readonly ProteomeRow[],
+  filter: MatchFilter,
+): { passing: ProteomeRow[]; facets: Facets } {
+  const chosen = FACETS.map((facet) => (filter[facet] ? new Set<string>(filter[facet]) : null));
+  const counts = FACETS.map(() => new Map<string, FacetChoice>());
+  const passing = rows.filter((row) => {
+    const values = FACETS.map((facet) => VALUE_OF[facet](row));
+    const isLowEnough = filter.maxQ === undefined || (row.q !== null && row.q <= filter.maxQ);
+    const failed = chosen.flatMap((set, i) => (set && !set.has(values[i]) ? i : []));
+    for (const [i, value] of values.entries()) {
+      const known = counts[i].get(value);
+      const choice = known ?? { value, name: nameOf(FACETS[i], value, row), count: 0 };
+      if (!known) counts[i].set(value, choice);
+      if (isLowEnough && failed.every((other) => other === i)) choice.count++;
+    }
+    return isLowEnough && failed.length === 0;
+  });
+  const facets = FACETS.map((facet, i) => [facet, listed([...counts[i].values()], chosen[i])] as const);
+  return { passing, facets: Object.fromEntries(facets) as Facets };
+}
+
+const nameOf = (facet: Facet, value: string, { protein: { organism } }: ProteomeRow): string =>
+  facet === "species" ? (organism ?? value) : value;
+
+/** The most frequent choices, and those that are chosen. */
+const listed = (choices: FacetChoice[], chosen: ReadonlySet<string> | null): FacetChoice[] =>
+  choices
+    .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+    .filter(({ value }, i) => i < MAX_CHOICES || chosen?.has(value));
+
+/** Values that matches can be ordered by. */
+const ORDERS = {
+  rank: () => null,
+  protein: ({ protein }) => protein.gene ?? protein.accession,
+  species: ({ protein }) => protein.organism,
+  start: ({ start }) => start,
+  p: ({ overallPValue }) => overallPValue,
+  q: ({ q }) => q,
+  z: ({ z }) => z,
+  kept: ({ kept, homologs }) => (homologs === 0 ? null : kept / homologs),
+  disorder: ({ disorder }) => disorder,
+} as const satisfies Record<string, (row: ProteomeRow) => string | number | null>;
+
+export const MATCH_ORDERS = Object.keys(ORDERS).flatMap((name) => [name, `-${name}`]);
+
+/** Ordered by a value, or descending by `-value`; matches without it come last, and equal ones stay in order of rank. */
+export function orderMatches(rows: readonly ProteomeRow[], order: string): readonly ProteomeRow[] {
+  const isDescending = order.startsWith("-");
+  const name = order.replace(/^-/, "") as keyof typeof ORDERS;
+  if (name === "rank") return isDescending ? rows.toReversed() : rows;
+  const valueOf: (row: ProteomeRow) => string | number | null = ORDERS[name];
+  return rows
+    .map((row) => ({ row, value: valueOf(row) }))
+    .sort((a, b) => compare(a.value, b.value, isDescending ? -1 : 1))
+    .map(({ row }) => row);
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+function compare(a: string | number | null, b: string | number | null, sign: number): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return sign * (typeof a === "string" ? collator.compare(a, String(b)) : a - Number(b));
+}

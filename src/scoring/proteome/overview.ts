@@ -1,0 +1,66 @@
+import { statSync } from "node:fs";
+import { familiesPath, listFamilies } from "./families-file.ts";
+import { openedCorpus } from "./opened-corpus.ts";
+import { isOf } from "./protein-selection.ts";
+
+/** The families that a corpus has. */
+export interface FamiliesOverview {
+  /** Proteins with a family. */
+  proteins: number;
+  /** Bytes of their files. */
+  bytes: number;
+  /** Organisms of these proteins, those with most proteins first. */
+  organisms: { name: string | null; taxon: number | null; proteins: number }[];
+}
+
+/** Organisms that are listed. */
+const MAX_ORGANISMS = 200;
+
+interface StoredFamilies {
+  overview: FamiliesOverview;
+  /** A protein with a family of each species. */
+  species: number[];
+}
+
+let last: ({ path: string; changed: number } & StoredFamilies) | undefined;
+
+/** @throws Problem bad_corpus */
+export const familiesOverview = (corpus: { path: string; hash: string }): FamiliesOverview =>
+  storedFamilies(corpus).overview;
+
+/** Whether an organism has a protein with a family. @throws Problem bad_corpus */
+export function hasFamilies(corpus: { path: string; hash: string }, organism: string): boolean {
+  const opened = openedCorpus(corpus.path);
+  return storedFamilies(corpus).species.some((index) => isOf(opened.identity(index), organism));
+}
+
+function storedFamilies(corpus: { path: string; hash: string }): StoredFamilies {
+  const changed = statSync(familiesPath(corpus.path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (last?.path !== corpus.path || last.changed !== changed)
+    last = { path: corpus.path, changed, ...countFamilies(corpus) };
+  return last;
+}
+
+function countFamilies(corpus: { path: string; hash: string }): StoredFamilies {
+  const files = listFamilies(corpus);
+  const proteins = new Set(files.flatMap((file) => file.proteins));
+  const opened = openedCorpus(corpus.path);
+  const bySpecies = new Map<number, { first: number; proteins: number }>();
+  for (const index of proteins) {
+    const species = opened.species(index);
+    const known = bySpecies.get(species);
+    if (known) known.proteins++;
+    else bySpecies.set(species, { first: index, proteins: 1 });
+  }
+  bySpecies.delete(-1);
+  const sorted = [...bySpecies.values()].sort((a, b) => b.proteins - a.proteins);
+  const organisms = sorted.slice(0, MAX_ORGANISMS).map((species) => {
+    const { organism, taxon } = opened.identity(species.first);
+    return { name: organism, taxon, proteins: species.proteins };
+  });
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return {
+    overview: { proteins: proteins.size, bytes, organisms },
+    species: sorted.map(({ first }) => first),
+  };
+}

@@ -1,0 +1,84 @@
+import { workerUrlOf } from "../../platform/worker-address.ts";
+import { Problem } from "../../problem.ts";
+import { SearchFiles } from "./search-files.ts";
+import type { ThreadCall, ThreadReport } from "./search-thread.ts";
+
+interface ClientOptions {
+  dataDirectory: string;
+  /** Threads of a search. */
+  workers: number;
+  /** Milliseconds without a call after which the thread ends, and its memory is free. */
+  idle?: number;
+}
+
+const IDLE = 600_000;
+
+/** The thread of proteome searches, which is started with the first call, or by a search that a stopped process has left. */
+export class ProteomeSearchClient {
+  #thread: Worker | undefined;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #ticket = 0;
+  #isBusy = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly options: ClientOptions) {
+    if (options.workers > 0 && new SearchFiles(options.dataDirectory).unfinished().length > 0) this.#start();
+  }
+
+  /** @throws the Problem of the thread */
+  async call<Value>(call: ThreadCall): Promise<Value> {
+    const thread = (this.#thread ??= this.#start());
+    const value = this.#post(thread, call);
+    this.#endWhenIdle();
+    return (await value) as Value;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#thread?.terminate();
+    this.#thread = undefined;
+  }
+
+  #start(): Worker {
+    const thread = new Worker(workerUrlOf(import.meta.url, "scoring/proteome/search-thread.ts"));
+    this.#thread = thread;
+    thread.addEventListener("message", ({ data }: MessageEvent<ThreadReport>) => this.#onReport(data));
+    thread.addEventListener("error", (event) => {
+      event.preventDefault();
+      this.close();
+      for (const { reject } of this.#waiting.values()) reject(new Error(event.message));
+      this.#waiting.clear();
+    });
+    const { dataDirectory, workers } = this.options;
+    this.#post(thread, { do: "configure", dataDirectory, workers: Math.max(1, workers) }).catch(() => {});
+    return thread;
+  }
+
+  #post(thread: Worker, call: ThreadCall): Promise<unknown> {
+    const ticket = ++this.#ticket;
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(ticket, waiting);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    thread.postMessage({ ticket, call });
+    return waiting.promise;
+  }
+
+  #onReport(report: ThreadReport): void {
+    this.#isBusy = report.isBusy;
+    const waiting = this.#waiting.get(report.ticket);
+    this.#waiting.delete(report.ticket);
+    if ("value" in report) return waiting?.resolve(report.value);
+    const { code, message, fields, headers, cause } = report.problem;
+    waiting?.reject(new Problem(code, message, { ...(fields && { fields }), headers, cause }));
+  }
+
+  /** A search that nobody asks about any more may be at work; the last report does not know its end. */
+  #endWhenIdle(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#isBusy || this.#waiting.size > 0) void this.call({ do: "check" }).catch(() => {});
+      else this.close();
+    }, this.options.idle ?? IDLE);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,149 @@
+import { Problem } from "../../problem.ts";
+import { type MatchFilter, type MatchQuery, filterMatches, isDisordered, orderMatches } from "./matches.ts";
+import { familiesOverview } from "./overview.ts";
+import { PROTEOME_FORMS, type ProteomeFormName } from "./print.ts";
+import type { SearchRequest } from "./search-files.ts";
+import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
+import { corpusPath } from "../corpus/corpus.ts";
+import type { FeatureSource } from "../features/annotation.ts";
+import { withRowNotes } from "../features/row-notes.ts";
+import { type ProteomeSearch, ProteomeSearches } from "./searches.ts";
+
+/**
+ * The thread of proteome searches: it has the searches of the server, starts the threads that score, and ranks, filters and
+ * prints matches, so that the thread that answers requests does none of it.
+ */
+export type ThreadCall =
+  | { do: "configure"; dataDirectory: string; workers: number }
+  | { do: "check" }
+  | { do: "overview"; corpus: { path: string; hash: string } }
+  | ({ do: "open"; request: SearchRequest; now: number } & View)
+  | ({ do: "show" | "cancel"; id: string } & View)
+  | ({ do: "print"; id: string; form: ProteomeFormName; filter: MatchFilter } & Pick<View, "synonyms">);
+
+/** How a search is shown. */
+interface View {
+  /** Address of searches. */
+  base: string;
+  query: MatchQuery;
+  /** Names that mean one motif class, to find its known instances. */
+  synonyms: FeatureSource["synonyms"];
+}
+
+export interface ThreadTask {
+  ticket: number;
+  call: ThreadCall;
+}
+
+/** `isBusy`: searches wait or run. */
+export type ThreadReport = { ticket: number; isBusy: boolean } & (
+  | { value: unknown }
+  | { problem: Pick<Problem, "code" | "message" | "fields" | "headers"> & { cause: string } }
+);
+
+declare const self: Worker;
+
+let searches: ProteomeSearches;
+let dataDirectory: string;
+
+function work(call: ThreadCall): unknown {
+  switch (call.do) {
+    case "configure":
+      ({ dataDirectory } = call);
+      searches = new ProteomeSearches(call);
+      return null;
+    case "check":
+      return null;
+    case "overview":
+      return familiesOverview(call.corpus);
+    case "open":
+      return shown(searches.open(call.request, call.now), call);
+    case "show":
+      return shown(searches.get(call.id), call);
+    case "cancel":
+      return shown(searches.cancel(call.id), call);
+    case "print":
+      return printed(searches.get(call.id), call);
+  }
+}
+
+/** A search and a page of its matches as JSON. */
+export interface ShownSearch {
+  id: string;
+  json: string;
+}
+
+function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSearch {
+  const { id, state, request, submitted, failure } = search;
+  const { corpus, pattern, model, organism } = request;
+  const { searched, missing, matching, rows } = search.table();
+  const { passing, facets } = filterMatches(rows, query);
+  const page = orderMatches(passing, query.order ?? "rank").slice(query.offset, query.offset + query.limit);
+  const source = sourceOf(request, synonyms);
+  const ranks = new Map(rows.map((row, i) => [row, i + 1]));
+  const object: ProteomeSearchObject = {
+    id,
+    state,
+    place: searches.place(id),
+    submitted: new Date(submitted).toISOString(),
+    failure,
+    corpus,
+    expression: pattern.expression,
+    motifClass: pattern.name,
+    scoringModel: model,
+    organism,
+    searched,
+    total: Math.max(search.total, searched),
+    missing,
+    matches: rows.length,
+    matching,
+    labels: filterMatches(rows, {}).facets.label,
+    facets,
+    passing: passing.length,
+    results: withRowNotes(page, pattern.name, source).map((row, i) =>
+      Object.assign(row, { rank: ranks.get(page[i])!, isDisordered: isDisordered(row) }),
+    ),
+    links: { self: `${base}/${id}`, matches: `${base}/${id}/matches` },
+  };
+  return { id, json: JSON.stringify(object) };
+}
+
+const sourceOf = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({
+  dataDirectory,
+  corpusPath: corpusPath(dataDirectory, corpus.hash),
+  synonyms,
+});
+
+/** All matches that pass the filter. @throws Problem not_finished, job_failed, job_cancelled */
+function printed(
+  { state, failure, request, table }: ProteomeSearch,
+  { form, filter, synonyms }: { form: ProteomeFormName; filter: MatchFilter } & Pick<View, "synonyms">,
+): Uint8Array<ArrayBuffer> {
+  if (state === "failed") throw new Problem("job_failed", `The search failed. ${failure}`);
+  if (state === "cancelled") throw new Problem("job_cancelled", "The search was cancelled.");
+  if (state !== "finished")
+    throw new Problem("not_finished", `The search is ${state}: it has no result yet.`, {
+      headers: { "Retry-After": "1" },
+    });
+  const { head, print } = PROTEOME_FORMS[form];
+  const { pattern } = request;
+  const { passing } = filterMatches(table().rows, filter);
+  const rows = withRowNotes(passing, pattern.name, sourceOf(request, synonyms));
+  return new TextEncoder().encode(head + print(rows, pattern.name ?? pattern.expression));
+}
+
+function report(ticket: number, call: ThreadCall): ThreadReport {
+  try {
+    const value = work(call);
+    return { ticket, value, isBusy: searches.isBusy };
+  } catch (error) {
+    const { code, message, fields, headers } = Problem.from(error);
+    const problem = { code, message, fields, headers, cause: String(error) };
+    return { ticket, problem, isBusy: searches.isBusy };
+  }
+}
+
+self.addEventListener("message", ({ data: { ticket, call } }: MessageEvent<ThreadTask>) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+  self.postMessage(report(ticket, call));
+});

@@ -1,0 +1,321 @@
+import { statSync } from "node:fs";
+import type { ProteomeMatch } from "../../motif/index.ts";
+import { Problem } from "../../problem.ts";
+import { calibrationStamp } from "../corpus/calibration-file.ts";
+import { corpusPath } from "../corpus/corpus.ts";
+import { familiesPath } from "./families-file.ts";
+import { openedCorpus } from "./opened-corpus.ts";
+import { familiesOverview, hasFamilies } from "./overview.ts";
+import { selectProteins } from "./protein-selection.ts";
+import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
+import { type AcceptedSearch, SearchFiles, type SearchRequest } from "./search-files.ts";
+import { type ProteomeTable, tableOf } from "./table.ts";
+
+export const SEARCH_STATES = ["queued", "running", "finished", "failed", "cancelled"] as const;
+export type SearchState = (typeof SEARCH_STATES)[number];
+
+/** A search, for everybody who requests the same. */
+export interface ProteomeSearch extends Readonly<AcceptedSearch> {
+  readonly id: string;
+  readonly state: SearchState;
+  /** Proteins to search, 0 until it runs. */
+  readonly total: number;
+  /** The matches found so far, ranked; ranks and q-values change until the search is finished. */
+  table(): ProteomeTable;
+}
+
+interface SearchesOptions {
+  dataDirectory: string;
+  /** Threads of a search. */
+  workers: number;
+  /** Matches of a search, and of all results in memory. */
+  maxRows?: number;
+  files?: SearchFiles;
+  /** Finds the matches; tests replace it. */
+  find?: (request: ProteomeRequest) => AsyncGenerator<ProteomePart>;
+}
+
+/** Some 200 MB; the human proteome has 150,000 matches of [ST]P. */
+const MAX_ROWS = 200_000;
+/** Searches in memory. */
+const MAX_KEPT = 100;
+/** Searches that may wait. */
+const MAX_QUEUED = 50;
+
+/**
+ * Searches of a server, one at a time, in the order of their submission. Equal requests share a search, whose result is kept
+ * in memory and in a file while there is room. A search that a stopped process has left is run again.
+ */
+export class ProteomeSearches {
+  /** In memory, the most recently used last. */
+  readonly #kept = new Map<string, Search>();
+  readonly #queue: Search[] = [];
+  #running: Search | undefined;
+  readonly #files: SearchFiles;
+  readonly #maxRows: number;
+
+  constructor(private readonly options: SearchesOptions) {
+    this.#files = options.files ?? new SearchFiles(options.dataDirectory);
+    this.#maxRows = options.maxRows ?? MAX_ROWS;
+    for (const id of this.#files.unfinished()) this.#enqueue(id, this.#files.request(id)!);
+  }
+
+  /**
+   * Accepts a search, unless an equal one is waiting, running or finished: then it is that one.
+   * @throws Problem invalid_request, conflict without families, busy
+   */
+  open(request: SearchRequest, now: number): ProteomeSearch {
+    const path = this.#pathOf(request);
+    const id = idOf(request, path);
+    const known = this.#find(id);
+    if (known && known.state !== "failed" && known.state !== "cancelled") return known;
+    requireFamilies(request, path);
+    if (this.#queue.length >= MAX_QUEUED)
+      throw new Problem("busy", `${MAX_QUEUED} proteome searches are waiting. Try again later.`, {
+        headers: { "Retry-After": "60" },
+      });
+    const accepted = { request, submitted: now, failure: null };
+    this.#files.accept(id, accepted);
+    return this.#enqueue(id, accepted);
+  }
+
+  get isBusy(): boolean {
+    return this.#running !== undefined || this.#queue.length > 0;
+  }
+
+  /** @throws Problem not_found */
+  get(id: string): ProteomeSearch {
+    const search = this.#find(id);
+    if (!search)
+      throw new Problem(
+        "not_found",
+        "No proteome search has this identifier. It may have expired: start it again.",
+      );
+    return search;
+  }
+
+  /** How many searches are before it, 1 for the next; null unless it waits. */
+  place(id: string): number | null {
+    const index = this.#queue.findIndex((search) => search.id === id);
+    return index < 0 ? null : index + 1;
+  }
+
+  /** @throws Problem not_found, conflict if it has ended otherwise */
+  cancel(id: string): ProteomeSearch {
+    const search = this.get(id) as Search;
+    if (search.state === "cancelled") return search;
+    if (!search.cancel()) throw new Problem("conflict", `The search has ended: it is ${search.state}.`);
+    this.#files.remove(id);
+    const index = this.#queue.indexOf(search);
+    if (index >= 0) this.#queue.splice(index, 1);
+    return search;
+  }
+
+  #find(id: string): Search | undefined {
+    const search = this.#kept.get(id) ?? this.#restore(id);
+    if (!search) return undefined;
+    this.#kept.delete(id);
+    this.#kept.set(id, search);
+    this.#evict();
+    return search;
+  }
+
+  /** A search that is only in files. Without a result, because the disk was full, it is run again. */
+  #restore(id: string): Search | undefined {
+    const accepted = this.#files.request(id);
+    if (!accepted) return undefined;
+    const table = this.#files.result(id);
+    if (!table && accepted.failure === null) return this.#enqueue(id, accepted);
+    const search = new Search(id, accepted, this.#pathOf(accepted.request));
+    if (table) search.restore(table);
+    else search.state = "failed";
+    return search;
+  }
+
+  #enqueue(id: string, accepted: AcceptedSearch): Search {
+    const search = new Search(id, accepted, this.#pathOf(accepted.request));
+    this.#kept.set(id, search);
+    this.#queue.push(search);
+    this.#next();
+    return search;
+  }
+
+  #next(): void {
+    if (this.#running) return;
+    const search = this.#queue.shift();
+    if (!search) return;
+    this.#running = search;
+    void search
+      .run(this.options.find ?? searchFamilies, this.options.workers, this.#maxRows)
+      .then(() => this.#store(search))
+      .finally(() => {
+        this.#running = undefined;
+        this.#evict();
+        this.#next();
+      });
+  }
+
+  #store(search: Search): void {
+    try {
+      if (search.state === "finished") this.#files.finish(search.id, search.table());
+      if (search.state === "failed") this.#files.accept(search.id, search);
+    } catch {
+      // On a full disk the result stays in memory.
+    }
+  }
+
+  /** Drops searches that have ended from memory, the least recently used first; the last one stays. */
+  #evict(): void {
+    const newestFirst = [...this.#kept.values()].reverse();
+    let rows = 0;
+    for (const [i, search] of newestFirst.entries()) {
+      rows += search.rows;
+      const hasEnded = search.state !== "queued" && search.state !== "running";
+      if (hasEnded && i > 0 && (rows > this.#maxRows || i >= MAX_KEPT)) this.#kept.delete(search.id);
+    }
+  }
+
+  #pathOf({ corpus: { hash } }: SearchRequest): string {
+    return corpusPath(this.options.dataDirectory, hash);
+  }
+}
+
+/** Refuses a search that would find nothing to search. @throws Problem conflict, invalid_request */
+function requireFamilies({ corpus: { name, hash }, organism }: SearchRequest, path: string): void {
+  const corpus = { path, hash };
+  if (familiesOverview(corpus).proteins === 0)
+    throw new Problem(
+      "conflict",
+      `No family of corpus ${name} has been computed. Run labd proteome build on the server.`,
+    );
+  if (organism === null || hasFamilies(corpus, organism)) return;
+  try {
+    selectProteins(openedCorpus(path), { organism });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "not_found") throw error;
+    throw ofOrganism(error.message.replace(/^organism: /, ""));
+  }
+  throw ofOrganism(
+    `no protein of "${organism}" has a family. Run labd proteome build --organism "${organism}" on the server.`,
+  );
+}
+
+const ofOrganism = (message: string): Problem =>
+  new Problem("invalid_request", `organism: ${message}`, { fields: { organism: [message] } });
+
+/** The same for equal requests to the same families. */
+function idOf({ corpus, pattern, model, organism }: SearchRequest, path: string): string {
+  const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const identity = [corpus.hash, calibrationStamp(path), families, pattern, model, organism];
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
+}
+
+/** Share of the time that a running search may take for tables of what it has found. */
+const TABLE_SHARE = 0.1;
+
+class Search implements ProteomeSearch {
+  state: SearchState = "queued";
+  total = 0;
+  failure: string | null;
+  readonly request: SearchRequest;
+  readonly submitted: number;
+  #part: Omit<ProteomePart, "matches"> = { searched: 0, total: 0, missing: 0 };
+  #matches: ProteomeMatch[] = [];
+  #table: ProteomeTable | null = null;
+  #isCurrent = false;
+  /** When the table may be made again. */
+  #nextTable = 0;
+  #stop = Promise.withResolvers<null>();
+
+  constructor(
+    readonly id: string,
+    { request, submitted, failure }: AcceptedSearch,
+    private readonly path: string,
+  ) {
+    this.request = request;
+    this.submitted = submitted;
+    this.failure = failure;
+  }
+
+  get rows(): number {
+    return this.#table?.rows.length ?? this.#matches.length;
+  }
+
+  /** Takes the result of an earlier process. */
+  restore(table: ProteomeTable): void {
+    this.#table = table;
+    this.#isCurrent = true;
+    this.total = table.searched;
+    this.state = "finished";
+  }
+
+  cancel(): boolean {
+    if (this.state !== "queued" && this.state !== "running") return false;
+    this.state = "cancelled";
+    this.#matches = [];
+    this.#table = null;
+    this.#isCurrent = false;
+    this.#stop.resolve(null);
+    return true;
+  }
+
+  async run(
+    find: (request: ProteomeRequest) => AsyncGenerator<ProteomePart>,
+    workers: number,
+    maxRows: number,
+  ): Promise<void> {
+    this.state = "running";
+    const { corpus, pattern, model, organism } = this.request;
+    const selection = { organism: organism ?? undefined };
+    const parts = find({ corpus: { ...corpus, path: this.path }, pattern, model, selection, workers });
+    try {
+      while (this.state === "running") {
+        const next = await Promise.race([parts.next(), this.#stop.promise]);
+        if (next === null) break;
+        if (next.done) this.#finish();
+        else this.#add(next.value, maxRows);
+      }
+    } catch (error) {
+      if (this.state === "running") this.#fail(Problem.from(error));
+    } finally {
+      await parts.return(undefined);
+    }
+  }
+
+  #add({ matches, ...counts }: ProteomePart, maxRows: number): void {
+    for (const match of matches) this.#matches.push(match);
+    this.#part = counts;
+    this.total = counts.total;
+    this.#isCurrent = false;
+    if (this.#matches.length > maxRows)
+      throw new Problem(
+        "too_expensive",
+        `pattern: more than ${maxRows.toLocaleString("en")} matches. Choose a more specific pattern or an organism, or run labd proteome search.`,
+      );
+  }
+
+  #finish(): void {
+    this.#nextTable = 0;
+    this.table();
+    this.#matches = [];
+    this.state = "finished";
+  }
+
+  #fail({ message }: Problem): void {
+    this.state = "failed";
+    this.failure = message;
+    this.#matches = [];
+    this.#table = null;
+  }
+
+  // An arrow function, since the table is passed on without its search.
+  readonly table = (): ProteomeTable => {
+    const now = performance.now();
+    if (this.#matches.length === 0 && !this.#table) return { ...this.#part, matching: 0, rows: [] };
+    if (this.#table && (this.#isCurrent || now < this.#nextTable)) return this.#table;
+    this.#table = tableOf({ path: this.path }, this.#matches, this.#part);
+    this.#isCurrent = true;
+    this.#nextTable = now + (performance.now() - now) / TABLE_SHARE;
+    return this.#table;
+  };
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import type { ProteomeRow } from "../../src/scoring/proteome/table.ts";
+import { filterMatches, orderMatches } from "../../src/scoring/proteome/matches.ts";
+import { SAMPLE } from "./sample-prediction.ts";
+
+const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;
+
+/** A row with a gene, taxon and label, kept by so many of ten homologs. */
+const row = (
+  gene: string | null,
+  [taxon, organism]: [number | null, string],
+  label: ProteomeRow["label"],
+  [kept, disorder, q]: [number, number, number | null],
+): ProteomeRow => {
+  const protein = { accession: `A-${gene}`, entryName: null, name: "", gene, organism, taxon, length: 9 };
+  return Object.assign({}, match, { protein, label, kept, homologs: 10, disorder, q });
+};
+const HUMAN: [number, string] = [9606, "Homo sapiens"];
+const MOUSE: [number, string] = [10090, "Mus musculus"];
+const PHAGE: [null, string] = [null, "Phage, T4"];
+const ROWS = [
+  row("B10", HUMAN, "likely functional", [10, 0.9, 0.01]),
+  row("B9", MOUSE, "possible", [9, 0.5, 0.1]),
+  row("A1", HUMAN, "possible", [5, 0.51, 0.2]),
+  row(null, PHAGE, null, [0, 0.1, null]),
+];
+const genes = (rows: readonly ProteomeRow[]) => rows.map(({ protein }) => protein.gene);
+
+test.each([
+  [{}, ["B10", "B9", "A1", null]],
+  [{ label: ["possible", "not scored"] }, ["B9", "A1", null]],
+  [{ species: ["9606", "Phage, T4"] }, ["B10", "A1", null]],
+  [{ region: ["ordered"] }, ["B9", null]],
+  [{ kept: ["90-100"] }, ["B10", "B9"]],
+  [{ kept: ["50-89"], region: ["disordered"] }, ["A1"]],
+  [{ maxQ: 0.1 }, ["B10", "B9"]],
+] as const)("lists the matches of %p", (filter, expected) => {
+  expect(genes(filterMatches(ROWS, filter).passing)).toEqual([...expected]);
+});
+
+test("counts for each choice the matches that pass the other filters", () => {
+  const { facets } = filterMatches(ROWS, { label: ["possible"], species: ["9606"] });
+  expect(facets.label).toEqual([
+    { value: "likely functional", name: "likely functional", count: 1 },
+    { value: "possible", name: "possible", count: 1 },
+    { value: "not scored", name: "not scored", count: 0 },
+  ]);
+  expect(facets.species).toEqual([
+    { value: "9606", name: "Homo sapiens", count: 1 },
+    { value: "10090", name: "Mus musculus", count: 1 },
+    { value: "Phage, T4", name: "Phage, T4", count: 0 },
+  ]);
+  expect(facets.region.map(({ value, count }) => [value, count])).toEqual([
+    ["disordered", 1],
+    ["ordered", 0],
+  ]);
+});
+
+test("lists the most frequent choices, and the chosen ones", () => {
+  const many = Array.from({ length: 60 }, (_, i) => row("X", [i + 1, `Species ${i}`], null, [0, 0, null]));
+  const { facets } = filterMatches([...ROWS, ...many], { species: ["60"] });
+  expect(facets.species).toHaveLength(26);
+  expect(facets.species[0].name).toBe("Homo sapiens");
+  expect(facets.species.at(-1)!.value).toBe("60");
+});
+
+test.each([
+  ["rank", ["B10", "B9", "A1", null]],
+  ["-rank", [null, "A1", "B9", "B10"]],
+  ["protein", [null, "A1", "B9", "B10"]],
+  ["q", ["B10", "B9", "A1", null]],
+  ["-q", ["A1", "B9", "B10", null]],
+  ["kept", [null, "A1", "B9", "B10"]],
+  ["species", ["B10", "A1", "B9", null]],
+])("orders by %p", (order, expected) => {
+  expect(genes(orderMatches(ROWS, order))).toEqual(expected);
+});

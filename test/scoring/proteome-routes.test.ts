@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { Problem } from "../../src/problem.ts";
+import { PROTEOME_FORMS, searchProteome } from "../../src/scoring/index.ts";
+import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
+import { openScoringAlone, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
+
+let service: ScoringAlone;
+let isReader = false;
+const start = (body: unknown) => service.ask("POST", "/proteome/searches", { body });
+beforeAll(async () => {
+  service = await openScoringAlone({
+    workers: 1,
+    requireWriter: () => {
+      if (isReader) throw new Problem("forbidden", "Only readers here.");
+    },
+  });
+});
+afterAll(() => service.close());
+
+test("says that there is no corpus, and then no family", async () => {
+  expect((await service.ask("GET", "/proteome")).status).toBe(404);
+  expect((await start({ pattern: "P..P" })).status).toBe(404);
+  await service.scoring.corpora.add({ name: "some", bytes: PROTEOME });
+  expect((await service.ask("GET", "/proteome")).json).toEqual({
+    corpus: "some",
+    sequences: 24,
+    families: 0,
+    bytes: 0,
+    organisms: [],
+  });
+  expect(await start({ pattern: "P..P" })).toMatchObject({ status: 409, json: { code: "conflict" } });
+  storeFamilies(service.scoring.corpora.active()!, [0, 1, 2, 3, 4, 5]);
+  expect((await service.ask("GET", "/proteome")).json).toMatchObject({
+    families: 6,
+    organisms: [
+      { name: "Mus musculus", taxon: 10090, proteins: 4 },
+      { name: "Homo sapiens", taxon: 9606, proteins: 2 },
+    ],
+  });
+});
+
+test("finds the matches of the command line and of jobs, with progress, pages and downloads", async () => {
+  const accepted = await start({ pattern: " P..P ", organism: null });
+  expect(accepted).toMatchObject({ status: 202, json: { expression: "P..P", motifClass: null, missing: 0 } });
+  const { id, links } = accepted.json;
+  expect(accepted.headers.get("location")).toBe(links.self);
+  let search = accepted.json;
+  while (search.state === "queued" || search.state === "running") {
+    await Bun.sleep(5);
+    search = (await service.ask("GET", links.self)).json;
+  }
+  expect(search).toMatchObject({ id, state: "finished", searched: 6, total: 6, missing: 18, failure: null });
+
+  const table = await searchProteome({
+    corpus: service.scoring.corpora.active()!,
+    pattern: { expression: "P..P", name: null, dialect: "soap" },
+    model: "continuous",
+    selection: {},
+    workers: 1,
+  });
+  expect(search.matches).toBe(table.rows.length);
+  expect(search.results).toEqual(
+    table.rows
+      .slice(0, 50)
+      .map((row, i) =>
+        Object.assign({ rank: i + 1, notes: null }, row, { isDisordered: row.disorder > 0.5 }),
+      ),
+  );
+  for (const [format, { head, print, contentType }] of Object.entries(PROTEOME_FORMS)) {
+    const download = await service.ask("GET", `${links.matches}?format=${format}`);
+    expect(download.headers.get("content-type")).toBe(contentType);
+    const rows = table.rows.map((row) => Object.assign({}, row, { notes: null }));
+    expect(download.text).toBe(head + print(rows, "P..P"));
+  }
+  const scored = scoreDirectly(service.scoring, {
+    fasta: PROTEOME.split(/(?=^>)/m)
+      .slice(0, 6)
+      .join(""),
+    regularExpression: ["P..P"],
+    elmIdentifierName: [],
+    scoringModel: "continuous",
+  });
+  const expected = new Map(
+    scored.flatMap(({ accession, prediction }) =>
+      prediction.patterns[0].matches.map(({ atHomologs: _atHomologs, ...one }) => [
+        `${accession.split("|").at(1) ?? accession} ${one.start}`,
+        one,
+      ]),
+    ),
+  );
+  expect(expected.size).toBe(table.rows.length);
+  for (const row of table.rows)
+    expect(row).toMatchObject(expected.get(`${row.protein.accession} ${row.start}`)!);
+
+  const page = await service.ask("GET", `${links.self}?order=-start&offset=1&limit=2&region=ordered`);
+  const ordered = table.rows.filter(({ disorder }) => disorder <= 0.5).toSorted((a, b) => b.start - a.start);
+  expect(page.json.passing).toBe(ordered.length);
+  expect(page.json.results.map((row: { start: number }) => row.start)).toEqual(
+    ordered.slice(1, 3).map((row) => row.start),
+  );
+  expect((await service.ask("GET", `${links.matches}?region=ordered`)).text.split("\n")).toHaveLength(
+    ordered.length + 2,
+  );
+  expect((await start({ pattern: "P..P" })).json).toMatchObject({ id, state: "finished" });
+  expect(await service.ask("DELETE", links.self)).toMatchObject({ status: 409 });
+});
+
+test.each([
+  [{}, { pattern: ["give exactly one of pattern and motifClass."] }, 400],
+  [{ pattern: "P", motifClass: "LIG_SH3_1" }, { pattern: expect.anything() }, 400],
+  [
+    { pattern: "PxxP" },
+    { code: "invalid_pattern", pattern: [expect.stringContaining("Did you mean P..P?")] },
+    400,
+  ],
+  [{ motifClass: "LIG_SH33" }, { motifClass: [expect.stringContaining("LIG_SH3_1")] }, 400],
+  [{ pattern: "P", organism: "yeast" }, { organism: [expect.stringContaining("mnemonic")] }, 400],
+  [
+    { pattern: "P", scoringModel: "best" },
+    { scoringModel: ["Must be one of: continuous, discontinuous, null."] },
+    400,
+  ],
+  [
+    { pattern: "P", species: "9606" },
+    { species: [expect.stringContaining("Choices: pattern, motifClass")] },
+    400,
+  ],
+])("refuses %p", async (body, expected, status) => {
+  expect(await start(body)).toMatchObject({ status, json: expected });
+});
+
+test.each([
+  ["?order=name", "order"],
+  ["?limit=1001", "limit"],
+  ["?label=sure", "label"],
+  ["?kept=all", "kept"],
+  ["?page=2", "page"],
+])("names the parameter of %p", async (query, field) => {
+  const answer = await service.ask("GET", `/proteome/searches/${"0".repeat(64)}${query}`);
+  expect(answer).toMatchObject({ status: 400, json: { [field]: [expect.any(String)] } });
+});
+
+test("cancels a search, but not for readers, and knows no others", async () => {
+  const { json } = await start({ motifClass: "LIG_SH3_1", organism: "Homo sapiens" });
+  const path = `/proteome/searches/${json.id}`;
+  isReader = true;
+  expect((await service.ask("DELETE", path)).status).toBe(403);
+  expect((await start({ pattern: "P" })).status).toBe(403);
+  isReader = false;
+  expect(await service.ask("DELETE", path)).toMatchObject({ status: 200, json: { state: "cancelled" } });
+  expect((await service.ask("GET", `${path}/matches`)).json.code).toBe("job_cancelled");
+  for (const id of ["0".repeat(64), "nothing", "..%2f..%2flabd"])
+    expect((await service.ask("GET", `/proteome/searches/${id}`)).status).toBe(404);
+});
