@@ -9,12 +9,12 @@ import { namesIn, type Outcome, summarize } from "../../src/web/batch/run.ts";
 import { sheetsOf, workbookOf } from "../../src/web/batch/spreadsheet.ts";
 
 const HEAD =
-  "query\tpattern\tstart\tend\tmatch\thomologs\teffective_homologs\tcs\texpected\tz\tp\tverdict\tkept\toverall_p\toverall_verdict\tp_is\toverall_p_is\taccession\tgene\tname\torganism\n";
-const NAMES = "P1\t0815\tBeta protein\tMus musculus";
+  "query\tpattern\tstart\tend\tmatch\thomologs\teffective_homologs\tcs\texpected\tz\tp\tverdict\tkept\toverall_p\toverall_verdict\tp_is\toverall_p_is\taccession\tgene\tname\torganism\tknown_instance\n";
+const NAMES = "P1\t0815\tBeta protein\tMus musculus\tELMI000001";
 const match = (query: string, motif: string, z: number, p: number, is: string): string =>
-  `${query}\t${motif}\t3\t6\tPAAP\t24\t9.5\t0.8\t0.5\t${z}\t0.1\tconserved\t20\t${p}\tpossible\testimate\t${is}\t${query === "b" ? NAMES : "\t\t\t"}\n`;
+  `${query}\t${motif}\t3\t6\tPAAP\t24\t9.5\t0.8\t0.5\t${z}\t0.1\tconserved\t20\t${p}\tpossible\testimate\t${is}\t${query === "b" ? NAMES : "\t\t\t\t"}\n`;
 const none = (query: string, motif: string): string =>
-  `${query}\t${motif}${"\t".repeat(10)}no match${"\t".repeat(9)}\n`;
+  `${query}\t${motif}${"\t".repeat(10)}no match${"\t".repeat(10)}\n`;
 
 const TABLES = [
   HEAD + match("=A1", "P..P", 2.5, 0.004, "at most") + none("=A1", "SH3"),
@@ -134,7 +134,14 @@ test("writes an XLSX file with all matches, the best ones, failures, and tables 
   const [matches, best, p, z] = sheets.map(({ rows }) => rows);
   expect(matches.length).toBe(5);
   expect(matches[1].slice(0, 6)).toEqual(["=A1", "P..P", 3, 6, "PAAP", 24]);
-  expect(matches[3].slice(-5)).toEqual(["at least", "P1", "0815", "Beta protein", "Mus musculus"]);
+  expect(matches[3].slice(-6)).toEqual([
+    "at least",
+    "P1",
+    "0815",
+    "Beta protein",
+    "Mus musculus",
+    "ELMI000001",
+  ]);
   expect(best.length).toBe(7);
   expect(best[5]).toEqual(expect.arrayContaining(["NOSUCH1", "P..P", "failed", "No protein."]));
   expect(best[0].indexOf("problem")).toBe(best[5].indexOf("No protein."));

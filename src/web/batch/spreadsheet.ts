@@ -9,19 +9,18 @@ export interface Sheet {
   rows: Value[][];
 }
 
-/** Columns whose texts stay texts, although they may look like numbers. */
-const TEXTS = new Set([
-  "query",
-  "pattern",
-  "match",
-  "verdict",
-  "overall_verdict",
-  "p_is",
-  "overall_p_is",
-  "accession",
-  "gene",
-  "name",
-  "organism",
+/** Columns of numbers; all others are texts, although they may look like numbers. */
+const NUMBERS = new Set([
+  "start",
+  "end",
+  "homologs",
+  "effective_homologs",
+  "cs",
+  "expected",
+  "z",
+  "p",
+  "kept",
+  "overall_p",
 ]);
 /** Excel's limit of a cell, in characters. */
 const CELL_LENGTH = 32_767;
@@ -40,7 +39,7 @@ function matchRows(tables: readonly string[]): Value[][] {
   const names = tables[0]?.slice(0, tables[0].indexOf("\n")).split("\t") ?? [];
   const lines = tables.flatMap((table) => table.trimEnd().split("\n").slice(1));
   const valueOf = (cell: string, i: number): Value =>
-    cell === "" ? null : TEXTS.has(names[i]) ? cell.slice(0, CELL_LENGTH) : Number(cell);
+    cell === "" ? null : NUMBERS.has(names[i]) ? Number(cell) : cell.slice(0, CELL_LENGTH);
   return [names, ...lines.map((line) => line.split("\t").map(valueOf))];
 }
 
