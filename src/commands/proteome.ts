@@ -28,7 +28,8 @@ const HELP = "See labd proteome --help.";
 const FORMATS = Object.keys(PROTEOME_FORMS);
 const CORPUS = { "--corpus NAME": "Corpus by name or hash; by default the active one." };
 const SELECTION = {
-  "--organism NAME": "Only proteins of this organism: NCBI taxon, scientific name, or UniProt mnemonic.",
+  "--organism NAME":
+    "Only proteins of this organism, by scientific name, NCBI's number or UniProt's mnemonic.",
   "--proteins FILE":
     "Only these proteins: a file with one accession, entry name or gene per line; - reads standard input.",
 };

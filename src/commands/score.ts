@@ -40,7 +40,7 @@ export const score: Command = {
     "--exhaustive":
       "Compare queries with every protein, including those that the prefilter excludes: slower but exact.",
     "--organism NAME":
-      "Only homologs of this organism, by scientific name or NCBI's number; may be repeated.",
+      "Only homologs of this organism, by scientific name, NCBI's number or UniProt's mnemonic; may be repeated.",
     "--leave-out ACCESSION": "A protein that is no homolog; may be repeated.",
     "--min-identity 25-100": "Minimum identity of a homolog in percent; by default 25.",
     "--max-identity 25-100": "Maximum identity of a homolog in percent; by default 100.",

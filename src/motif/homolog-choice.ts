@@ -1,5 +1,6 @@
 import type { Corpus } from "./corpus.ts";
 import { DEFAULTS, type Options } from "./options.ts";
+import { findSpecies } from "./species.ts";
 
 /** Which hits may be homologs, besides the thresholds of the method. */
 export type HomologChoice = Partial<
@@ -18,7 +19,7 @@ export function eligibility(
   { organisms, leaveOut }: Pick<Options, "organisms" | "leaveOut">,
 ): (index: number) => boolean {
   const excluded = new Set(leaveOut);
-  const isOf = matcher(organisms);
+  const isOf = organismTest(organisms);
   // Reading the accession of every hit takes time.
   return (index) =>
     !(excluded.size > 0 && excluded.has(corpus.accession(index))) &&
@@ -41,15 +42,19 @@ export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): 
 
 const normalized = (organism: string): string => organism.trim().toLowerCase();
 
-/** By what the species of a protein is given: scientific name, also without strain, and NCBI's number; in lower case. */
+/** How a species can be given: scientific name, also without strain, NCBI's number and UniProt's mnemonic; in lower case. */
 function namesOf(corpus: Corpus, index: number): string[] {
-  const name = corpus.organism(index)?.toLowerCase() ?? "";
-  const taxon = corpus.speciesKey(index)?.replace(/^ox:/, "") ?? "";
-  return [name, name.replace(/ \(.*/, ""), taxon];
+  const organism = corpus.organism(index) ?? "";
+  // Of a taxon or, without one, of a mnemonic.
+  const key = corpus.speciesKey(index)?.replace(/^(ox|id):/, "");
+  const mnemonics = [corpus.identity(index).entryName?.split("_")[1], findSpecies(organism)?.mnemonic];
+  return [organism, organism.replace(/ \(.*/, ""), key, ...mnemonics].flatMap(
+    (name) => name?.toLowerCase() ?? [],
+  );
 }
 
 /** Whether proteins are of organisms; each species is compared once. */
-function matcher(organisms: readonly string[]): (corpus: Corpus, index: number) => boolean {
+export function organismTest(organisms: readonly string[]): (corpus: Corpus, index: number) => boolean {
   const wanted = new Set(organisms.map(normalized));
   const bySpecies = new Map<number, boolean>([[-1, false]]);
   return (corpus, index) => {

@@ -31,7 +31,7 @@ export { rankByP, rankMatches } from "./ranking.ts";
 export type { RankedMatch } from "./ranking.ts";
 
 /** Which hits may be homologs. */
-export { unknownOrganisms } from "./homolog-choice.ts";
+export { organismTest, unknownOrganisms } from "./homolog-choice.ts";
 export type { HomologChoice } from "./homolog-choice.ts";
 
 /** Method version and options. */

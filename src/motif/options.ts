@@ -16,7 +16,7 @@ export interface Options {
   minIdentity: number;
   /** Maximum identical fraction, 0..1; 1 by default. */
   maxIdentity: number;
-  /** Organisms of the homologs, by scientific name or NCBI's number; empty for all. */
+  /** Organisms of the homologs, by scientific name, NCBI's number or UniProt's mnemonic; empty for all. */
   organisms: readonly string[];
   /** Accessions of hits that are no homologs. */
   leaveOut: readonly string[];

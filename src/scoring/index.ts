@@ -170,6 +170,8 @@ export async function openScoring(options: ScoringOptions) {
   const services = { corpora, classes, handlers, searches, maxQueryLength, featureSource };
   const http = openRoutes(options, services);
   ({ notifyWatchers } = http);
+  // Commands open the service without workers, and answer no requests.
+  if (options.workers > 0) http.openNames();
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
     routes: http.routes,
@@ -379,6 +381,7 @@ function openRoutes(
     routes: soapRoutes(soap).use(json.routes).use(proteome),
     reject: soapRejection(soap),
     notifyWatchers: json.notifyWatchers,
+    openNames: json.openNames,
     close: json.close,
   };
 }

@@ -94,6 +94,7 @@ describe("homolog criteria", () => {
     );
     expect(foundWith(own, { organisms: ["homo SAPIENS"] })).toEqual(["S0"]);
     expect(foundWith(own, { organisms: ["10090", "Mus spretus"] })).toEqual(["S1", "S2"]);
+    expect(foundWith(own, { organisms: ["mouse"] })).toEqual(["S1"]);
     expect(foundWith(own, { organisms: ["Mus"] })).toEqual([]);
     expect(unknownOrganisms(own, ["9606", "Mus spretus", "mus", "9607"])).toEqual(["mus", "9607"]);
   });

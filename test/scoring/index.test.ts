@@ -1,7 +1,7 @@
-import { afterEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { truncateSync, writeFileSync } from "node:fs";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { openScoring } from "../../src/scoring/index.ts";
+import { Corpora, openScoring } from "../../src/scoring/index.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { ended, type HarnessOptions, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
@@ -41,6 +41,22 @@ test("logs at its start that the calibration of the corpus in use is for an earl
   await start();
   const detail = { corpus: "sample", method: "labd-0", see: "labd doctor" };
   expect(logged).toEqual([["calibration outdated", detail]]);
+});
+
+test("reads the names of the corpus at the start of a server, and starts with a damaged corpus too", async () => {
+  await open({ workers: 0 });
+  const { settings, scoring } = alone;
+  const { path } = await scoring.corpora.add({ name: "sample", bytes: proteins });
+  const opened = spyOn(Corpora.prototype, "openActive");
+  const start = async (workers: number) => {
+    opened.mockClear();
+    await (await openScoring({ ...settings, workers })).close();
+    return opened.mock.calls.length;
+  };
+  expect([await start(0), await start(1)]).toEqual([0, 1]);
+  truncateSync(path, 100);
+  expect(await start(1)).toBe(1);
+  opened.mockRestore();
 });
 
 test("does not count an attempt that was interrupted by stopping", async () => {

@@ -118,7 +118,12 @@ export function jsonRoutes(options: JsonOptions) {
     })
     .use(resultRoutes(context))
     .use(referenceRoutes(context));
-  return { routes, notifyWatchers: () => events.checkSoon(), close: () => events.close() };
+  return {
+    routes,
+    notifyWatchers: () => events.checkSoon(),
+    openNames: () => openNames(corpus),
+    close: () => events.close(),
+  };
 }
 
 /** The events of a job as a stream; for HEAD, its headers. */
@@ -199,6 +204,15 @@ function openCorpusOnce(corpora: Corpora): () => Corpus {
     if (!opened || opened.hash !== hash || !isWhole) opened = { hash, corpus: corpora.openActive() };
     return opened.corpus;
   };
+}
+
+/** Searches the corpus by name once, so that the first person who does need not wait until its names are read. */
+function openNames(corpus: () => Corpus): void {
+  try {
+    findProteins(corpus(), "protein human", 1);
+  } catch {
+    // Those who search see the error.
+  }
 }
 
 /** A job for JSON. @param base address under which clients reach the service */

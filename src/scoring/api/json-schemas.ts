@@ -46,7 +46,7 @@ const identity = (description: string) => Type.Number({ description, minimum: 0.
 const HomologChoiceSchema = Type.Object(
   {
     organisms: optional(
-      Type.Array(text("Scientific name, or NCBI's number."), {
+      Type.Array(text("Scientific name, NCBI's number or UniProt's mnemonic."), {
         description: "Only proteins of these organisms.",
         maxItems: MAX_CHOSEN,
       }),

@@ -13,7 +13,7 @@ export function choiceProblems(choice: HomologChoice, corpus: () => Corpus): Cho
     ...(organisms.length > 0 ? unknownOrganisms(corpus(), organisms) : []).map((organism) =>
       problem(
         "organisms",
-        `the corpus in use has no protein of "${organism}". Give the scientific name, or NCBI's number.`,
+        `the corpus in use has no protein of "${organism}". Give the scientific name, NCBI's number or UniProt's mnemonic.`,
       ),
     ),
     ...leaveOut

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
+import { organismTest } from "../../motif/index.ts";
 import { familiesPath, listFamilies } from "./families-file.ts";
 import { openedCorpus } from "./opened-corpus.ts";
-import { isOf } from "./protein-selection.ts";
 
 /** The families that a corpus has. */
 export interface FamiliesOverview {
@@ -31,7 +31,8 @@ export const familiesOverview = (corpus: { path: string; hash: string }): Famili
 /** Whether an organism has a protein with a family. @throws Problem bad_corpus */
 export function hasFamilies(corpus: { path: string; hash: string }, organism: string): boolean {
   const opened = openedCorpus(corpus.path);
-  return storedFamilies(corpus).species.some((index) => isOf(opened.identity(index), organism));
+  const isOf = organismTest([organism]);
+  return storedFamilies(corpus).species.some((index) => isOf(opened, index));
 }
 
 function storedFamilies(corpus: { path: string; hash: string }): StoredFamilies {

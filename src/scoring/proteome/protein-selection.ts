@@ -1,4 +1,4 @@
-import { type Corpus, type ProteinIdentity, proteinsNamed } from "../../motif/index.ts";
+import { type Corpus, organismTest, proteinsNamed } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 
 /** Proteins of a corpus; all of them if neither is given. */
@@ -11,33 +11,16 @@ export interface ProteinSelection {
 
 /** Indexes in the corpus, ascending. @throws Problem not_found, invalid_request naming the lines */
 export function selectProteins(corpus: Corpus, { organism, names }: ProteinSelection): number[] {
-  const isSelected = organism === undefined ? () => true : speciesTest(corpus, organism);
-  if (names !== undefined) return readNames(corpus, names, (index) => isSelected(corpus.species(index)));
+  const isOf = organismTest(organism === undefined ? [] : [organism]);
+  const isSelected = (index: number): boolean => organism === undefined || isOf(corpus, index);
+  if (names !== undefined) return readNames(corpus, names, isSelected);
   const all = Array.from({ length: corpus.sequenceCount }, (_, index) => index);
-  const found = all.filter((index) => isSelected(corpus.species(index)));
+  const found = all.filter(isSelected);
   if (found.length > 0) return found;
   throw new Problem(
     "not_found",
     `organism: no protein of corpus ${corpus.name} is of "${organism}". Use the taxon, scientific name or mnemonic in its headers (OX=9606, OS=Homo sapiens, _HUMAN).`,
   );
-}
-
-/** Whether a number of a species denotes the organism. */
-function speciesTest(corpus: Corpus, organism: string): (species: number) => boolean {
-  const known = new Map<number, boolean>([[-1, false]]);
-  for (let index = 0; index < corpus.sequenceCount && known.size <= corpus.speciesCount; index++) {
-    const species = corpus.species(index);
-    if (known.has(species)) continue;
-    known.set(species, isOf(corpus.identity(index), organism));
-  }
-  return (species) => known.get(species)!;
-}
-
-/** Whether a protein is of an organism. */
-export function isOf({ organism: name, taxon, entryName }: ProteinIdentity, organism: string): boolean {
-  const wanted = organism.trim().toLowerCase();
-  const names = [name, String(taxon), entryName?.split("_")[1]];
-  return names.some((one) => one?.toLowerCase() === wanted);
 }
 
 /** Unknown names that an error lists. */

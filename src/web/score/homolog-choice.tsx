@@ -70,7 +70,7 @@ const FIELDS = [
   {
     name: "organisms",
     label: "Only these organisms",
-    hint: "Scientific names or NCBI’s numbers, separated by commas.",
+    hint: "Scientific names, NCBI’s numbers or UniProt’s mnemonics (HUMAN), separated by commas.",
   },
   { name: "minIdentity", label: "Lowest identity in %", hint: "At least 25, the default." },
   { name: "maxIdentity", label: "Highest identity in %", hint: "At most 100, the default." },
