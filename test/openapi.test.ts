@@ -173,7 +173,7 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
 const made = new Map<string, string>();
 const withMadeIds = (path: string, part: string): string => {
   const [, id] = [...made].find(([start]) => path.startsWith(start)) ?? [];
-  return id === undefined ? part : part.replace(/0f0e0d0c-0b0a-4908-8706-050403020100|0{64}/, id);
+  return id === undefined ? part : part.replaceAll(/0f0e0d0c-0b0a-4908-8706-050403020100|0{64}/g, id);
 };
 
 let session: Record<string, string> = {};
@@ -186,7 +186,8 @@ function keepSession(response: Response, body: string): void {
 /** What later examples need of the response to an earlier one. */
 const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
   async submitScoringJob({ id }) {
-    for (const start of ["/api/scoring/jobs", "/api/admin/jobs", "/soap"]) made.set(start, id);
+    const starts = ["/api/scoring/jobs", "/api/scoring/comparison", "/api/admin/jobs", "/soap"];
+    for (const start of starts) made.set(start, id);
     while (app.scoring.counts().finished === 0) await Bun.sleep(10);
   },
   async startProteomeSearch({ id }) {

@@ -15,6 +15,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "token-auth": "Tokens for a username and password.",
   session: "The current browser session.",
   soap: "Conservation scoring over SOAP.",
+  comparison: "Results of one protein, compared.",
   jobs: "Conservation scoring of short linear motifs: submitted jobs and their results.",
   patterns: "Motifs as expressions over residues.",
   "motif-classes": "Named motifs.",

@@ -78,6 +78,7 @@ export {
   type MotifClasses,
 } from "./corpus/motif-classes.ts";
 export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./api/scan.ts";
+export type { ComparedMatch, Comparison } from "./api/comparison.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
 export type { FeatureSource, MatchNotes, ResultFeatures } from "./features/annotation.ts";

@@ -9,6 +9,7 @@ import { administrationMotifClassesPage } from "./pages/administration-motif-cla
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
 import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { batchPage } from "./pages/batch.tsx";
+import { comparePage } from "./pages/compare.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
@@ -42,6 +43,7 @@ export const PAGES: readonly Page[] = [
   profilePage,
   scorePage,
   resultPage,
+  comparePage,
   batchPage,
   motifScanPage,
   motifScanResultPage,

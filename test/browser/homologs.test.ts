@@ -40,6 +40,12 @@ browserTest("scores again with chosen homologs, and fills the form from the resu
   await page.waitForFunction((old) => !location.pathname.includes(old), {}, id);
   expect(await arrive(page, "/score/")).toContain(`?first=${id}`);
   await seeText(page, "Homologs were chosen: with 40 % to 100 % identity; without P02340.");
+  await press(page, "link", "Compare with the first");
+  await arrive(page, "/score/compare");
+  await seeText(page, "First result");
+  await seeText(page, "sample (");
+  await checkPage(opened, "compare");
+  await page.goBack();
   await press(page, "link", "Edit and score again");
   await seeText(page, "Choose the homologs");
   const value = async (label: string) =>

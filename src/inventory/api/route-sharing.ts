@@ -49,9 +49,10 @@ const GRANTS = Type.Object(
 export type Grants = Type.Static<typeof GRANTS>;
 function requested(name: "user" | "group") {
   const grantee = Type.Object({ [name]: Type.String({ description: "Name or id." }) });
-  const examples = name === "user" ? [[{ user: "bob", view: true }]] : undefined;
+  const examples = name === "user" ? { examples: [[{ user: "bob", view: true }]] } : {};
   const rights = Type.Partial(Type.Object(RIGHTS));
-  return Type.Optional(Type.Array(Type.Intersect([grantee, rights]), examples ? { examples } : {}));
+  const $id = name === "user" ? "UserGrants" : "GroupGrants";
+  return Type.Optional(Type.Array(Type.Intersect([grantee, rights]), { $id, ...examples }));
 }
 const flag = Type.Optional(Type.Boolean());
 const SHARED = Type.Object(

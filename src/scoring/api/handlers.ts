@@ -136,6 +136,13 @@ function withoutPrediction({ state, failure }: JobView): null {
   return null;
 }
 
+/** @throws Problem not_finished, with the state of the job */
+export function notFinished(handlers: Handlers, id: string): never {
+  const { state } = handlers.job(id);
+  const headers = { "Retry-After": "1" };
+  throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
+}
+
 /** The query without white space. @throws Problem invalid_request if it is too long */
 export function readQuery(text: string, maxLength: number): string {
   const query = text.replace(/[ \t\r\n]+/g, "");

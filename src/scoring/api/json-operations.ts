@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
+import { ComparisonSchema } from "./comparison.ts";
 import { ResultSchema } from "../contract/prediction.ts";
 import {
   CorpusSchema,
@@ -115,6 +116,17 @@ export const FEATURES = {
     "Imported features of the protein with the query's sequence, and for each match the known instances, also those at the same place of aligned homologs. Scores do not depend on them. Empty if nothing is imported.",
   responses: {
     200: json("The features.", FeaturesSchema),
+    ...errorResponses(400, 404, 409, 410, 503),
+  },
+};
+export const COMPARISON = {
+  operationId: "compareScoringResults",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Compare two results of one protein",
+  description:
+    "Match by match: both verdicts, P values, scores and numbers of homologs, and the homologs that only one result has. The results may be from different corpora, or from different choices of homologs.",
+  responses: {
+    200: json("The comparison.", ComparisonSchema),
     ...errorResponses(400, 404, 409, 410, 503),
   },
 };

@@ -19,6 +19,7 @@ import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import type { JobRequest } from "../jobs/job.ts";
+import { comparisonRoutes } from "./comparison-routes.ts";
 import type { Handlers } from "./handlers.ts";
 import { JobEvents } from "./job-events.ts";
 import * as operations from "./json-operations.ts";
@@ -117,6 +118,7 @@ export function jsonRoutes(options: JsonOptions) {
       detail: operations.PATTERN,
     })
     .use(resultRoutes(context))
+    .use(comparisonRoutes(handlers))
     .use(referenceRoutes(context));
   return {
     routes,

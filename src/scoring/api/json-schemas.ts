@@ -68,6 +68,7 @@ const HomologChoiceSchema = Type.Object(
     ),
   },
   {
+    $id: "HomologChoice",
     description: "Which hits may be homologs. P values hold for the default choice, otherwise roughly.",
     additionalProperties: false,
   },
@@ -320,6 +321,16 @@ export const ResultParameters = textSchema(
           description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
         }),
       ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const ComparisonParameters = textSchema(
+  Type.Object(
+    {
+      a: uuid("Identifier of the first job."),
+      b: uuid("Identifier of the second job."),
     },
     { additionalProperties: false },
   ),

@@ -5,6 +5,7 @@ import type { NamedQuery } from "../contract/prediction.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
 import { Problem } from "../../problem.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
+import { compare } from "./comparison.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
 import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
@@ -111,9 +112,26 @@ export interface PrintTask extends NamedQuery {
   source: FeatureSource;
 }
 
-/** The text of a stored result. */
-export function printResult({ parts, identifier, protein, as, source }: PrintTask): string {
-  const plain = { identifier, protein, prediction: JSON.parse(unpackText(parts)) as Prediction };
+/** Two stored results to compare. */
+export interface ComparisonTask {
+  compared: readonly [StoredOf, StoredOf];
+}
+
+/** A stored result and its job. */
+interface StoredOf extends Pick<PrintTask, "parts" | "identifier"> {
+  job: string;
+}
+
+/** The text of a stored result, or of a comparison of two. */
+export function printResult(task: PrintTask | ComparisonTask): string {
+  if ("compared" in task) {
+    const [a, b] = task.compared.map(({ parts, ...of }) =>
+      Object.assign({ prediction: predictionIn(parts) }, of),
+    );
+    return JSON.stringify(compare(a, b));
+  }
+  const { parts, identifier, protein, as, source } = task;
+  const plain = { identifier, protein, prediction: predictionIn(parts) };
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
   if ("form" in as) {
@@ -123,6 +141,8 @@ export function printResult({ parts, identifier, protein, as, source }: PrintTas
   const { head, print } = SCAN_FORMS[as.scan];
   return head + print(report, as.filter);
 }
+
+const predictionIn = (parts: PrintTask["parts"]): Prediction => JSON.parse(unpackText(parts)) as Prediction;
 
 /**
  * The form that the Accept header prefers (RFC 9110, section 12.5.1), of equals the first. JSON without a preference, and

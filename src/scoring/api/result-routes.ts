@@ -2,17 +2,15 @@ import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import { paced } from "../../platform/byte-budget.ts";
 import type { Corpus } from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import type { FeatureSource } from "../features/annotation.ts";
-import type { Handlers } from "./handlers.ts";
+import { type Handlers, notFinished } from "./handlers.ts";
 import * as operations from "./json-operations.ts";
 import { JobId, NoParameters, ResultParameters, ScanParameters } from "./json-schemas.ts";
-import { printInThread } from "./print-thread.ts";
+import { print } from "./print-thread.ts";
 import {
   chooseForm,
   type PrintTask,
-  printResult,
   type ResultFormName,
   RESULT_FORMS,
   STORED_FORMS,
@@ -90,10 +88,7 @@ async function printed(
   const found = handlers.getPrediction(id);
   if (!found) return null;
   const protein = identify(corpus, handlers.request(id));
-  const task = { ...found, protein, as, source: featureSource() };
-  return new Response(paced(task.parts.length > 1 ? await printInThread(task) : printResult(task)), {
-    headers,
-  });
+  return new Response(paced(await print({ ...found, protein, as, source: featureSource() })), { headers });
 }
 
 /** The matches in the order of a scan; null until the job has ended. */
@@ -123,8 +118,5 @@ const featuresResponse = (options: ResultOptions, id: string): Promise<Response 
 
 /** @throws Problem not_finished */
 function requireResponse(response: Response | null, handlers: Handlers, id: string): Response {
-  if (response) return response;
-  const { state } = handlers.job(id);
-  const headers = { "Retry-After": "1" };
-  throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
+  return response ?? notFinished(handlers, id);
 }

@@ -4,6 +4,7 @@
  */
 export const ICONS = {
   "arrow-down": "M12 5v14M19 12l-7 7-7-7",
+  "arrow-left-right": "M8 3L4 7l4 4M4 7h16M16 21l4-4-4-4M20 17H4",
   "arrow-up": "M5 12l7-7 7 7M12 19V5",
   "book-open":
     "M12 5v16M20.001 19A2 2 0 0022 17V5a2 2 0 00-1.999-2L16 3.002A5 5 0 0012 5a5 5 0 00-4-2H4a2 2 0 00-2 2v12a2 2 0 001.999 2H8a5 5 0 014 2 5 5 0 014-2z",

@@ -42,7 +42,7 @@ function ResultPage() {
             <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
-            {job && <ScanLink job={job} />}
+            {job && <JobLinks job={job} />}
             <LinkButton
               look="primary"
               icon="pencil"
@@ -74,13 +74,26 @@ function ResultPage() {
   );
 }
 
-/** Leads to the matches of several motifs as one list. */
-const ScanLink = ({ job: { id, state, patterns } }: { job: Job }) =>
-  state === "finished" && patterns.length > 1 ? (
-    <LinkButton icon="scan-search" href={href(`/scan/${id}`)}>
-      Rank all matches
-    </LinkButton>
-  ) : null;
+/** Leads to the comparison with the result that was scored again, and to the matches of several motifs as one list. */
+function JobLinks({ job: { id, state, patterns } }: { job: Job }) {
+  const [query] = useQuery();
+  const first = query.get("first");
+  if (state !== "finished") return null;
+  return (
+    <>
+      {first !== null && first !== id && (
+        <LinkButton icon="arrow-left-right" href={href("/score/compare", { a: first, b: id })}>
+          Compare with the first
+        </LinkButton>
+      )}
+      {patterns.length > 1 && (
+        <LinkButton icon="scan-search" href={href(`/scan/${id}`)}>
+          Rank all matches
+        </LinkButton>
+      )}
+    </>
+  );
+}
 
 function Facts({ result, job }: { result: Result; job: Job }) {
   const { queryLength, homologs, corpus, model, method } = result;

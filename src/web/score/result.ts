@@ -108,7 +108,10 @@ export interface PValue {
   is: MatchScore["pValueIs"];
 }
 
-export const overallP = ({ overallPValue, overallPValueIs }: MatchScore): PValue => ({
+export const overallP = ({
+  overallPValue,
+  overallPValueIs,
+}: Pick<MatchScore, "overallPValue" | "overallPValueIs">): PValue => ({
   p: overallPValue,
   is: overallPValueIs,
 });

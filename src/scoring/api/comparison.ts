@@ -1,0 +1,202 @@
+import { type Static, Type } from "typebox";
+import type { HomologState, MatchScore, Prediction } from "../../motif/index.ts";
+import { nullable } from "../../platform/schema.ts";
+import { Problem } from "../../problem.ts";
+import { choice, CorpusSchema, count, fraction, list, number, object, text } from "../contract/prediction.ts";
+import { patternName } from "./result-rows.ts";
+
+/** Two results of one protein, match by match. */
+
+const NumbersSchema = object(
+  {
+    number: count("Number of the match over all motifs of the result, from 1."),
+    overallVerdict: nullable(choice("OverallVerdict", "As in the result.")),
+    overallPValue: nullable(fraction("As in the result.")),
+    overallPValueIs: nullable(choice("PValueKind", "As in the result.")),
+    z: nullable(number("As in the result.")),
+    verdict: choice("Verdict", "Conservation alone, as in the result."),
+    score: nullable(fraction("Conservation score, as in the result.")),
+    expected: nullable(fraction("As in the result.")),
+    pValue: nullable(fraction("Of conservation, as in the result.")),
+    pValueIs: nullable(choice("PValueKind", "As in the result.")),
+    kept: count("Homologs that keep the match."),
+    homologs: count("Homologs that reach the match."),
+  },
+  "A match in one result.",
+  "ComparedNumbers",
+);
+type Numbers = Static<typeof NumbersSchema>;
+
+const state = (description: string) => nullable(choice("HomologState", description));
+
+const HomologSchema = object(
+  {
+    accession: text("Its identifier in the corpus."),
+    organism: nullable(text("Organism or species code, if known.")),
+    a: state("State of the match in it; null if it is no homolog in the first result."),
+    b: state("The same in the second result."),
+  },
+  "A homolog in which the results differ.",
+);
+
+const MatchSchema = object(
+  {
+    motif: text("Name of the motif class, or the expression."),
+    start: count("First residue, from 1."),
+    end: count("Last residue."),
+    text: text("The matched residues."),
+    isFlipped: Type.Boolean({ description: "Whether the overall verdicts differ." }),
+    a: nullable(NumbersSchema, { description: "Null if only the second result has the match." }),
+    b: nullable(NumbersSchema, { description: "Null if only the first result has the match." }),
+    responsible: list(
+      HomologSchema,
+      "Homologs of only one result, or with another state: of matches with another verdict, else none.",
+    ),
+  },
+  "A match.",
+);
+export type ComparedMatch = Static<typeof MatchSchema>;
+
+const SideSchema = object(
+  {
+    job: text("Identifier of the job."),
+    identifier: text("The client's name for the query."),
+    method: text("Version of the method."),
+    model: choice("AppliedScoringModel", "The scoring model."),
+    corpus: nullable(CorpusSchema),
+    homologs: count("Number of homologs."),
+    onlyHere: list(text("An accession."), "Homologs that the other result lacks."),
+    warnings: list(text("A caveat."), "Such as the choice of homologs."),
+  },
+  "A result.",
+  "ComparedResult",
+);
+
+export const ComparisonSchema = object(
+  {
+    a: SideSchema,
+    b: SideSchema,
+    shared: count("Number of homologs of both results."),
+    flipped: count("Number of matches whose overall verdicts differ."),
+    matches: list(
+      MatchSchema,
+      "Those of both results in the order of motif and position, then those of one.",
+    ),
+  },
+  "Two results of one protein.",
+  "Comparison",
+);
+export type Comparison = Static<typeof ComparisonSchema>;
+
+/** A result and its job. */
+export interface ComparedResult {
+  job: string;
+  identifier: string;
+  prediction: Prediction;
+}
+
+/** @throws Problem conflict if the results are of different proteins, or of earlier versions */
+export function compare(a: ComparedResult, b: ComparedResult): Comparison {
+  const [queryA, queryB] = [a, b].map(({ prediction }) => prediction.alignment?.query);
+  if (queryA === undefined || queryB === undefined)
+    throw new Problem(
+      "conflict",
+      "A result of an earlier version cannot be compared. Score the protein again.",
+    );
+  if (queryA !== queryB) {
+    const residues = `${queryA.length} and ${queryB.length} residues`;
+    const text = `The results are of different proteins (${residues}); only results of one protein can be compared.`;
+    throw new Problem("conflict", text);
+  }
+  const [namesA, namesB] = [a, b].map(({ prediction }) => accessionsOf(prediction));
+  const matches = pairs(matchesOf(a.prediction), matchesOf(b.prediction)).map((pair) =>
+    comparedMatch(pair, a.prediction, b.prediction),
+  );
+  return {
+    a: sideOf(a, namesB),
+    b: sideOf(b, namesA),
+    shared: namesA.intersection(namesB).size,
+    flipped: matches.filter(({ isFlipped }) => isFlipped).length,
+    matches,
+  };
+}
+
+const accessionsOf = ({ homologs }: Prediction): Set<string> =>
+  new Set(homologs.map(({ accession }) => accession));
+
+function sideOf(
+  { job, identifier, prediction }: ComparedResult,
+  others: ReadonlySet<string>,
+): Comparison["a"] {
+  const { method, model, corpus, homologs, warnings } = prediction;
+  const onlyHere = [...accessionsOf(prediction)].filter((accession) => !others.has(accession));
+  return { job, identifier, method, model, corpus, homologs: homologs.length, onlyHere, warnings };
+}
+
+interface Match {
+  motif: string;
+  number: number;
+  match: MatchScore;
+}
+interface Pair {
+  a?: Match | undefined;
+  b?: Match | undefined;
+}
+
+function matchesOf({ patterns }: Prediction): Match[] {
+  let number = 0;
+  return patterns.flatMap((pattern) =>
+    pattern.matches.map((match) => ({ motif: patternName(pattern), number: ++number, match })),
+  );
+}
+
+/** Matches of one motif at one place. */
+function pairs(a: readonly Match[], b: readonly Match[]): Pair[] {
+  const keyOf = ({ motif, match }: Match): string => `${motif} ${match.start} ${match.end}`;
+  const others = new Map(b.map((one) => [keyOf(one), one]));
+  const both = a.map((one): Pair => {
+    const other = others.get(keyOf(one));
+    others.delete(keyOf(one));
+    return { a: one, b: other };
+  });
+  return [...both, ...[...others.values()].map((one) => ({ b: one }))];
+}
+
+function comparedMatch({ a, b }: Pair, predictionA: Prediction, predictionB: Prediction): ComparedMatch {
+  const { motif, match } = (a ?? b)!;
+  const isFlipped = a && b ? a.match.overallVerdict !== b.match.overallVerdict : false;
+  const isChanged = isFlipped || (a && b ? a.match.verdict !== b.match.verdict : false);
+  return {
+    motif,
+    start: match.start,
+    end: match.end,
+    text: match.text,
+    isFlipped,
+    a: a ? numbersOf(a) : null,
+    b: b ? numbersOf(b) : null,
+    responsible: isChanged ? differences([a!.match, predictionA], [b!.match, predictionB]) : [],
+  };
+}
+
+function numbersOf({ number, match }: Match): Numbers {
+  const { overallVerdict, overallPValue, overallPValueIs, z, verdict, score, expected } = match;
+  const { pValue, pValueIs, kept, homologs } = match;
+  const overall = { overallVerdict, overallPValue, overallPValueIs, z };
+  return { number, ...overall, verdict, score, expected, pValue, pValueIs, kept, homologs };
+}
+
+/** Homologs with another state, those of the first result first. */
+function differences(a: [MatchScore, Prediction], b: [MatchScore, Prediction]): ComparedMatch["responsible"] {
+  const [statesA, statesB] = [a, b].map(([match, prediction]) => statesOf(match, prediction));
+  const organisms = new Map(
+    [a, b].flatMap(([, { homologs }]) => homologs.map(({ accession, organism }) => [accession, organism])),
+  );
+  return [...new Set([...statesA.keys(), ...statesB.keys()])].flatMap((accession) => {
+    const [before, after] = [statesA.get(accession) ?? null, statesB.get(accession) ?? null];
+    const organism = organisms.get(accession) ?? null;
+    return before === after ? [] : [{ accession, organism, a: before, b: after }];
+  });
+}
+
+const statesOf = ({ atHomologs }: MatchScore, { homologs }: Prediction): Map<string, HomologState> =>
+  new Map(atHomologs.map(({ homolog, state }) => [homologs[homolog].accession, state]));

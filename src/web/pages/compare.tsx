@@ -1,0 +1,67 @@
+import type { Comparison } from "../../scoring/index.ts";
+import { href } from "../address.ts";
+import { Empty } from "../components/empty.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { countOf } from "../format.tsx";
+import { definePage, useQuery, useTitle } from "../page.tsx";
+import { get } from "../request.ts";
+import { ComparedMatches, FlippedMatches, Side } from "../score/comparison.tsx";
+
+const NAMES = ["First", "Second"] as const;
+
+function ComparePage() {
+  const [query] = useQuery();
+  const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
+  const isAddress = a !== "" && b !== "";
+  const comparison = useLoaded(isAddress ? `${a} ${b}` : null, (signal) =>
+    get<Comparison>("/api/scoring/comparison", { a, b }, signal),
+  );
+  const title = comparison.value ? `${comparison.value.a.identifier || "Protein"}, compared` : "Comparison";
+  useTitle(title);
+  return (
+    <>
+      <PageHead title={title} crumbs={[{ name: "Scoring", href: href("/score") }]}>
+        {comparison.value && summary(comparison.value)}
+      </PageHead>
+      {isAddress ? (
+        <Loaded of={comparison}>{(value) => <Compared comparison={value} />}</Loaded>
+      ) : (
+        <Empty title="Two results are needed">
+          <p>Score a protein again with other homologs, and choose “Compare with the first” on the result.</p>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+function summary({ flipped, matches, shared }: Comparison): string {
+  const verdicts =
+    flipped === 0 ? "No verdict changed" : `${countOf(flipped, "verdict")} of ${matches.length} changed`;
+  return `${verdicts}. ${countOf(shared, "homolog")} in both results.`;
+}
+
+function Compared({ comparison }: { comparison: Comparison }) {
+  const flipped = comparison.matches.filter(({ isFlipped }) => isFlipped);
+  return (
+    <div class="stack">
+      <div class="columns">
+        <Side title="First result" side={comparison.a} />
+        <Side title="Second result" side={comparison.b} />
+      </div>
+      <ComparedMatches comparison={comparison} names={NAMES} />
+      {flipped.length > 0 && (
+        <Card title="Homologs behind the changed verdicts" bare>
+          <FlippedMatches matches={flipped} />
+        </Card>
+      )}
+    </div>
+  );
+}
+
+export const comparePage = definePage({
+  name: "compare",
+  paths: ["/score/compare"],
+  title: "Comparison",
+  View: ComparePage,
+});

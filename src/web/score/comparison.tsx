@@ -1,0 +1,192 @@
+import type { ComparedMatch, Comparison } from "../../scoring/index.ts";
+import { href } from "../address.ts";
+import { Empty } from "../components/empty.tsx";
+import { Select } from "../components/field.tsx";
+import { Card, KeyValues, Tag } from "../components/layout.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { countOf, formatCount } from "../format.tsx";
+import { useQuery } from "../page.tsx";
+import { STATES } from "./homolog-table.tsx";
+import { CONSERVATION, decimal, overallP, pText, shorten, verdictOf } from "./result.ts";
+import { VerdictTag } from "./verdict.tsx";
+
+type Numbers = NonNullable<ComparedMatch["a"]>;
+type Homolog = ComparedMatch["responsible"][number];
+
+/** What the two results are called. */
+export type SideNames = readonly [first: string, second: string];
+
+/** Corpus, choice and homologs of one of the results. */
+export function Side({ title, side }: { title: string; side: Comparison["a"] }) {
+  const { job, method, model, corpus, homologs, onlyHere, warnings } = side;
+  return (
+    <Card title={title} actions={<a href={href(`/score/${job}`)}>Show the result</a>}>
+      <KeyValues
+        of={[
+          ["Homologs", `${formatCount(homologs)}, of which ${formatCount(onlyHere.length)} only here`],
+          [
+            "From",
+            corpus ? `${corpus.name} (${countOf(corpus.sequences, "protein")})` : "your own alignment",
+          ],
+          ["Method", `${method}, ${model} model`],
+          ["Notes", warnings.join(" ")],
+        ]}
+      />
+      {onlyHere.length > 0 && (
+        <details class="hint">
+          <summary>Homologs only here</summary>
+          <p>{onlyHere.join(", ")}</p>
+        </details>
+      )}
+    </Card>
+  );
+}
+
+/** All matches, or those whose verdict changed, side by side. */
+export function ComparedMatches({ comparison, names }: { comparison: Comparison; names: SideNames }) {
+  const [query, setQuery] = useQuery();
+  const onlyFlipped = query.get("show") === "changed";
+  const rows = comparison.matches.filter(({ isFlipped }) => isFlipped || !onlyFlipped);
+  return (
+    <Card
+      title="Matches"
+      bare
+      count={comparison.matches.length}
+      actions={
+        <Select
+          small
+          label="Matches"
+          value={onlyFlipped ? "changed" : ""}
+          choices={[
+            ["", "All matches"],
+            ["changed", "Changed verdicts"],
+          ]}
+          onChange={(show) => setQuery({ show }, { replace: true })}
+        />
+      }
+    >
+      {rows.length > 0 ? (
+        <Table
+          caption="Matches of both results"
+          columns={columnsOf(names)}
+          rows={rows}
+          first={{ rows: 100, of: "matches" }}
+          keyOf={({ motif, start, end }) => `${motif} ${start} ${end}`}
+        />
+      ) : (
+        <Empty title="No verdict changed">
+          <p>P values and the homologs may still differ: show all matches.</p>
+        </Empty>
+      )}
+    </Card>
+  );
+}
+
+const columnsOf = ([first, second]: SideNames): Column<ComparedMatch>[] => [
+  {
+    name: "match",
+    title: "Match",
+    heading: true,
+    cell: (match) => <MatchName match={match} />,
+  },
+  { name: "a", title: first, cell: ({ a }) => <Overall of={a} /> },
+  { name: "b", title: second, cell: ({ b }) => <Overall of={b} /> },
+  { name: "keptA", title: `Kept: ${first.toLowerCase()}`, cell: ({ a }) => <Kept of={a} /> },
+  { name: "keptB", title: `Kept: ${second.toLowerCase()}`, cell: ({ b }) => <Kept of={b} /> },
+  { name: "change", title: "Difference", cell: (match) => <Difference match={match} /> },
+];
+
+const MatchName = ({ match: { motif, start, end, text } }: { match: ComparedMatch }) => (
+  <>
+    <code>{shorten(text, 20)}</code>
+    <small class="second-line">
+      {start}–{end} · {motif}
+    </small>
+  </>
+);
+
+const Overall = ({ of }: { of: Numbers | null }) =>
+  of === null ? (
+    <span class="muted">not searched</span>
+  ) : (
+    <span>
+      <VerdictTag verdict={verdictOf(of)} />
+      <small class="second-line nowrap">
+        P&nbsp;{pText(overallP(of))}, z&nbsp;{decimal(of.z)}
+      </small>
+    </span>
+  );
+
+const Kept = ({ of }: { of: Numbers | null }) =>
+  of && (
+    <span>
+      {of.kept} of {of.homologs}
+      <small class="second-line">
+        {CONSERVATION[of.verdict].name}, CS&nbsp;{decimal(of.score)}
+      </small>
+    </span>
+  );
+
+/** In words, so that colour is not all that tells it. */
+function Difference({ match: { a, b, isFlipped } }: { match: ComparedMatch }) {
+  if (!a || !b) return <Tag>only one result</Tag>;
+  if (isFlipped) return <Tag tone="warn">verdict changed</Tag>;
+  if (a.verdict !== b.verdict) return <Tag>conservation changed</Tag>;
+  return <span class="muted">{a.z === b.z && a.score === b.score ? "none" : "numbers only"}</span>;
+}
+
+/** Matches whose verdicts changed, with the homologs behind it. */
+export const FlippedMatches = ({ matches }: { matches: readonly ComparedMatch[] }) => (
+  <ul class="list">
+    {matches.map((match) => (
+      <li key={`${match.motif} ${match.start} ${match.end}`} class="flip">
+        <div class="row">
+          <span>
+            <MatchName match={match} />
+          </span>
+          <Overall of={match.a} />
+          <span aria-label="became">→</span>
+          <Overall of={match.b} />
+        </div>
+        <Responsible of={match.responsible} />
+      </li>
+    ))}
+  </ul>
+);
+
+/** Homologs of a group that are named before "and 12 others". */
+const NAMED = 12;
+
+function Responsible({ of }: { of: readonly Homolog[] }) {
+  const groups = [
+    {
+      title: "Homologs gained",
+      rows: of.filter(({ a }) => a === null),
+      text: ({ b }: Homolog) => STATES[b!],
+    },
+    { title: "Homologs lost", rows: of.filter(({ b }) => b === null), text: ({ a }: Homolog) => STATES[a!] },
+    {
+      title: "The match in the same homologs",
+      rows: of.filter(({ a, b }) => a !== null && b !== null),
+      text: ({ a, b }: Homolog) => `${STATES[a!]} → ${STATES[b!]}`,
+    },
+  ].filter(({ rows }) => rows.length > 0);
+  if (groups.length === 0)
+    return (
+      <p class="hint">
+        The same homologs keep and lose the match; their weights, their alignment around it or the null
+        distribution changed.
+      </p>
+    );
+  return (
+    <KeyValues
+      of={groups.map(({ title, rows, text }) => [
+        `${title}: ${rows.length}`,
+        rows
+          .slice(0, NAMED)
+          .map((one) => `${one.accession}${one.organism ? `, ${one.organism}` : ""} (${text(one)})`)
+          .join("; ") + (rows.length > NAMED ? `; and ${rows.length - NAMED} others` : ""),
+      ])}
+    />
+  );
+}
