@@ -6,7 +6,7 @@ import { createDirectory } from "../../platform/owned-file.ts";
 import { type Database, openReader } from "../../platform/sqlite.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { PART } from "../corpus/durable-file.ts";
-import type { Feature } from "./feature.ts";
+import type { Feature, FeatureGroup } from "./feature.ts";
 import type { FeatureFormatName } from "./formats.ts";
 
 /** Why features of a protein are not shown. */
@@ -45,6 +45,31 @@ export interface ProteinFeatures {
   features: Feature[];
   flagged: Flagged;
 }
+
+/** Features as they are stored: those of one group, type and source together, without the names of fields. */
+type Packed = [FeatureGroup, string, string, [number, number, string, string, string?, string[]?][]][];
+
+export function packFeatures(features: readonly Feature[]): string {
+  const packed = new Map<string, Packed[number]>();
+  for (const { group, type, source, start, end, name, id, logic, structures } of features) {
+    const key = `${group}\n${type}\n${source}`;
+    const kind = packed.get(key) ?? [group, type, source, []];
+    packed.set(key, kind);
+    if (logic === undefined) kind[3].push([start, end, name, id]);
+    else kind[3].push([start, end, name, id, logic, structures ?? []]);
+  }
+  return JSON.stringify([...packed.values()]);
+}
+
+export const unpackFeatures = (text: string): Feature[] =>
+  (JSON.parse(text) as Packed).flatMap(([group, type, source, some]) =>
+    some.map(([start, end, name, id, logic, structures = []]): Feature => {
+      const feature: Feature = { group, type, start, end, name, id, source };
+      if (logic !== undefined) feature.logic = logic;
+      if (structures.length > 0) feature.structures = structures;
+      return feature;
+    }),
+  );
 
 /** The layout of the files; readers refuse others. */
 const VERSION = 1;
@@ -153,7 +178,7 @@ export class FeatureFiles {
       for (const { accession, md5, flag, features } of rows) {
         const protein = proteins.get(accession) ?? { accession, md5, features: [], flagged: {} };
         proteins.set(accession, protein);
-        const read = JSON.parse(features) as Feature[];
+        const read = unpackFeatures(features);
         if (flag !== null) protein.flagged[flag] = (protein.flagged[flag] ?? 0) + read.length;
         else if (protein.md5 === md5) protein.features.push(...read);
         // Imported when the corpus had another sequence of it.

@@ -13,6 +13,7 @@ import {
   type Flag,
   INDEXES,
   MAX_FILES,
+  packFeatures,
   SCHEMA,
 } from "./feature-files.ts";
 import { type FeatureRecord, MAX_PER_PROTEIN } from "./feature-reader.ts";
@@ -185,7 +186,7 @@ class FeatureWriter {
 
   #store(accession: string, md5: string, flag: Flag | null, features: Feature[]): void {
     if (features.length === 0) return;
-    this.#insert.run(accession, md5, flag, JSON.stringify(features));
+    this.#insert.run(accession, md5, flag, packFeatures(features));
     this.features += features.length;
     if (flag !== null) this.#flagged[flag] = (this.#flagged[flag] ?? 0) + features.length;
     for (const { group } of features) this.#groups[group] = (this.#groups[group] ?? 0) + 1;

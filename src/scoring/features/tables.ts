@@ -47,20 +47,38 @@ export function readElmInstances(emit: Emit): FeatureReader {
   return new LineReader(read, () => rows.end());
 }
 
-/** Lengths of `##sequence-region` that are remembered: UniProt writes each before its protein. */
-const MAX_REGIONS = 100_000;
+/** Lengths of `##sequence-region` that are remembered, at least: UniProt writes each before its protein. */
+const MAX_REGIONS = 50_000;
+
+/** The last lengths, in bounded memory. */
+class Lengths {
+  #young = new Map<string, number>();
+  #old = this.#young;
+
+  set(name: string, length: number): void {
+    if (this.#young.size >= MAX_REGIONS) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    // A copy: a slice would keep the text around it in memory.
+    this.#young.set(Buffer.from(name).toString(), length);
+  }
+
+  get(name: string): number | undefined {
+    return this.#young.get(name) ?? this.#old.get(name);
+  }
+}
 
 /** GFF3 1.26 with proteins as sequences, as UniProt and InterProScan write it. */
 export function readGff3(emit: Emit): FeatureReader {
   const rows = new RowJoiner(emit);
-  const lengths = new Map<string, number>();
+  const lengths = new Lengths();
   let isFasta = false;
   const read = (line: string, number: number): void => {
     if (isFasta || line === "") return;
     if (line.startsWith("##FASTA") || line.startsWith(">")) return void (isFasta = true);
     if (line.startsWith("##sequence-region")) {
       const [, name, first, last] = line.trim().split(/\s+/);
-      if (lengths.size >= MAX_REGIONS) lengths.delete(lengths.keys().next().value!);
       if (first === "1" && Number(last) > 0) lengths.set(decoded(name), Number(last));
       return;
     }
