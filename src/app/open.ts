@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { administrationRoutes } from "../operations/administration/administration-routes.ts";
 import { UPLOADS } from "../operations/administration/corpus-routes.ts";
+import { FEATURE_UPLOADS } from "../operations/administration/feature-routes.ts";
 import { Tasks } from "../operations/administration/tasks.ts";
 import { knownBackups } from "../operations/backup/places.ts";
 import { BackupFailure } from "../operations/backup/schedule.ts";
@@ -222,7 +223,7 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
     log: parts.log,
     clock: parts.clock,
     maxMessageBytes: config.max_message_bytes,
-    isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
+    isUpload: (path) => [UPLOADS, FEATURE_UPLOADS].includes(path.replace(/\/$/, "")),
     admit: (request) => {
       const problem = isWrite(request) ? parts.storage.problem(request.method === "DELETE") : undefined;
       if (problem) throw problem;

@@ -4,6 +4,7 @@ import { administrationAuditPage } from "./pages/administration-audit.tsx";
 import { administrationBackupsPage } from "./pages/administration-backups.tsx";
 import { administrationCorporaPage } from "./pages/administration-corpora.tsx";
 import { administrationFarmPage } from "./pages/administration-farm.tsx";
+import { administrationFeaturesPage } from "./pages/administration-features.tsx";
 import { administrationJobsPage } from "./pages/administration-jobs.tsx";
 import { administrationMotifClassesPage } from "./pages/administration-motif-classes.tsx";
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
@@ -63,6 +64,7 @@ export const PAGES: readonly Page[] = [
   administrationJobsPage,
   administrationFarmPage,
   administrationMotifClassesPage,
+  administrationFeaturesPage,
   administrationTokensPage,
   administrationUsersPage,
   missingPage,

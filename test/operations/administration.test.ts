@@ -137,6 +137,38 @@ test("adds, uses, verifies and removes a corpus, also one above max_message_byte
     expect([path, (await admin(method, path)).status]).toEqual([path, 404]);
 });
 
+test("features are imported, listed and removed", async () => {
+  const [protein] = (await admin("GET", "corpora")).body.results;
+  const accession = protein.name === "large" ? "B1" : "A1";
+  const bed = `${accession}\t0\t3\tdomain\nnone\t0\t3\n${accession}\t5\t99999\n`;
+  const add = (query: string, body: string) => admin("POST", `features${query}`, body);
+  const task = await ended(await add("?name=core.bed", bed));
+  expect(task).toMatchObject({
+    state: "done",
+    said: "2 features of 1 protein were imported. The file was read as BED. 1 feature of 1 identifier matched no protein of the corpus.",
+  });
+  expect((await admin("GET", "features")).body.results).toMatchObject([
+    {
+      name: "core.bed",
+      format: "BED",
+      groups: { Domains: 1, Regions: 1 },
+      flagged: { "end after the last residue": 1 },
+      unmatched: { proteins: 1, features: 1, examples: ["none"] },
+    },
+  ]);
+  const bad = await ended(await add("?name=bad.gff&format=gff3", bed));
+  expect([bad.state, bad.said]).toEqual(["failed", expect.stringContaining("line 1: 4 columns")]);
+  expect(readdirSync(join(directory, "uploads"))).toEqual([]);
+  for (const [query, status] of [
+    ["?name=-x", 400],
+    ["", 400],
+    ["?name=x&format=doc", 400],
+  ] as const)
+    expect((await add(query, bed)).status).toBe(status);
+  expect((await admin("DELETE", "features/core.bed")).status).toBe(204);
+  expect((await admin("DELETE", "features/core.bed")).status).toBe(404);
+});
+
 test("an upload can be cancelled, leaves no files, and excludes a second one", async () => {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -21,6 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), "labd-audit-"));
 const file = (name: string): string => join(directory, name);
 const SAMPLE = readFileSync(join(import.meta.dir, "../../src/sample/proteins.fasta"), "utf8");
 const FASTA = SAMPLE.slice(0, SAMPLE.lastIndexOf("\n>", 16_000) + 1);
+const BED = `${FASTA.slice(1, FASTA.indexOf(" "))}\t0\t5\tdomain\n`;
 const CLASSES = "ELMIdentifier\tRegex\nTEST_NEW\tP..P.K\n";
 let service: Listening;
 let receiver: Bun.Server<unknown>;
@@ -42,6 +43,7 @@ beforeAll(async () => {
   await Bun.write(file("first.fasta"), FASTA);
   await Bun.write(file("second.fasta"), FASTA.slice(0, FASTA.lastIndexOf(">")));
   await Bun.write(file("classes.tsv"), CLASSES);
+  await Bun.write(file("features.bed"), BED);
   await Bun.write(file("projects.csv"), "name\nfrom a file\n");
   await Bun.write(
     file("oidc.toml"),
@@ -291,6 +293,12 @@ const OPERATIONS: Operation[] = [
   simple(["labd corpus use second", "corpus.use"]),
   simple(["labd corpus remove first", "corpus.remove"]),
   simple(["labd corpus calibrate second", "corpus.calibrate"]),
+  step("POST /api/admin/features", "task.start features.add", () =>
+    task(`POST /api/admin/features?name=web`, BED),
+  ),
+  simple(["DELETE /api/admin/features/web", "features.remove"]),
+  simple([`labd features add ${file("features.bed")} --name cli`, "features.add"]),
+  simple(["labd features remove cli", "features.remove"]),
   simple(["DELETE /api/admin/corpora/second", "corpus.remove"]),
   simple(["PUT /api/admin/motif-classes", "motif_classes.import", CLASSES]),
   simple(["DELETE /api/admin/motif-classes", "motif_classes.remove"]),

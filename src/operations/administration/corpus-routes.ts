@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Type } from "typebox";
 import type { SignedIn } from "../../accounts/actor.ts";
 import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
@@ -16,7 +15,7 @@ import {
   TaskRow,
 } from "./context.ts";
 import { runCommand } from "./self-command.ts";
-import { requireSpace, streamToDisk } from "./upload.ts";
+import { startUpload } from "./upload-task.ts";
 
 /** The path whose request bodies may have any size: they are written to the disk as they arrive. */
 export const UPLOADS = "/api/admin/corpora";
@@ -36,7 +35,7 @@ function corpusRow(corpus: CorpusInfo) {
   const { path: _, ...row } = corpus;
   return { ...row, added: timestamp(row.added) };
 }
-const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
+export const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
 const CorpusName = pathSchema({ corpus: ["Its name or hash.", "yeast"] });
 const Upload = textSchema(
   Type.Object({
@@ -55,7 +54,7 @@ const FASTA = ">P1 a protein\nMKLVACDEFGHIK\n";
 const TABLE = "ELMIdentifier\tRegex\nLIG_MINE_1\tP..P.K\n";
 
 /** Documents a request body that is read as a stream. */
-const streamed = (type: string, shape: object, example?: string) => ({
+export const streamed = (type: string, shape: object, example?: string) => ({
   requestBody: {
     required: true,
     content: { [type]: { schema: shape, ...(example === undefined ? {} : { example }) } },
@@ -127,40 +126,21 @@ async function addCorpus(
   request: Request,
   { name, use }: { name: string; use: boolean },
 ) {
-  const { scoring, tasks, dataDirectory, clock } = context;
+  const { scoring, dataDirectory } = context;
   if (!/^[^\p{C}-][^\p{C}]{0,199}$/u.test(name))
     throw new Problem("invalid_request", `name: ${NAME_RULE}`, { fields: { name: [NAME_RULE] } });
   if (!request.body) throw new Problem("invalid_request", "Expected a FASTA file as the body.");
-  tasks.requireNoneRunning("corpus-add");
-  const uploads = join(dataDirectory, "uploads");
-  const length = request.headers.get("content-length");
-  const declared = length === null ? null : Number(length);
-  requireSpace(uploads, declared);
-  const path = join(uploads, `${clock.newId()}.fasta`);
-  const arrived = Promise.withResolvers<void>();
-  const task = startTask(context, actor, "corpus-add", name, async (report) => {
-    try {
-      const streaming = streamToDisk(request, path, declared, report);
-      streaming.then(arrived.resolve, arrived.reject);
-      await streaming;
-      report.at(0);
-      report.say("Packing the proteins.");
-      const words = ["corpus", "add", path, "--name", name, "--progress", "--data-dir", dataDirectory];
-      await runCommand(use ? [...words, "--use"] : words, report);
-      const added = scoring.corpora.list().find((corpus) => corpus.name === name);
-      return {
-        said: added
-          ? `${added.sequences.toLocaleString("en")} proteins were added.`
-          : "These proteins already exist under another name: nothing was added.",
-      };
-    } finally {
-      await Bun.file(path)
-        .delete()
-        .catch(() => {});
-    }
+  return startUpload(context, { actor, request, kind: "corpus-add", name }, async (path, report) => {
+    report.say("Packing the proteins.");
+    const words = ["corpus", "add", path, "--name", name, "--progress", "--data-dir", dataDirectory];
+    await runCommand(use ? [...words, "--use"] : words, report);
+    const added = scoring.corpora.list().find((corpus) => corpus.name === name);
+    return {
+      said: added
+        ? `${added.sequences.toLocaleString("en")} proteins were added.`
+        : "These proteins already exist under another name: nothing was added.",
+    };
   });
-  await arrived.promise;
-  return task;
 }
 
 /** The motif classes, and the imported table. */

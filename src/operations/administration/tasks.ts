@@ -3,7 +3,14 @@ import type { AuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 
-export const TASK_KINDS = ["corpus-add", "corpus-verify", "backup", "backup-verify", "examination"] as const;
+export const TASK_KINDS = [
+  "corpus-add",
+  "corpus-verify",
+  "features-add",
+  "backup",
+  "backup-verify",
+  "examination",
+] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export const TASK_STATES = ["running", "done", "failed", "cancelled"] as const;
 

@@ -20,6 +20,7 @@ const SECTIONS = {
   tokens: "Tokens",
   corpora: "Corpora",
   "motif-classes": "Motif classes",
+  features: "Features",
   jobs: "Jobs",
   farm: "Farm",
   backups: "Backups",

@@ -1,0 +1,145 @@
+import { Type } from "typebox";
+import type { SignedIn } from "../../accounts/actor.ts";
+import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
+import { singlePage } from "../../platform/page.ts";
+import { textSchema } from "../../platform/schema.ts";
+import { Problem } from "../../problem.ts";
+import {
+  FEATURE_FORMAT_NAMES,
+  FEATURE_FORMATS,
+  FEATURE_GROUP_NAMES,
+  FEATURE_GROUPS,
+  type FeatureFileInfo,
+  type FeatureFormatName,
+  type FeatureGroup,
+  FLAGS,
+  type Flag,
+} from "../../scoring/index.ts";
+import { type AdministrationContext, administrators, plugin, TaskRow } from "./context.ts";
+import { NAME_RULE, streamed } from "./corpus-routes.ts";
+import { runCommand } from "./self-command.ts";
+import { startUpload } from "./upload-task.ts";
+
+/** Its request bodies may have any size, too. */
+export const FEATURE_UPLOADS = "/api/admin/features";
+
+const counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
+
+export const FeatureFile = Type.Object({
+  name: Type.String(),
+  format: Type.String({ description: "What its format is called." }),
+  corpus: Type.String({ description: "The corpus in use at the import." }),
+  imported: Type.String(),
+  features: Type.Integer(),
+  proteins: Type.Integer({ description: "Proteins of the corpus that have features in it." }),
+  groups: counts("Features by group."),
+  flagged: counts("Features that are not shown, by reason."),
+  unmatched: Type.Object({
+    proteins: Type.Integer({ description: "Identifiers that no protein of the corpus has." }),
+    features: Type.Integer(),
+    examples: Type.Array(Type.String()),
+  }),
+  bytes: Type.Integer(),
+});
+
+const named = (values: Readonly<Partial<Record<string, number>>>, names: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([key, value = 0]) => [names[key], value]));
+
+function rowOf({ format, groups, flagged, imported, ...info }: FeatureFileInfo) {
+  return {
+    ...info,
+    format: FEATURE_FORMATS[format].title,
+    imported: timestamp(imported),
+    groups: named(groups, FEATURE_GROUPS satisfies Record<FeatureGroup, string>),
+    flagged: named(flagged, FLAGS satisfies Record<Flag, string>),
+  };
+}
+
+const Upload = textSchema(
+  Type.Object({
+    name: Type.Optional(
+      Type.String({
+        description: "Name of the import; replaces one of the same name.",
+        examples: ["uniprot"],
+      }),
+    ),
+    format: Type.Optional(
+      Type.Unsafe<FeatureFormatName>({
+        type: "string",
+        enum: FEATURE_FORMAT_NAMES,
+        description: "Format of the file; detected from its content if not given.",
+      }),
+    ),
+    group: Type.Optional(
+      Type.Unsafe<FeatureGroup>({
+        type: "string",
+        enum: FEATURE_GROUP_NAMES,
+        description: "Group of all its features; by their types if not given.",
+      }),
+    ),
+  }),
+);
+
+/** Imported features of proteins. */
+export function featureRoutes(context: AdministrationContext) {
+  const { scoring } = context;
+  const add = administrators(
+    "Import features of proteins",
+    { 202: TaskRow },
+    [400, 409, 413],
+    "The body is ELM's table of instances, a UniProt flat file, JSON or XML, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
+  );
+  return plugin("features", context)
+    .get(
+      FEATURE_UPLOADS,
+      () => singlePage(scoring.features.list().map(rowOf)),
+      administrators("List the imported files of features", { 200: listSchema("By name.", FeatureFile) }),
+    )
+    .post(
+      FEATURE_UPLOADS,
+      async ({ actor, request, query, status }) =>
+        status(202, await addFeatures(context, actor, request, query)),
+      {
+        ...add,
+        parse: "none",
+        query: Upload,
+        detail: {
+          ...add.detail,
+          ...streamed("application/octet-stream", { type: "string", format: "binary" }, "P1\t0\t5\tdomain\n"),
+        },
+      },
+    )
+    .delete(`${FEATURE_UPLOADS}/:name`, ({ params }) => void scoring.removeFeatures(params.name), {
+      ...administrators("Remove an imported file of features", NO_CONTENT, [404]),
+      params: pathSchema({ name: ["Its name.", "elm_instances.tsv"] }),
+    });
+}
+
+async function addFeatures(
+  context: AdministrationContext,
+  actor: SignedIn,
+  request: Request,
+  { name = "", format, group }: { name?: string; format?: FeatureFormatName; group?: FeatureGroup },
+) {
+  const { scoring, dataDirectory } = context;
+  if (!/^[^\p{C}-][^\p{C}]{0,199}$/u.test(name))
+    throw new Problem("invalid_request", `name: ${NAME_RULE}`, { fields: { name: [NAME_RULE] } });
+  if (!request.body) throw new Problem("invalid_request", "Expected a file with features as the body.");
+  return startUpload(context, { actor, request, kind: "features-add", name }, async (path, report) => {
+    report.say("Reading the features.");
+    const words = ["features", "add", path, "--name", name, "--progress", "--data-dir", dataDirectory];
+    if (format) words.push("--format", format);
+    if (group) words.push("--group", group);
+    await runCommand(words, report);
+    return { said: outcome(scoring.features.list().find((file) => file.name === name)!) };
+  });
+}
+
+const count = (value: number, noun: string): string =>
+  `${value.toLocaleString("en")} ${noun}${value === 1 ? "" : "s"}`;
+
+function outcome({ format, features, proteins, unmatched }: FeatureFileInfo): string {
+  const read = `${count(features, "feature")} of ${count(proteins, "protein")} were imported. The file was read as ${FEATURE_FORMATS[format].title}.`;
+  if (unmatched.proteins === 0) return read;
+  return `${read} ${count(unmatched.features, "feature")} of ${count(unmatched.proteins, "identifier")} matched no protein of the corpus.`;
+}

@@ -1,0 +1,169 @@
+import type { Static } from "typebox";
+import type { FeatureFile as FeatureFileRow } from "../../operations/administration/feature-routes.ts";
+import { administrationPage } from "../administration/page.tsx";
+import { Form } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
+import { formatCount, formatSize, Time } from "../format.tsx";
+import { ApiError, get, requestJson } from "../request.ts";
+
+type FeatureFile = Static<typeof FeatureFileRow>;
+
+const PATH = "/api/admin/features";
+
+/** Formats and groups as the server names them, and how pages call them. */
+const FORMATS = [
+  ["", "Detect from the content"],
+  ["elm", "ELM's table of instances"],
+  ["uniprot", "UniProt flat file"],
+  ["uniprot-json", "UniProt JSON"],
+  ["uniprot-xml", "UniProt XML"],
+  ["gff3", "GFF3"],
+  ["bed", "BED"],
+  ["interpro", "InterProScan TSV"],
+] as const;
+const GROUPS = [
+  ["", "By their types"],
+  ["domain", "Domains"],
+  ["ptm", "Modifications"],
+  ["motif", "Known motifs"],
+  ["signal", "Signal peptides"],
+  ["transmembrane", "Membrane"],
+  ["variant", "Variants"],
+  ["site", "Sites"],
+  ["region", "Regions"],
+  ["structure", "Structures"],
+  ["other", "Other features"],
+] as const;
+
+export const administrationFeaturesPage = administrationPage({
+  section: "features",
+  intro: () =>
+    "What is known about proteins of the corpus: domains, modifications, motif instances. Results and scans show it; scores do not depend on it.",
+  load: (_query, signal) => get<{ results: FeatureFile[] }>(PATH, {}, signal),
+  keyOf: ({ name }: FeatureFile) => name,
+  nameOf: ({ name }) => name,
+  empty: {
+    title: "No features yet",
+    text: "Import ELM's instances or UniProt, for example, to see known sites beside the scores.",
+  },
+  tasks: { "features-add": "Importing" },
+  below: ({ watchTasks }) => <AddFeatures watchTasks={watchTasks} />,
+  columns: [
+    {
+      name: "name",
+      title: "File",
+      heading: true,
+      cell: ({ name, format, bytes }) => (
+        <>
+          <span class="anywhere">{name}</span>
+          <small class="second-line">
+            {format}, {formatSize(bytes)}
+          </small>
+        </>
+      ),
+    },
+    { name: "features", title: "Features", numeric: true, cell: ({ features }) => formatCount(features) },
+    {
+      name: "proteins",
+      title: "Proteins",
+      numeric: true,
+      cell: ({ proteins, corpus }) => <span title={`of ${corpus}`}>{formatCount(proteins)}</span>,
+    },
+    {
+      name: "groups",
+      title: "Groups",
+      cell: ({ groups }) =>
+        Object.entries(groups)
+          .map(([group, count]) => `${group} ${formatCount(count)}`)
+          .join(", "),
+    },
+    { name: "left", title: "Not shown", cell: (file) => <NotShown file={file} /> },
+    { name: "imported", title: "Imported", cell: ({ imported }) => <Time at={imported} /> },
+  ],
+  actions: [
+    {
+      label: "Remove",
+      confirm: ({ name, features }) => ({
+        title: `Remove ${name}?`,
+        text: `Results no longer show its ${formatCount(features)} features. To get them back, import the file again.`,
+      }),
+      run: async ({ name }) => {
+        await requestJson("DELETE", `${PATH}/${encodeURIComponent(name)}`);
+        return null;
+      },
+      done: ({ name }) => `Removed ${name}.`,
+    },
+  ],
+});
+
+/** What matched no protein, and what belongs to other sequences. */
+function NotShown({ file: { unmatched, flagged } }: { file: FeatureFile }) {
+  const reasons = Object.entries(flagged);
+  if (unmatched.features === 0 && reasons.length === 0) return <>–</>;
+  return (
+    <>
+      {unmatched.features > 0 && (
+        <span>
+          {formatCount(unmatched.features)} of {formatCount(unmatched.proteins)} identifiers that match no
+          protein, such as {unmatched.examples.slice(0, 3).join(", ")}
+        </span>
+      )}
+      {reasons.map(([reason, count]) => (
+        <small key={reason} class="second-line">
+          {formatCount(count)} {reason}
+        </small>
+      ))}
+    </>
+  );
+}
+
+const choices = (values: readonly (readonly [string, string])[]) =>
+  values.map(([value, name]) => ({ value, name }));
+
+function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
+  const add = async (values: { file: File | null; name: string; format: string; group: string }) => {
+    const { file, name, format, group } = values;
+    if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
+    const timer = setInterval(watchTasks, 1000);
+    try {
+      const query = { name, format: format || undefined, group: group || undefined };
+      await requestJson("POST", PATH, { query, body: file });
+    } finally {
+      clearInterval(timer);
+      watchTasks();
+    }
+  };
+  return (
+    <Card title="Import features">
+      <p>
+        Proteins are found by accession or entry name in the corpus in use. A file of the same name is
+        replaced.
+      </p>
+      <Form
+        submit="Import features"
+        reset
+        initial={{ file: null as File | null, name: "", format: "", group: "" }}
+        onSubmit={add}
+        fields={[
+          {
+            name: "file",
+            label: "Features",
+            kind: "file",
+            accept: ".tsv,.txt,.dat,.json,.xml,.gff,.gff3,.bed,.gz,.zst",
+            hint: "ELM's table of instances, UniProt (flat file, JSON, XML), GFF3, BED or InterProScan's TSV, plain or compressed, of any size.",
+            onChoose: (file) => ({ name: file?.name ?? "" }),
+          },
+          { name: "name", label: "Name", maxLength: 200 },
+          { name: "format", label: "Format", kind: "select", choices: choices(FORMATS) },
+          {
+            name: "group",
+            label: "Group",
+            hint: "For files whose types say too little, such as BED.",
+            kind: "select",
+            choices: choices(GROUPS),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
