@@ -13,7 +13,7 @@ setDefaultTimeout(300_000);
 const home = process.cwd();
 let directory: string;
 let env: Record<string, string>;
-const records = proteins.split(/^>/m).slice(1, 7);
+const records = proteins.split(/^>/m).slice(1, 5);
 const rows = records.map((record) => `${record.split(/\s/, 1)[0]}\tP..P\n`);
 const table = rows.join("");
 
@@ -34,12 +34,11 @@ const text = (name: string): string => readFileSync(join(directory, name), "utf8
 const BATCH = ["score", "--batch", "pairs.tsv"];
 
 /** Runs all shards and returns their files' names. */
-async function shards(words: string[], of: number, ending: string): Promise<string[]> {
+async function shards(words: string[], of: number, ending: string, workers = 1): Promise<string[]> {
   const names = Array.from({ length: of }, (_, i) => `part.${i + 1}.${ending}`);
   await Promise.all(
     names.map(async (name, i) => {
-      // The number of threads must not matter.
-      const run = [...words, "--shard", `${i + 1}/${of}`, "--output", name, "--workers", String((i % 3) + 1)];
+      const run = [...words, "--shard", `${i + 1}/${of}`, "--output", name, "--workers", String(workers)];
       expect((await call(run)).code).toBe(0);
     }),
   );
@@ -49,7 +48,8 @@ async function shards(words: string[], of: number, ending: string): Promise<stri
 describe("merged shards equal the output of one run", () => {
   test.each(["tsv", "json", "gff3", "xml"])("merges shards of %s, given in any order", async (format) => {
     const words = [...BATCH, "--format", format];
-    const names = await shards(words, 2, format);
+    // The number of threads must not matter.
+    const names = await shards(words, 2, format, format === "tsv" ? 3 : 1);
     expect(await call(["merge", ...names.toReversed(), "--output", `all.${format}`])).toMatchObject({
       code: 0,
       stderr: "",
@@ -67,9 +67,9 @@ describe("merged shards equal the output of one run", () => {
       .slice(0, 2)
       .map((record) => `>${record}`)
       .join("");
-    const names = [1, 2, 3, 4, 5].map((i) => `few.${i}.tsv`);
+    const names = [1, 2, 3].map((i) => `few.${i}.tsv`);
     for (const [i, name] of names.entries()) {
-      const { stdout, code } = await call([...words, "--shard", `${i + 1}/5`], few);
+      const { stdout, code } = await call([...words, "--shard", `${i + 1}/3`], few);
       expect(code).toBe(0);
       writeFileSync(name, stdout);
     }
@@ -122,7 +122,7 @@ describe("merge rejects files that do not belong together, and writes nothing", 
   test("rejects missing, duplicate, incomplete, absent and unrelated files", async () => {
     await refusal([names[1]], 75, "Shards 1, 3 of 3 are missing");
     await refusal([names[0], names[1], names[1], names[2]], 65, `${names[1]} is shard 2 of 3, like`);
-    const cut = change("cut.tsv", names[2], (content) => content.slice(0, content.length / 2));
+    const cut = change("cut.tsv", names[2], (content) => content.slice(0, 0.8 * content.length));
     await refusal([names[0], names[1], cut], 75, "cut.tsv is incomplete: shard 3 of 3", "--resume");
     await refusal(
       ["gone.tsv", "pairs.tsv", ...names],

@@ -411,9 +411,9 @@ async function shuffle(): Promise<void> {
 
 test("every caller sees exactly the records that the rules allow, after every change", async () => {
   let [some, none] = [0, 0];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     for (const who of callers()) {
-      for (let i = 0; i < 8; i++) {
+      for (let i = 0; i < 5; i++) {
         if ((await checkLists(who)) > 0) some++;
         else none++;
       }
@@ -425,7 +425,7 @@ test("every caller sees exactly the records that the rules allow, after every ch
     await shuffle();
   }
   // Most requests find something, and the callers differ.
-  expect(some).toBeGreaterThan(100);
+  expect(some).toBeGreaterThan(40);
   expect(none).toBeGreaterThan(10);
   const sizes = callers().map((who) => locations.filter((of) => views(who, of)).length);
   expect(new Set(sizes).size).toBeGreaterThan(4);
