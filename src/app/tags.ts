@@ -21,6 +21,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "motif-classes": "Named motifs.",
   corpus: "The protein collection in use.",
   corpora: "Protein collections.",
+  features: "Imported features of proteins.",
   proteome: "Searches of all proteins for a motif.",
   proteins: "Proteins of the collection in use, by name.",
   setup: "The first administrator.",
