@@ -3,6 +3,7 @@ import jobIdempotencyKey from "./0002-job-idempotency-key.sql" with { type: "tex
 import resultPart from "./0003-result-part.sql" with { type: "text" };
 import namesOfHiddenRecords from "./0004-names-of-hidden-records.sql" with { type: "text" };
 import multiplexedAssays from "./0005-multiplexed-assays.sql" with { type: "text" };
+import positions from "./0006-positions.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -11,4 +12,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0003-result-part.sql", sql: resultPart },
   { name: "0004-names-of-hidden-records.sql", sql: namesOfHiddenRecords },
   { name: "0005-multiplexed-assays.sql", sql: multiplexedAssays },
+  { name: "0006-positions.sql", sql: positions },
 ];

@@ -292,7 +292,7 @@ CREATE TABLE location (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, grid_rows INTEGER CHECK (grid_rows > 0), grid_columns INTEGER CHECK (grid_columns > 0), numbering TEXT NOT NULL DEFAULT 'A1', capacity INTEGER CHECK (capacity > 0)) STRICT;
 
 CREATE INDEX location_visible ON location (deleted, public, owner, owned_by);
 
@@ -653,7 +653,7 @@ CREATE TABLE consumable (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, position TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX consumable_visible ON consumable (deleted, public, owner, owned_by);
 
@@ -686,7 +686,7 @@ CREATE TABLE specimen (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, position TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX specimen_visible ON specimen (deleted, public, owner, owned_by);
 
@@ -1166,3 +1166,45 @@ CREATE TABLE "cv_category" (
 ) STRICT;
 
 CREATE INDEX cv_category_name ON cv_category (deleted, name, id, public, owner, owned_by);
+
+CREATE TABLE slot (
+  location INTEGER NOT NULL,
+  position TEXT NOT NULL,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  PRIMARY KEY (location, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX slot_object ON slot (object_kind, object_rid);
+
+CREATE TRIGGER consumable_slot_insert AFTER INSERT ON consumable
+WHEN new.position <> '' AND new.location IS NOT NULL AND new.deleted = 0 BEGIN
+  INSERT INTO slot VALUES (new.location, new.position, 'consumable', new.rid);
+END;
+
+CREATE TRIGGER consumable_slot_update AFTER UPDATE OF location, position, deleted ON consumable
+WHEN new.location IS NOT old.location OR new.position <> old.position OR new.deleted <> old.deleted BEGIN
+  DELETE FROM slot WHERE object_kind = 'consumable' AND object_rid = new.rid;
+  INSERT INTO slot SELECT new.location, new.position, 'consumable', new.rid
+  WHERE new.position <> '' AND new.location IS NOT NULL AND new.deleted = 0;
+END;
+
+CREATE TRIGGER consumable_slot_delete AFTER DELETE ON consumable BEGIN
+  DELETE FROM slot WHERE object_kind = 'consumable' AND object_rid = old.rid;
+END;
+
+CREATE TRIGGER specimen_slot_insert AFTER INSERT ON specimen
+WHEN new.position <> '' AND new.location IS NOT NULL AND new.deleted = 0 BEGIN
+  INSERT INTO slot VALUES (new.location, new.position, 'specimen', new.rid);
+END;
+
+CREATE TRIGGER specimen_slot_update AFTER UPDATE OF location, position, deleted ON specimen
+WHEN new.location IS NOT old.location OR new.position <> old.position OR new.deleted <> old.deleted BEGIN
+  DELETE FROM slot WHERE object_kind = 'specimen' AND object_rid = new.rid;
+  INSERT INTO slot SELECT new.location, new.position, 'specimen', new.rid
+  WHERE new.position <> '' AND new.location IS NOT NULL AND new.deleted = 0;
+END;
+
+CREATE TRIGGER specimen_slot_delete AFTER DELETE ON specimen BEGIN
+  DELETE FROM slot WHERE object_kind = 'specimen' AND object_rid = old.rid;
+END;

@@ -15,6 +15,7 @@ const FROZEN: Record<string, string> = {
   "0003-result-part.sql": "d8560232a9cea2ab4d4dd497f893a03ea2431d9acc54cc3cb88f742d1109ea77",
   "0004-names-of-hidden-records.sql": "dc59a51a1984fb4af469a60137ae8848f15a9cc1c08a154f0dd0dbbd02ce5850",
   "0005-multiplexed-assays.sql": "d362dfd860369e7f9801d6f8c8b756288ceff08a695251274267121a1e28852f",
+  "0006-positions.sql": "030ad8a5e023b2173bf2156045332ed2ec62f693f571370a510a3af08d01f3a5",
 };
 
 test("embeds every file of db/ in order", () => {

@@ -104,6 +104,22 @@ async function arrangeRecord(list: string, address: string, id: unknown): Promis
   if (restored.status !== 200) await call("POST", list);
 }
 
+/** Gives the place of an example a location with room, and a record to move there; returns what removes them from it. */
+async function arrangeFreeSlot(list: string): Promise<() => Promise<void>> {
+  const [location, consumable] = ["locations", "stocks/consumables"].map(
+    (segment) => `/api/v2/${segment}/{id}`,
+  );
+  await arrange(location, false);
+  await arrange(consumable, false);
+  const inside = { "/api/v2/equipment": "equipment", "/api/v2/places": "place" }[list];
+  const outer = inside && { equipment: null, [inside]: exampleAt(`${list}/{id}`) };
+  await sendJson("PATCH", addressOf(location), { capacity: 10, ...outer });
+  return async () => {
+    await sendJson("PATCH", addressOf(consumable), { location: null });
+    await sendJson("PATCH", addressOf(location), { capacity: null, equipment: null, place: null });
+  };
+}
+
 const isUuid = (id: unknown): boolean => /^[0-9a-f-]{36}$/.test(String(id));
 
 /** Statuses of examples that cannot succeed. */
@@ -117,10 +133,12 @@ async function errorsOf({ method, path, operation }: Listed): Promise<string[]> 
   if (path === "/api/v2/session" && method !== "POST") await call("POST", path);
   const named = path.endsWith("bulk_delete") ? path.replace("bulk_delete", "{id}") : path;
   await arrange(named, /(restore|purge)$/.test(path));
+  const cleanUp = path.endsWith("/free_slots") ? await arrangeFreeSlot(path.split("/{")[0]) : undefined;
   const child = Object.keys(paths).find((one) => one.startsWith(`${path}/{`));
   const creates = method === "POST" || (method === "PUT" && path.endsWith("permissions"));
   ids = creates && child && isUuid(exampleAt(child)) ? [exampleAt(child)] : [];
   const answered = await call(method, path);
+  await cleanUp?.();
   const expected = OTHER_STATUSES[operation.operationId];
   if (expected === undefined ? answered.status >= 300 : answered.status !== expected)
     return [`${method} ${path} ${answered.status}: ${answered.text.slice(0, 300)}`];

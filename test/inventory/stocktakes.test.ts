@@ -104,12 +104,12 @@ test("compares scans with recorded locations and applies the changes as one batc
 
   // The report stays what it was, whatever becomes of the records.
   const csv = (await lab.send("admin", "GET", `${of}count/?format=csv`)).text.split("\r\n");
-  expect(csv[0]).toBe("result,list,id,name,barcode,code,recorded_in,found_in,done");
+  expect(csv[0]).toBe("result,list,id,name,barcode,code,recorded_in,found_in,done,position");
   expect(csv).toContain(
-    `misplaced,stocks/consumables,${id("d")},On the bench,,http://lab/i/dddddddd-dddd,Bench ÄÖ,Shelf 1,moved`,
+    `misplaced,stocks/consumables,${id("d")},On the bench,,http://lab/i/dddddddd-dddd,Bench ÄÖ,Shelf 1,moved,`,
   );
   expect(csv).toContain(
-    `missing,stocks/consumables,${id("c")},Also on the shelf,,,Shelf 1,,marked as missing`,
+    `missing,stocks/consumables,${id("c")},Also on the shelf,,,Shelf 1,,marked as missing,`,
   );
   await expectStatuses(lab, "admin", [
     [`POST ${of}scans/`, 409, { codes: ["x"] }],

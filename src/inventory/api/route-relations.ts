@@ -12,6 +12,7 @@ import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts"
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
 import { type Api } from "./operation-plugin.ts";
+import { SPACE } from "./route-slots.ts";
 import { content, COUNT, optional, TEXT } from "./schema.ts";
 
 /** Records named for each referring field. */
@@ -70,7 +71,7 @@ const TREE = Type.Object(
       Type.Object({
         segment: TEXT,
         total: COUNT,
-        results: Type.Array(Type.Object({ ...NODE, inside: COUNT, contents: COUNT })),
+        results: Type.Array(Type.Object({ ...NODE, inside: COUNT, contents: COUNT, space: SPACE })),
       }),
     ),
   },

@@ -115,7 +115,18 @@ const write = <Result>(call: Call, id: string, work: (rid: number) => Result): P
 
 /** The report as a table with one row for each item. */
 function csvOf(report: Report): string {
-  const columns = ["result", "list", "id", "name", "barcode", "code", "recorded_in", "found_in", "done"];
+  const columns = [
+    "result",
+    "list",
+    "id",
+    "name",
+    "barcode",
+    "code",
+    "recorded_in",
+    "found_in",
+    "done",
+    "position",
+  ];
   const empty: Record<string, Json> = Object.fromEntries(columns.map((column) => [column, null]));
   const rows = RESULTS.filter((result) => result !== "places").flatMap((result) =>
     report[result].map(({ segment, at, to, ...line }: ReportLine): Record<string, Json> => {

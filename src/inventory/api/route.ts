@@ -16,6 +16,7 @@ import { addLabels, addScan } from "./route-labels.ts";
 import { addPeople } from "./route-people.ts";
 import { addRecords } from "./route-records.ts";
 import { addRelations } from "./route-relations.ts";
+import { addSlots } from "./route-slots.ts";
 import { addSignIn, addTokens } from "./route-session.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addStocktakes } from "./route-stocktakes.ts";
@@ -74,6 +75,7 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addHistory(api);
   addSharing(api);
   addRelations(api);
+  addSlots(api);
   addLabels(api);
   addStocktakes(api);
   addPeople(api, store, accounts);

@@ -17,6 +17,7 @@ import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { type Resource, targetOf } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
+import { hasPosition } from "../resources/position.ts";
 import { LocationPaths, partsOf } from "../records/location-path.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
@@ -94,18 +95,21 @@ export function runImport(
       (writer, exposed) => {
         const importer = new RowImporter(store, resource, options, actor, { writer, columns });
         let done = 0;
-        for (const { number, cells } of table.rows()) {
-          watcher?.onRow(report, done++);
-          try {
-            const before = exposed.length;
-            report[importer.write(cells)]++;
-            if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED);
-          } catch (error) {
-            addErrors(report, number, error);
+        // Rows may exchange the positions of records.
+        writer.rearrange(importer.moved(table), () => {
+          for (const { number, cells } of table.rows()) {
+            watcher?.onRow(report, done++);
+            try {
+              const before = exposed.length;
+              report[importer.write(cells)]++;
+              if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED);
+            } catch (error) {
+              addErrors(report, number, error);
+            }
           }
-        }
-        report.locations_made = importer.paths.created;
-        if (options.dryRun || report.errors.length > 0) throw new Rollback(report);
+          report.locations_made = importer.paths.created;
+          if (options.dryRun || report.errors.length > 0) throw new Rollback(report);
+        });
         if (report.created + report.updated + report.locations_made > 0) {
           const text = "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1";
           report.batch = String(store.statements.get({ text, args: [] })?.id);
@@ -175,11 +179,33 @@ class RowImporter {
     this.#byKeys = selectVisible({ resources, actor }, resource, "t.rid AS rid", equal, " LIMIT 2");
   }
 
-  /** @throws Problem with an entry for each invalid cell */
-  write(given: readonly Cell[]): "created" | "updated" | "unchanged" {
+  /** The records that the file moves to other positions. */
+  moved(table: Table): (readonly [Resource, number])[] {
+    if (!hasPosition(this.resource) || !this.#names.includes("position")) return [];
+    const moved: (readonly [Resource, number])[] = [];
+    for (const { cells: given } of table.rows()) {
+      try {
+        const cells = this.#cellsOf(given);
+        const rid = this.#find(cells);
+        if (rid !== undefined && "position" in this.#bodyOf(cells, rid)) moved.push([this.resource, rid]);
+      } catch (error) {
+        // `write` reports it.
+        if (!(error instanceof Problem)) throw error;
+      }
+    }
+    return moved;
+  }
+
+  #cellsOf(given: readonly Cell[]): Map<string, Cell> {
     const cells = new Map<string, Cell>();
     for (const [i, { field }] of this.#columns.entries())
       if (field !== null) cells.set(field, given[i] ?? null);
+    return cells;
+  }
+
+  /** @throws Problem with an entry for each invalid cell */
+  write(given: readonly Cell[]): "created" | "updated" | "unchanged" {
+    const cells = this.#cellsOf(given);
     const path = partsOf(String(cells.get(PATH) ?? ""));
     const label = path.at(-1);
     const parent = path.length > 1 ? this.paths.make(path.slice(0, -1)) : null;
@@ -237,7 +263,14 @@ class RowImporter {
         body[name] = field.to === "location" && typeof value === "string" ? this.#locationOf(value) : value;
     }
     if (errors.size > 0) throw fieldProblem(errors);
-    return body;
+    return this.#withPosition(body, cells);
+  }
+
+  /** With the position, also if it stays the same: a record loses it in a new location. */
+  #withPosition(body: { [name: string]: Json }, cells: ReadonlyMap<string, Cell>) {
+    const position = cells.get("position");
+    const moves = "location" in body && position !== undefined && hasPosition(this.resource);
+    return moves ? { ...body, position: String(position ?? "") } : body;
   }
 
   /** The id of the location of a path; any other text as it is, because labels may contain slashes too. */

@@ -33,7 +33,12 @@ function shortCode(statements: Statements, tables: readonly string[], id: string
 /** Spans that name where a record is, from the outermost. */
 function placesOf({ fields }: RoutedResource): string[] {
   if (fields.location?.to === "location")
-    return ["location__equipment__name", "location__parent__label", "location__label"];
+    return [
+      "location__equipment__name",
+      "location__parent__label",
+      "location__label",
+      ...("position" in fields ? ["position"] : []),
+    ];
   if ("parent" in fields && "equipment" in fields) return ["place__name", "equipment__name", "parent__label"];
   return "place" in fields ? ["place__name"] : [];
 }

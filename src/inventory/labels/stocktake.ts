@@ -11,6 +11,7 @@ import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { microsecondsOf } from "../../platform/clock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { hasPosition } from "../resources/position.ts";
 import { judgeReport, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { scan, type ScannedRecord } from "./scan.ts";
 import { Problem } from "../../problem.ts";
@@ -49,6 +50,8 @@ interface Item {
   name: string;
   barcode: string | null;
   at: { id: string; name: string | null } | null;
+  /** In the grid of the location. */
+  position: string;
   /** Row number of the recorded location. */
   location: number | null;
 }
@@ -134,7 +137,8 @@ function itemsOf(store: Store, resource: RoutedResource, rids: readonly number[]
   const field = LOCATION_FIELDS.get(resource.name);
   const spans = field === undefined ? [] : [field, `${field}__label`];
   const barcode = "barcode" in resource.fields ? ["barcode"] : [];
-  const fields = ["id", resource.key, ...barcode, ...spans];
+  const position = hasPosition(resource) ? ["position"] : [];
+  const fields = ["id", resource.key, ...barcode, ...position, ...spans];
   const locations = locationsOf(store, resource, rids);
   return store.reader.values(resource, fields, actor, rids).map((record, i) => {
     const at = field === undefined ? null : record[field];
@@ -146,6 +150,7 @@ function itemsOf(store: Store, resource: RoutedResource, rids: readonly number[]
       name: String(record[resource.key]),
       barcode: record.barcode ? String(record.barcode) : null,
       at: at === null ? null : { id: String(at), name: (record[`${field}__label`] as string | null) ?? null },
+      position: String(record.position ?? ""),
       location: locations.get(rids[i]) ?? null,
     };
   });
@@ -232,8 +237,8 @@ function reportOf(
   { tree, root, expected, scanned, places }: Comparison,
   done?: { misplaced(item: Item, place: Item): string; missing(item: Item): string },
 ): Report {
-  const line = ({ segment, id, name, barcode, at }: Item, more: ReportLine = {}): ReportLine =>
-    Object.assign({ segment, id, name, barcode, at }, more);
+  const line = ({ segment, id, name, barcode, at, position }: Item, more: ReportLine = {}): ReportLine =>
+    Object.assign({ segment, id, name, barcode, at }, position === "" ? {} : { position }, more);
   // The last scan of an item counts.
   const last = new Map(scanned.map((each) => [each.item ? keyOf(each.item) : each.code, each]));
   const linesOf = (

@@ -53,6 +53,8 @@ export interface Field {
   signedIn?: true;
   /** No two records that the same caller may view may have the same value. */
   unique?: boolean;
+  /** Whether its values are valid depends on other records, or theirs on it. */
+  dependent?: true;
   /** Reference: name of the resource it points to. */
   to?: string;
   /** Reference: what the record must have besides, by field. */

@@ -62,6 +62,12 @@ export interface Resource {
     given: ReadonlySet<string>,
     previous: Readonly<Record<string, Stored>> | undefined,
   ) => Record<string, string>;
+  /** Rules that depend on other records. `previous`: undefined for a new or restored record. Returns errors by field. */
+  check?: (
+    record: Readonly<Record<string, Stored>>,
+    previous: Readonly<Record<string, Stored>> | undefined,
+    context: ReadContext,
+  ) => Record<string, string>;
   /** How one value is shown to one caller, in answers and in the history. */
   printValue?(name: string, value: Json, context: ReadContext): Json;
 }

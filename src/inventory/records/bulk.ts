@@ -7,6 +7,7 @@ import { LIMITS } from "../model/limits.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { Problem, PROBLEMS } from "../../problem.ts";
+import { hasPosition } from "../resources/position.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 
@@ -33,7 +34,7 @@ export class Bulk {
   /** @throws Problem with a verdict on every record that is refused */
   update(resource: Resource, changes: readonly BulkChange[], mode: WriteMode, actor: Actor): number[] {
     const named = new Set<Json>();
-    const { done, refusals } = each(changes, ({ id, body, tests }) => {
+    const write = ({ id, body, tests }: BulkChange): number => {
       const parsed = KINDS[resource.fields.id.kind as "uuid"].parse(id) ?? id;
       if (named.has(parsed))
         throw invalidField("id", `${shownName(id)} occurs more than once. Name each record once.`);
@@ -43,9 +44,21 @@ export class Bulk {
       // A record that was only tested is not written.
       if (Object.keys(body).length > 0) this.writer.update(resource, rid, body, mode, actor);
       return rid;
+    };
+    return this.writer.rearrange(this.#moved(resource, changes, actor), () => {
+      const { done, refusals } = each(changes, write);
+      if (refusals.length > 0) throw refusal(refusals, (i) => changes[i].id);
+      return done;
     });
-    if (refusals.length > 0) throw refusal(refusals, (i) => changes[i].id);
-    return done;
+  }
+
+  /** The records that change their positions, which they may exchange. */
+  #moved(resource: Resource, changes: readonly BulkChange[], actor: Actor): (readonly [Resource, number])[] {
+    if (!hasPosition(resource) || changes.length > LIMITS.records.max) return [];
+    return changes
+      .filter(({ body }) => "position" in body)
+      .flatMap(({ id }) => this.reader.find(resource, id, ALIVE, actor) ?? [])
+      .map((rid) => [resource, rid] as const);
   }
 
   /** Returns the deleted ids. @throws Problem with a verdict on every record that is refused */
@@ -111,13 +124,16 @@ interface Refusal {
 }
 
 /** Does `work` for every item, and collects refusals until there are too many to describe. @throws Problem too_large */
-function each<T>(items: readonly T[], work: (item: T) => number): { done: number[]; refusals: Refusal[] } {
+export function each<T>(
+  items: readonly T[],
+  work: (item: T, i: number) => number,
+): { done: number[]; refusals: Refusal[] } {
   if (items.length > LIMITS.records.max) throw new Problem("too_large", exceeded(LIMITS.records));
   const refusals: Refusal[] = [];
   const done: number[] = [];
   for (const [index, item] of items.entries()) {
     try {
-      done.push(work(item));
+      done.push(work(item, index));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refusals.push({ index, problem: error });

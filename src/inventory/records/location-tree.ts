@@ -1,23 +1,15 @@
-import { type Actor, visible } from "../model/access.ts";
-import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
+import type { Actor } from "../model/access.ts";
+import { ALIVE, and, compare, or } from "../model/condition.ts";
 import { LIMITS } from "../model/limits.ts";
 import { FIRST_PAGE, type Listing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
+import { columnOf, type Resources, targetOf } from "../model/resource.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { countReferring, fieldsReferringTo, type ReferringField } from "./references.ts";
+import { StorageSpace, type Usage, usageOf } from "./storage-space.ts";
+import { INSIDE, outermost, type WayInto, waysInto } from "./tree-fields.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
-
-/**
- * The fields by which a record is inside another; the first that is set decides. Everything else that refers to one of
- * these is its contents.
- */
-const INSIDE: Readonly<Record<string, readonly string[]>> = {
-  place: [],
-  equipment: ["place"],
-  location: ["parent", "equipment", "place"],
-};
 
 /** Steps up to the outermost record: locations, a piece of equipment and a place. */
 const MAX_HEIGHT = LIMITS.depth.max + 2;
@@ -33,15 +25,13 @@ export interface TreeNode {
 export interface Level {
   segment: string;
   total: number;
-  results: (TreeNode & { inside: number; contents: number })[];
+  results: (TreeNode & { inside: number; contents: number; space: Usage | null })[];
 }
 
 interface Place {
   resource: RoutedResource;
   rid: number;
 }
-
-type Referrer = ReferringField & { condition?: Condition };
 
 /** The tree of places, equipment in them, and locations in either and in each other. */
 export class LocationTree {
@@ -89,11 +79,12 @@ export class LocationTree {
 
   /** The records inside one, or in none (`undefined`), list by list; one page of each list. */
   inside(of: Place | undefined, page: number, size: number, actor: Actor): Level[] {
+    const viewer = { resources: this.resources, actor };
     return [...this.levels.values()].flatMap((resource): Level[] => {
       const conditions =
         of === undefined
-          ? [this.#outside(resource, INSIDE[resource.name].length, actor)]
-          : this.#waysInto(of.resource, actor)
+          ? [outermost(viewer, resource, INSIDE[resource.name].length)]
+          : waysInto(viewer, of.resource)
               .filter((referrer) => referrer.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
@@ -102,40 +93,21 @@ export class LocationTree {
       const { total } = this.reader.list(resource, listing, actor);
       const isPast = (page - 1) * size >= total;
       const rids = isPast ? [] : this.reader.list(resource, { ...listing, page }, actor).rids;
-      const inside = this.#sum(this.#waysInto(resource, actor), rids, actor);
+      const inside = this.#sum(waysInto(viewer, resource), rids, actor);
       const contents = this.#sum(this.#contents.get(resource.name)!, rids, actor);
+      const spaces = new StorageSpace(this.statements, viewer).spaces(resource, rids);
       const results = this.#nodes(resource, rids, actor).map((node, i) =>
-        Object.assign(node, { inside: inside.get(rids[i]) ?? 0, contents: contents.get(rids[i]) ?? 0 }),
+        Object.assign(node, {
+          inside: inside.get(rids[i]) ?? 0,
+          contents: contents.get(rids[i]) ?? 0,
+          space: usageOf(spaces.get(rids[i])!),
+        }),
       );
       return total === 0 ? [] : [{ segment: resource.segment, total, results }];
     });
   }
 
-  /** The condition that none of the first `count` fields leads to a record that the actor may view. */
-  #outside(resource: Resource, count: number, actor: Actor): Condition {
-    const fields = INSIDE[resource.name].slice(0, count);
-    return and(
-      ...fields.map((field) => {
-        // If every target is visible, the row itself is enough.
-        const all = visible(targetOf(this.resources, resource.fields[field]), actor);
-        const open = all.kind === "constant" && all.value;
-        return compare([field, open ? "rid" : "id"], "==", null);
-      }),
-    );
-  }
-
-  /** The fields by which records are inside those of one list, with the condition that no earlier field decides. */
-  #waysInto(to: Resource, actor: Actor) {
-    return [...this.levels.values()].flatMap((resource) =>
-      INSIDE[resource.name].flatMap((field, i) =>
-        targetOf(this.resources, resource.fields[field]).name === to.name
-          ? [{ resource, field, condition: this.#outside(resource, i, actor) }]
-          : [],
-      ),
-    );
-  }
-
-  #sum(referrers: readonly Referrer[], rids: readonly number[], actor: Actor): Map<number, number> {
+  #sum(referrers: readonly WayInto[], rids: readonly number[], actor: Actor): Map<number, number> {
     const viewer = { resources: this.resources, actor };
     const sums = new Map<number, number>();
     for (const referrer of referrers)

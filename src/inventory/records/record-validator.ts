@@ -57,6 +57,8 @@ export class RecordValidator {
         errors.set(name, [`${resource.name} with this ${name} already exists.`]);
       this.#checkNesting(resource, record, draft, errors);
     }
+    // Rules that depend on other records are about a record that is valid in itself.
+    if (errors.size === 0) this.#checkOthers(resource, record, before, actor, errors);
     if (errors.size > 0) throw fieldProblem(errors);
     return record;
   }
@@ -75,6 +77,7 @@ export class RecordValidator {
     if (this.#takenNames(resource, record, rid, actor).length > 0)
       throw new Problem("conflict", "Another record now has the former name of this record.");
     this.#checkNesting(resource, record, { rid, before: undefined }, errors);
+    this.#checkOthers(resource, record, undefined, actor, errors);
     if (errors.size > 0) throw fieldProblem(errors);
   }
 
@@ -164,6 +167,18 @@ export class RecordValidator {
       const { text, args } = selectVisible({ resources: this.resources, actor }, resource, "1", others);
       return this.exists(text, ...args) ? name : [];
     });
+  }
+
+  #checkOthers(
+    resource: Resource,
+    record: StoredRecord,
+    before: StoredRecord | undefined,
+    actor: Actor,
+    errors: Errors,
+  ): void {
+    const context = { query: this.statements, resources: this.resources, actor };
+    for (const [name, error] of Object.entries(resource.check?.(record, before, context) ?? {}))
+      errors.set(name, [error]);
   }
 
   /** A record is not inside itself, however many steps away, and not inside too many others. */

@@ -8,6 +8,7 @@ import { clause, compile, join, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+import { hasPosition } from "../resources/position.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
@@ -168,6 +169,48 @@ export class RecordWriter {
     return found;
   }
 
+  /** Runs work that moves records among slots in any order: until it ends, the slots of these records are free. */
+  rearrange<T>(moved: readonly (readonly [Resource, number])[], work: () => T): T {
+    const stored = Map.groupBy(
+      moved.filter(([resource]) => hasPosition(resource)),
+      ([resource]) => resource,
+    );
+    const rids = [...stored].map(
+      ([resource, rows]) => [resource, JSON.stringify(rows.map(([, rid]) => rid))] as const,
+    );
+    for (const [{ name }, list] of rids)
+      this.statements.run({
+        text: "DELETE FROM slot WHERE object_kind = ? AND object_rid IN (SELECT value FROM json_each(?))",
+        args: [name, list],
+      });
+    const value = work();
+    for (const [resource, list] of rids) this.#occupy(resource, list);
+    return value;
+  }
+
+  /** Puts records back into their slots that have not moved. */
+  #occupy({ name, table }: Resource, rids: string): void {
+    const taken = this.statements.get({
+      text:
+        `SELECT t.id AS id, t.position AS position FROM ${table} AS t JOIN slot AS s ON s.location = t.location` +
+        " AND s.position = t.position WHERE t.deleted = 0 AND t.rid IN (SELECT value FROM json_each(?2))" +
+        " AND NOT (s.object_kind = ?1 AND s.object_rid = t.rid) LIMIT 1",
+      args: [name, rids],
+    });
+    if (taken)
+      throw new Problem(
+        "conflict",
+        `${name} ${taken.id} and another record would both be in ${taken.position}.`,
+      );
+    this.statements.run({
+      text:
+        `INSERT INTO slot SELECT location, position, ?1, rid FROM ${table} WHERE rid IN (SELECT value FROM json_each(?2))` +
+        " AND position <> '' AND location IS NOT NULL AND deleted = 0" +
+        " AND rid NOT IN (SELECT object_rid FROM slot WHERE object_kind = ?1)",
+      args: [name, rids],
+    });
+  }
+
   allows(resource: Resource, rid: number, right: Right, actor: Actor): boolean {
     if (isSubResource(resource))
       return this.contextOf(resource, this.current(resource, rid), actor).allows("change");
@@ -281,9 +324,12 @@ function constrained(work: () => unknown): void {
   } catch (error) {
     const code = String((error as { code?: string }).code);
     if (!code.startsWith("SQLITE_CONSTRAINT")) throw error;
-    const text = code.endsWith("UNIQUE")
-      ? "Another record now has the former name of this record."
-      : "A record that it refers to no longer exists, or others refer to it.";
+    const isSlot = /slot\.position/.test((error as Error).message);
+    const text = isSlot
+      ? "Another record is now in the position of this record."
+      : code.endsWith("UNIQUE")
+        ? "Another record now has the former name of this record."
+        : "A record that it refers to no longer exists, or others refer to it.";
     throw new Problem("conflict", text, { cause: error });
   }
 }

@@ -26,8 +26,12 @@ export class Undo {
   undo(row: number, force: boolean, actor: Actor): void {
     const all = this.history.changes(row);
     if (this.updates.revert(all, actor)) return;
-    const byRecord = Map.groupBy(all, ({ resource, rid }) => `${resource.name} ${rid}`);
-    const records = [...byRecord.values()];
+    const records = [...Map.groupBy(all, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
+    const moved = records.map(([{ resource, rid }]) => [resource, rid] as const);
+    this.writer.rearrange(moved, () => this.#undoRecords(records, row, force, actor));
+  }
+
+  #undoRecords(records: readonly Change[][], row: number, force: boolean, actor: Actor): void {
     const refusals = new Map<number, Problem>();
     const attempt = (index: number, work: () => void): void => {
       try {

@@ -1,6 +1,7 @@
 import { number, prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
+import { checkPosition, positionField, positionRules } from "./position.ts";
 
 export const consumable = ownedResource({
   name: "consumable",
@@ -19,10 +20,13 @@ export const consumable = ownedResource({
     location: reference("location", "Storage location."),
     amount: number("Amount, in the given unit."),
     unit: reference("term", "Unit of the amount: a term of a category of units."),
+    position: positionField(),
   },
-  rules(record) {
+  rules(record, given, previous) {
+    positionRules(record, given, previous);
     return record.amount !== null && Number(record.amount) < 0
       ? { amount: "Ensure this value is greater than or equal to 0." }
       : {};
   },
+  check: checkPosition("consumable"),
 });

@@ -1,5 +1,12 @@
-import { prose, reference, text } from "../model/field.ts";
-import { ownedResource } from "../model/resource.ts";
+import { type Field, integer, prose, reference, text } from "../model/field.ts";
+import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, slotOf } from "../model/grid.ts";
+import { ownedResource, type Resource } from "../model/resource.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+
+const MAX_CAPACITY = 1_000_000;
+
+const count = (doc: string, options: Partial<Field> = {}): Field =>
+  integer(doc, { shown: "extra", nullable: true, initial: null, ...options });
 
 export const location = ownedResource({
   name: "location",
@@ -24,5 +31,61 @@ export const location = ownedResource({
     description: prose("Purpose.", { shown: "extra", trigrams: "description" }),
     barcode: text("Barcode.", { shown: "extra" }),
     parent: reference("location", "The enclosing location.", { shown: "extra" }),
+    grid_rows: count(`Rows of slots, such as 9 of a 9 × 9 box; at most ${MAX_SIDE}.`, { dependent: true }),
+    grid_columns: count(`Columns of slots; at most ${MAX_SIDE}.`, { dependent: true }),
+    numbering: text("Name of the first slot: A1 if rows have letters, 1 if slots are counted row by row.", {
+      shown: "extra",
+      choices: NUMBERINGS,
+      initial: "A1",
+      blank: false,
+      dependent: true,
+    }),
+    capacity: count("Items that fit in; of a location with a grid, its number of slots."),
   },
+  rules(record, given, previous) {
+    const errors: Record<string, string> = {};
+    const limits = { grid_rows: MAX_SIDE, grid_columns: MAX_SIDE, capacity: MAX_CAPACITY };
+    for (const [name, most] of Object.entries(limits))
+      if (record[name] !== null && !(Number(record[name]) >= 1 && Number(record[name]) <= most))
+        errors[name] = `Expected a whole number from 1 to ${most.toLocaleString("en")}, or null.`;
+    const missing = ["grid_rows", "grid_columns"].filter((name) => record[name] === null);
+    if (missing.length === 1) errors[missing[0]] = "A grid needs both rows and columns.";
+    const grid = gridIn(record);
+    if (!grid || Object.keys(errors).length > 0) return errors;
+    const slots = slotCount(grid);
+    const capacity = record.capacity ?? slots;
+    if (given.has("capacity") && capacity !== slots && capacity !== previous?.capacity)
+      errors.capacity = `A grid of ${grid.rows} × ${grid.columns} has ${slots} slots. Leave the capacity empty, or give ${slots}.`;
+    record.capacity = slots;
+    return errors;
+  },
+  check: checkGrid,
 });
+
+function gridIn({ grid_rows: rows, grid_columns: columns, numbering }: StoredRecord): Grid | undefined {
+  if (rows === null || columns === null) return undefined;
+  return { rows: Number(rows), columns: Number(columns), numbering: numbering as Numbering };
+}
+
+/** Occupied positions that an error names. */
+const NAMED = 3;
+
+/** Checks that a changed grid still has every occupied position. */
+const GRID_FIELDS = ["grid_rows", "grid_columns", "numbering"];
+
+function checkGrid(...[record, previous, { query }]: Parameters<NonNullable<Resource["check"]>>) {
+  const changed = GRID_FIELDS.filter((name) => previous?.[name] !== record[name]);
+  if (changed.length === 0 || Number(record.rid ?? -1) < 0) return {};
+  const grid = gridIn(record);
+  const text = "SELECT position FROM slot WHERE location = ? ORDER BY length(position), position";
+  const lost = query
+    .all({ text, args: [record.rid] })
+    .map(({ position }) => String(position))
+    .filter((position) => !grid || slotOf(grid, position) === undefined);
+  if (lost.length === 0) return {};
+  const more = lost.length > NAMED ? ` and ${lost.length - NAMED} more` : "";
+  const named = `${lost.slice(0, NAMED).join(", ")}${more}`;
+  return {
+    [changed[0]]: `The new grid lacks positions that are occupied: ${named}. Move these items first.`,
+  };
+}

@@ -1,6 +1,7 @@
 import { prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
+import { checkPosition, positionField, positionRules } from "./position.ts";
 
 export const specimen = ownedResource({
   name: "specimen",
@@ -17,5 +18,8 @@ export const specimen = ownedResource({
     status: text("Status, such as ALIVE or FROZEN.", { pattern: CONSTANT }),
     barcode: text("Barcode."),
     location: reference("location", "Storage location."),
+    position: positionField(),
   },
+  rules: positionRules,
+  check: checkPosition("specimen"),
 });

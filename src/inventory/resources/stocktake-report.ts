@@ -23,6 +23,8 @@ export interface ReportLine {
   barcode?: string | null;
   /** Where it is recorded. */
   at?: NamedLocation | null;
+  /** Position recorded there. */
+  position?: string;
   /** Whether that is inside the counted location, of a misplaced item. */
   expected?: boolean;
   /** Where it was scanned, of a misplaced item. */

@@ -1,0 +1,224 @@
+import { Type } from "typebox";
+import { exampleId } from "../model/example.ts";
+import { ALIVE, and, compare } from "../model/condition.ts";
+import { positionsOf } from "../model/grid.ts";
+import { FIRST_PAGE } from "../model/listing.ts";
+import { nounsOf } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
+import { fillSlots, spacesIn } from "../records/fill-slots.ts";
+import { freeSlots, usageOf } from "../records/storage-space.ts";
+import { IN_TREE } from "../records/tree-fields.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { gridOf, hasPosition } from "../resources/position.ts";
+import { writeBatch } from "./batch.ts";
+import { type Call, findRecord, respondJson } from "./call.ts";
+import { isLarge } from "./heavy-request.ts";
+import { type Api } from "./operation-plugin.ts";
+import { BOOLEAN, closed, content, COUNT, TEXT } from "./schema.ts";
+
+const MAX_SLOTS = 1000;
+const DEFAULT_SLOTS = 100;
+const MAX_RECORDS = 10_000;
+
+const LOCATION = DECLARED.get("location") as RoutedResource;
+/** Lists of what is stored in slots. */
+const STORED = RESOURCES.filter(hasPosition);
+
+const USAGE = {
+  capacity: COUNT,
+  used: Type.Integer({
+    description: "Slots or places in use, also by records that the caller may not view.",
+  }),
+  free: COUNT,
+};
+export const SPACE = nullable(
+  Type.Object(USAGE, { description: "Null if no location in it has a grid or a capacity." }),
+);
+
+const PLACE = Type.Object({ id: TEXT, label: TEXT });
+const POSITION = Type.String({ description: "Empty in a location without a grid." });
+const SLOT = Type.Object({ location: PLACE, position: POSITION });
+const FREE = Type.Object(
+  {
+    ...USAGE,
+    next: nullable(SLOT),
+    locations: Type.Array(Type.Object({ ...USAGE, id: TEXT, label: TEXT, path: Type.Array(TEXT) }), {
+      description: `Locations with free slots, in the order of the tree, at most ${MAX_SLOTS}.`,
+    }),
+    slots: Type.Array(SLOT, { description: "The first free slots, in the order in which they are filled." }),
+  },
+  { $id: "FreeSlots" },
+);
+
+const STORED_RECORD = Type.Object({
+  segment: TEXT,
+  id: TEXT,
+  name: TEXT,
+  model_type: TEXT,
+  status: TEXT,
+  barcode: TEXT,
+  position: TEXT,
+  version: COUNT,
+  change: Type.Boolean({ description: "Whether the caller may change the record." }),
+});
+type StoredRecord = Type.Static<typeof STORED_RECORD>;
+const SLOTS = Type.Object(
+  {
+    id: TEXT,
+    label: TEXT,
+    grid_rows: nullable(COUNT),
+    grid_columns: nullable(COUNT),
+    space: SPACE,
+    next: nullable(Type.String({ description: "The first free position." })),
+    slots: Type.Array(
+      Type.Object({
+        position: TEXT,
+        free: BOOLEAN,
+        record: nullable(STORED_RECORD),
+      }),
+      {
+        description:
+          "All slots, row by row. The record of an occupied slot is null if the caller may not view it.",
+      },
+    ),
+    others: Type.Array(STORED_RECORD, {
+      description: `Records in the location without a position, at most ${MAX_SLOTS}.`,
+    }),
+  },
+  { $id: "Slots" },
+);
+export type Slots = Type.Static<typeof SLOTS>;
+
+const FILL = closed({
+  records: Type.Array(TEXT, {
+    minItems: 1,
+    maxItems: MAX_RECORDS,
+    description: `Ids of records of ${STORED.map(({ segment }) => segment).join(" and ")}.`,
+    examples: [[exampleId(STORED[0])]],
+  }),
+  start: Type.Optional(Type.String({ description: "First position to use, in a location with a grid." })),
+  positions: Type.Optional(
+    Type.Array(TEXT, {
+      description:
+        "Position of each record, in a location with a grid. Records may exchange their positions.",
+    }),
+  ),
+});
+const FILLED = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object({ segment: TEXT, id: TEXT, name: TEXT, location: PLACE, position: POSITION }),
+    ),
+  },
+  { $id: "FilledSlots" },
+);
+
+/** Slots of locations: what is in them, which are free, and moving records into them. */
+export function addSlots(api: Api): void {
+  api.add("GET", [LOCATION, ":id/slots/"], {
+    summary: "Get the slots of a location",
+    description: "What is in each slot of its grid. Deeper locations are left out.",
+    returns: content(SLOTS),
+    heavy: ({ call }) => isLarge(call, "slot"),
+    run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
+  });
+  for (const resource of RESOURCES.filter(({ name }) => IN_TREE.includes(name))) {
+    const { one } = nounsOf(resource);
+    api.add("GET", [resource, ":id/free_slots/"], {
+      summary: `Get the free slots in ${one}`,
+      description:
+        "In all locations inside it that the caller may view, at any depth. Slots of records that the caller may not view are occupied.",
+      query: Type.Object({
+        count: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: MAX_SLOTS,
+            description: `Maximum number of slots to list; ${DEFAULT_SLOTS} by default.`,
+          }),
+        ),
+      }),
+      returns: content(FREE),
+      heavy: ({ call }) => isLarge(call, "location"),
+      run({ call, params, query: { count = DEFAULT_SLOTS } }) {
+        const target = { resource, rid: findRecord(call, resource, params.id) };
+        const spaces = spacesIn(call.store, target, call.actor);
+        const locations = spaces.filter(({ free }) => free > 0).slice(0, MAX_SLOTS);
+        const slots = freeSlots(spaces, Math.max(count, 1));
+        return respondJson({
+          ...(usageOf(spaces) ?? { capacity: 0, used: 0, free: 0 }),
+          next: slots[0] ?? null,
+          locations: locations.map(({ id, label, path, capacity, used, free }) => ({
+            id,
+            label,
+            path,
+            capacity,
+            used,
+            free,
+          })),
+          slots: slots.slice(0, count),
+        });
+      },
+    });
+    api.add("POST", [resource, ":id/free_slots/"], {
+      summary: `Move records into ${one}`,
+      description:
+        "Fills free slots in order, in the location and those inside it. All records are moved or none, in one batch.",
+      accepts: ["dryRun", "several"],
+      body: FILL,
+      returns: content(FILLED),
+      heavy: ({ call, body }) => body.records.length > 100 || isLarge(call, "location"),
+      run: ({ call, params, body: { records, ...options } }) =>
+        writeBatch(call, {
+          kind: "bulk_update",
+          work(writer) {
+            const target = { resource, rid: findRecord(call, resource, params.id) };
+            return fillSlots(call.store, writer, target, records, { ...options, actor: call.actor });
+          },
+          respond: (results) => respondJson({ results }),
+        }),
+    });
+  }
+}
+
+function slotsOf(call: Call, id: string): Slots {
+  const { store, actor } = call;
+  const rid = findRecord(call, LOCATION, id);
+  const [location] = store.reader.values(LOCATION, ["id", "label"], actor, [rid]);
+  const space = spacesIn(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
+  const grid = gridOf(store.statements, rid);
+  const records = STORED.flatMap((resource) => storedIn(call, resource, rid));
+  const placed = new Map(records.map((record) => [record.position, record]));
+  const free = new Set(space?.positions);
+  return {
+    id: String(location.id),
+    label: String(location.label),
+    grid_rows: grid?.rows ?? null,
+    grid_columns: grid?.columns ?? null,
+    space: space ? usageOf([space]) : null,
+    next: (grid && space?.positions[0]) ?? null,
+    slots: (grid ? positionsOf(grid) : []).map((position) => ({
+      position,
+      free: free.has(position),
+      record: placed.get(position) ?? null,
+    })),
+    others: records.filter(({ position }) => position === "").slice(0, MAX_SLOTS),
+  };
+}
+
+const SHOWN = ["id", "name", "model_type", "status", "barcode", "position", "version"];
+
+/** The records of one list that are stored in the location and that the caller may view. */
+function storedIn({ store, actor }: Call, resource: RoutedResource, location: number): StoredRecord[] {
+  const listing = {
+    ...FIRST_PAGE,
+    condition: and(ALIVE, compare(["location", "rid"], "==", location)),
+    order: [{ path: [resource.key], descending: false }],
+    size: "max" as const,
+  };
+  const { rids } = store.reader.list(resource, listing, actor);
+  const rights = store.reader.rights(resource, actor, rids);
+  return store.reader.values(resource, SHOWN, actor, rids).map((values, i) => {
+    const change = rights.get(rids[i])?.change === true;
+    return Object.assign(values, { segment: resource.segment, change }) as StoredRecord;
+  });
+}

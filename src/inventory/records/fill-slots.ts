@@ -1,0 +1,126 @@
+import type { Actor } from "../model/access.ts";
+import { ALIVE } from "../model/condition.ts";
+import { shownName } from "../model/field.ts";
+import { rangeOf, slotOf } from "../model/grid.ts";
+import { invalidField } from "../model/parse-body.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import { gridOf, hasPosition } from "../resources/position.ts";
+import { each, refusal } from "./bulk.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import { freeSlots, type Slot, type Space, StorageSpace } from "./storage-space.ts";
+import type { Store } from "./store.ts";
+
+/** A record of the tree whose free slots are filled. */
+export interface Target {
+  resource: RoutedResource;
+  rid: number;
+}
+
+export interface Moved extends Slot {
+  segment: string;
+  id: string;
+  name: string;
+}
+
+interface Item {
+  resource: RoutedResource;
+  rid: number;
+  id: string;
+}
+
+/** The first free position to use, or the position of each record. */
+interface Options {
+  start?: string | undefined;
+  positions?: readonly string[] | undefined;
+}
+
+/** The spaces in a record of the tree, at any depth. */
+export const spacesIn = (store: Store, { resource, rid }: Target, actor: Actor): Space[] =>
+  new StorageSpace(store.statements, { resources: store.resources, actor }).spaces(resource, [rid]).get(rid)!;
+
+/**
+ * Moves records into the free slots of a location, or of the locations in a piece of equipment or a place, in order.
+ * Their own slots are free for that. All are moved or none.
+ * @throws Problem with a verdict on every record that is refused
+ */
+export function fillSlots(
+  store: Store,
+  writer: RecordWriter,
+  target: Target,
+  records: readonly string[],
+  { actor, ...options }: Options & { actor: Actor },
+): Moved[] {
+  const items = records.map((id, i) => findItem(store, id, i, actor));
+  if (new Set(items.map(({ id }) => id)).size < items.length)
+    throw invalidField("records", "A record occurs more than once. Name each record once.");
+  return writer.rearrange(
+    items.map(({ resource, rid }) => [resource, rid] as const),
+    () => {
+      const slots = slotsFor(store, target, items.length, { ...options, actor });
+      const { refusals } = each(items, ({ resource, rid }, i) => {
+        const { location, position } = slots[i];
+        writer.update(resource, rid, { location: location.id, position }, "merge", actor);
+        return rid;
+      });
+      if (refusals.length > 0) throw refusal(refusals, (i) => items[i].id);
+      return items.map(({ resource, rid, id }, i) => {
+        const [values] = store.reader.values(resource, [resource.key], actor, [rid]);
+        const { location, position } = slots[i];
+        return { segment: resource.segment, id, name: String(values[resource.key]), location, position };
+      });
+    },
+  );
+}
+
+function findItem({ reader, resources }: Store, id: string, i: number, actor: Actor): Item {
+  for (const resource of resources.values()) {
+    if (!hasPosition(resource)) continue;
+    const rid = reader.find(resource, id, ALIVE, actor);
+    if (rid !== undefined) return { resource: resource as RoutedResource, rid, id: id.trim().toLowerCase() };
+  }
+  const lists = [...resources.values()].filter(hasPosition).map(({ segment }) => segment);
+  throw invalidField(
+    "records",
+    `[${i}]: ${shownName(id)} is not the id of a record of ${lists.join(" or ")}.`,
+  );
+}
+
+/** As many slots. @throws Problem invalid_request */
+function slotsFor(
+  store: Store,
+  target: Target,
+  count: number,
+  { start, positions, actor }: Options & { actor: Actor },
+): Slot[] {
+  const spaces = spacesIn(store, target, actor);
+  const grid = target.resource.name === "location" ? gridOf(store.statements, target.rid) : undefined;
+  const name = start === undefined ? "positions" : "start";
+  if ((start ?? positions) !== undefined && !grid)
+    throw invalidField(name, "Only a location with a grid has positions.");
+  const own = spaces.find(({ rid }) => rid === target.rid);
+  if (positions) {
+    if (positions.length !== count)
+      throw invalidField("positions", `Give one position for each of the ${count} records.`);
+    return positions.map((position) => ({ location: { id: own!.id, label: own!.label }, position }));
+  }
+  const from = start === undefined ? 0 : slotOf(grid!, start.toUpperCase());
+  if (from === undefined)
+    throw invalidField(
+      "start",
+      `${shownName(start!)} is not a position of the location. Its positions: ${rangeOf(grid!)}.`,
+    );
+  const usable =
+    start === undefined
+      ? spaces
+      : [{ ...own!, positions: own!.positions.filter((position) => slotOf(grid!, position)! >= from) }];
+  const slots = freeSlots(usable, count);
+  if (slots.length < count) throw invalidField("records", tooFew(count, slots.length, spaces));
+  return slots;
+}
+
+function tooFew(records: number, slots: number, spaces: readonly Space[]): string {
+  if (spaces.length === 0)
+    return "No location there has a grid or a capacity. Give one rows and columns, or a capacity.";
+  const free = slots === 0 ? "no free slot" : slots === 1 ? "one free slot" : `${slots} free slots`;
+  return `${records === 1 ? "One record" : `${records} records`}, but ${free}.`;
+}

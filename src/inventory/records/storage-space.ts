@@ -1,0 +1,188 @@
+import { ALIVE, and } from "../model/condition.ts";
+import { type Grid, type Numbering, positionsOf } from "../model/grid.ts";
+import type { Row } from "../model/operator.ts";
+import { selectVisible } from "../model/plan.ts";
+import { columnOf, type Resource, type Viewer } from "../model/resource.ts";
+import { hasPosition } from "../resources/position.ts";
+import type { Statements } from "./statements.ts";
+import { type WayInto, waysInto } from "./tree-fields.ts";
+
+/** How many items fit into a record of the tree and are in it, also such as the caller may not view. */
+export interface Usage {
+  capacity: number;
+  used: number;
+  free: number;
+}
+
+/** A location with a grid or a capacity. */
+export interface Space extends Usage {
+  rid: number;
+  id: string;
+  label: string;
+  /** Names from the requested record to this location. */
+  path: string[];
+  /** Free positions, in order; of a location without a grid, an empty one for each item that fits in. */
+  positions: string[];
+}
+
+/** A place in a location. */
+export interface Slot {
+  location: Pick<Space, "id" | "label">;
+  /** Empty if the location has no grid. */
+  position: string;
+}
+
+/** A record of the tree, and the requested record that it is inside. */
+interface Node {
+  row: Row;
+  root: number;
+  path: string[];
+}
+
+const COLUMNS = ", t.label, t.grid_rows, t.grid_columns, t.numbering, t.capacity";
+const natural = new Intl.Collator("en", { numeric: true });
+
+const comparePaths = (a: readonly string[], b: readonly string[]): number => {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const order = natural.compare(a[i], b[i]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+};
+
+/** Free and occupied space in the tree of locations, in those that the actor may view. */
+export class StorageSpace {
+  constructor(
+    private readonly statements: Statements,
+    private readonly viewer: Viewer,
+  ) {}
+
+  /** The spaces of these records and inside them, at any depth and in the order of the tree, by record. */
+  spaces(resource: Resource, rids: readonly number[]): Map<number, Space[]> {
+    const found = new Map<number, Space[]>(rids.map((rid) => [rid, []]));
+    const any = "SELECT 1 AS found FROM location WHERE capacity IS NOT NULL AND deleted = 0 LIMIT 1";
+    if (!this.statements.get({ text: any, args: [] })) return found;
+    const nodes = this.#within(resource, rids)
+      .filter(({ row }) => row.capacity !== null)
+      .sort((a, b) => comparePaths(a.path, b.path));
+    for (const [i, space] of this.#measured(nodes).entries()) found.get(nodes[i].root)!.push(space);
+    return found;
+  }
+
+  /** The records and the locations inside them. */
+  #within(resource: Resource, rids: readonly number[]): Node[] {
+    const all: Node[] = [];
+    const seen = new Set<string>();
+    let level = new Map([[resource, this.#read(resource, rids)]]);
+    while (level.size > 0) {
+      const next: typeof level = new Map();
+      for (const [of, nodes] of level) {
+        for (const node of nodes) seen.add(`${of.name} ${String(node.row.rid)}`);
+        if (of.name === "location") all.push(...nodes);
+        for (const way of waysInto(this.viewer, of)) {
+          const inside = this.#inside(way, nodes).filter(
+            ({ row }) => !seen.has(`${way.resource.name} ${String(row.rid)}`),
+          );
+          if (inside.length > 0) next.set(way.resource, [...(next.get(way.resource) ?? []), ...inside]);
+        }
+      }
+      level = next;
+    }
+    return all;
+  }
+
+  #columns = (resource: Resource): string =>
+    `t.rid AS rid, t.id AS id, t.${columnOf(resource, resource.key)} AS name${resource.name === "location" ? COLUMNS : ""}`;
+
+  #read(resource: Resource, rids: readonly number[]): Node[] {
+    const tail = " AND t.rid IN (SELECT value FROM json_each(?))";
+    const { text, args } = selectVisible(this.viewer, resource, this.#columns(resource), ALIVE, tail);
+    const rows = this.statements.all({ text, args: [...args, JSON.stringify(rids)] });
+    return rows.map((row) => ({ row, root: Number(row.rid), path: [String(row.name)] }));
+  }
+
+  #inside({ resource, field, condition }: Required<WayInto>, outer: readonly Node[]): Node[] {
+    const column = `t.${columnOf(resource, field)}`;
+    const { text, args } = selectVisible(
+      this.viewer,
+      resource,
+      `${this.#columns(resource)}, ${column} AS far`,
+      and(ALIVE, condition),
+      ` AND ${column} IN (SELECT value FROM json_each(?))`,
+    );
+    const byRid = new Map(outer.map((node) => [node.row.rid, node]));
+    const rows = this.statements.all({ text, args: [...args, JSON.stringify([...byRid.keys()])] });
+    return rows.map((row) => {
+      const { root, path } = byRid.get(row.far)!;
+      return { row, root, path: [...path, String(row.name)] };
+    });
+  }
+
+  /** The nodes with what is free in them. */
+  #measured(nodes: readonly Node[]): Space[] {
+    const rids = JSON.stringify(nodes.map(({ row }) => row.rid));
+    const occupied = Map.groupBy(
+      this.statements.all({
+        text: "SELECT location, position FROM slot WHERE location IN (SELECT value FROM json_each(?))",
+        args: [rids],
+      }),
+      ({ location }) => location,
+    );
+    const items = this.#items(rids);
+    return nodes.map(({ row, path }) => {
+      const { rid, id, label } = row;
+      const taken = new Set(occupied.get(rid)?.map(({ position }) => String(position)));
+      const capacity = Number(row.capacity);
+      const grid = gridIn(row);
+      const used = grid ? taken.size : (items.get(Number(rid)) ?? 0);
+      const positions = grid
+        ? positionsOf(grid).filter((position) => !taken.has(position))
+        : Array.from({ length: Math.max(0, capacity - used) }, () => "");
+      return {
+        rid: Number(rid),
+        id: String(id),
+        label: String(label),
+        path,
+        capacity,
+        used,
+        free: positions.length,
+        positions,
+      };
+    });
+  }
+
+  /** How many items are in each location, also such as the actor may not view. */
+  #items(locations: string): Map<number, number> {
+    const tables = [...this.viewer.resources.values()].filter(hasPosition).map(({ table }) => table);
+    const each = tables.map(
+      (table) =>
+        `SELECT location FROM ${table} WHERE deleted = 0 AND location IN (SELECT value FROM json_each(?1))`,
+    );
+    const text = `SELECT location, count(*) AS total FROM (${each.join(" UNION ALL ")}) GROUP BY location`;
+    const rows = this.statements.all({ text, args: [locations] });
+    return new Map(rows.map(({ location, total }) => [Number(location), Number(total)]));
+  }
+}
+
+const gridIn = ({ grid_rows: rows, grid_columns: columns, numbering }: Row): Grid | undefined =>
+  rows === null || columns === null
+    ? undefined
+    : { rows: Number(rows), columns: Number(columns), numbering: numbering as Numbering };
+
+/** The space of several locations together. */
+export function usageOf(spaces: readonly Usage[]): Usage | null {
+  if (spaces.length === 0) return null;
+  const sum = (name: keyof Usage) => spaces.reduce((total, space) => total + space[name], 0);
+  return { capacity: sum("capacity"), used: sum("used"), free: sum("free") };
+}
+
+/** The first free slots of the spaces, in order. */
+export function freeSlots(spaces: readonly Space[], most: number): Slot[] {
+  const slots: Slot[] = [];
+  for (const { id, label, positions } of spaces) {
+    if (slots.length === most) break;
+    for (const position of positions.slice(0, most - slots.length))
+      slots.push({ location: { id, label }, position });
+  }
+  return slots;
+}

@@ -1,0 +1,44 @@
+import { visible } from "../model/access.ts";
+import { and, compare, type Condition } from "../model/condition.ts";
+import { type Resource, targetOf, type Viewer } from "../model/resource.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import type { ReferringField } from "./references.ts";
+
+/**
+ * The fields by which a record is inside another; the first that is set decides. Everything else that refers to one of
+ * these is its contents.
+ */
+export const INSIDE: Readonly<Record<string, readonly string[]>> = {
+  place: [],
+  equipment: ["place"],
+  location: ["parent", "equipment", "place"],
+};
+
+/** Names of the resources of the tree. */
+export const IN_TREE: readonly string[] = Object.keys(INSIDE);
+
+/** A field by which records are inside others, where the condition holds. */
+export type WayInto = ReferringField & { condition?: Condition };
+
+/** The condition that none of the first `count` fields leads to a record that the actor may view. */
+export function outermost({ resources, actor }: Viewer, resource: Resource, count: number): Condition {
+  const fields = INSIDE[resource.name].slice(0, count);
+  return and(
+    ...fields.map((field) => {
+      // If every target is visible, the row itself is enough.
+      const all = visible(targetOf(resources, resource.fields[field]), actor);
+      const open = all.kind === "constant" && all.value;
+      return compare([field, open ? "rid" : "id"], "==", null);
+    }),
+  );
+}
+
+/** The fields by which records are inside those of one list, with the condition that no earlier field decides. */
+export const waysInto = (viewer: Viewer, to: Resource): Required<WayInto>[] =>
+  IN_TREE.map((name) => viewer.resources.get(name) as RoutedResource).flatMap((resource) =>
+    INSIDE[resource.name].flatMap((field, i) =>
+      targetOf(viewer.resources, resource.fields[field]).name === to.name
+        ? [{ resource, field, condition: outermost(viewer, resource, i) }]
+        : [],
+    ),
+  );

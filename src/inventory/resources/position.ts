@@ -1,0 +1,91 @@
+import { compare } from "../model/condition.ts";
+import { type Field, shownName, text } from "../model/field.ts";
+import { type Grid, normalPosition, type Numbering, positionsOf, rangeOf, slotOf } from "../model/grid.ts";
+import type { Query } from "../model/operator.ts";
+import { selectVisible } from "../model/plan.ts";
+import type { ReadContext, Resource } from "../model/resource.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+
+/** The position of a record in the grid of its location. The table `slot` keeps it unique there. */
+
+export const positionField = (): Field =>
+  text(
+    "Position in the grid of the location, such as A1; unique there. Cleared when the location changes without it.",
+    {
+      maxLength: 8,
+      dependent: true,
+      pattern: { expression: /^[A-Za-z]{0,2}[ -]?\d{1,5}$/, rule: "a position such as A1 or 17" },
+    },
+  );
+
+/** Whether records are stored in slots. */
+export const hasPosition = ({ fields }: Resource): boolean =>
+  "position" in fields && fields.location?.to === "location";
+
+type Rules = NonNullable<Resource["rules"]>;
+
+/** A record that moves without a new position has none. */
+export const positionRules: Rules = (record, given, previous) => {
+  if (previous && record.location !== previous.location && !given.has("position")) record.position = "";
+  record.position = normalPosition(String(record.position));
+  return {};
+};
+
+/** The grid of a location; undefined if it has none. */
+export function gridOf(query: Query, location: number): Grid | undefined {
+  const text = "SELECT grid_rows AS rows, grid_columns AS columns, numbering FROM location WHERE rid = ?";
+  const row = query.get({ text, args: [location] });
+  if (!row || row.rows === null || row.columns === null) return undefined;
+  return { rows: Number(row.rows), columns: Number(row.columns), numbering: row.numbering as Numbering };
+}
+
+/** Positions that are occupied, also by records that the caller may not view. */
+export const occupiedIn = (query: Query, location: number): Set<string> =>
+  new Set(
+    query
+      .all({ text: "SELECT position FROM slot WHERE location = ?", args: [location] })
+      .map(({ position }) => String(position)),
+  );
+
+/** Checks that the position is in the grid of the location, and free. */
+export const checkPosition =
+  (kind: string): NonNullable<Resource["check"]> =>
+  (record, previous, context) => {
+    const { position, location } = record;
+    const same =
+      previous && ["position", "location", "deleted"].every((name) => previous[name] === record[name]);
+    if (position === "" || same) return {};
+    if (location === null) return { position: "Give a location too, or leave the position empty." };
+    const wrong = positionError(kind, record, previous, context);
+    return wrong === undefined ? {} : { position: wrong };
+  };
+
+function positionError(
+  kind: string,
+  { rid, position, location }: StoredRecord,
+  previous: StoredRecord | undefined,
+  { query, resources, actor }: ReadContext,
+): string | undefined {
+  const at = Number(location);
+  const grid = gridOf(query, at);
+  const is = compare(["rid"], "==", at);
+  const isVisible =
+    query.get(selectVisible({ resources, actor }, resources.get("location")!, "1", is)) !== null;
+  // An earlier position may be restored.
+  if (!isVisible && previous) return "You may not view the location, so you cannot choose a position in it.";
+  if (!grid)
+    return "The location has no grid. Leave the position empty, or give the location rows and columns.";
+  if (slotOf(grid, String(position)) === undefined)
+    return !isVisible
+      ? "The location no longer has this position."
+      : `${shownName(String(position))} is not a position of the location. Its positions: ${rangeOf(grid)}.`;
+  const found = query.get({
+    text: "SELECT object_kind, object_rid FROM slot WHERE location = ? AND position = ?",
+    args: [at, position],
+  });
+  if (!found || (found.object_kind === kind && found.object_rid === rid)) return undefined;
+  if (!isVisible) return `${String(position)} is occupied.`;
+  const occupied = occupiedIn(query, at);
+  const next = positionsOf(grid).find((free) => !occupied.has(free));
+  return `${String(position)} is occupied. ${next === undefined ? "The location is full." : `Next free position: ${next}.`}`;
+}
