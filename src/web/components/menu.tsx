@@ -7,17 +7,18 @@ export function Menu(props: {
   label: string;
   /** Shows the label as text; otherwise only an icon. */
   text?: boolean;
+  small?: boolean;
   icon?: IconName;
   onOpen?: () => void;
   children: ComponentChildren;
 }) {
   const id = useId();
-  const { label, text = false, icon = "ellipsis", onOpen } = props;
+  const { label, text = false, small = false, icon = "ellipsis", onOpen } = props;
   return (
     <>
       <button
         type="button"
-        class={text ? "btn" : "btn btn-quiet btn-small btn-icon"}
+        class={text ? `btn ${small ? "btn-small" : ""}` : "btn btn-quiet btn-small btn-icon"}
         aria-label={label}
         popovertarget={id}
       >

@@ -5,6 +5,7 @@ import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
+import { GROUP_ORDER, GROUPS } from "../score/features.ts";
 
 type FeatureFile = Static<typeof FeatureFileRow>;
 
@@ -21,20 +22,6 @@ const FORMATS = [
   ["bed", "BED"],
   ["interpro", "InterProScan TSV"],
 ] as const;
-const GROUPS = [
-  ["", "By their types"],
-  ["domain", "Domains"],
-  ["ptm", "Modifications"],
-  ["motif", "Known motifs"],
-  ["signal", "Signal peptides"],
-  ["transmembrane", "Membrane"],
-  ["variant", "Variants"],
-  ["site", "Sites"],
-  ["region", "Regions"],
-  ["structure", "Structures"],
-  ["other", "Other features"],
-] as const;
-
 export const administrationFeaturesPage = administrationPage({
   section: "features",
   intro: () =>
@@ -160,7 +147,10 @@ function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
             label: "Group",
             hint: "For files whose types say too little, such as BED.",
             kind: "select",
-            choices: choices(GROUPS),
+            choices: choices([
+              ["", "By their types"],
+              ...GROUP_ORDER.map((group) => [group, GROUPS[group].name] as const),
+            ]),
           },
         ]}
       />

@@ -10,9 +10,11 @@ import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { get } from "../request.ts";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
+import { useFeatures } from "../score/features.ts";
 import { HomologTable } from "../score/homolog-table.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
+import { KnownCard } from "../score/known-card.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { filterMatches, MatchesCard } from "../score/match-table.tsx";
 import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
@@ -126,6 +128,7 @@ const fileNameOf = ({ identifier }: Result): string =>
 
 function ResultView({ job, result }: { job: Job; result: Result }) {
   const [query, setQuery] = useQuery();
+  const known = useFeatures(job.id).value;
   const matches = useMemo(() => matchesOf(result), [result]);
   const filter = { verdict: query.get("verdict") ?? "", pattern: query.get("pattern") ?? "" };
   const order = query.get("sort") ?? "start";
@@ -174,6 +177,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       )}
       <ProteinTracks
         {...{ result, matches, fileName }}
+        known={known?.features}
         span={span}
         selected={match}
         onSelect={select}
@@ -183,6 +187,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         <div class="with-panel">
           <MatchesCard {...{ result, matches, shown, order, filter, match, select }} />
           <MatchPanel match={match} onPrevious={selects(-1)} onNext={selects(1)} />
+          <KnownCard {...{ known, match }} />
         </div>
       )}
       {match && result.homologs.length > 0 && (

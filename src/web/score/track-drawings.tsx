@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { type FeatureLanes, FeatureTrack, lanesHeight } from "./feature-track.tsx";
 import {
   nameOf,
   type NumberedMatch,
@@ -21,6 +22,8 @@ import {
   ticksOf,
 } from "./track-geometry.ts";
 
+import type { TrackChoice } from "./tracks-menu.tsx";
+
 /** What a track shows; to add a kind, add its data here and its drawing to `DRAWN`. */
 export type TrackData =
   /** A value per residue, 0..1, or null. */
@@ -33,9 +36,11 @@ export type TrackData =
       threshold: number;
       title: string;
     }
-  | { kind: "matches"; matches: readonly NumberedMatch[] };
+  | { kind: "matches"; matches: readonly NumberedMatch[] }
+  /** What is known of the protein. */
+  | ({ kind: "features" } & FeatureLanes);
 
-export type Track = { label: string; note: string } & TrackData;
+export type Track = { label: string; note: string; choice?: TrackChoice } & TrackData;
 
 /** What drawings share. */
 export interface TrackContext {
@@ -64,16 +69,20 @@ const NARROWEST = 3;
 /** Height and drawing of each kind. */
 const DRAWN: {
   [Kind in TrackData["kind"]]: {
-    height: number;
+    height: number | ((data: DataOf<Kind>) => number);
     draw: (data: DataOf<Kind>, context: TrackContext) => ComponentChildren;
   };
 } = {
   bars: { height: BARS, draw: ({ values }, { plot }) => <Bars {...{ values, plot }} /> },
   prediction: { height: PREDICTED, draw: (data, { plot }) => <Prediction {...{ data, plot }} /> },
   matches: { height: LANE + 6, draw: ({ matches }, context) => <Lane {...{ matches, context }} /> },
+  features: { height: lanesHeight, draw: (data, { plot }) => <FeatureTrack {...{ data, plot }} /> },
 };
 
-export const heightOf = ({ kind }: TrackData): number => DRAWN[kind].height;
+export function heightOf<Kind extends TrackData["kind"]>(track: DataOf<Kind>): number {
+  const height = DRAWN[track.kind as Kind].height;
+  return typeof height === "number" ? height : height(track);
+}
 
 export const drawTrack = <Kind extends TrackData["kind"]>(
   track: DataOf<Kind>,

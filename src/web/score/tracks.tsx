@@ -1,11 +1,13 @@
 import { useMemo, useRef } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { countOf } from "../format.tsx";
+import { type Feature, GROUP_ORDER, GROUPS, inLanes } from "./features.ts";
 import { Picture, useSize } from "./picture.tsx";
 import { nameOf, type NumberedMatch, type Result, shorten, VERDICT_ORDER, VERDICTS } from "./result.ts";
 import { Axis, Band, drawTrack, heightOf, Overview, OVERVIEW, type Track } from "./track-drawings.tsx";
 import { type Plot, residuesOf, type Span } from "./track-geometry.ts";
 import { useGestures, useTrackView } from "./track-view.ts";
+import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Width of the labels beside the tracks, and of the page from which they have room there. */
@@ -23,10 +25,12 @@ const FOLDED = 0.7;
 export function tracksOf(
   { alignment, homologs, patterns }: Result,
   matches: readonly NumberedMatch[],
+  known: readonly Feature[] = [],
 ): Track[] {
   const profiles: Track[] = [
     {
       kind: "bars",
+      choice: { key: "conservation", name: "Conservation", shown: true },
       label: "Conservation",
       note: countOf(homologs.length, "homolog"),
       values: alignment?.conservation,
@@ -34,6 +38,7 @@ export function tracksOf(
     {
       kind: "prediction",
       look: "disorder",
+      choice: { key: "disorder", name: "Disorder", shown: true },
       label: "Disorder",
       note: `0 to 1, line at ${DISORDERED}`,
       values: alignment?.disorder,
@@ -43,6 +48,7 @@ export function tracksOf(
     {
       kind: "prediction",
       look: "order",
+      choice: { key: "plddt", name: "Predicted pLDDT", shown: true },
       label: "Predicted pLDDT",
       note: `0 to 100, line at ${100 * FOLDED}`,
       values: alignment?.order,
@@ -54,8 +60,20 @@ export function tracksOf(
     const lane = matches.filter((match) => match.pattern === pattern);
     return { kind: "matches", label: shorten(nameOf(pattern), 17), note: "", matches: lane };
   });
-  return [...(alignment ? profiles : []), ...lanes];
+  return [...(alignment ? profiles : []), ...featureTracks(known, alignment?.query ?? ""), ...lanes];
 }
+
+/** A track for each group that has features. */
+const featureTracks = (known: readonly Feature[], sequence: string): Track[] =>
+  GROUP_ORDER.flatMap((group): Track[] => {
+    const features = known.filter((one) => one.group === group);
+    if (features.length === 0) return [];
+    const { name, shown } = GROUPS[group];
+    const sources = new Set(features.map(({ source }) => source));
+    const note = sources.size === 1 ? shorten([...sources][0], 17) : `${sources.size} sources`;
+    const choice = { key: group, name, shown };
+    return [{ kind: "features", label: name, note, choice, group, features: inLanes(features), sequence }];
+  });
 
 /** How many of a track's matches are in view. */
 function noteOf(track: Track, span: Span): string {
@@ -74,6 +92,8 @@ interface TracksProps {
   selected: NumberedMatch | undefined;
   onSelect: (number: number) => void;
   fileName: string;
+  /** What is known of the protein. */
+  known: readonly Feature[] | undefined;
 }
 
 /** Data along the protein: an overview with a brush, and below it the tracks of the residues in view. */
@@ -89,7 +109,9 @@ export function ProteinTracks(props: TracksProps) {
   const plot: Plot = { span, left, width, scale: (width - left) / residuesOf(span), y: 0 };
   const whole: Span = { from: 1, to: length };
   const overview: Plot = { ...plot, span: whole, scale: (width - left) / length };
-  const tracks = useMemo(() => tracksOf(result, matches), [result, matches]);
+  const all = useMemo(() => tracksOf(result, matches, props.known), [result, matches, props.known]);
+  const { isShown } = useTrackChoice();
+  const tracks = all.filter(({ choice }) => !choice || isShown(choice));
   const sequence = plot.scale >= READABLE ? (result.alignment?.query ?? null) : null;
   const rows = stacked([OVERVIEW, sequence ? 28 : 14, ...tracks.map(heightOf)], left === 0);
   const gestures = useGestures(view, length, plot, { plot: overview, bottom: rows.tops[1] });
@@ -112,9 +134,10 @@ export function ProteinTracks(props: TracksProps) {
           <Button look="quiet" small disabled={isWhole} onClick={() => props.onSpan(null)}>
             Whole protein
           </Button>
+          <TracksMenu tracks={all.flatMap(({ choice }) => choice ?? [])} />
         </>
       }
-      legend={<Legend />}
+      legend={<Legend hasFeatures={props.known !== undefined && props.known.length > 0} />}
     >
       <div
         ref={box}
@@ -185,7 +208,7 @@ function Label({ title, note, y, above }: { title: string; note: string; y: numb
   );
 }
 
-const Legend = () => (
+const Legend = ({ hasFeatures }: { hasFeatures: boolean }) => (
   <ul class="legend">
     {VERDICT_ORDER.map((verdict) => (
       <li key={verdict}>
@@ -196,6 +219,8 @@ const Legend = () => (
       Conservation: share of homologs, by weight, with the same residue. Above the dashed line, a residue is
       predicted to be disordered (disorder) or confidently folded (pLDDT). Zoom with Ctrl and the wheel, by
       dragging, or with two fingers.
+      {hasFeatures &&
+        " Tracks of known features come from imported files; instances with a dashed outline are not confirmed. The table below the matches lists all features."}
     </li>
   </ul>
 );
