@@ -10,19 +10,50 @@ import {
   scanAnswer,
   shortNumber,
 } from "../../src/web/score/scan.ts";
+import type { AnnotatedReport } from "../../src/scoring/features/annotation.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 const [SAMPLE_MATCH] = scanOf(SAMPLE).matches;
 const match = (more: Partial<ScanMatch>): ScanMatch => ({ ...SAMPLE_MATCH, isBest: true, ...more });
+function notes(domain: string, phosphosite: number, logic?: string): ScanMatch["notes"] {
+  const place = { start: 1, end: 4, name: "X", id: "ELMI1", type: "", source: "ELM" };
+  const instances = logic === undefined ? [] : [{ group: "motif" as const, ...place, logic }];
+  return { instances, homologs: [], domains: domain === "" ? [] : [domain], phosphosite, sentence: null };
+}
 const MATCHES = [
-  match({ number: 1, type: "LIG", q: 0.01, label: "likely functional", isDisordered: true }),
-  match({ number: 2, type: "DEG", q: 0.1, label: "possible", isDisordered: false, isBest: false }),
-  match({ number: 3, type: null, q: 0.5, label: "no evidence", isDisordered: true }),
+  match({
+    number: 1,
+    type: "LIG",
+    q: 0.01,
+    label: "likely functional",
+    isDisordered: true,
+    notes: notes("SH3", 5),
+  }),
+  match({
+    number: 2,
+    type: "DEG",
+    q: 0.1,
+    label: "possible",
+    isDisordered: false,
+    isBest: false,
+    notes: notes("", 0, "true positive"),
+  }),
+  match({
+    number: 3,
+    type: null,
+    q: 0.5,
+    label: "no evidence",
+    isDisordered: true,
+    notes: notes("", 6, "false positive"),
+  }),
   match({ number: 4, type: "LIG", q: null, label: null, isDisordered: null }),
 ];
 
 /** The sample with classes of several types, P values and regions. */
-const VARIED = structuredClone(SAMPLE);
+const VARIED: AnnotatedReport = structuredClone(SAMPLE);
+VARIED.notes = VARIED.prediction.patterns
+  .flatMap(({ matches }) => matches)
+  .map((_, i) => notes(i % 2 === 0 ? "SH3" : "", i * 2, ["true positive", "unknown"][i % 3])!);
 Object.assign(VARIED.prediction.alignment, {
   disorder: Array.from({ length: 393 }, (_, i) => (i % 30) / 30),
 });
@@ -43,6 +74,11 @@ test.each([
   ["q=0.5", [1, 2, 3, 4]],
   ["q=low", [1, 2, 3, 4]],
   ["best=yes&type=LIG&type=DEG", [1, 4]],
+  ["domain=inside", [1]],
+  ["domain=outside", [2, 3]],
+  ["known=known", [2]],
+  ["known=other&domain=outside", [3]],
+  ["phosphosite=near", [1, 2]],
 ])("the filter %p leaves the matches %p", (query, numbers) => {
   const filter = filterIn(new URLSearchParams(query));
   expect(filtered(MATCHES, filter).map(({ number }) => number)).toEqual(numbers);
@@ -60,6 +96,10 @@ test.each([
   "region=ordered&region=disordered",
   "label=possible&label=not+scored",
   "best=yes&label=no+evidence",
+  "domain=inside",
+  "domain=outside&known=other",
+  "domain=inside&domain=outside&known=known",
+  "phosphosite=near&region=disordered",
 ])("the download for the filter %p has the matches that the page shows", async (query) => {
   const filter = filterIn(new URLSearchParams(query));
   const parameters = new URLSearchParams();
@@ -71,6 +111,9 @@ test.each([
     best: parameters.get("best") === "true",
     disordered: parameters.has("disordered") ? parameters.get("disordered") === "true" : undefined,
     maxQ: parameters.has("max_q") ? Number(parameters.get("max_q")) : undefined,
+    domain: (parameters.get("domain") ?? undefined) as "inside" | "outside" | undefined,
+    phosphosite: parameters.has("phosphosite") ? Number(parameters.get("phosphosite")) : undefined,
+    known: parameters.has("known") ? parameters.get("known") === "true" : undefined,
   });
   expect(filtered(scanOf(VARIED).matches, filter)).toEqual(matches);
 });

@@ -9,6 +9,7 @@ import { countOf } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { get } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
+import { useFeatures } from "../score/features.ts";
 import { jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { inOrder } from "../score/order.ts";
@@ -64,6 +65,7 @@ const Facts = ({ scan: { queryLength, homologs, corpus, matches, classes } }: { 
 
 function ScanView({ job, scan }: { job: string; scan: Scan }) {
   const [query, setQuery] = useQuery();
+  const known = useFeatures(job).value;
   const filter = filterIn(query);
   const order = query.get("sort") ?? "";
   const { matches } = scan;
@@ -97,7 +99,7 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
           expected, use its P.
         </small>
       </div>
-      <ScanOverview scan={scan} shown={passing} />
+      <ScanOverview scan={scan} shown={passing} known={known?.features} />
       <div class="with-filters">
         <details open>
           <summary>Filters</summary>
@@ -163,6 +165,11 @@ const ScanHelp = () => (
         Expected share of random matches among this one and those with smaller q (Benjamini and Hochberg over
         all matches of the scan), if the matches were independent. Filters do not change it; a scan of fewer
         classes does.
+      </dd>
+      <dt>Known</dt>
+      <dd>
+        Imported instances of the class at the match, or at the same place of an aligned homolog. They do not
+        change P, q or label.
       </dd>
       <dt>Group</dt>
       <dd>Matches that overlap by at least half of the shorter one, with the best first.</dd>

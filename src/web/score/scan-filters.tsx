@@ -3,9 +3,12 @@ import { Checkbox } from "../components/field.tsx";
 import type { SetQuery } from "../page.tsx";
 import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
 import {
+  DOMAINS,
   type Filter,
   filtered,
+  KNOWN,
   MAX_Q,
+  NEAR_PHOSPHOSITE,
   REGION_ORDER,
   REGIONS,
   type ScanMatch,
@@ -22,7 +25,8 @@ export function ScanFilters(props: { matches: readonly ScanMatch[]; filter: Filt
   const isFiltered =
     filter.q < MAX_Q ||
     filter.best ||
-    [filter.label, filter.type, filter.region].some((one) => one.length > 0);
+    filter.phosphosite ||
+    [filter.label, filter.type, filter.region, filter.domain, filter.known].some((one) => one.length > 0);
   return (
     <div class="scan-filters" role="group" aria-label="Filters">
       <Facet
@@ -43,6 +47,7 @@ export function ScanFilters(props: { matches: readonly ScanMatch[]; filter: Filt
         title="Region"
         choices={REGION_ORDER.map((value) => [value, REGIONS[value]])}
       />
+      {matches.some(({ notes }) => notes !== null) && <KnownFilters {...props} />}
       <fieldset>
         <legend>Overlapping matches</legend>
         <Checkbox
@@ -56,13 +61,53 @@ export function ScanFilters(props: { matches: readonly ScanMatch[]; filter: Filt
         <Button
           small
           onClick={() =>
-            setQuery({ label: null, type: null, region: null, q: null, best: null }, { replace: true })
+            setQuery(
+              {
+                label: null,
+                type: null,
+                region: null,
+                domain: null,
+                known: null,
+                phosphosite: null,
+                q: null,
+                best: null,
+              },
+              { replace: true },
+            )
           }
         >
           Clear filters
         </Button>
       )}
     </div>
+  );
+}
+
+/** Filters by imported features. */
+function KnownFilters(props: { matches: readonly ScanMatch[]; filter: Filter; setQuery: SetQuery }) {
+  const { matches, filter, setQuery } = props;
+  const near = filtered(matches, { ...filter, phosphosite: true }).length;
+  return (
+    <>
+      {matches.some(({ notes }) => notes && notes.domains.length > 0) && (
+        <Facet {...props} facet="domain" title="Domains" choices={Object.entries(DOMAINS)} />
+      )}
+      <Facet {...props} facet="known" title="Known instances" choices={Object.entries(KNOWN)} />
+      {matches.some(({ notes }) => notes && notes.phosphosite !== null) && (
+        <fieldset>
+          <legend>Phosphosites</legend>
+          <Checkbox
+            label={
+              <span class="facet">
+                Within {NEAR_PHOSPHOSITE} residues <small class="end">{near}</small>
+              </span>
+            }
+            checked={filter.phosphosite}
+            onChange={(on) => setQuery({ phosphosite: on ? "near" : null }, { replace: true })}
+          />
+        </fieldset>
+      )}
+    </>
   );
 }
 

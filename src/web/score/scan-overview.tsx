@@ -1,6 +1,7 @@
 import { Fragment } from "preact";
 import { Card } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
+import { type Feature, type FeatureGroup, featureText, GROUPS, groupText } from "./features.ts";
 import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
 import { labelOf, type Scan, type ScanMatch, TYPE_ORDER, typeOf, TYPES } from "./scan.ts";
 import { ticksOf } from "./track-geometry.ts";
@@ -22,7 +23,13 @@ const TICKS_WIDTH = 420;
 const NARROWEST = 0.6;
 
 /** Disorder, and the listed matches of each class type, best first, along the protein. */
-export function ScanOverview({ scan, shown }: { scan: Scan; shown: readonly ScanMatch[] }) {
+export function ScanOverview(props: {
+  scan: Scan;
+  shown: readonly ScanMatch[];
+  /** Imported features of the protein. */
+  known: readonly Feature[] | undefined;
+}) {
+  const { scan, shown, known = [] } = props;
   const { queryLength: length, disorder } = scan;
   const x = (residue: number): number => (100 * residue) / length;
   const drawn = shown.slice(0, MAX_DRAWN);
@@ -51,6 +58,14 @@ export function ScanOverview({ scan, shown }: { scan: Scan; shown: readonly Scan
         </p>
       )}
       <div class="lanes">
+        {KNOWN_LANES.map((group) => (
+          <FeatureLane
+            key={group}
+            group={group}
+            length={length}
+            features={known.filter((one) => one.group === group)}
+          />
+        ))}
         {disorder.length > 0 && (
           <>
             <span>Disorder</span>
@@ -103,6 +118,36 @@ export function ScanOverview({ scan, shown }: { scan: Scan; shown: readonly Scan
         </svg>
       </div>
     </Card>
+  );
+}
+
+/** Groups of features that the overview shows. */
+const KNOWN_LANES = ["domain", "motif", "ptm"] as const;
+
+function FeatureLane(props: { group: FeatureGroup; features: readonly Feature[]; length: number }) {
+  const { group, features, length } = props;
+  if (features.length === 0) return null;
+  return (
+    <>
+      <span>
+        {GROUPS[group].name} <small>{features.length}</small>
+      </span>
+      <svg class="lane" height={LANE} role="img" aria-label={groupText(group, features)}>
+        {features.slice(0, MAX_DRAWN).map((feature, i) => (
+          <rect
+            key={i}
+            class={feature.start === feature.end ? "feature-point" : `feature feature-${group}`}
+            x={`${(100 * (feature.start - 1)) / length}%`}
+            width={`${Math.max(0.4, (100 * (feature.end - feature.start + 1)) / length)}%`}
+            y={3}
+            height={LANE - 6}
+            rx={2}
+          >
+            <title>{featureText(feature)}</title>
+          </rect>
+        ))}
+      </svg>
+    </>
   );
 }
 

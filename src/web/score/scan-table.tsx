@@ -1,4 +1,5 @@
 import { href } from "../address.ts";
+import { Tag } from "../components/layout.tsx";
 import type { Column } from "../components/table.tsx";
 import { Table } from "../components/table.tsx";
 import { sortable } from "./order.ts";
@@ -21,6 +22,25 @@ const regionName = (match: ScanMatch): string => {
   return region === null ? "" : `, ${REGIONS[region].toLowerCase()}`;
 };
 
+/** Says that a match is a known instance, or aligned with one. */
+function KnownTag({ match: { notes } }: { match: ScanMatch }) {
+  if (!notes?.sentence) return null;
+  const { instances, homologs, sentence } = notes;
+  const isKnown = instances.some(({ logic }) => logic === "true positive");
+  const [{ id, logic } = { id: "", logic: "" }] = instances;
+  const text = isKnown
+    ? `Known: ${id}`
+    : id === ""
+      ? `Known in ${homologs[0].organism ?? homologs[0].accession}`
+      : `${id}: ${logic}`;
+  return (
+    <span title={sentence}>
+      <Tag tone={isKnown ? "ok" : undefined}>{text}</Tag>
+      <span class="unseen">{` ${sentence}`}</span>
+    </span>
+  );
+}
+
 const columnsOf = (job: string): readonly Column<ScanMatch>[] => [
   sortable(
     "motif",
@@ -33,6 +53,7 @@ const columnsOf = (job: string): readonly Column<ScanMatch>[] => [
           {match.isBest && ", best"}
           <span class="unseen">{` at ${match.start}`}</span>
         </small>
+        <KnownTag match={match} />
       </a>
     ),
     { heading: true },
@@ -44,6 +65,7 @@ const columnsOf = (job: string): readonly Column<ScanMatch>[] => [
       <small class="second-line">
         {match.start}–{match.end}
         {regionName(match)}
+        {match.notes?.domains.map((domain) => `, ${shorten(domain, 30)}`)}
       </small>
     </>
   )),

@@ -27,6 +27,18 @@ export const REGION_ORDER = Object.keys(REGIONS) as Region[];
 export const regionOf = ({ isDisordered }: ScanMatch): Region | null =>
   isDisordered === null ? null : isDisordered ? "disordered" : "ordered";
 
+/** Where matches lie by imported domains, and whether they are known instances. */
+export const DOMAINS = { inside: "In a domain", outside: "Outside domains" } as const;
+export const KNOWN = { known: "Known instance", other: "Not known" } as const;
+export const domainOf = ({ notes }: ScanMatch): keyof typeof DOMAINS | null =>
+  notes && (notes.domains.length > 0 ? "inside" : "outside");
+export const knownOf = ({ notes }: ScanMatch): keyof typeof KNOWN | null =>
+  notes && (notes.instances.some(({ logic }) => logic === "true positive") ? "known" : "other");
+
+/** Residues to a phosphosite up to which a match is near it. */
+export const NEAR_PHOSPHOSITE = 5;
+const isNear = ({ notes }: ScanMatch): boolean => (notes?.phosphosite ?? Infinity) <= NEAR_PHOSPHOSITE;
+
 export const labelOf = ({ label }: ScanMatch): Verdict => label ?? "not scored";
 
 /** Largest q that occurs: larger P values than this are not told apart. */
@@ -37,6 +49,10 @@ export interface Filter {
   label: readonly string[];
   type: readonly string[];
   region: readonly string[];
+  domain: readonly string[];
+  known: readonly string[];
+  /** Whether only matches near a phosphosite are listed. */
+  phosphosite: boolean;
   /** Largest q. */
   q: number;
   /** Whether only the best match of each group is listed. */
@@ -50,16 +66,21 @@ export function filterIn(query: URLSearchParams): Filter {
     label: query.getAll("label"),
     type: query.getAll("type"),
     region: query.getAll("region"),
+    domain: query.getAll("domain"),
+    known: query.getAll("known"),
+    phosphosite: query.get("phosphosite") === "near",
     q: q >= 0 && q < MAX_Q ? q : MAX_Q,
     best: query.get("best") === "yes",
   };
 }
 
-type Facet = "label" | "type" | "region";
+type Facet = "label" | "type" | "region" | "domain" | "known";
 export const VALUE_OF: Readonly<Record<Facet, (match: ScanMatch) => string | null>> = {
   label: labelOf,
   type: typeOf,
   region: regionOf,
+  domain: domainOf,
+  known: knownOf,
 };
 
 /** The matches that pass a filter, without the part named `except`, whose choices are counted among them. */
@@ -73,18 +94,25 @@ export const filtered = (matches: readonly ScanMatch[], filter: Filter, except?:
           filter[facet].includes(VALUE_OF[facet](match) ?? ""),
       ) &&
       (filter.q >= MAX_Q || (match.q !== null && match.q <= filter.q)) &&
-      (!filter.best || match.isBest),
+      (!filter.best || match.isBest) &&
+      (!filter.phosphosite || isNear(match)),
   );
 
 /** The parameters of a download of the matches that pass the filter. */
-export const downloadQuery = ({ label, type, region, q, best }: Filter, format: string): Query => ({
-  format,
-  label: label.join(","),
-  type: type.join(","),
-  disordered: region.length === 1 ? region[0] === "disordered" : undefined,
-  best: best || undefined,
-  max_q: q < MAX_Q ? q : undefined,
-});
+export function downloadQuery(filter: Filter, format: string): Query {
+  const { label, type, region, domain, known, phosphosite, q, best } = filter;
+  return {
+    format,
+    label: label.join(","),
+    type: type.join(","),
+    disordered: region.length === 1 ? region[0] === "disordered" : undefined,
+    domain: domain.length === 1 ? domain[0] : undefined,
+    known: known.length === 1 ? known[0] === "known" : undefined,
+    phosphosite: phosphosite ? NEAR_PHOSPHOSITE : undefined,
+    best: best || undefined,
+    max_q: q < MAX_Q ? q : undefined,
+  };
+}
 
 /** A q-value or P value in a table: two digits. */
 export const shortNumber = (value: number | null): string =>
