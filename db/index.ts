@@ -4,6 +4,7 @@ import resultPart from "./0003-result-part.sql" with { type: "text" };
 import namesOfHiddenRecords from "./0004-names-of-hidden-records.sql" with { type: "text" };
 import multiplexedAssays from "./0005-multiplexed-assays.sql" with { type: "text" };
 import positions from "./0006-positions.sql" with { type: "text" };
+import watchedQueries from "./0007-watched-queries.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -13,4 +14,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0004-names-of-hidden-records.sql", sql: namesOfHiddenRecords },
   { name: "0005-multiplexed-assays.sql", sql: multiplexedAssays },
   { name: "0006-positions.sql", sql: positions },
+  { name: "0007-watched-queries.sql", sql: watchedQueries },
 ];

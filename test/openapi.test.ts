@@ -186,7 +186,13 @@ function keepSession(response: Response, body: string): void {
 /** What later examples need of the response to an earlier one. */
 const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
   async submitScoringJob({ id }) {
-    const starts = ["/api/scoring/jobs", "/api/scoring/comparison", "/api/admin/jobs", "/soap"];
+    const starts = [
+      "/api/scoring/jobs",
+      "/api/scoring/comparison",
+      "/api/scoring/watched-queries",
+      "/api/admin/jobs",
+      "/soap",
+    ];
     for (const start of starts) made.set(start, id);
     while (app.scoring.counts().finished === 0) await Bun.sleep(10);
   },
@@ -195,6 +201,7 @@ const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
     const path = `/api/scoring/proteome/searches/${id}`;
     while (!(await (await send("GET", path)).text()).includes('"state":"finished"')) await Bun.sleep(10);
   },
+  watchQuery: ({ id }) => void made.set("/api/scoring/watched-queries", id),
   addWebhook: ({ id }) => void made.set("/api/webhooks", id),
   sendTestEvent: ({ id }) => void made.set("delivery", id),
   examineServer: ({ id }) => void made.set("/api/admin/tasks", id),

@@ -17,6 +17,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   soap: "Conservation scoring over SOAP.",
   comparison: "Results of one protein, compared.",
   jobs: "Conservation scoring of short linear motifs: submitted jobs and their results.",
+  "watched-queries": "Saved queries, and verdicts that change with the corpus.",
   patterns: "Motifs as expressions over residues.",
   "motif-classes": "Named motifs.",
   corpus: "The protein collection in use.",

@@ -36,6 +36,7 @@ import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { ProteomeSearchClient } from "./proteome/search-client.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
+import { openWatched } from "./watched/open.ts";
 
 export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
 export { calibrateCorpus } from "./corpus/calibration.ts";
@@ -79,6 +80,7 @@ export {
 } from "./corpus/motif-classes.ts";
 export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./api/scan.ts";
 export type { ComparedMatch, Comparison } from "./api/comparison.ts";
+export type { ChangesObject, WatchedObject } from "./watched/watched-routes.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
 export type { FeatureSource, MatchNotes, ResultFeatures } from "./features/annotation.ts";
@@ -168,7 +170,7 @@ export async function openScoring(options: ScoringOptions) {
     requireWritable: options.requireWritable,
   });
   const searches = new ProteomeSearchClient(options);
-  const services = { corpora, classes, handlers, searches, maxQueryLength, featureSource };
+  const services = { corpora, classes, store, runner, handlers, searches, maxQueryLength, featureSource };
   const http = openRoutes(options, services);
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
@@ -213,6 +215,8 @@ export async function openScoring(options: ScoringOptions) {
     /** The newest jobs, of one state or of all. */
     recentJobs: (limit: number, state?: State) => recentJobs(database, limit, state),
     workerStatuses: () => pool.workerStatuses(),
+    /** Scores watched queries again if another corpus is in use; the service also looks every few seconds. */
+    rerunWatched: () => http.watched.advance(),
     /** Cancels a job of any client. @throws Problem unknown_job, conflict */
     cancel: (job: string) => runner.cancel(job),
     /** Name of the corpus in use; null if there is none. */
@@ -239,6 +243,7 @@ export async function openScoring(options: ScoringOptions) {
     async close(): Promise<void> {
       http.close();
       searches.close();
+      await http.watched.close();
       await workers.close();
       features.close();
     },
@@ -347,6 +352,8 @@ function openRoutes(
   services: {
     corpora: Corpora;
     classes: MotifTables;
+    store: JobStore;
+    runner: JobRunner;
     handlers: Handlers;
     searches: ProteomeSearchClient;
     maxQueryLength: number;
@@ -378,10 +385,15 @@ function openRoutes(
     requireWriter,
     requireWritable: options.requireWritable ?? (() => {}),
   });
+  const watched = openWatched(options, services);
   return {
-    routes: soapRoutes(soap).use(json.routes).use(proteome),
+    routes: soapRoutes(soap).use(json.routes).use(proteome).use(watched.routes),
     reject: soapRejection(soap),
-    notifyWatchers: json.notifyWatchers,
+    watched,
+    notifyWatchers() {
+      json.notifyWatchers();
+      watched.jobChanged();
+    },
     openNames: json.openNames,
     close: json.close,
   };

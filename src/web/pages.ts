@@ -10,6 +10,7 @@ import { administrationMotifClassesPage } from "./pages/administration-motif-cla
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
 import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { batchPage } from "./pages/batch.tsx";
+import { changesPage } from "./pages/changes.tsx";
 import { comparePage } from "./pages/compare.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
@@ -45,6 +46,7 @@ export const PAGES: readonly Page[] = [
   scorePage,
   resultPage,
   comparePage,
+  changesPage,
   batchPage,
   motifScanPage,
   motifScanResultPage,

@@ -6,6 +6,10 @@ import { transitionSql, type State } from "./job.ts";
 const EXPIRE = transitionSql("expire");
 const DAY = 86_400_000;
 
+/** Whether a watched query needs the result. */
+const IS_WATCHED =
+  "(rid IN (SELECT job FROM watched_query) OR rid IN (SELECT rerun FROM watched_query WHERE rerun IS NOT NULL))";
+
 /** Jobs per transaction, so that requests do not wait long. */
 const BATCH = 200;
 
@@ -16,7 +20,7 @@ const BATCH = 200;
  */
 export function expireJobs(database: Database, now: number): number {
   const due = database.query(
-    `SELECT rid, state, ended, expires, result FROM job WHERE expires <= ? AND ${EXPIRE.where} ORDER BY expires LIMIT ${BATCH}`,
+    `SELECT rid, state, ended, expires, result FROM job WHERE expires <= ? AND ${EXPIRE.where} AND NOT ${IS_WATCHED} ORDER BY expires LIMIT ${BATCH}`,
   );
   const expire = database.query(
     `UPDATE job SET ${EXPIRE.set}, request = NULL, idempotency_key = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,

@@ -23,6 +23,7 @@ import { alignmentText } from "../score/alignment-field.tsx";
 import { requestOf, ScoreAgain } from "../score/score-again.tsx";
 import { centred, contains, residuesOf, type Span } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
+import { WatchButton } from "../score/watch-button.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
 
 function ResultPage() {
@@ -77,12 +78,14 @@ function ResultPage() {
 }
 
 /** Leads to the comparison with the result that was scored again, and to the matches of several motifs as one list. */
-function JobLinks({ job: { id, state, patterns } }: { job: Job }) {
+function JobLinks({ job }: { job: Job }) {
+  const { id, state, patterns } = job;
   const [query] = useQuery();
   const first = query.get("first");
   if (state !== "finished") return null;
   return (
     <>
+      <WatchButton job={job} />
       {first !== null && first !== id && (
         <LinkButton icon="arrow-left-right" href={href("/score/compare", { a: first, b: id })}>
           Compare with the first

@@ -120,7 +120,7 @@ const Overall = ({ of }: { of: Numbers | null }) =>
 const Kept = ({ of }: { of: Numbers | null }) =>
   of && (
     <span>
-      {of.kept} of {of.homologs}
+      {of.homologs === 0 ? "no homologs" : `${of.kept} of ${of.homologs}`}
       <small class="second-line">
         {CONSERVATION[of.verdict].name}, CS&nbsp;{decimal(of.score)}
       </small>
@@ -154,8 +154,22 @@ export const FlippedMatches = ({ matches }: { matches: readonly ComparedMatch[] 
   </ul>
 );
 
-/** Homologs of a group that are named before "and 12 others". */
-const NAMED = 12;
+/** Homologs of a state that are named before "and 12 others". */
+const NAMED = 6;
+
+/** `kept in 14: P13481, Chlorocebus aethiops; …`. */
+function statesText(rows: readonly Homolog[], stateOf: (homolog: Homolog) => string): string {
+  const groups = [...Map.groupBy(rows, stateOf)].toSorted(([, a], [, b]) => b.length - a.length);
+  return groups
+    .map(([state, homologs]) => {
+      const names = homologs
+        .slice(0, NAMED)
+        .map(({ accession, organism }) => (organism ? `${accession} (${organism})` : accession));
+      const more = homologs.length > NAMED ? ` and ${homologs.length - NAMED} others` : "";
+      return `${state} in ${homologs.length}: ${names.join(", ")}${more}`;
+    })
+    .join("; ");
+}
 
 function Responsible({ of }: { of: readonly Homolog[] }) {
   const groups = [
@@ -180,13 +194,7 @@ function Responsible({ of }: { of: readonly Homolog[] }) {
     );
   return (
     <KeyValues
-      of={groups.map(({ title, rows, text }) => [
-        `${title}: ${rows.length}`,
-        rows
-          .slice(0, NAMED)
-          .map((one) => `${one.accession}${one.organism ? `, ${one.organism}` : ""} (${text(one)})`)
-          .join("; ") + (rows.length > NAMED ? `; and ${rows.length - NAMED} others` : ""),
-      ])}
+      of={groups.map(({ title, rows, text }) => [`${title}: ${rows.length}`, statesText(rows, text)])}
     />
   );
 }

@@ -1,0 +1,49 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Database } from "../../platform/sqlite.ts";
+import type { Handlers, JobRunner } from "../api/handlers.ts";
+import type { Corpora } from "../corpus/corpus.ts";
+import type { JobStore } from "../jobs/store.ts";
+import { Reruns } from "./reruns.ts";
+import { WatchedQueries } from "./watched-queries.ts";
+import { watchedRoutes } from "./watched-routes.ts";
+
+interface Options {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  workers: number;
+  clientOf?: (request: Request) => string;
+  requireUser?: (request: Request) => void;
+  requireWriter?: (request: Request) => void;
+}
+
+interface Dependencies {
+  store: JobStore;
+  runner: JobRunner;
+  handlers: Handlers;
+  corpora: Corpora;
+}
+
+/** Saved queries, and what scores them again; without workers nothing does. */
+export function openWatched(options: Options, { store, runner, handlers, corpora }: Dependencies) {
+  const {
+    database,
+    clock,
+    log,
+    clientOf = () => "",
+    requireUser = () => {},
+    requireWriter = () => {},
+  } = options;
+  const queries = new WatchedQueries(database, clock);
+  const corpus = (): string | null => corpora.active()?.hash ?? null;
+  const reruns = options.workers > 0 ? new Reruns({ queries, store, runner, handlers, corpus, log }) : null;
+  return {
+    routes: watchedRoutes({ queries, reruns, corpus, clientOf, requireUser, requireWriter }),
+    /** Call it when a job has changed. */
+    jobChanged: () => reruns?.jobChanged(),
+    /** Looks at once whether another corpus is in use, and continues. */
+    advance: async () => reruns?.advance(),
+    close: async () => reruns?.close(),
+  };
+}

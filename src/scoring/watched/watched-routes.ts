@@ -1,0 +1,200 @@
+import { Elysia } from "elysia";
+import { type TSchema, Type } from "typebox";
+import type { HomologChoice } from "../../motif/index.ts";
+import { errorResponses } from "../../platform/error-responses.ts";
+import { requestPlugin } from "../../platform/http.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
+import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
+import { nullable, schema, textSchema } from "../../platform/schema.ts";
+import { ComparisonSchema } from "../api/comparison.ts";
+import { JobSchema, NoParameters } from "../api/json-schemas.ts";
+import { API } from "../api/result-routes.ts";
+import { count, list, object, text } from "../contract/prediction.ts";
+import type { Reruns } from "./reruns.ts";
+import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "./watched-queries.ts";
+
+interface WatchedOptions {
+  queries: WatchedQueries;
+  reruns: Reruns | null;
+  /** Hash of the corpus in use; null without one. */
+  corpus: () => string | null;
+  clientOf: (request: Request) => string;
+  /** @throws Problem unauthenticated */
+  requireUser: (request: Request) => void;
+  /** @throws Problem forbidden for read-only tokens */
+  requireWriter: (request: Request) => void;
+}
+
+const STATES = ["current", "waiting", "running", "failed"] as const;
+const id = (description: string) => text(description, { examples: [EXAMPLE_ID] });
+const instant = (description: string) => text(description, { format: "date-time" });
+
+const WatchedSchema = object(
+  {
+    id: id("Identifies the watched query."),
+    identifier: text("The client's name for the query."),
+    queryLength: count("Residues of the query."),
+    patterns: JobSchema.properties.patterns,
+    homologs: JobSchema.properties.homologs,
+    created: instant("When it was saved."),
+    job: id("The job with its latest result."),
+    state: Type.Unsafe<(typeof STATES)[number]>({
+      type: "string",
+      enum: STATES,
+      description:
+        "current: scored against the corpus in use; waiting, running: to be scored again; failed: it could not be, or that was cancelled.",
+    }),
+    failure: nullable(text("Why it failed.")),
+  },
+  "A query that is scored again when another corpus is used.",
+  "WatchedQuery",
+);
+
+const WatchedListSchema = object(
+  {
+    ...PAGE_POSITION,
+    results: list(WatchedSchema, "Newest first."),
+  },
+  "Your watched queries.",
+);
+
+const ChangesSchema = object(
+  {
+    ...PAGE_POSITION,
+    results: list(
+      object(
+        {
+          query: id("The watched query."),
+          found: instant("When it was found."),
+          comparison: Type.Unsafe<unknown>(ComparisonSchema),
+        },
+        "A query with changed verdicts. The comparison has up to 20 of the matches whose verdict changed.",
+      ),
+      "Newest first, at most 50.",
+    ),
+  },
+  "Verdicts that changed with a corpus.",
+);
+
+const operation = (operationId: string, summary: string, returns: TSchema, description = "") => ({
+  operationId,
+  summary,
+  ...(description ? { description } : {}),
+  responses: {
+    200: { description: "Success.", content: { "application/json": { schema: returns } } },
+    ...errorResponses(400, 401, 403, 404, 409),
+  },
+});
+
+const JobParameter = schema(
+  Type.Object(
+    { job: id("A finished job.") },
+    { additionalProperties: false, examples: [{ job: EXAMPLE_ID }] },
+  ),
+);
+const QueryId = textSchema(Type.Object({ id: id("Identifier of the watched query.") }));
+const PATH = `${API}/watched-queries`;
+
+/** Saved queries of signed-in users, and how their verdicts change with the corpus. */
+export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
+  const ownerOf = (request: Request): string => {
+    options.requireUser(request);
+    if (request.method !== "GET" && request.method !== "HEAD") options.requireWriter(request);
+    return options.clientOf(request);
+  };
+  const show = (query: WatchedQuery) => watchedObject(query, options.corpus());
+  const listOf = (owner: string) => singlePage(queries.list(owner).map(show));
+  return new Elysia({ name: "watched-queries", detail: { tags: ["scoring"] } })
+    .use(requestPlugin)
+    .get(PATH, ({ request }) => listOf(ownerOf(request)), {
+      query: NoParameters,
+      detail: operation("listWatchedQueries", "List your watched queries", WatchedListSchema),
+    })
+    .post(
+      PATH,
+      ({ request, body }) => {
+        const added = queries.add(body.job, ownerOf(request));
+        void reruns?.advance();
+        return show(added);
+      },
+      {
+        // Before the body is validated.
+        transform: ({ request }) => options.requireUser(request),
+        body: JobParameter,
+        query: NoParameters,
+        detail: operation(
+          "watchQuery",
+          "Watch the query of a job",
+          WatchedSchema,
+          `Saves protein, motifs and choice of homologs. When another corpus is used, the query is scored again after all other jobs. Up to ${MAX_PER_OWNER} for each user.`,
+        ),
+      },
+    )
+    .get(`${PATH}/changes`, ({ request }) => changesOf(queries, ownerOf(request)), {
+      query: NoParameters,
+      detail: operation("listVerdictChanges", "List verdicts that changed with a corpus", ChangesSchema),
+    })
+    .post(
+      `${PATH}/cancel`,
+      async ({ request }) => {
+        const owner = ownerOf(request);
+        await reruns?.cancel(owner);
+        return listOf(owner);
+      },
+      {
+        query: NoParameters,
+        detail: operation("cancelReruns", "Cancel the reruns of your queries", WatchedListSchema),
+      },
+    )
+    .post(
+      `${PATH}/retry`,
+      ({ request }) => {
+        const owner = ownerOf(request);
+        queries.retry(owner);
+        void reruns?.advance();
+        return listOf(owner);
+      },
+      {
+        query: NoParameters,
+        detail: operation("retryReruns", "Score failed queries again", WatchedListSchema),
+      },
+    )
+    .delete(
+      `${PATH}/:id`,
+      ({ request, params }) => (queries.remove(params.id, ownerOf(request)), listOf(ownerOf(request))),
+      {
+        params: QueryId,
+        query: NoParameters,
+        detail: operation("unwatchQuery", "Stop watching a query", WatchedListSchema),
+      },
+    );
+}
+
+function watchedObject(
+  { id, request, created, job, corpus, rerun, failure }: WatchedQuery,
+  active: string | null,
+) {
+  const state = rerun ? "running" : failure !== null ? "failed" : corpus === active ? "current" : "waiting";
+  return {
+    id,
+    identifier: request.identifier,
+    queryLength: request.query.length,
+    patterns: request.patterns.map(({ expression, name }) => ({ expression, name })),
+    homologs: request.homologs ?? (null as HomologChoice | null),
+    created: new Date(created).toISOString(),
+    job,
+    state: state as (typeof STATES)[number],
+    failure,
+  };
+}
+export type WatchedObject = ReturnType<typeof watchedObject>;
+
+const changesOf = (queries: WatchedQueries, owner: string) =>
+  singlePage(
+    queries.changes(owner).map(({ query, found, comparison }) => ({
+      query,
+      found: new Date(found).toISOString(),
+      comparison,
+    })),
+  );
+export type ChangesObject = ReturnType<typeof changesOf>;
