@@ -107,6 +107,44 @@ test("finds the matches of the command line and of jobs, with progress, pages an
   expect(await service.ask("DELETE", links.self)).toMatchObject({ status: 409 });
 });
 
+test("filters by imported features, and lists them with the matches", async () => {
+  const { links, results } = (await start({ pattern: "P..P" })).json;
+  const inAll = results.length;
+  const { protein, start: first, end } = results[2];
+  const { accession } = protein;
+  const elm =
+    `"Accession"\t"ELMIdentifier"\t"Primary_Acc"\t"Start"\t"End"\t"InstanceLogic"\n` +
+    `"ELMI1"\t"LIG_ANY"\t"${accession}"\t"${first}"\t"${end}"\t"true positive"\n`;
+  const bed = `${accession}\t${first - 1}\t${end}\tdomain\n${accession}\t${end}\t${end + 1}\tphosphorylation\n`;
+  await service.scoring.importFeatures({ source: elm, name: "elm" });
+  await service.scoring.importFeatures({ source: bed, name: "bed" });
+  const list = async (query: string) => (await service.ask("GET", `${links.self}?limit=1000&${query}`)).json;
+  const known = await list("known=true");
+  expect(known.results).toHaveLength(known.passing);
+  expect(known.results.find((row: { start: number }) => row.start === first)).toMatchObject({
+    rank: 3,
+    protein: { accession },
+    notes: { instances: [{ id: "ELMI1" }], domains: ["domain"], phosphosite: 1 },
+  });
+  const [inside, outside, near] = [
+    await list("domain=inside"),
+    await list("domain=outside"),
+    await list("phosphosite=1"),
+  ];
+  expect(inside.passing).toBeGreaterThan(0);
+  expect(inside.passing + outside.passing).toBe((await list("")).passing);
+  expect(
+    near.results.every((row: { protein: { accession: string } }) => row.protein.accession === accession),
+  ).toBe(true);
+  expect(inAll).toBeGreaterThan(known.passing);
+  const tsv = (await service.ask("GET", `${links.matches}?known=true`)).text.split("\n");
+  expect(tsv).toHaveLength(known.passing + 2);
+  expect(tsv[0]).toEndWith("\tknown_instance\tdomains\tphosphosite_distance");
+  expect(tsv.some((line) => line.endsWith("\tELMI1\tdomain\t1"))).toBe(true);
+  for (const name of ["elm", "bed"]) service.scoring.removeFeatures(name);
+  expect((await list("known=true")).passing).toBe(0);
+});
+
 test.each([
   [{}, { pattern: ["give exactly one of pattern and motifClass."] }, 400],
   [{ pattern: "P", motifClass: "LIG_SH3_1" }, { pattern: expect.anything() }, 400],

@@ -336,6 +336,23 @@ export const ComparisonParameters = textSchema(
   ),
 );
 
+/** Filters by imported features. */
+export const PLACE_PARAMETERS = {
+  domain: Type.Optional(
+    oneOf(FILTER_DOMAINS, "Only matches inside, or outside, the imported domains of the protein."),
+  ),
+  phosphosite: Type.Optional(
+    Type.Integer({
+      description: "Only matches with an imported phosphosite at most so many residues away.",
+      minimum: 0,
+      maximum: 1000,
+    }),
+  ),
+  known: Type.Optional(
+    Type.Boolean({ description: "true: only matches that are known instances; false: only others." }),
+  ),
+};
+
 export const ScanParameters = textSchema(
   Type.Object(
     {
@@ -360,19 +377,7 @@ export const ScanParameters = textSchema(
         Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
       ),
       max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
-      domain: Type.Optional(
-        oneOf(FILTER_DOMAINS, "Only matches inside, or outside, the imported domains of the protein."),
-      ),
-      phosphosite: Type.Optional(
-        Type.Integer({
-          description: "Only matches with an imported phosphosite at most so many residues away.",
-          minimum: 0,
-          maximum: 1000,
-        }),
-      ),
-      known: Type.Optional(
-        Type.Boolean({ description: "true: only matches that are known instances; false: only others." }),
-      ),
+      ...PLACE_PARAMETERS,
     },
     { additionalProperties: false },
   ),

@@ -180,11 +180,14 @@ function readMotif(
 
 type Filters = Partial<Static<typeof DownloadParameters>>;
 
-const readFilter = ({ label, species, region, kept, max_q: maxQ }: Filters): MatchFilter => ({
-  label,
-  species,
-  region,
-  kept,
+const readFilter = ({ max_q: maxQ, ...of }: Filters): MatchFilter => ({
+  label: of.label,
+  species: of.species,
+  region: of.region,
+  kept: of.kept,
+  domain: of.domain,
+  phosphosite: of.phosphosite,
+  known: of.known,
   maxQ,
 });
 

@@ -15,7 +15,15 @@ import { KEPT_BANDS, LABELS, MATCH_ORDERS, REGIONS } from "../proteome/matches.t
 import { PROTEOME_FORMS, type ProteomeFormName } from "../proteome/print.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
 import { NotesSchema } from "./feature-schemas.ts";
-import { CorpusSchema, instant, NoParameters, oneOf, optional, uri } from "./json-schemas.ts";
+import {
+  CorpusSchema,
+  instant,
+  NoParameters,
+  oneOf,
+  optional,
+  PLACE_PARAMETERS,
+  uri,
+} from "./json-schemas.ts";
 
 /** Matches on a page. */
 export const DEFAULT_LIMIT = 50;
@@ -174,6 +182,7 @@ const FILTERS = {
   region: several(REGIONS, "Only matches in these regions"),
   kept: several(KEPT_BANDS, "Only matches that these per cent of the homologs keep"),
   max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
+  ...PLACE_PARAMETERS,
 };
 export type FilterParameters = Static<ReturnType<typeof filterObject>>;
 const filterObject = () => Type.Object(FILTERS);

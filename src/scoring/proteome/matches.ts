@@ -1,4 +1,5 @@
 import { DISORDERED, type OverallVerdict } from "../../motif/index.ts";
+import { passesPlaces, type PlaceFilter } from "../api/ranked-columns.ts";
 import type { ProteomeRow } from "./table.ts";
 
 /** Bands of the fraction of homologs that keep a match. */
@@ -14,7 +15,7 @@ export const LABELS = [
 export const REGIONS = ["disordered", "ordered"] as const;
 
 /** Limits the listed matches; ranks and q-values are those of all matches. */
-export interface MatchFilter {
+export interface MatchFilter extends PlaceFilter {
   label?: readonly (typeof LABELS)[number][] | undefined;
   /** Taxa, or scientific names of organisms without one. */
   species?: readonly string[] | undefined;
@@ -62,6 +63,10 @@ const FACETS = Object.keys(VALUE_OF) as Facet[];
 /** Choices of each facet that are listed. */
 const MAX_CHOICES = 25;
 
+/** Whether a filter asks for what is known at matches, which must then have notes. */
+export const needsNotes = ({ domain, phosphosite, known }: PlaceFilter): boolean =>
+  domain !== undefined || phosphosite !== undefined || known !== undefined;
+
 /** The matches that pass a filter, and the choices that it has. */
 export function filterMatches(
   rows: readonly ProteomeRow[],
@@ -71,7 +76,9 @@ export function filterMatches(
   const counts = FACETS.map(() => new Map<string, FacetChoice>());
   const passing = rows.filter((row) => {
     const values = FACETS.map((facet) => VALUE_OF[facet](row));
-    const isLowEnough = filter.maxQ === undefined || (row.q !== null && row.q <= filter.maxQ);
+    const isLowEnough =
+      (filter.maxQ === undefined || (row.q !== null && row.q <= filter.maxQ)) &&
+      passesPlaces(row.notes ?? null, filter);
     const failed = chosen.flatMap((set, i) => (set && !set.has(values[i]) ? i : []));
     for (const [i, value] of values.entries()) {
       const known = counts[i].get(value);

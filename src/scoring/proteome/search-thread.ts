@@ -1,13 +1,21 @@
 import { Problem } from "../../problem.ts";
-import { type MatchFilter, type MatchQuery, filterMatches, isDisordered, orderMatches } from "./matches.ts";
+import {
+  type MatchFilter,
+  type MatchQuery,
+  filterMatches,
+  isDisordered,
+  needsNotes,
+  orderMatches,
+} from "./matches.ts";
 import { familiesOverview } from "./overview.ts";
 import { PROTEOME_FORMS, type ProteomeFormName } from "./print.ts";
 import type { SearchRequest } from "./search-files.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
 import { corpusPath } from "../corpus/corpus.ts";
-import type { FeatureSource } from "../features/annotation.ts";
+import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
 import { withRowNotes } from "../features/row-notes.ts";
 import { type ProteomeSearch, ProteomeSearches } from "./searches.ts";
+import type { ProteomeRow } from "./table.ts";
 
 /**
  * The thread of proteome searches: it has the searches of the server, starts the threads that score, and ranks, filters and
@@ -76,10 +84,11 @@ export interface ShownSearch {
 function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSearch {
   const { id, state, request, submitted, failure } = search;
   const { corpus, pattern, model, organism } = request;
-  const { searched, missing, matching, rows } = search.table();
+  const { searched, missing, matching, rows: found } = search.table();
+  const source = sourceOf(request, synonyms);
+  const rows = rowsFor(found, query, pattern.name, source);
   const { passing, facets } = filterMatches(rows, query);
   const page = orderMatches(passing, query.order ?? "rank").slice(query.offset, query.offset + query.limit);
-  const source = sourceOf(request, synonyms);
   const ranks = new Map(rows.map((row, i) => [row, i + 1]));
   const object: ProteomeSearchObject = {
     id,
@@ -108,6 +117,23 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
   return { id, json: JSON.stringify(object) };
 }
 
+/** The rows that were last filtered by what is known at them: notes of all take longer than those of a page. */
+let noted: { found: readonly ProteomeRow[]; features: string; rows: readonly ProteomeRow[] } | undefined;
+
+/** The rows, with notes if the filter asks for them. */
+function rowsFor(
+  found: readonly ProteomeRow[],
+  filter: MatchFilter,
+  motif: string | null,
+  source: FeatureSource,
+): readonly ProteomeRow[] {
+  if (!needsNotes(filter)) return found;
+  const features = featureFilesIn(dataDirectory).version();
+  if (noted?.found !== found || noted.features !== features)
+    noted = { found, features, rows: withRowNotes(found, motif, source) };
+  return noted.rows;
+}
+
 const sourceOf = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({
   dataDirectory,
   corpusPath: corpusPath(dataDirectory, corpus.hash),
@@ -127,8 +153,9 @@ function printed(
     });
   const { head, print } = PROTEOME_FORMS[form];
   const { pattern } = request;
-  const { passing } = filterMatches(table().rows, filter);
-  const rows = withRowNotes(passing, pattern.name, sourceOf(request, synonyms));
+  const source = sourceOf(request, synonyms);
+  const { passing } = filterMatches(rowsFor(table().rows, filter, pattern.name, source), filter);
+  const rows = needsNotes(filter) ? passing : withRowNotes(passing, pattern.name, source);
   return new TextEncoder().encode(head + print(rows, pattern.name ?? pattern.expression));
 }
 
