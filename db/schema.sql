@@ -1242,3 +1242,25 @@ CREATE TABLE verdict_change (
 ) STRICT;
 
 CREATE INDEX verdict_change_query ON verdict_change (query);
+
+CREATE TABLE proteome_build (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  -- SHA-256 of the corpus, and its name then.
+  corpus TEXT NOT NULL,
+  corpus_name TEXT NOT NULL,
+  -- Null for all.
+  organism TEXT,
+  -- Accessions, entry names or genes, one per line; null for all.
+  proteins TEXT,
+  username TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'finished', 'failed', 'cancelled')),
+  submitted INTEGER NOT NULL,
+  ended INTEGER,
+  -- The outcome: numbers of families, or the reason of a failure.
+  stored INTEGER,
+  carried INTEGER,
+  failure TEXT,
+  CHECK ((state IN ('queued', 'running')) = (ended IS NULL)),
+  CHECK ((state = 'failed') = (failure IS NOT NULL))
+) STRICT;

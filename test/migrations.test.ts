@@ -17,6 +17,7 @@ const FROZEN: Record<string, string> = {
   "0005-multiplexed-assays.sql": "d362dfd860369e7f9801d6f8c8b756288ceff08a695251274267121a1e28852f",
   "0006-positions.sql": "030ad8a5e023b2173bf2156045332ed2ec62f693f571370a510a3af08d01f3a5",
   "0007-watched-queries.sql": "ce51db06f91ae6b8b27c49f3157c76570a46d051dd1dde3d1748eed4d575fd9b",
+  "0008-proteome-builds.sql": "02b6fea6ff577af3c734fbef927dbf87de282415e5700803a1ccf6c377c95ea8",
 };
 
 test("embeds every file of db/ in order", () => {

@@ -157,6 +157,7 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   cancelScoringJob: [409, "the job has ended"],
   cancelJob: [409, "the job has ended"],
   cancelProteomeSearch: [409, "the search has ended"],
+  cancelBuildOfFamilies: [409, "the build has ended"],
   downloadCalibration: [404, "the corpus is not calibrated"],
   createFirstAdministrator: [404, "there is an administrator"],
   enableSecondFactor: [400, "the code is not of an app"],
@@ -202,6 +203,16 @@ const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
     while (!(await (await send("GET", path)).text()).includes('"state":"finished"')) await Bun.sleep(10);
   },
   watchQuery: ({ id }) => void made.set("/api/scoring/watched-queries", id),
+  async buildFamiliesOfProteins({ id }) {
+    made.set("/api/admin/proteome", id);
+    while (app.scoring.builds.find(id).ended === null) await Bun.sleep(10);
+  },
+  // One in use can only be removed if there is no other.
+  async addCorpus() {
+    const { corpora } = app.scoring;
+    while (corpora.list().length === 1) await Bun.sleep(10);
+    corpora.remove(corpora.list().find(({ active }) => !active)!.hash);
+  },
   addWebhook: ({ id }) => void made.set("/api/webhooks", id),
   sendTestEvent: ({ id }) => void made.set("delivery", id),
   examineServer: ({ id }) => void made.set("/api/admin/tasks", id),

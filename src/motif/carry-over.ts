@@ -19,12 +19,14 @@ export interface StoredFamily {
  * hits that pass the criteria, and by their order. So a family is the same if the corpus has a size
  * in which the search finds the same hits among the proteins of both, no added protein is such a hit in the new corpus,
  * and no removed protein was one in the former.
+ * @param report called now and then
  */
 export function* carryOver(
   families: readonly StoredFamily[],
   former: Corpus,
   corpus: Corpus,
   change: CorpusChange,
+  report: () => void = () => {},
 ): Generator<StoredFamily> {
   const { residueCount } = corpus;
   const candidates = families.filter(
@@ -35,6 +37,7 @@ export function* carryOver(
   const { maxEValue } = DEFAULTS;
   const wider = { ...DEFAULTS, maxEValue: maxEValue * KNOWN_E_VALUES };
   for (const group of groupQueries(lengths)) {
+    report();
     const members = group.map((k) => candidates[k]);
     const queries = members.map(({ protein }) => residuesOf(former, protein));
     const added = findDecisiveHits(queries, corpus, wider, change.added);

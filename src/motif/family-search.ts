@@ -20,7 +20,7 @@ const { maxEValue } = DEFAULTS;
 
 /**
  * Families of proteins, as `predict` finds them with default options; one pass over the corpus searches all.
- * @param report called during the search
+ * @param report called now and then
  */
 export function* findFamilies(
   corpus: Corpus,
@@ -35,12 +35,17 @@ export function* findFamilies(
   for (const [k, query] of queries.entries()) {
     const all = sortHits(found[k], corpus);
     const hits = all.filter(({ eValue }) => eValue <= maxEValue);
-    yield { ...familyOf(query, corpus, hits), sizes: sizeRange(all, corpus, maxEValue) };
+    yield { ...familyOf(query, corpus, hits, report), sizes: sizeRange(all, corpus, maxEValue) };
   }
 }
 
-function familyOf(query: Uint8Array, corpus: Corpus, hits: Hit[]): Omit<FoundFamily, "sizes"> {
-  const found = findHomologs(query, corpus, DEFAULTS, () => {}, hits);
+function familyOf(
+  query: Uint8Array,
+  corpus: Corpus,
+  hits: Hit[],
+  report: () => void,
+): Omit<FoundFamily, "sizes"> {
+  const found = findHomologs(query, corpus, DEFAULTS, report, hits);
   const rows = alignProgressively(
     query,
     found.map(({ row }) => row),

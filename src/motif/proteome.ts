@@ -20,7 +20,7 @@ export interface ProteomeMatch extends Omit<MatchScore, "atHomologs"> {
 
 /**
  * Families of proteins as records, from which `scoreRecord` scores any pattern.
- * @param report called during the search
+ * @param report called now and then
  */
 export function* familyRecords(
   corpus: Corpus,

@@ -28,6 +28,7 @@ import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
+import { BackgroundQueue } from "./jobs/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
@@ -35,6 +36,7 @@ import { jobId, type State } from "./jobs/job.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { ProteomeSearchClient } from "./proteome/search-client.ts";
+import { ProteomeBuilds } from "./proteome/builds.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
 import { openWatched } from "./watched/open.ts";
 
@@ -94,7 +96,9 @@ export {
 export { withRowNotes } from "./features/row-notes.ts";
 export { FEATURE_FORMAT_NAMES, FEATURE_FORMATS, type FeatureFormatName } from "./features/formats.ts";
 export { passesPlaces, type PlaceFilter } from "./api/ranked-columns.ts";
-export { buildFamilies, type BuildPlan, onThreads, planBuild } from "./proteome/build.ts";
+export { BUILD_STATES, type Build, type BuildEstimate } from "./proteome/builds.ts";
+export { buildFamilies, onThreads } from "./proteome/build.ts";
+export { type BuildPlan, planBuild } from "./proteome/plan.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./proteome/families-file.ts";
 export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
@@ -105,7 +109,8 @@ export type { ProteinObject } from "./contract/prediction.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";
-export { beginningOf, type Run, type Shard, type ShardBeginning, type ShardEnd } from "./batch/shard.ts";
+export { beginningOf, type Run, type ShardBeginning, type ShardEnd } from "./batch/shard.ts";
+export type { Shard } from "./batch/shard-range.ts";
 
 export interface ScoringOptions {
   database: Database;
@@ -161,7 +166,7 @@ export async function openScoring(options: ScoringOptions) {
   const store = openStore(options, corpora);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
-  const { pool, runner } = workers;
+  const { pool, runner, builds } = workers;
   const handlers = scoringHandlers({
     store,
     runner,
@@ -217,6 +222,8 @@ export async function openScoring(options: ScoringOptions) {
     workerStatuses: () => pool.workerStatuses(),
     /** Scores watched queries again if another corpus is in use; the service also looks every few seconds. */
     rerunWatched: () => http.watched.advance(),
+    /** Computations of families on idle workers. */
+    builds,
     /** Cancels a job of any client. @throws Problem unknown_job, conflict */
     cancel: (job: string) => runner.cancel(job),
     /** Name of the corpus in use; null if there is none. */
@@ -275,6 +282,8 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
   const { database, clock, log } = options;
   const timeout = (options.jobTimeoutSeconds ?? 600) * 1000;
   let farm: Farm | undefined;
+  const background = new BackgroundQueue();
+  const builds = new ProteomeBuilds({ database, clock, log, corpora, background });
   const pool = new Pool({
     store: {
       lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
@@ -288,8 +297,10 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
     size: options.workers,
     timeout,
     changed,
+    background,
     whenWritable: () => writeLockOf(database).free(),
   });
+  background.wake = () => pool.wake();
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
     recoverJobs(options, store);
@@ -305,6 +316,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
       dropFromPool: (id) => pool.drop(id),
     });
     pool.wake();
+    builds.resume();
     sweeper = openSweeper({ database, clock, log });
   }
   const runner: JobRunner = {
@@ -322,11 +334,12 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
   };
   const close = async (): Promise<void> => {
     sweeper?.close();
+    await builds.close();
     store.close();
     await farm?.close();
     pool.close();
   };
-  return { pool, runner, close };
+  return { pool, runner, builds, close };
 }
 
 /** Says that P values of a calibrated corpus come from the built-in null distribution since an upgrade. */

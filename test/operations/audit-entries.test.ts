@@ -58,14 +58,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-interface Entry {
-  seq: number;
-  actor: string | null;
-  via: string;
-  action: string;
-  outcome: string;
-  detail: string;
-}
+type Entry = { seq: number; actor: string | null } & Record<"via" | "action" | "outcome" | "detail", string>;
 const entriesAfter = (seq: number): Entry[] =>
   service.database.query("SELECT * FROM audit WHERE seq > ? ORDER BY seq").all(seq) as Entry[];
 const lastSeq = (): number =>
@@ -299,6 +292,12 @@ const OPERATIONS: Operation[] = [
   simple(["DELETE /api/admin/features/web", "features.remove"]),
   simple([`labd features add ${file("features.bed")} --name cli`, "features.add"]),
   simple(["labd features remove cli", "features.remove"]),
+  step("POST /api/admin/proteome/builds", "proteome.build", async () => {
+    kept.build = (await ask("POST /api/admin/proteome/builds", {})).id;
+  }),
+  step("DELETE /api/admin/proteome/builds/ID", "proteome.cancel", () =>
+    ask(`DELETE /api/admin/proteome/builds/${kept.build}`),
+  ),
   simple(["DELETE /api/admin/corpora/second", "corpus.remove"]),
   simple(["PUT /api/admin/motif-classes", "motif_classes.import", CLASSES]),
   simple(["DELETE /api/admin/motif-classes", "motif_classes.remove"]),

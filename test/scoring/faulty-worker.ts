@@ -1,5 +1,6 @@
 /** A worker that dies, hangs and fails as the job's identifier says, for pool.test.ts. */
 import { existsSync, writeFileSync } from "node:fs";
+import type { FamiliesReport, FamiliesTask } from "../../src/scoring/proteome/proteome-tasks.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "../../src/scoring/jobs/worker.ts";
 
 declare const self: Worker;
@@ -72,7 +73,15 @@ const BEHAVIOURS: Record<string, (task: WorkerTask, path: string) => void> = {
   },
 };
 
-self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask>) => {
+/** Works in the background until it is interrupted. */
+function waitForInterruption({ ticket, stop }: FamiliesTask): void {
+  while (Atomics.load(stop!, 0) === 0) Bun.sleepSync(1);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+  self.postMessage({ ticket, kind: "families", families: [], isInterrupted: true } satisfies FamiliesReport);
+}
+
+self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask | FamiliesTask>) => {
+  if ("members" in data) return waitForInterruption(data);
   if ("counter" in data) return search(data);
   hasHadJob = true;
   const [name, path] = data.request.identifier.split(" ");

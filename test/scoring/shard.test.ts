@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { beginningOf, type NamedQuestion } from "../../src/scoring/index.ts";
-import { shardRange } from "../../src/scoring/batch/shard.ts";
+import { shardRange } from "../../src/scoring/batch/shard-range.ts";
 
 /** Lengths as those of proteins, some of them giants, by a generator with a seed (Park and Miller). */
 function lengthsOf(count: number, seed: number): number[] {

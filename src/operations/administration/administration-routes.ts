@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { AdministrationContext } from "./context.ts";
 import { corpusRoutes, motifClassRoutes } from "./corpus-routes.ts";
 import { featureRoutes } from "./feature-routes.ts";
+import { proteomeRoutes } from "./proteome-routes.ts";
 import { backupRoutes, healthRoutes, jobRoutes, taskRoutes } from "./service-routes.ts";
 import { sweepUploads } from "./upload.ts";
 
@@ -13,6 +14,7 @@ export function administrationRoutes(context: AdministrationContext) {
     .use(corpusRoutes(context))
     .use(motifClassRoutes(context))
     .use(featureRoutes(context))
+    .use(proteomeRoutes(context))
     .use(jobRoutes(context))
     .use(backupRoutes(context))
     .use(healthRoutes(context))

@@ -1,14 +1,15 @@
 import { Problem } from "../../problem.ts";
+import type { WorkerReport } from "../jobs/worker.ts";
 import { workerAddress } from "../jobs/worker-entrypoints.ts";
 import { WorkerGroup } from "./worker-group.ts";
 
 /** The report of a worker on a task; `ticket` is the task's number. */
 type Report<Kind extends string> = { ticket: number; kind: Kind };
-type Failure = { ticket: number; kind: "failed"; reason: string | null; cause: string };
+type Failure = Extract<WorkerReport, { kind: "failed" }>;
 
 /**
  * Runs tasks on several threads and yields their reports in the order of the tasks, whichever worker is first.
- * @throws Problem bad_corpus if a task fails for a reason that the user can remedy
+ * @throws Problem if a task fails for a reason that the user can remedy
  */
 export async function* resultsInOrder<Done extends Report<string>>(
   tasks: readonly { ticket: number }[],
@@ -25,8 +26,8 @@ export async function* resultsInOrder<Done extends Report<string>>(
   const group = new WorkerGroup<Done | Failure>(Math.min(workers, tasks.length), workerAddress(), {
     onReport(worker, report) {
       if (isFailure(report)) {
-        const { reason, cause } = report;
-        results[report.ticket].reject(reason === null ? new Error(cause) : new Problem("bad_corpus", reason));
+        const { reason, code = "bad_corpus", cause } = report;
+        results[report.ticket].reject(reason === null ? new Error(cause) : new Problem(code, reason));
       } else results[report.ticket].resolve(report);
       assign(worker);
     },

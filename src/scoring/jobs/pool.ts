@@ -7,7 +7,12 @@ import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "./job.ts";
 import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
+import type { BackgroundQueue, BackgroundTask } from "./background.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask } from "../proteome/proteome-tasks.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
+
+type PoolTask = WorkerTask | SearchTask | FamiliesTask | CarryTask;
+type PoolReport = WorkerReport | FamiliesReport;
 
 /** Progress of a running job. */
 export interface Progress {
@@ -51,6 +56,8 @@ export interface PoolOptions {
   whenWritable?: () => Promise<void> | undefined;
   /** Called when a job starts, reaches another stage, or may have ended. */
   changed?: () => void;
+  /** What workers do while there is no job for them. */
+  background?: BackgroundQueue;
   /** Sequences from which on idle workers help to search the corpus. */
   minSharedSequences?: number;
 }
@@ -61,6 +68,8 @@ interface Slot {
   job: Running | null;
   /** The job of another worker whose search this one helps with. */
   helps: Running | null;
+  /** What it does until a job comes. A job that interrupts it waits for the worker's answer. */
+  background: { ticket: number; task: BackgroundTask } | null;
 }
 
 /** The state of one worker. */
@@ -118,18 +127,27 @@ export class Pool {
       options.workerMemory === undefined
         ? memoryLimit() / 2
         : ownMemory() + options.size * options.workerMemory;
-    this.#slots = Array.from({ length: options.size }, () => ({ worker: null, job: null, helps: null }));
+    this.#slots = Array.from({ length: options.size }, () => ({
+      worker: null,
+      job: null,
+      helps: null,
+      background: null,
+    }));
   }
 
   /** Gives waiting jobs, or parts of running searches, to idle workers. Call it whenever a job was accepted. */
   wake(): void {
     try {
       let waits = true;
-      for (const slot of this.#slots) {
+      // Idle ones first: the others have to be interrupted.
+      const slots = this.#slots.toSorted(
+        (a, b) => Number(a.background !== null) - Number(b.background !== null),
+      );
+      for (const slot of slots) {
         if (this.#closed) return;
         if (slot.job !== null || slot.helps !== null) continue;
         waits &&= this.#start(slot);
-        if (!waits) this.#help(slot);
+        if (!waits && slot.background === null && !this.#help(slot)) this.#workInBackground(slot);
       }
     } catch (error) {
       if (this.#wakes) return;
@@ -198,6 +216,7 @@ export class Pool {
       timer,
     };
     slot.job = job;
+    slot.background?.task.interrupt();
     this.#guard ??= setInterval(() => this.#checkMemory(), MEMORY_INTERVAL);
     this.#progress.set(lease.id, progress);
     this.#options.changed?.();
@@ -213,13 +232,23 @@ export class Pool {
   }
 
   /** Lets an idle worker join the search of the job that has run longest. */
-  #help(slot: Slot): void {
+  #help(slot: Slot): boolean {
     const jobs = this.#slots.flatMap(({ job }) => job ?? []).sort((a, b) => a.ticket - b.ticket);
     for (const job of jobs) {
       if (!job.search || !this.#join(slot, job, job.search)) continue;
       slot.helps = job;
-      return;
+      return true;
     }
+    return false;
+  }
+
+  #workInBackground(slot: Slot): void {
+    const task = this.#options.background?.take();
+    if (!task) return;
+    const ticket = ++this.#tickets;
+    slot.background = { ticket, task };
+    this.#guard ??= setInterval(() => this.#checkMemory(), MEMORY_INTERVAL);
+    this.#send(slot, task.message(ticket));
   }
 
   #join(slot: Slot, { ticket, lease, corpusPath }: Running, search: JointSearch): boolean {
@@ -235,11 +264,15 @@ export class Pool {
     if (own && job.search!.isOver) this.#score(own, job);
   }
 
-  #send(slot: Slot, task: WorkerTask | SearchTask): void {
-    const bytes = task.corpusPath === null ? undefined : this.#corpus.read(task.corpusPath);
+  #send(slot: Slot, task: PoolTask): void {
+    const { corpusPath: path } = task;
+    // One corpus at a time is in memory, that of the jobs.
+    const isMapped = path === null || ("stop" in task && path !== this.#options.corpora.active()?.path);
+    const bytes = isMapped ? undefined : this.#corpus.read(path);
     if (!(bytes instanceof Promise)) return this.#post(slot, task, bytes);
     const { ticket } = task;
-    const isCurrent = (): boolean => !this.#closed && (slot.job ?? slot.helps)?.ticket === ticket;
+    const isCurrent = (): boolean =>
+      !this.#closed && [slot.job, slot.helps, slot.background].some((one) => one?.ticket === ticket);
     void bytes.then(
       (read) => {
         if (isCurrent()) this.#post(slot, task, read);
@@ -251,7 +284,7 @@ export class Pool {
     );
   }
 
-  #post(slot: Slot, task: WorkerTask | SearchTask, corpusBytes: SharedArrayBuffer | undefined): void {
+  #post(slot: Slot, task: PoolTask, corpusBytes: SharedArrayBuffer | undefined): void {
     slot.worker ??= this.#spawn(slot);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     slot.worker.postMessage({ ...task, corpusBytes });
@@ -259,7 +292,7 @@ export class Pool {
 
   #spawn(slot: Slot): Worker {
     const worker = new Worker(this.#workerUrl);
-    worker.addEventListener("message", ({ data }: MessageEvent<WorkerReport>) => this.#onMessage(slot, data));
+    worker.addEventListener("message", ({ data }: MessageEvent<PoolReport>) => this.#onMessage(slot, data));
     worker.addEventListener("error", (event) => {
       // Otherwise it would be an error of this process.
       event.preventDefault();
@@ -269,9 +302,15 @@ export class Pool {
     return worker;
   }
 
-  #onMessage(slot: Slot, report: WorkerReport): void {
+  #onMessage(slot: Slot, report: PoolReport): void {
+    if (slot.background?.ticket === report.ticket) {
+      const { task } = slot.background;
+      slot.background = null;
+      task.report(report);
+      return this.wake();
+    }
     const job = slot.job ?? slot.helps;
-    if (!job || job.ticket !== report.ticket) return;
+    if (!job || job.ticket !== report.ticket || report.kind === "families") return;
     if (slot.helps) {
       if (report.kind === "progress") return;
       slot.helps = null;
@@ -316,6 +355,7 @@ export class Pool {
   #onExit(slot: Slot, worker: Worker, cause: string): void {
     if (slot.worker !== worker) return;
     slot.worker = null;
+    this.#loseBackground(slot, cause);
     const helped = slot.helps;
     if (helped) {
       this.#options.log.problem("worker", { job: helped.lease.id, cause });
@@ -324,7 +364,7 @@ export class Pool {
       return this.wake();
     }
     const job = this.#detach(slot);
-    if (!job) return;
+    if (!job) return this.wake();
     this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
   }
 
@@ -349,7 +389,7 @@ export class Pool {
    * tried again.
    */
   #checkMemory(): void {
-    const busy = this.#slots.filter(({ job }) => job !== null);
+    const busy = this.#slots.filter(({ job, background }) => job !== null || background !== null);
     if (busy.length === 0) {
       clearInterval(this.#guard);
       this.#guard = undefined;
@@ -357,10 +397,15 @@ export class Pool {
     }
     const bytes = ownMemory();
     if (bytes <= this.#memoryLimit || releaseMemory()) return;
+    const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
+    const idle = busy.find(({ job }) => job === null);
+    if (idle) {
+      this.#loseBackground(idle, `the service used ${found} MB; at most ${most} are allowed`);
+      return this.#terminate(idle);
+    }
     const slot = busy.reduce((a, b) => (a.job!.ticket < b.job!.ticket ? a : b));
     const job = this.#detach(slot)!;
     this.#terminate(slot);
-    const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
     this.#retry(
       job,
       `the service uses ${found} MB; at most ${most} are allowed`,
@@ -430,7 +475,15 @@ export class Pool {
     // Forget it first: its `close` must not count as a crash.
     slot.worker = null;
     slot.helps = null;
+    this.#loseBackground(slot, null);
     worker?.terminate();
+  }
+
+  /** @param cause null if the task is not to blame */
+  #loseBackground(slot: Slot, cause: string | null): void {
+    const task = slot.background?.task;
+    slot.background = null;
+    if (!this.#closed) task?.lose(cause);
   }
 }
 

@@ -25,6 +25,7 @@ import {
   type MatchTask,
   scoreFamilies,
 } from "../proteome/proteome-tasks.ts";
+import { type PlanReport, type PlanTask, planBuild } from "../proteome/plan.ts";
 import type { JobPattern, JobRequest } from "./job.ts";
 import { packPrediction, printJson } from "./packed-prediction.ts";
 
@@ -71,8 +72,8 @@ export type WorkerReport =
   | { ticket: number; kind: "finished"; prediction: string | Uint8Array<ArrayBuffer> }
   /** Hits of each query in this worker's parts of the corpus. */
   | { ticket: number; kind: "searched"; hits: Hit[][] }
-  /** `reason` is for the client, null for an unexpected error; `cause` is for the log. */
-  | { ticket: number; kind: "failed"; reason: string | null; cause: string };
+  /** `reason` is for the client, with the code of its problem; null for an unexpected error. `cause` is for the log. */
+  | { ticket: number; kind: "failed"; reason: string | null; code?: Problem["code"]; cause: string };
 
 /** The response to a DrawTask: random matches of each protein. */
 export interface DrawnReport {
@@ -81,8 +82,8 @@ export interface DrawnReport {
   drawn: Draw[][];
 }
 
-type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | CarryTask | MatchTask;
-type Report = WorkerReport | DrawnReport | FamiliesReport | MatchReport;
+type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | CarryTask | MatchTask | PlanTask;
+type Report = WorkerReport | DrawnReport | FamiliesReport | MatchReport | PlanReport;
 
 declare const self: Worker;
 
@@ -164,6 +165,7 @@ function draw(task: DrawTask): DrawnReport {
 function work(task: Task): Report {
   if ("counter" in task) return search(task);
   if ("proteins" in task) return draw(task);
+  if ("plan" in task) return { ticket: task.ticket, kind: "planned", plan: planBuild(task.plan) };
   if ("change" in task) return carryFamilies(task, corpusOf(task));
   if ("members" in task) return computeFamilies(task, corpusOf(task));
   return "families" in task ? scoreFamilies(task, corpusOf(task)) : score(task);
@@ -181,7 +183,7 @@ self.addEventListener("message", ({ data }: MessageEvent<Task>) => {
     post({
       ticket: data.ticket,
       kind: "failed",
-      reason: error instanceof Problem ? error.message : null,
+      ...(error instanceof Problem ? { reason: error.message, code: error.code } : { reason: null }),
       cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
   }

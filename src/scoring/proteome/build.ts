@@ -1,95 +1,13 @@
-import { statfsSync } from "node:fs";
-import { dirname } from "node:path";
-import { type Corpus, groupQueries, METHOD, type StoredFamily } from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
-import { type Shard, shardRange } from "../batch/shard.ts";
+import { groupQueries, METHOD, type StoredFamily } from "../../motif/index.ts";
 import { resultsInOrder } from "../batch/task-results.ts";
-import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
-import { type CarryOver, planCarryOver } from "./carry-over.ts";
-import { listFamilies, removeFamilies, sweepFamilies, writeFamilies } from "./families-file.ts";
+import type { CorpusInfo } from "../corpus/corpus.ts";
+import type { CarryOver } from "./carry-over.ts";
+import { removeFamilies, sweepFamilies, writeFamilies } from "./families-file.ts";
+import { type BuildPlan, secondsOf, secondsOfCheck } from "./plan.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "./proteome-tasks.ts";
-import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
-
-/** Families to compute. */
-export interface BuildPlan {
-  corpus: CorpusInfo;
-  /** Proteins without a family, as indexes in the corpus. */
-  missing: number[];
-  /** Selected proteins that have one. */
-  existing: number;
-  /** Families of other corpora, which are taken over if they are the same. */
-  carryOvers: CarryOver[];
-  /** Estimates: seconds of one processor if all of those are the same, and bytes on disk. */
-  seconds: number;
-  bytes: number;
-}
-
-export interface BuildRequest {
-  corpus: CorpusInfo;
-  selection: ProteinSelection;
-  shard?: Shard | undefined;
-  /** Corpora whose families may be carried over. */
-  others: readonly CorpusInfo[];
-}
 
 /** Proteins per file: what a kill loses at most, about a minute of work. */
 const BATCH = 256;
-
-/**
- * Processor time per residue: for the search proportional to the residues searched, and for the alignments. Measured with
- * 200 human proteins in Swiss-Prot, like the bytes; families of 100 homologs take about twice as many.
- */
-const SEARCH_SECONDS = 8.4e-13;
-const ALIGNMENT_SECONDS = 1.6e-4;
-/** For indexing the seeds of a query. */
-const CHECK_SECONDS = 2e-6;
-const BYTES = 6;
-
-/** @throws Problem not_found, invalid_request for the selection; disk_full */
-export function planBuild({
-  corpus,
-  selection,
-  shard = { shard: 1, of: 1 },
-  others,
-}: BuildRequest): BuildPlan {
-  const opened = openCorpusFile(corpus.path);
-  const selected = selectProteins(opened, selection);
-  const { from, to } = shardRange(
-    selected.map((index) => lengthOf(opened, index)),
-    shard,
-  );
-  const own = selected.slice(from, to);
-  const known = new Set(listFamilies(corpus).flatMap(({ proteins }) => proteins));
-  const missing = own.filter((index) => !known.has(index));
-  const bytes = residuesOf(opened, missing) * BYTES;
-  requireSpace(corpus, bytes);
-  const carryOvers = planCarryOver(corpus, missing, others);
-  const carried = new Set(carryOvers.flatMap(({ proteins }) => proteins));
-  const seconds =
-    carryOvers.reduce((sum, one) => sum + secondsOfCheck(opened, one.proteins, one.changed), 0) +
-    secondsOf(
-      opened,
-      missing.filter((index) => !carried.has(index)),
-    );
-  return { corpus, missing, existing: own.length - missing.length, carryOvers, seconds, bytes };
-}
-
-const lengthOf = (corpus: Corpus, index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
-const residuesOf = (corpus: Corpus, proteins: readonly number[]): number =>
-  proteins.reduce((sum, index) => sum + lengthOf(corpus, index), 0);
-const secondsOf = (corpus: Corpus, proteins: readonly number[]): number =>
-  residuesOf(corpus, proteins) * (SEARCH_SECONDS * corpus.residueCount + ALIGNMENT_SECONDS);
-const secondsOfCheck = (corpus: Corpus, proteins: readonly number[], changed: number): number =>
-  residuesOf(corpus, proteins) * (SEARCH_SECONDS * changed + CHECK_SECONDS);
-
-function requireSpace({ path }: CorpusInfo, bytes: number): void {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  if (bytes <= bavail * bsize) return;
-  throw new Problem(
-    "disk_full",
-    `The families need about ${Math.ceil(bytes / 1e6)} MB; ${Math.floor((bavail * bsize) / 1e6)} MB are free in ${dirname(path)}. Free space, or select fewer proteins.`,
-  );
-}
 
 /** Runs tasks on workers; reports arrive in the order of the tasks. */
 export type TaskRunner = (tasks: (FamiliesTask | CarryTask)[]) => AsyncIterable<FamiliesReport>;
@@ -119,49 +37,79 @@ export async function buildFamilies(
   run: TaskRunner,
   report: (progress: BuildProgress) => void = () => {},
 ): Promise<BuildProgress> {
-  const { corpus, missing, carryOvers } = plan;
-  sweepFamilies(corpus.path);
-  const opened = openCorpusFile(corpus.path);
-  const progress: BuildProgress = { proteins: 0, carried: 0, spent: 0, left: plan.seconds };
-  const files = new FamilyFiles(corpus);
-  const left = new Set(missing);
-  const add = (families: readonly StoredFamily[], seconds: number): void => {
-    for (const family of families) {
-      files.add(family);
-      left.delete(family.protein);
-    }
-    progress.proteins += families.length;
-    progress.spent += seconds;
-    progress.left -= seconds;
-  };
-  for (const { tasks, proteins, changed } of carryOvers) {
-    const seconds = secondsOfCheck(opened, proteins, changed) / tasks.length;
-    for await (const { ticket, families } of run(tasks)) {
-      add(families, seconds);
-      progress.carried += families.length;
-      const { among, change } = tasks[ticket];
-      const changedOnes = among.map((index) => change.indexes[index]).filter((index) => left.has(index));
-      progress.left += secondsOf(opened, changedOnes);
-      report(progress);
-    }
+  sweepFamilies(plan.corpus.path);
+  const build = new FamilyBuild(plan, run, report);
+  try {
+    for (const one of plan.carryOvers) await build.carryOver(one);
+    await build.computeRest();
+  } finally {
+    build.files.write();
   }
-  const tasks = familiesTasks(opened, corpus.path, [...left]);
-  for await (const { ticket, families } of run(tasks)) {
-    add(families, secondsOf(opened, tasks[ticket].members));
-    report(progress);
-  }
-  files.write();
-  removeFamilies(corpus.path, METHOD);
-  return progress;
+  removeFamilies(plan.corpus.path, METHOD);
+  return build.progress;
 }
 
-function familiesTasks(corpus: Corpus, corpusPath: string, proteins: readonly number[]): FamiliesTask[] {
-  const lengths = proteins.map((index) => lengthOf(corpus, index));
-  return groupQueries(lengths).map((group) => ({
-    ticket: 0,
-    corpusPath,
-    members: group.map((k) => proteins[k]),
-  }));
+class FamilyBuild {
+  readonly files: FamilyFiles;
+  readonly progress: BuildProgress;
+  /** Lengths of the proteins that are left. */
+  readonly #left: Map<number, number>;
+
+  constructor(
+    private readonly plan: BuildPlan,
+    private readonly run: TaskRunner,
+    private readonly report: (progress: BuildProgress) => void,
+  ) {
+    const { corpus, missing, lengths, seconds } = plan;
+    this.files = new FamilyFiles(corpus);
+    this.progress = { proteins: 0, carried: 0, spent: 0, left: seconds };
+    this.#left = new Map(missing.map((index, i) => [index, lengths[i]]));
+  }
+
+  async carryOver({ tasks, proteins, changed }: CarryOver): Promise<void> {
+    const seconds = secondsOfCheck(this.#lengthsOf(proteins), changed) / tasks.length;
+    for await (const { ticket, families } of this.run(tasks)) {
+      const { among, change } = tasks[ticket];
+      this.progress.carried += families.length;
+      this.#store(families);
+      const anew = among.map((index) => change.indexes[index]).filter((index) => this.#left.has(index));
+      this.progress.left += secondsOf(this.#lengthsOf(anew), this.plan.corpus);
+      this.#advance(seconds);
+    }
+  }
+
+  async computeRest(): Promise<void> {
+    const { corpus } = this.plan;
+    const [proteins, lengths] = [[...this.#left.keys()], [...this.#left.values()]];
+    const tasks = groupQueries(lengths).map((group): FamiliesTask => ({
+      ticket: 0,
+      corpusPath: corpus.path,
+      members: group.map((k) => proteins[k]),
+    }));
+    for await (const { ticket, families } of this.run(tasks)) {
+      const seconds = secondsOf(this.#lengthsOf(tasks[ticket].members), corpus);
+      this.#store(families);
+      this.#advance(seconds);
+    }
+  }
+
+  #lengthsOf(proteins: readonly number[]): number[] {
+    return proteins.map((index) => this.#left.get(index)!);
+  }
+
+  #store(families: readonly StoredFamily[]): void {
+    for (const family of families) {
+      this.files.add(family);
+      this.#left.delete(family.protein);
+    }
+    this.progress.proteins += families.length;
+  }
+
+  #advance(seconds: number): void {
+    this.progress.spent += seconds;
+    this.progress.left = Math.max(0, this.progress.left - seconds);
+    this.report(this.progress);
+  }
 }
 
 /** Collects families and writes them in files of BATCH. */

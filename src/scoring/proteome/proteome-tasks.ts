@@ -20,7 +20,11 @@ export interface FamiliesTask {
   corpusPath: string;
   /** Indexes in the corpus. */
   members: number[];
+  stop?: Stop;
 }
+
+/** Another thread sets it to 1, in shared memory, to interrupt the task. */
+type Stop = Int32Array;
 
 /** Families of a file of another corpus to carry over. */
 export interface CarryTask {
@@ -31,13 +35,16 @@ export interface CarryTask {
   families: string;
   /** Indexes in the former corpus. */
   among: number[];
+  stop?: Stop;
 }
 
-/** Families of the corpus; of a CarryTask those that are unchanged. */
+/** Families of the corpus in the order of the members; of a CarryTask those that are unchanged. */
 export interface FamiliesReport {
   ticket: number;
   kind: "families";
   families: StoredFamily[];
+  /** Whether some members are left. */
+  isInterrupted?: boolean;
 }
 
 /** Proteins of a file of families to score. */
@@ -57,21 +64,42 @@ export interface MatchReport {
   matches: ProteomeMatch[];
 }
 
-export function computeFamilies({ ticket, members }: FamiliesTask, corpus: Corpus): FamiliesReport {
-  return { ticket, kind: "families", families: [...familyRecords(corpus, members)] };
+export function computeFamilies({ ticket, members, stop }: FamiliesTask, corpus: Corpus): FamiliesReport {
+  return collect(ticket, stop, (check) => familyRecords(corpus, members, check));
 }
 
 /** Nothing is carried over from files that were altered. */
 export function carryFamilies(task: CarryTask, corpus: Corpus): FamiliesReport {
-  const { ticket, former, change, among } = task;
+  const { ticket, former, change, among, stop } = task;
   try {
     const known = readFamilies(task.families, former.hash);
     const families = among.map((protein) => known.get(protein)!);
-    const carried = carryOver(families, openCorpusFile(former.path), corpus, change);
-    return { ticket, kind: "families", families: [...carried] };
+    const opened = openCorpusFile(former.path);
+    return collect(ticket, stop, (check) => carryOver(families, opened, corpus, change, check));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { ticket, kind: "families", families: [] };
+  }
+}
+
+class Interruption extends Error {}
+
+/** @param find calls `check` now and then */
+function collect(
+  ticket: number,
+  stop: Stop | undefined,
+  find: (check: () => void) => Iterable<StoredFamily>,
+): FamiliesReport {
+  const families: StoredFamily[] = [];
+  const check = (): void => {
+    if (stop && Atomics.load(stop, 0) === 1) throw new Interruption();
+  };
+  try {
+    for (const family of find(check)) families.push(family);
+    return { ticket, kind: "families", families };
+  } catch (error) {
+    if (!(error instanceof Interruption)) throw error;
+    return { ticket, kind: "families", families, isInterrupted: true };
   }
 }
 

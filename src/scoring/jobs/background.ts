@@ -1,0 +1,121 @@
+import { Problem } from "../../problem.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask } from "../proteome/proteome-tasks.ts";
+import type { WorkerReport } from "./worker.ts";
+
+/** How often a worker may die with a task. */
+const MAX_LOSSES = 3;
+
+type Task = FamiliesTask | CarryTask;
+
+/** A task for idle workers, given out in parts if it is interrupted. */
+export class BackgroundTask {
+  readonly #done = Promise.withResolvers<FamiliesReport>();
+  #families: FamiliesReport["families"] = [];
+  /** Members given out at a time. */
+  #size = Infinity;
+  #losses = 0;
+  #stop = new Int32Array(new SharedArrayBuffer(4));
+
+  constructor(
+    private readonly task: Task,
+    private readonly putBack: (task: BackgroundTask) => void,
+  ) {
+    // A result that nobody waits for any more may fail silently.
+    this.done.catch(() => {});
+  }
+
+  get done(): Promise<FamiliesReport> {
+    return this.#done.promise;
+  }
+
+  /** The message for a worker. */
+  message(ticket: number): Task {
+    const { task } = this;
+    this.#stop = new Int32Array(new SharedArrayBuffer(4));
+    const common = { ticket, stop: this.#stop };
+    if (!("members" in task)) return { ...task, ...common };
+    return { ...task, ...common, members: this.#left(task).slice(0, this.#size) };
+  }
+
+  #left({ members }: FamiliesTask): number[] {
+    return members.slice(this.#families.length);
+  }
+
+  /** Makes the worker report what it has within a fraction of a second. */
+  interrupt(): void {
+    Atomics.store(this.#stop, 0, 1);
+  }
+
+  report(report: WorkerReport | FamiliesReport): void {
+    if (report.kind === "failed") {
+      const { reason, cause } = report;
+      return this.fail(reason === null ? new Error(cause) : new Problem("bad_corpus", reason));
+    }
+    if (report.kind !== "families") return;
+    const { task } = this;
+    const { families, isInterrupted } = report;
+    if ("members" in task) {
+      this.#families = this.#families.concat(families);
+      // The search is for all members: fewer take less time.
+      if (isInterrupted && families.length === 0)
+        this.#size = Math.ceil(Math.min(this.#size, this.#left(task).length) / 2);
+      if (this.#left(task).length > 0) return this.putBack(this);
+    } else {
+      if (isInterrupted) return this.putBack(this);
+      this.#families = families;
+    }
+    this.#done.resolve({ ticket: task.ticket, kind: "families", families: this.#families });
+  }
+
+  /** The worker died, or was ended for another reason. */
+  lose(cause: string | null): void {
+    if (cause !== null && ++this.#losses === MAX_LOSSES)
+      this.fail(new Problem("internal", `A worker ended ${MAX_LOSSES} times: ${cause}`));
+    else this.putBack(this);
+  }
+
+  fail(error: Error): void {
+    this.#done.reject(error);
+  }
+}
+
+/** Tasks that workers do while there is no job for them. */
+export class BackgroundQueue {
+  #waiting: BackgroundTask[] = [];
+  /** Called when there are new tasks. */
+  wake: () => void = () => {};
+
+  take(): BackgroundTask | null {
+    return this.#waiting.shift() ?? null;
+  }
+
+  /** Runs tasks and yields their reports in order. @throws the reason of the signal when it is aborted */
+  async *run(tasks: readonly Task[], signal: AbortSignal): AsyncGenerator<FamiliesReport> {
+    signal.throwIfAborted();
+    const own = new Set<BackgroundTask>();
+    const putBack = (task: BackgroundTask): void => {
+      if (!own.has(task)) return;
+      this.#waiting.unshift(task);
+      this.wake();
+    };
+    for (const [ticket, task] of tasks.entries()) own.add(new BackgroundTask({ ...task, ticket }, putBack));
+    const all = [...own];
+    const end = (): void => {
+      own.clear();
+      this.#waiting = this.#waiting.filter((task) => !all.includes(task));
+      for (const task of all) {
+        task.interrupt();
+        task.fail(signal.reason as Error);
+      }
+    };
+    signal.addEventListener("abort", end, { once: true });
+    this.#waiting.push(...all);
+    this.wake();
+    try {
+      for (const { done } of all) yield await done;
+    } finally {
+      signal.removeEventListener("abort", end);
+      end();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from "bun:test";
+import { familyRecords } from "../../src/motif/index.ts";
+import { openScoring, type Scoring } from "../../src/scoring/index.ts";
+import { listFamilies, readFamilies } from "../../src/scoring/proteome/families-file.ts";
+import { PROTEOME } from "./proteome-stage.ts";
+import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+
+let alone: ScoringAlone;
+afterEach(() => alone.close());
+
+/** A service with a corpus of 24 proteins. */
+async function open(workers: number): Promise<Scoring> {
+  alone = await openScoringAlone({ workers });
+  await alone.scoring.corpora.add({ name: "some", bytes: PROTEOME });
+  return alone.scoring;
+}
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(2);
+}
+/** Proteins with families in files. */
+const stored = ({ corpora }: Scoring): number[] =>
+  listFamilies(corpora.active()!)
+    .flatMap(({ proteins }) => proteins)
+    .toSorted((a, b) => a - b);
+const HUMAN = [0, 3, 6, 9, 12, 15, 18, 21];
+
+test("computes the families of a direct build on idle workers", async () => {
+  const { builds, corpora } = await open(2);
+  const estimate = await builds.estimate({ organism: "9606" });
+  expect(estimate).toMatchObject({ missing: 8, existing: 0, carry_over: 0 });
+  expect(estimate.seconds).toBeGreaterThan(0);
+  expect(estimate.bytes).toBeGreaterThan(8 * 300 * 5);
+  const { id, state } = await builds.start({ organism: "9606" }, "ada");
+  expect(state).toBe("running");
+  await expect(builds.start({ organism: "9606" }, "bob")).rejects.toThrow("already queued or running");
+  await until(() => builds.find(id).state !== "running");
+  expect(builds.find(id)).toMatchObject({ state: "finished", stored: 8, carried: 0, username: "ada" });
+  const corpus = corpora.openActive();
+  const [{ path }] = listFamilies(corpora.active()!);
+  const found = readFamilies(path, corpus.hash);
+  for (const { protein, record } of familyRecords(corpus, HUMAN))
+    expect(found.get(protein)!.record).toEqual(record);
+  expect(await builds.estimate({ organism: "9606" })).toMatchObject({ missing: 0, existing: 8, seconds: 0 });
+});
+
+test("runs builds one after the other, and cancels waiting and running ones", async () => {
+  const { builds } = await open(1);
+  const all = await builds.start({}, "ada");
+  const next = await builds.start({ proteins: ["GENE1", "GENE2"] }, "ada");
+  const last = await builds.start({ organism: "9606" }, "ada");
+  expect(builds.list().map(({ state }) => state)).toEqual(["queued", "queued", "running"]);
+  expect((await builds.cancel(last.id)).state).toBe("cancelled");
+  expect((await builds.cancel(all.id)).state).toBe("cancelled");
+  await expect(builds.cancel(all.id)).rejects.toThrow("cancelled already");
+  await until(() => builds.find(next.id).state === "finished");
+  expect(builds.find(next.id)).toMatchObject({ proteins: 2, stored: expect.any(Number) });
+  expect(builds.find(last.id).state).toBe("cancelled");
+});
+
+test("continues an interrupted build after a restart, without what is stored", async () => {
+  const { builds } = await open(1);
+  const { id } = await builds.start({}, "ada");
+  await until(() => (builds.find(id).progress?.done ?? 0) > 0);
+  await alone.scoring.close();
+  const before = stored(alone.scoring);
+  expect(before.length).toBeGreaterThan(0);
+  expect(before.length).toBeLessThan(24);
+  const second = await openScoring({ ...alone.settings, workers: 1 });
+  await until(() => second.builds.find(id).state === "finished");
+  expect(second.builds.find(id).stored).toBe(24 - before.length);
+  expect(stored(second)).toEqual(Array.from({ length: 24 }, (_, i) => i));
+  await second.close();
+});
+
+test("scores a job while a build has the only worker", async () => {
+  const { builds } = await open(1);
+  const { id } = await builds.start({}, "ada");
+  await until(() => builds.find(id).progress !== null);
+  const { json } = await alone.ask("POST", "/jobs", { body: { querySequence: P53, patterns: ["P..P"] } });
+  expect((await ended(alone, json.id)).state).toBe("finished");
+  expect(builds.find(id).state).toBe("running");
+  await builds.cancel(id);
+});
+
+test("carries families over from the corpus before", async () => {
+  const { builds, corpora } = await open(1);
+  const first = await builds.start({ organism: "9606" }, "ada");
+  await until(() => builds.find(first.id).state === "finished");
+  const extra = ">sp|X1|X1_HUMAN OX=9606\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK\n";
+  await corpora.add({ name: "next", bytes: PROTEOME + extra });
+  corpora.use("next");
+  expect(await builds.estimate({ organism: "9606" })).toMatchObject({ missing: 9, carry_over: 8 });
+  const second = await builds.start({ organism: "9606" }, "ada");
+  await until(() => builds.find(second.id).state === "finished");
+  expect(builds.find(second.id)).toMatchObject({ stored: 9, carried: 8 });
+});
+
+test("refuses unknown organisms, proteins and corpora", async () => {
+  const { builds } = await open(0);
+  for (const [selection, message] of [
+    [{ organism: "yeast" }, 'no protein of corpus some is of "yeast"'],
+    [{ proteins: ["GENE1", "NOGENE"] }, 'line 2 "NOGENE"'],
+    [{ corpus: "other" }, "no corpus has this name or hash"],
+  ] as const)
+    await expect(builds.start(selection, "ada")).rejects.toThrow(message);
+  expect(builds.list()).toEqual([]);
+});
