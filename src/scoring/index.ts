@@ -105,6 +105,7 @@ export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
+export type { ProteomeObject, ProteomeSearchObject } from "./api/proteome-schemas.ts";
 export type { ProteinObject } from "./contract/prediction.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";

@@ -24,6 +24,8 @@ import { locationTreePage } from "./pages/location-tree.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { motifScanPage } from "./pages/motif-scan.tsx";
 import { motifScanResultPage } from "./pages/motif-scan-result.tsx";
+import { proteomePage } from "./pages/proteome.tsx";
+import { proteomeSearchPage } from "./pages/proteome-search.tsx";
 import { profilePage } from "./pages/profile.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scanPage } from "./pages/scan.tsx";
@@ -50,6 +52,8 @@ export const PAGES: readonly Page[] = [
   batchPage,
   motifScanPage,
   motifScanResultPage,
+  proteomePage,
+  proteomeSearchPage,
   inventoryPage,
   locationTreePage,
   scanPage,

@@ -50,6 +50,8 @@ export const ProteomeSchema = object(
   "The part of the corpus in use that can be searched.",
 );
 
+export type ProteomeObject = Static<typeof ProteomeSchema>;
+
 export const ProteomeSearchRequest = schema(
   Type.Object(
     {
@@ -129,7 +131,8 @@ export const ProteomeSearchSchema = object(
     expression: text("The regular expression."),
     motifClass: nullable(text("Name of the motif class by which it was requested.")),
     scoringModel: oneOf(SCORING_MODELS, "The scoring model."),
-    organism: nullable(text("The organism; null for all.")),
+    organism: nullable(text("The organism as requested; null for all.")),
+    organismName: nullable(text("Its scientific name, if known.")),
     searched: count("Proteins searched so far."),
     total: count("Proteins to search; 0 until the search runs."),
     missing: count("Selected proteins that have no family and are not searched."),

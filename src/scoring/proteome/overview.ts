@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { organismTest } from "../../motif/index.ts";
+import { organismTest, type ProteinIdentity } from "../../motif/index.ts";
 import { familiesPath, listFamilies } from "./families-file.ts";
 import { openedCorpus } from "./opened-corpus.ts";
 
@@ -28,11 +28,15 @@ let last: ({ path: string; changed: number } & StoredFamilies) | undefined;
 export const familiesOverview = (corpus: { path: string; hash: string }): FamiliesOverview =>
   storedFamilies(corpus).overview;
 
-/** Whether an organism has a protein with a family. @throws Problem bad_corpus */
-export function hasFamilies(corpus: { path: string; hash: string }, organism: string): boolean {
+/** An organism that has proteins with families; undefined if it has none. @throws Problem bad_corpus */
+export function organismWithFamilies(
+  corpus: { path: string; hash: string },
+  organism: string,
+): ProteinIdentity | undefined {
   const opened = openedCorpus(corpus.path);
   const isOf = organismTest([organism]);
-  return storedFamilies(corpus).species.some((index) => isOf(opened, index));
+  const found = storedFamilies(corpus).species.find((index) => isOf(opened, index));
+  return found === undefined ? undefined : opened.identity(found);
 }
 
 function storedFamilies(corpus: { path: string; hash: string }): StoredFamilies {

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { Problem } from "../../problem.ts";
 import {
   type MatchFilter,
@@ -7,7 +8,7 @@ import {
   needsNotes,
   orderMatches,
 } from "./matches.ts";
-import { familiesOverview } from "./overview.ts";
+import { familiesOverview, organismWithFamilies } from "./overview.ts";
 import { PROTEOME_FORMS, type ProteomeFormName } from "./print.ts";
 import type { SearchRequest } from "./search-files.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
@@ -101,6 +102,7 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
     motifClass: pattern.name,
     scoringModel: model,
     organism,
+    organismName: organism && nameOf(request, organism),
     searched,
     total: Math.max(search.total, searched),
     missing,
@@ -132,6 +134,13 @@ function rowsFor(
   if (noted?.found !== found || noted.features !== features)
     noted = { found, features, rows: withRowNotes(found, motif, source) };
   return noted.rows;
+}
+
+/** The scientific name of an organism that may be given by taxon; null if it is not known. */
+function nameOf({ corpus: { hash } }: SearchRequest, organism: string): string | null {
+  const path = corpusPath(dataDirectory, hash);
+  if (!statSync(path, { throwIfNoEntry: false })) return null;
+  return organismWithFamilies({ path, hash }, organism)?.organism ?? null;
 }
 
 const sourceOf = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({

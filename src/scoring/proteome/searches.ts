@@ -5,7 +5,7 @@ import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { familiesPath } from "./families-file.ts";
 import { openedCorpus } from "./opened-corpus.ts";
-import { familiesOverview, hasFamilies } from "./overview.ts";
+import { familiesOverview, organismWithFamilies } from "./overview.ts";
 import { selectProteins } from "./protein-selection.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 import { type AcceptedSearch, SearchFiles, type SearchRequest } from "./search-files.ts";
@@ -188,7 +188,7 @@ function requireFamilies({ corpus: { name, hash }, organism }: SearchRequest, pa
       "conflict",
       `No family of corpus ${name} has been computed. Run labd proteome build on the server.`,
     );
-  if (organism === null || hasFamilies(corpus, organism)) return;
+  if (organism === null || organismWithFamilies(corpus, organism)) return;
   try {
     selectProteins(openedCorpus(path), { organism });
   } catch (error) {

@@ -21,6 +21,9 @@ const NUMBERS = new Set([
   "p",
   "kept",
   "overall_p",
+  "q",
+  "disorder",
+  "phosphosite_distance",
 ]);
 /** Excel's limit of a cell, in characters. */
 const CELL_LENGTH = 32_767;
@@ -35,7 +38,8 @@ export function sheetsOf(rows: readonly Row[], tables: readonly string[]): Sheet
   ];
 }
 
-function matchRows(tables: readonly string[]): Value[][] {
+/** Rows of tables in TSV with the same columns, whose names come first. */
+export function matchRows(tables: readonly string[]): Value[][] {
   const names = tables[0]?.slice(0, tables[0].indexOf("\n")).split("\t") ?? [];
   const lines = tables.flatMap((table) => table.trimEnd().split("\n").slice(1));
   const valueOf = (cell: string, i: number): Value =>

@@ -24,6 +24,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
       { name: "Score a protein", path: "/score", icon: "crosshair" },
       { name: "Score many", path: "/batch", icon: "list-checks" },
       { name: "Scan a protein", path: "/scan", icon: "scan-search" },
+      { name: "Search a proteome", path: "/proteome", icon: "dna" },
       { name: "Changes", path: "/changes", icon: "eye" },
     ],
   },

@@ -35,6 +35,9 @@ const Home = () => (
           <LinkButton icon="scan-search" href={href("/scan")}>
             Scan for all motifs
           </LinkButton>
+          <LinkButton icon="dna" href={href("/proteome")}>
+            Search a proteome
+          </LinkButton>
         </div>
       </Card>
       <Card title="Inventory">

@@ -90,6 +90,14 @@ export const recentScans = (): RecentJob[] => readStored("local", SCANS, []);
 
 export const rememberScan = (id: string, title: string): void => remember(SCANS, MAX_SCANS, { id, title });
 
+const PROTEOMES = "labd.proteome-searches";
+
+/** The last proteome searches of this browser, likewise. */
+export const recentProteomes = (): RecentJob[] => readStored("local", PROTEOMES, []);
+
+export const rememberProteome = (id: string, title: string): void =>
+  remember(PROTEOMES, MAX_RECENT, { id, title });
+
 function remember(key: string, most: number, job: Omit<RecentJob, "time">): void {
   const others = readStored<RecentJob[]>("local", key, []).filter(({ id }) => id !== job.id);
   writeStored("local", key, [{ ...job, time: Date.now() }, ...others].slice(0, most));

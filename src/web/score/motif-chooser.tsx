@@ -117,9 +117,9 @@ export function PatternList(props: {
     <fieldset class="field">
       <legend>Patterns</legend>
       {shown.map((pattern, i) => (
-        <Pattern
+        <PatternField
           key={i}
-          number={i + 1}
+          label={`Pattern ${i + 1}`}
           value={pattern}
           onChange={(value) => set(i, value)}
           onRemove={shown.length > 1 ? () => onChange(shown.toSpliced(i, 1)) : undefined}
@@ -183,18 +183,20 @@ function usePatternCheck(pattern: string): Check {
   return (!busy && value) || {};
 }
 
-function Pattern(props: {
-  number: number;
+/** A regular expression, which the server checks and explains. */
+export function PatternField(props: {
+  label: string;
   value: string;
   onChange: (value: string) => void;
-  onRemove: (() => void) | undefined;
+  onRemove?: (() => void) | undefined;
+  errors?: readonly string[] | undefined;
 }) {
   const text = props.value.trim();
   const { explanation, informationContent, suggestions, error, position } = usePatternCheck(text);
   return (
     <div class="pattern">
       <TextField
-        label={`Pattern ${props.number}`}
+        label={props.label}
         code
         spellcheck={false}
         autocomplete="off"
@@ -202,13 +204,13 @@ function Pattern(props: {
         placeholder="P..P or [RK].L.{0,1}[FYLIVMP]"
         value={props.value}
         onInput={props.onChange}
-        errors={error === undefined ? undefined : [error]}
+        errors={error === undefined ? props.errors : [error]}
       />
       {props.onRemove && (
         <Button
           look="quiet"
           icon="x"
-          aria-label={`Remove pattern ${props.number}`}
+          aria-label={`Remove ${props.label.toLowerCase()}`}
           onClick={props.onRemove}
         />
       )}

@@ -1,0 +1,262 @@
+import { useEffect } from "preact/hooks";
+import { href } from "../address.ts";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Card, KeyValues, PageHead } from "../components/layout.tsx";
+import { type Loadable, Skeleton, useLoaded } from "../components/loaded.tsx";
+import { Progress } from "../components/progress.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { countOf, formatCount } from "../format.tsx";
+import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { ApiError, get, requestJson } from "../request.ts";
+import { copyLink } from "../score/downloads.tsx";
+import {
+  isOver,
+  motifOf,
+  offsetIn,
+  PAGE,
+  pageQuery,
+  type Search,
+  searchAnswer,
+  searchPath,
+  titleOfSearch,
+} from "../score/proteome.ts";
+import { ProteomeDownloads } from "../score/proteome-downloads.tsx";
+import { ProteomeFilters } from "../score/proteome-filters.tsx";
+import { startSearch } from "../score/proteome-form.tsx";
+import { ProteomeTable } from "../score/proteome-table.tsx";
+
+/** Milliseconds between requests while the search is not over. */
+const POLL = 700;
+
+/** A search with a page of its matches, loaded again until it is over. */
+function useSearch(id: string, query: URLSearchParams): Loadable<Search> {
+  const search = useLoaded(`${id} ${query}`, (signal) =>
+    get<Search>(searchPath(id), pageQuery(query), signal),
+  );
+  const { value, reload } = search;
+  useEffect(() => {
+    if (!value || isOver(value)) return;
+    const timer = setTimeout(reload, POLL);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return search;
+}
+
+function ProteomeSearchPage() {
+  const id = useParams().search ?? "";
+  const [query] = useQuery();
+  const search = useSearch(id, query);
+  const { value, error } = search;
+  useTitle(value && titleOfSearch(value));
+  return (
+    <div class="stack">
+      <PageHead
+        title={value ? titleOfSearch(value) : "Proteome search"}
+        crumbs={[{ name: "Proteome searches", href: href("/proteome") }]}
+        actions={
+          <>
+            <Button icon="copy" onClick={() => void copyLink()}>
+              Copy link
+            </Button>
+            <LinkButton look="primary" icon="plus" href={href("/proteome", value && inForm(value))}>
+              New search
+            </LinkButton>
+          </>
+        }
+      >
+        {value && <Facts search={value} />}
+      </PageHead>
+      {error !== undefined && <LoadError error={error} retry={search.reload} />}
+      {value && <SearchView search={value} />}
+      {!value && error === undefined && <Skeleton />}
+    </div>
+  );
+}
+
+/** The parameters with which the form begins. */
+const inForm = ({ motifClass, expression, organism }: Search) => ({
+  ...(motifClass === null ? { pattern: expression } : { class: motifClass }),
+  organism,
+});
+
+const LoadError = ({ error, retry }: { error: unknown; retry: () => void }) =>
+  error instanceof ApiError && error.status === 404 ? (
+    <Empty title="This search has expired">
+      <p>It was removed to make room for others, or the link is incomplete.</p>
+      <LinkButton href={href("/proteome")}>Search again</LinkButton>
+    </Empty>
+  ) : (
+    <ErrorBanner error={error} retry={retry} />
+  );
+
+const Facts = ({ search: { motifClass, expression, searched, corpus } }: { search: Search }) => (
+  <>
+    {motifClass !== null && (
+      <>
+        <code>{expression}</code>.{" "}
+      </>
+    )}
+    {countOf(searched, "protein")} of {corpus.name} searched.
+  </>
+);
+
+const again = ({ motifClass, expression, organism, scoringModel }: Search): Promise<void> =>
+  withErrorToast(() =>
+    startSearch({
+      ...(motifClass === null ? { pattern: expression } : { motifClass }),
+      organism: organism ?? undefined,
+      scoringModel,
+    }),
+  );
+
+function SearchView({ search }: { search: Search }) {
+  const { state, failure, missing, matches } = search;
+  if (state === "failed" || state === "cancelled")
+    return (
+      <Empty title={state === "failed" ? "The search failed" : "The search was cancelled"}>
+        {failure !== null && <p>{failure}</p>}
+        <Button onClick={() => void again(search)}>Search again</Button>
+      </Empty>
+    );
+  return (
+    <>
+      {!isOver(search) && <SearchProgress search={search} />}
+      {isOver(search) && missing > 0 && (
+        <Banner tone="warn">
+          {countOf(missing, "protein")} of the selection {missing === 1 ? "has" : "have"} no family yet and{" "}
+          {missing === 1 ? "was" : "were"} not searched. An administrator runs{" "}
+          <code>labd proteome build</code>.
+        </Banner>
+      )}
+      {matches > 0 && <Matches search={search} />}
+      {matches === 0 && isOver(search) && (
+        <Empty title="No protein has this motif">
+          <p>{motifOf(search)} matches none of the searched proteins.</p>
+          <LinkButton href={href("/proteome", inForm(search))}>Change the search</LinkButton>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+function SearchProgress({ search: { id, state, place, searched, total } }: { search: Search }) {
+  const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", searchPath(id)));
+  return (
+    <Card title="Progress" actions={<Button onClick={() => void cancel()}>Cancel</Button>}>
+      {state === "queued" ? (
+        <p role="status">Waiting: place {place ?? 1} in the queue.</p>
+      ) : (
+        <Progress
+          label={
+            total > 0
+              ? `${formatCount(searched)} of ${formatCount(total)} proteins searched; ranks and q may still change`
+              : "Starting"
+          }
+          fraction={total > 0 ? searched / total : undefined}
+        />
+      )}
+      <p class="hint">You can close this page and return to its address later.</p>
+    </Card>
+  );
+}
+
+function Matches({ search }: { search: Search }) {
+  const [query, setQuery] = useQuery();
+  const { matches, passing, facets } = search;
+  return (
+    <>
+      <div class="answer">
+        <p>{searchAnswer(search)}</p>
+        <small>
+          The label follows q, not P: with {formatCount(matches)} matches, many P values are low by chance. q
+          is the share of random matches to expect among a match and all above it. To judge a match that you
+          expected, use its P.
+        </small>
+      </div>
+      <div class="with-filters">
+        <details open>
+          <summary>Filters</summary>
+          <ProteomeFilters facets={facets} query={query} setQuery={setQuery} />
+        </details>
+        <Card
+          title="Ranked matches"
+          bare
+          count={
+            passing === matches ? formatCount(matches) : `${formatCount(passing)} of ${formatCount(matches)}`
+          }
+          actions={isOver(search) ? <ProteomeDownloads search={search} query={query} /> : undefined}
+          foot={<ProteomeHelp />}
+        >
+          {passing > 0 ? (
+            <>
+              <ProteomeTable
+                search={search}
+                order={query.get("sort") ?? ""}
+                onOrder={(sort) => setQuery({ sort, from: null }, { replace: true })}
+              />
+              <Pages search={search} />
+            </>
+          ) : (
+            <Empty title="No match passes the filters">
+              <p>Remove a filter.</p>
+            </Empty>
+          )}
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** Which matches are shown, and buttons to others. */
+function Pages({ search: { passing, results } }: { search: Search }) {
+  const [query, setQuery] = useQuery();
+  if (passing <= PAGE) return null;
+  const offset = offsetIn(query);
+  const turn = (to: number): void => setQuery({ from: to > 0 ? to + 1 : null });
+  return (
+    <nav class="card-foot row between" aria-label="Pages">
+      <span role="status">
+        {formatCount(offset + 1)}–{formatCount(offset + results.length)} of {formatCount(passing)}
+      </span>
+      <span class="row">
+        <Button small disabled={offset === 0} onClick={() => turn(offset - PAGE)}>
+          Previous
+        </Button>
+        <Button small disabled={offset + PAGE >= passing} onClick={() => turn(offset + PAGE)}>
+          Next
+        </Button>
+      </span>
+    </nav>
+  );
+}
+
+const ProteomeHelp = () => (
+  <details>
+    <summary>What the columns mean</summary>
+    <KeyValues
+      of={[
+        [
+          "Label",
+          "Likely functional: q at most 0.05. Possible: q at most 0.2. The result of a single protein follows P.",
+        ],
+        ["Place", "Where the match lies in its protein, and its mean predicted disorder, from 0 to 1."],
+        ["Kept in homologs", "Homologs that have the motif here or nearby, of those that reach the match."],
+        ["z", "All evidence, in standard deviations from the average random match."],
+        ["P", "Share of comparable random matches with at least this z."],
+        [
+          "q",
+          "Expected share of random matches among this one and those with smaller q (Benjamini and Hochberg over all matches of the search). Filters do not change it.",
+        ],
+      ]}
+    />
+  </details>
+);
+
+export const proteomeSearchPage = definePage({
+  name: "proteome-search",
+  paths: ["/proteome/:search"],
+  title: "Proteome search",
+  View: ProteomeSearchPage,
+});

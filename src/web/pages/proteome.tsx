@@ -1,0 +1,68 @@
+import { href } from "../address.ts";
+import { LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { formatCount, formatSize } from "../format.tsx";
+import { definePage, useQuery } from "../page.tsx";
+import { get } from "../request.ts";
+import { recentProteomes } from "../score/job.ts";
+import { type Proteome, PROTEOME_API } from "../score/proteome.ts";
+import { ProteomeForm } from "../score/proteome-form.tsx";
+import { RecentJobs } from "../score/recent-jobs.tsx";
+
+function ProteomePage() {
+  const [query] = useQuery();
+  const proteome = useLoaded("proteome", (signal) => get<Proteome>(PROTEOME_API, {}, signal));
+  return (
+    <div class="stack">
+      <PageHead
+        title="Search a proteome"
+        actions={<LinkButton href={href("/scan")}>Scan a protein</LinkButton>}
+      >
+        Find the proteins of an organism that have a motif, ranked by the evidence for each match.
+      </PageHead>
+      <Loaded of={proteome}>
+        {(value) =>
+          value.families === 0 ? (
+            <NoFamilies corpus={value.corpus} />
+          ) : (
+            <>
+              <ProteomeForm proteome={value} initial={query} />
+              <p class="muted">
+                {formatCount(value.families)} of {formatCount(value.sequences)} proteins of {value.corpus} can
+                be searched. Their families take {formatSize(value.bytes)}.
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+      <RecentJobs title="Recent searches of this browser" path="/proteome" read={recentProteomes} />
+    </div>
+  );
+}
+
+/** How to build what is missing. */
+const NoFamilies = ({ corpus }: { corpus: string }) => (
+  <Empty title="No protein can be searched yet" icon="dna">
+    <p>
+      labd needs the family of each protein: its homologs, their alignment and tree. An administrator computes
+      the families of {corpus} once, on the server:
+    </p>
+    <pre tabIndex={0} aria-label="Command">
+      labd proteome build --organism 9606
+    </pre>
+    <p>
+      The command says beforehand how much time and disk it needs, and continues where it was interrupted.
+      Each protein can be searched as soon as its family is stored.
+    </p>
+    <LinkButton href={href("/help/batches")}>Read how to build</LinkButton>
+  </Empty>
+);
+
+export const proteomePage = definePage({
+  name: "proteome",
+  paths: ["/proteome"],
+  title: "Search a proteome",
+  View: ProteomePage,
+});

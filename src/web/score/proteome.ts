@@ -1,0 +1,83 @@
+import type { ProteomeObject, ProteomeSearchObject } from "../../scoring/index.ts";
+import type { Query } from "../address.ts";
+import { countOf } from "../format.tsx";
+import type { ProteinNames } from "./protein-identity.tsx";
+import type { Verdict } from "./result.ts";
+
+/** The proteins that can be searched, as `GET /api/scoring/proteome` returns them. */
+export type Proteome = ProteomeObject;
+/** A search, as `GET /api/scoring/proteome/searches/{id}` returns it. */
+export type Search = ProteomeSearchObject;
+export type Match = Search["results"][number];
+
+export const PROTEOME_API = "/api/scoring/proteome";
+export const searchPath = (id: string): string => `${PROTEOME_API}/searches/${encodeURIComponent(id)}`;
+
+export const isOver = ({ state }: Pick<Search, "state">): boolean =>
+  state !== "queued" && state !== "running";
+
+export const motifOf = ({ motifClass, expression }: Search): string => motifClass ?? expression;
+
+/** The search as a title: `P..P in Homo sapiens`. */
+export const titleOfSearch = (search: Search): string =>
+  `${motifOf(search)} in ${search.organismName ?? search.organism ?? search.corpus.name}`;
+
+/** Facets in the order of the page. */
+export const FACETS = {
+  label: "Label",
+  species: "Species",
+  region: "Region",
+  kept: "Kept in homologs",
+} as const;
+export type Facet = keyof typeof FACETS;
+export const FACET_NAMES = Object.keys(FACETS) as Facet[];
+
+const VALUE_NAMES: Readonly<Record<string, string>> = {
+  disordered: "Disordered",
+  ordered: "Ordered",
+  "90-100": "90 % and more",
+  "50-89": "50 to 89 %",
+  "0-49": "Less than 50 %",
+  "no homologs": "No homologs",
+  unknown: "Unknown",
+};
+export const choiceName = ({ value, name }: { value: string; name: string }): string =>
+  VALUE_NAMES[value] ?? name;
+
+export const labelOf = ({ label }: Match): Verdict => label ?? "not scored";
+
+/** Matches on a page. */
+export const PAGE = 50;
+
+/** The parameters of a page of matches, from the query of the page's address. */
+export const pageQuery = (query: URLSearchParams): Query => ({
+  ...filterQuery(query),
+  order: query.get("sort") ?? undefined,
+  offset: offsetIn(query),
+  limit: PAGE,
+});
+
+export function offsetIn(query: URLSearchParams): number {
+  const from = Number(query.get("from") ?? 1);
+  return Number.isInteger(from) && from > 1 ? from - 1 : 0;
+}
+
+/** The chosen values of all facets, as parameters. */
+export const filterQuery = (query: URLSearchParams): Query =>
+  Object.fromEntries(FACET_NAMES.map((facet) => [facet, query.getAll(facet).join(",")]));
+
+/** The parameters of a page that scores the protein of a match for the motif. */
+export const scoreQuery = ({ motifClass, expression }: Search, { accession }: ProteinNames): Query => ({
+  protein: accession,
+  ...(motifClass === null ? { pattern: expression } : { class: motifClass }),
+});
+
+/** The search in one sentence. */
+export function searchAnswer({ matches, matching, labels }: Search): string {
+  if (matches === 0) return "No protein has this motif.";
+  const count = (label: Verdict): number => labels.find(({ value }) => value === label)?.count ?? 0;
+  const [likely, possible] = [count("likely functional"), count("possible")];
+  const found = `${countOf(matches, "match", "matches")} in ${countOf(matching, "protein")}`;
+  if (likely + possible === 0) return `${found}: none stands out. The first ones are the best candidates.`;
+  return `${found}: ${likely} likely functional, ${possible} possible.`;
+}

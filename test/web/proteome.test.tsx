@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test";
+import { renderToString } from "preact-render-to-string";
+import { PROTEOME_FORMS } from "../../src/scoring/index.ts";
+import { setQueryValues } from "../../src/web/address.ts";
+import { matchRows } from "../../src/web/batch/spreadsheet.ts";
+import {
+  type Match,
+  offsetIn,
+  pageQuery,
+  type Search,
+  searchAnswer,
+  titleOfSearch,
+} from "../../src/web/score/proteome.ts";
+import { ProteomeTable } from "../../src/web/score/proteome-table.tsx";
+import { SAMPLE } from "../scoring/sample-prediction.ts";
+
+const [{ atHomologs: _atHomologs, ...numbers }] = SAMPLE.prediction.patterns[0].matches;
+const match = (more: Partial<Match>): Match => ({
+  ...numbers,
+  rank: 1,
+  protein: {
+    accession: "P04637",
+    entryName: "P53_HUMAN",
+    name: "Cellular tumor antigen p53",
+    gene: "TP53",
+    organism: "Homo sapiens",
+    taxon: 9606,
+    length: 1393,
+  },
+  q: 0.04,
+  label: "likely functional",
+  disorder: 0.8125,
+  isDisordered: true,
+  notes: null,
+  ...more,
+});
+const count = (value: string, matches: number) => ({ value, name: value, count: matches });
+const search = (more: Partial<Search>): Search => ({
+  id: "0".repeat(64),
+  state: "finished",
+  place: null,
+  submitted: "2026-11-23T06:00:00Z",
+  failure: null,
+  corpus: { name: "swissprot", hash: "0".repeat(64) },
+  expression: "P..P",
+  motifClass: null,
+  scoringModel: "continuous",
+  organism: "9606",
+  organismName: "Homo sapiens",
+  searched: 3,
+  total: 3,
+  missing: 0,
+  matches: 3,
+  matching: 2,
+  labels: [],
+  facets: { label: [], species: [], region: [], kept: [] },
+  passing: 3,
+  results: [match({})],
+  links: { self: "", matches: "" },
+  ...more,
+});
+
+test.each([
+  [{ matches: 0 }, "No protein has this motif."],
+  [{}, "3 matches in 2 proteins: none stands out. The first ones are the best candidates."],
+  [
+    { labels: [count("no evidence", 1), count("possible", 2)] },
+    "3 matches in 2 proteins: 0 likely functional, 2 possible.",
+  ],
+  [
+    { matches: 1, matching: 1, labels: [count("likely functional", 1)] },
+    "1 match in 1 protein: 1 likely functional, 0 possible.",
+  ],
+])("says of %p: %p", (more, sentence) => {
+  expect(searchAnswer(search(more))).toBe(sentence);
+});
+
+test.each([
+  [{}, "P..P in Homo sapiens"],
+  [{ motifClass: "LIG_SH3_1", organismName: null }, "LIG_SH3_1 in 9606"],
+  [{ organism: null, organismName: null }, "P..P in swissprot"],
+])("the title of %p is %p", (more, title) => {
+  expect(titleOfSearch(search(more))).toBe(title);
+});
+
+test.each([
+  ["", "offset=0&limit=50"],
+  ["from=51&sort=-q", "order=-q&offset=50&limit=50"],
+  ["from=-3", "offset=0&limit=50"],
+  ["from=x&label=possible&label=not+scored", "label=possible%2Cnot+scored&offset=0&limit=50"],
+])("requests for the address %p the page %p", (query, expected) => {
+  const parameters = new URLSearchParams();
+  setQueryValues(parameters, pageQuery(new URLSearchParams(query)));
+  expect(String(parameters)).toBe(expected);
+});
+
+test("counts matches of a page from 1", () => {
+  expect(offsetIn(new URLSearchParams("from=101"))).toBe(100);
+});
+
+const cellsOf = (of: Search): string[] =>
+  renderToString(<ProteomeTable search={of} order="" onOrder={() => {}} />)
+    .split(/<t[hd][ >]/)
+    .slice(1)
+    .map((cell) => cell.replace(/<[^>]*>|^[^<>]*>/g, ""));
+
+test("the table names protein, place and numbers, and leads to scoring the protein", () => {
+  const html = renderToString(<ProteomeTable search={search({})} order="" onOrder={() => {}} />);
+  expect(html).toContain('href="/score?protein=P04637&amp;pattern=P..P"');
+  expect(html).toContain('href="https://www.uniprot.org/uniprotkb/P04637/entry"');
+  for (const text of [
+    "TP53",
+    "Cellular tumor antigen p53",
+    "Likely functional",
+    "of 1,393",
+    "disordered 0.81",
+  ])
+    expect(html).toContain(text);
+  expect(html).not.toContain("Homo sapiens");
+  expect(html).not.toContain("Known instance");
+  const byClass = search({ motifClass: "LIG_SH3_1", organism: null, organismName: null });
+  const other = renderToString(<ProteomeTable search={byClass} order="" onOrder={() => {}} />);
+  expect(other).toContain('href="/score?protein=P04637&amp;class=LIG_SH3_1"');
+  expect(other).toContain("<i>Homo sapiens</i>");
+});
+
+test("the table shows known instances once features are imported", () => {
+  const instance = {
+    group: "motif",
+    type: "",
+    start: 1,
+    end: 4,
+    name: "LIG_X",
+    id: "ELMI000001",
+    source: "ELM",
+  };
+  const notes = { instances: [instance], domains: [], phosphosite: null } as Match["notes"];
+  const cells = cellsOf(search({ results: [match({ notes }), match({ rank: 2 })] }));
+  expect(cells).toContain("Known instance");
+  expect(cells).toContain("ELMI000001");
+});
+
+test("a workbook keeps names as texts and numbers as numbers", () => {
+  const { head, print } = PROTEOME_FORMS.tsv;
+  const row = match({ protein: { ...match({}).protein, gene: "1433" } });
+  const [names, values] = matchRows([head + print([row])]);
+  const cell = (name: string) => values[names.indexOf(name)];
+  expect(cell("gene")).toBe("1433");
+  expect(cell("q")).toBe(0.04);
+  expect(cell("disorder")).toBe(0.8125);
+  expect(cell("label")).toBe("likely functional");
+});
