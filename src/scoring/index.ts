@@ -399,7 +399,7 @@ function openRoutes(
     requireWriter,
     requireWritable: options.requireWritable ?? (() => {}),
   });
-  const watched = openWatched(options, services);
+  const watched = openWatched(options, { ...services, openCorpus: json.corpus });
   return {
     routes: soapRoutes(soap).use(json.routes).use(proteome).use(watched.routes),
     reject: soapRejection(soap),

@@ -52,6 +52,10 @@ browserTest("scores again with chosen homologs, and fills the form from the resu
     (await named(page, "textbox", label)).evaluate((input) => (input as HTMLInputElement).value);
   expect(await value("Leave out these proteins")).toBe("P02340");
   expect(await value("Lowest identity in %")).toBe("40");
+  await page.waitForFunction(() => location.search.includes("leaveOut=P02340"));
+  await page.reload();
+  await seeText(page, "Choose the homologs");
+  expect(await value("Leave out these proteins")).toBe("P02340");
 });
 
 browserTest("scores on an alignment of the reader's, and leaves out its rows", async () => {

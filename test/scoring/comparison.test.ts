@@ -27,7 +27,12 @@ test("compares two choices of homologs match by match", async () => {
   const [first, second] = await Promise.all(
     [a, b].map(async (id) => (await service.ask("GET", `/jobs/${id}/result`)).json),
   );
-  expect(json.a).toMatchObject({ job: a, homologs: first.homologs.length, corpus: first.corpus });
+  expect(json.a).toMatchObject({
+    job: a,
+    protein: { gene: "TP53" },
+    homologs: first.homologs.length,
+    corpus: first.corpus,
+  });
   expect(json.b).toMatchObject({ job: b, onlyHere: [], warnings: second.warnings });
   expect(json.shared).toBe(second.homologs.length);
   expect(json.a.onlyHere).toHaveLength(first.homologs.length - second.homologs.length);
@@ -62,7 +67,7 @@ test("refuses results of different proteins, unknown jobs and jobs without a res
   expect([early.status, early.json.code]).toEqual([409, "not_finished"]);
 });
 
-const result = (prediction: Prediction) => ({ job: "j", identifier: "p53", prediction });
+const result = (prediction: Prediction) => ({ job: "j", identifier: "p53", protein: null, prediction });
 
 test("names the homologs behind a flipped verdict", () => {
   const { prediction: before } = SAMPLE;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Prediction } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { type JobRunner, scoringHandlers } from "../../src/scoring/api/handlers.ts";
+import { emptyCorpus } from "../../src/scoring/corpus/corpus.ts";
 import { motifClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { Reruns } from "../../src/scoring/watched/reruns.ts";
@@ -43,6 +44,7 @@ function stage() {
       handlers,
       log,
       corpus: () => version.corpus,
+      openCorpus: emptyCorpus,
       interval: 1e6,
     }));
   const finish = (prediction: Prediction): void =>
@@ -194,7 +196,8 @@ describe("the JSON operations", () => {
       });
       await ended(service, job.id);
       const watched = await ask("POST", "/watched-queries", { body: { job: job.id } });
-      expect([watched.status, watched.json.state, watched.json.job]).toEqual([200, "current", job.id]);
+      expect(watched.status).toBe(200);
+      expect(watched.json).toMatchObject({ state: "current", job: job.id, protein: { gene: "TP53" } });
       expect((await ask("GET", "/watched-queries/changes")).json.results).toEqual([]);
       await scoring.corpora.add({ name: "small", bytes: SMALL.join("") });
       scoring.corpora.use("small");

@@ -1,28 +1,44 @@
 import { Elysia } from "elysia";
+import type { Corpus } from "../../motif/index.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
+import { identify } from "../corpus/find-proteins.ts";
 import { type Handlers, notFinished } from "./handlers.ts";
 import { COMPARISON } from "./json-operations.ts";
 import { ComparisonParameters } from "./json-schemas.ts";
 import { print } from "./print-thread.ts";
 import { API, NO_STORE } from "./result-routes.ts";
 
+interface ComparisonOptions {
+  handlers: Handlers;
+  corpus: () => Corpus;
+}
+
 /** Two results side by side. */
-export const comparisonRoutes = (handlers: Handlers) =>
+export const comparisonRoutes = ({ handlers, corpus }: ComparisonOptions) =>
   new Elysia({ detail: { tags: ["scoring"] } }).get(
     `${API}/comparison`,
     async ({ query: { a, b } }) => {
-      const compared = [storedOf(handlers, "a", a), storedOf(handlers, "b", b)] as const;
+      const compared = [
+        namedOf({ handlers, corpus }, "a", a),
+        namedOf({ handlers, corpus }, "b", b),
+      ] as const;
       const headers = { ...NO_STORE, "Content-Type": "application/json" };
       return new Response(paced(await print({ compared })), { headers });
     },
     { query: ComparisonParameters, detail: COMPARISON },
   );
 
-/** @throws Problem unknown_job, not_finished and others, naming the parameter */
-function storedOf(handlers: Handlers, parameter: string, job: string) {
+/** A stored result with the names of its query. @throws Problem unknown_job, not_finished and others */
+export function storedOf({ handlers, corpus }: ComparisonOptions, job: string) {
+  const stored = handlers.getPrediction(job) ?? notFinished(handlers, job);
+  return { job, protein: identify(corpus, handlers.request(job)), ...stored };
+}
+
+/** The same, with errors that name the parameter. */
+function namedOf(options: ComparisonOptions, parameter: string, job: string) {
   try {
-    return { job, ...(handlers.getPrediction(job) ?? notFinished(handlers, job)) };
+    return storedOf(options, job);
   } catch (error) {
     const { code, message, headers } = Problem.from(error);
     throw new Problem(code, `${parameter}: ${message}`, { fields: { [parameter]: [message] }, headers });

@@ -2,7 +2,19 @@ import { type Static, Type } from "typebox";
 import type { HomologState, MatchScore, Prediction } from "../../motif/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
-import { choice, CorpusSchema, count, fraction, list, number, object, text } from "../contract/prediction.ts";
+import {
+  choice,
+  CorpusSchema,
+  count,
+  fraction,
+  list,
+  number,
+  object,
+  PROTEIN_OF_QUERY,
+  type ProteinObject,
+  ProteinSchema,
+  text,
+} from "../contract/prediction.ts";
 import { patternName } from "./result-rows.ts";
 
 /** Two results of one protein, match by match. */
@@ -61,6 +73,7 @@ const SideSchema = object(
   {
     job: text("Identifier of the job."),
     identifier: text("The client's name for the query."),
+    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
     method: text("Version of the method."),
     model: choice("AppliedScoringModel", "The scoring model."),
     corpus: nullable(CorpusSchema),
@@ -92,6 +105,7 @@ export type Comparison = Static<typeof ComparisonSchema>;
 export interface ComparedResult {
   job: string;
   identifier: string;
+  protein: ProteinObject | null;
   prediction: Prediction;
 }
 
@@ -125,12 +139,12 @@ const accessionsOf = ({ homologs }: Prediction): Set<string> =>
   new Set(homologs.map(({ accession }) => accession));
 
 function sideOf(
-  { job, identifier, prediction }: ComparedResult,
+  { job, identifier, protein, prediction }: ComparedResult,
   others: ReadonlySet<string>,
 ): Comparison["a"] {
   const { method, model, corpus, homologs, warnings } = prediction;
   const onlyHere = [...accessionsOf(prediction)].filter((accession) => !others.has(accession));
-  return { job, identifier, method, model, corpus, homologs: homologs.length, onlyHere, warnings };
+  return { job, identifier, protein, method, model, corpus, homologs: homologs.length, onlyHere, warnings };
 }
 
 interface Match {

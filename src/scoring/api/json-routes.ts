@@ -118,12 +118,14 @@ export function jsonRoutes(options: JsonOptions) {
       detail: operations.PATTERN,
     })
     .use(resultRoutes(context))
-    .use(comparisonRoutes(handlers))
+    .use(comparisonRoutes(context))
     .use(referenceRoutes(context));
   return {
     routes,
     notifyWatchers: () => events.checkSoon(),
     openNames: () => openNames(corpus),
+    /** The corpus in use, opened. */
+    corpus,
     close: () => events.close(),
   };
 }

@@ -118,7 +118,7 @@ export interface ComparisonTask {
 }
 
 /** A stored result and its job. */
-interface StoredOf extends Pick<PrintTask, "parts" | "identifier"> {
+interface StoredOf extends Pick<PrintTask, "parts" | "identifier" | "protein"> {
   job: string;
 }
 

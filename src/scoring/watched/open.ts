@@ -1,3 +1,4 @@
+import type { Corpus } from "../../motif/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
@@ -23,10 +24,12 @@ interface Dependencies {
   runner: JobRunner;
   handlers: Handlers;
   corpora: Corpora;
+  /** The corpus in use, opened. */
+  openCorpus: () => Corpus;
 }
 
 /** Saved queries, and what scores them again; without workers nothing does. */
-export function openWatched(options: Options, { store, runner, handlers, corpora }: Dependencies) {
+export function openWatched(options: Options, dependencies: Dependencies) {
   const {
     database,
     clock,
@@ -35,11 +38,12 @@ export function openWatched(options: Options, { store, runner, handlers, corpora
     requireUser = () => {},
     requireWriter = () => {},
   } = options;
+  const { corpora, openCorpus } = dependencies;
   const queries = new WatchedQueries(database, clock);
   const corpus = (): string | null => corpora.active()?.hash ?? null;
-  const reruns = options.workers > 0 ? new Reruns({ queries, store, runner, handlers, corpus, log }) : null;
+  const reruns = options.workers > 0 ? new Reruns({ ...dependencies, queries, corpus, log }) : null;
   return {
-    routes: watchedRoutes({ queries, reruns, corpus, clientOf, requireUser, requireWriter }),
+    routes: watchedRoutes({ queries, reruns, corpus, openCorpus, clientOf, requireUser, requireWriter }),
     /** Call it when a job has changed. */
     jobChanged: () => reruns?.jobChanged(),
     /** Looks at once whether another corpus is in use, and continues. */

@@ -1,6 +1,8 @@
+import type { Corpus } from "../../motif/index.ts";
 import type { Log } from "../../platform/log.ts";
 import { Problem } from "../../problem.ts";
 import type { Comparison } from "../api/comparison.ts";
+import { storedOf } from "../api/comparison-routes.ts";
 import type { Handlers, JobRunner } from "../api/handlers.ts";
 import { print } from "../api/print-thread.ts";
 import { hasEnded } from "../jobs/job.ts";
@@ -14,6 +16,8 @@ interface RerunOptions {
   handlers: Handlers;
   /** Hash of the corpus in use; null without one. */
   corpus: () => string | null;
+  /** The corpus in use. */
+  openCorpus: () => Corpus;
   log: Log;
   /** Milliseconds between looks at the corpus, which a command may change. */
   interval?: number;
@@ -125,9 +129,9 @@ export class Reruns {
 
   /** The changed verdicts; null if there are none, or the results cannot be compared. */
   async #change(before: string, after: string): Promise<Comparison | null> {
-    const { handlers, log } = this.#options;
+    const { handlers, openCorpus: corpus, log } = this.#options;
     try {
-      const [a, b] = [before, after].map((job) => Object.assign({ job }, handlers.getPrediction(job)!));
+      const [a, b] = [before, after].map((job) => storedOf({ handlers, corpus }, job));
       const text = await print({ compared: [a, b] });
       const comparison = (
         typeof text === "string" ? JSON.parse(text) : await new Response(text).json()

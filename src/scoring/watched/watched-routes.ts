@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { type TSchema, Type } from "typebox";
-import type { HomologChoice } from "../../motif/index.ts";
+import type { Corpus, HomologChoice } from "../../motif/index.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
@@ -9,6 +9,7 @@ import { nullable, schema, textSchema } from "../../platform/schema.ts";
 import { ComparisonSchema } from "../api/comparison.ts";
 import { JobSchema, NoParameters } from "../api/json-schemas.ts";
 import { API } from "../api/result-routes.ts";
+import { identify } from "../corpus/find-proteins.ts";
 import { count, list, object, text } from "../contract/prediction.ts";
 import type { Reruns } from "./reruns.ts";
 import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "./watched-queries.ts";
@@ -18,6 +19,8 @@ interface WatchedOptions {
   reruns: Reruns | null;
   /** Hash of the corpus in use; null without one. */
   corpus: () => string | null;
+  /** The corpus in use. */
+  openCorpus: () => Corpus;
   clientOf: (request: Request) => string;
   /** @throws Problem unauthenticated */
   requireUser: (request: Request) => void;
@@ -33,6 +36,7 @@ const WatchedSchema = object(
   {
     id: id("Identifies the watched query."),
     identifier: text("The client's name for the query."),
+    protein: JobSchema.properties.protein,
     queryLength: count("Residues of the query."),
     patterns: JobSchema.properties.patterns,
     homologs: JobSchema.properties.homologs,
@@ -102,7 +106,7 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
     if (request.method !== "GET" && request.method !== "HEAD") options.requireWriter(request);
     return options.clientOf(request);
   };
-  const show = (query: WatchedQuery) => watchedObject(query, options.corpus());
+  const show = (query: WatchedQuery) => watchedObject(query, options);
   const listOf = (owner: string) => singlePage(queries.list(owner).map(show));
   return new Elysia({ name: "watched-queries", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
@@ -171,13 +175,15 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
 }
 
 function watchedObject(
-  { id, request, created, job, corpus, rerun, failure }: WatchedQuery,
-  active: string | null,
+  query: WatchedQuery,
+  { corpus: active, openCorpus }: Pick<WatchedOptions, "corpus" | "openCorpus">,
 ) {
-  const state = rerun ? "running" : failure !== null ? "failed" : corpus === active ? "current" : "waiting";
+  const { id, request, created, job, corpus, rerun, failure } = query;
+  const state = rerun ? "running" : failure !== null ? "failed" : corpus === active() ? "current" : "waiting";
   return {
     id,
     identifier: request.identifier,
+    protein: identify(openCorpus, request),
     queryLength: request.query.length,
     patterns: request.patterns.map(({ expression, name }) => ({ expression, name })),
     homologs: request.homologs ?? (null as HomologChoice | null),

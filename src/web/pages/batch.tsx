@@ -17,7 +17,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { countOf, formatTime } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { EXAMPLES } from "../score/examples.ts";
-import { draft, keepDraft } from "../score/job.ts";
+import { proteinDraft } from "../score/job.ts";
 import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function BatchPage() {
@@ -30,19 +30,19 @@ function NewBatch() {
   const of = useScoreInput(query);
   const { text, setText, entries, classes, setClasses, filled, model } = of;
   const count = classes.length + filled.length;
-  useEffect(() => setText((shown) => shown || draft()), []);
+  useEffect(() => setText((shown) => shown || proteinDraft.read()), []);
   useEffect(() => {
     setQuery({ class: classes, pattern: filled }, { replace: true });
   }, [classes.join(), filled.join("\n")]);
   useEffect(() => {
-    if (text !== "") keepDraft(text);
+    if (text !== "") proteinDraft.keep(text);
   }, [text]);
   const form = useSubmission(async () => {
     of.requireInput("Paste sequences or accessions, or drop a file.");
     const batch = newBatch(entries, filled, classes, model);
     if (!storeBatch(batch))
       refuse("", "This browser's storage is full. Remove old batches below, or enter fewer sequences.");
-    keepDraft("");
+    proteinDraft.keep("");
     navigate(`/batch/${batch.id}`);
     return true;
   });

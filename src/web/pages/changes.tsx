@@ -13,6 +13,7 @@ import { definePage } from "../page.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
 import { FlippedMatches } from "../score/comparison.tsx";
 import { draftOf } from "../score/homolog-choice.tsx";
+import { ProteinCell, shortTitleOfJob } from "../score/protein-identity.tsx";
 import { type Watched, WATCHED } from "../score/watch-button.tsx";
 import { useSession } from "../session.ts";
 
@@ -150,7 +151,7 @@ function ChangeCard({ change: { found, comparison } }: { change: Change }) {
   const source = (side: typeof a): string => side.corpus?.name ?? "no corpus";
   return (
     <Card
-      title={a.identifier || "Protein"}
+      title={shortTitleOfJob(a.protein ? a : b)}
       count={countOf(flipped, "changed verdict")}
       bare
       actions={
@@ -179,9 +180,11 @@ const COLUMNS: readonly Column<Watched>[] = [
     name: "identifier",
     title: "Protein",
     heading: true,
-    cell: ({ identifier, job, queryLength }) => (
+    cell: ({ identifier, protein, job, queryLength }) => (
       <>
-        <a href={href(`/score/${job}`)}>{identifier || "Protein"}</a>
+        <a href={href(`/score/${job}`)}>
+          <ProteinCell identifier={identifier || "Protein"} of={protein} />
+        </a>
         <small class="second-line">{countOf(queryLength, "residue")}</small>
       </>
     ),
@@ -213,9 +216,7 @@ const motifsText = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} others` : names.join(", ");
 
 function choiceText(choice: NonNullable<Watched["homologs"]>): string {
-  const { organisms, minIdentity, maxIdentity, maxHomologs, leaveOut } = draftOf({ ...choice } as Parameters<
-    typeof draftOf
-  >[0]);
+  const { organisms, minIdentity, maxIdentity, maxHomologs, leaveOut } = draftOf(choice);
   return [
     organisms && `of ${organisms}`,
     minIdentity && `at least ${minIdentity} % identity`,

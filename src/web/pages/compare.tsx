@@ -6,6 +6,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf } from "../format.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import { get } from "../request.ts";
+import { ProteinIdentity, titleOfQuery } from "../score/protein-identity.tsx";
 import { ComparedMatches, FlippedMatches, Side } from "../score/comparison.tsx";
 
 const NAMES = ["First", "Second"] as const;
@@ -17,12 +18,17 @@ function ComparePage() {
   const comparison = useLoaded(isAddress ? `${a} ${b}` : null, (signal) =>
     get<Comparison>("/api/scoring/comparison", { a, b }, signal),
   );
-  const title = comparison.value ? `${comparison.value.a.identifier || "Protein"}, compared` : "Comparison";
+  const title = comparison.value ? `${titleOfSide(comparison.value)}, compared` : "Comparison";
   useTitle(title);
   return (
     <>
       <PageHead title={title} crumbs={[{ name: "Scoring", href: href("/score") }]}>
-        {comparison.value && summary(comparison.value)}
+        {comparison.value && (
+          <>
+            <ProteinIdentity of={comparison.value.a.protein ?? comparison.value.b.protein} />
+            {summary(comparison.value)}
+          </>
+        )}
       </PageHead>
       {isAddress ? (
         <Loaded of={comparison}>{(value) => <Compared comparison={value} />}</Loaded>
@@ -34,6 +40,9 @@ function ComparePage() {
     </>
   );
 }
+
+/** The name of the protein, which one of the corpora may lack. */
+const titleOfSide = ({ a, b }: Comparison): string => titleOfQuery(a.protein ? a : b, "Protein");
 
 function summary({ flipped, matches, shared }: Comparison): string {
   const verdicts =

@@ -9,7 +9,7 @@ import { definePage, navigate, useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
 import { shortTitleOfJob } from "../score/protein-identity.tsx";
-import { draft, type Job, jobPath, keepDraft, recentJobs, rememberJob } from "../score/job.ts";
+import { type Job, jobPath, proteinDraft, recentJobs, rememberJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import type { Result } from "../score/result.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
@@ -21,7 +21,7 @@ function Score() {
   const of = useScoreInput(query);
   const { text, setText, entries, classes, setClasses, filled, patterns, setPatterns, model, setModel } = of;
   const [name, setName] = useState("");
-  const homologs = useHomologs();
+  const homologs = useHomologs(query);
   /** The result that the form was filled from. */
   const [first, setFirst] = useState<string | null>(null);
   const accession = entries.length === 1 && entries[0].sequence === null ? entries[0].name : null;
@@ -45,16 +45,16 @@ function Score() {
     setQuery({ from: null }, { replace: true });
   });
   useEffect(() => {
-    if (from === null && text === "") setText(draft());
+    if (from === null && text === "") setText(proteinDraft.read());
   }, []);
   useEffect(() => {
     // Accessions and motifs can be shared as a link; a sequence stays in this tab.
     setQuery(
-      { protein: accession, ...chosen, model: model === "continuous" ? null : model },
+      { protein: accession, ...chosen, ...homologs.draft, model: model === "continuous" ? null : model },
       { replace: true },
     );
-    keepDraft(accession === null ? text : "");
-  }, [text, classes.join(), patterns.join("\n"), model]);
+    proteinDraft.keep(accession === null ? text : "");
+  }, [text, classes.join(), patterns.join("\n"), model, homologs.draft]);
 
   const form = useSubmission(async () => {
     of.requireInput(homologs.isOwn ? null : "Paste a protein, or choose an example above.");

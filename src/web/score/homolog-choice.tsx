@@ -1,8 +1,8 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { SelectField, TextField } from "../components/field.tsx";
 import { ApiError } from "../request.ts";
 import { AlignmentField, alignmentText, type OwnAlignment } from "./alignment-field.tsx";
-import type { Job } from "./job.ts";
+import { alignmentDraft, type Job } from "./job.ts";
 import type { Result } from "./result.ts";
 
 type HomologChoice = NonNullable<Job["homologs"]>;
@@ -114,11 +114,25 @@ export function HomologFields(props: {
 export const otherErrors = (errors: readonly string[] = []): string[] =>
   errors.filter((error) => !FIELDS.some(({ name }) => error.startsWith(`${name}: `)));
 
-/** Where homologs come from: a search with a choice, or an alignment. */
-export function useHomologs() {
-  const [draft, setDraft] = useState(DEFAULT_CHOICE);
+/** The choice in an address. */
+const draftIn = (query: URLSearchParams): ChoiceDraft =>
+  Object.fromEntries(Object.keys(DEFAULT_CHOICE).map((name) => [name, query.get(name) ?? ""])) as Record<
+    keyof HomologChoice,
+    string
+  >;
+
+/** Where homologs come from, a search with a choice or an alignment, starting with what is in the address or was entered in this tab. */
+export function useHomologs(query: URLSearchParams) {
+  const [draft, setDraft] = useState(() => draftIn(query));
   const [own, setOwn] = useState<OwnAlignment>({ text: "", query: "" });
   const [isOwn, setIsOwn] = useState(false);
+  useEffect(() => {
+    const text = alignmentDraft.read();
+    if (text === "" || query.has("from") || query.has("protein")) return;
+    setOwn({ text, query: "" });
+    setIsOwn(true);
+  }, []);
+  useEffect(() => alignmentDraft.keep(isOwn ? own.text : ""), [isOwn, own.text]);
   const isChosen = Object.values(draft).some((text) => text.trim() !== "");
   /** Starts with those of a result. */
   const fill = (job: Job, result: Result): void => {

@@ -103,12 +103,16 @@ function remember(key: string, most: number, job: Omit<RecentJob, "time">): void
   writeStored("local", key, [{ ...job, time: Date.now() }, ...others].slice(0, most));
 }
 
-const DRAFT = "labd.protein";
 /** Characters; more would fill the storage. */
 const MAX_DRAFT = 2_000_000;
 
-/** Proteins entered in this tab and not submitted yet. */
-export const draft = (): string => readStored("session", DRAFT, "");
+/** Text entered in this tab and not submitted yet. */
+const draftOf = (key: string) => ({
+  read: (): string => readStored("session", key, ""),
+  keep: (text: string): void =>
+    void writeStored("session", key, text === "" || text.length > MAX_DRAFT ? null : text),
+});
 
-export const keepDraft = (text: string): void =>
-  void writeStored("session", DRAFT, text === "" || text.length > MAX_DRAFT ? null : text);
+/** Proteins and an alignment entered in this tab. */
+export const proteinDraft = draftOf("labd.protein");
+export const alignmentDraft = draftOf("labd.alignment");

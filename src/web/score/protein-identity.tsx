@@ -9,11 +9,14 @@ const titleOf = ({ name, gene, entryName, accession }: ProteinObject): string =>
   name || gene || entryName || accession;
 
 /** The query of a job in a heading. */
-export const titleOfJob = (job: Job | null, otherwise: string): string =>
-  job?.protein ? titleOf(job.protein) : job?.identifier || otherwise;
+export const titleOfJob = (job: Job | null, otherwise: string): string => titleOfQuery(job, otherwise);
+
+/** The same of what else names a query. */
+export const titleOfQuery = (query: Pick<Job, "identifier" | "protein"> | null, otherwise: string): string =>
+  query?.protein ? titleOf(query.protein) : query?.identifier || otherwise;
 
 /** The query of a job in a list: gene and species. */
-export const shortTitleOfJob = ({ protein, identifier }: Job): string =>
+export const shortTitleOfJob = ({ protein, identifier }: Pick<Job, "identifier" | "protein">): string =>
   protein
     ? [protein.gene ?? protein.accession, protein.organism].filter(Boolean).join(", ")
     : identifier || "protein";
