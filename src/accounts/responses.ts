@@ -24,16 +24,16 @@ export const answers = <Success extends Record<number, TSchema>>(
 });
 
 interface Described {
+  $id?: string;
   description: string;
   content?: { "application/json": { schema: object } };
 }
 
 function described([status, shape]: [string, TSchema]): [string, Described] {
-  const { description = "Success." } = shape as { description?: string };
-  return [
-    status,
-    status === "204" ? { description } : { description, content: { "application/json": { schema: shape } } },
-  ];
+  const { $id, description = "Success." } = shape as { $id?: string; description?: string };
+  if (status === "204") return [status, { description }];
+  const content = { "application/json": { schema: shape } };
+  return [status, { ...($id === undefined ? {} : { $id }), description, content }];
 }
 
 /** The response of a route that returns nothing. */

@@ -54,6 +54,7 @@ export const CorpusFields = {
 export const CorpusSchema = object(
   CorpusFields,
   "The collection of proteins that was searched for homologs.",
+  "SearchedCorpus",
 );
 
 export const ProteinSchema = object(
@@ -115,6 +116,7 @@ const ContributionsSchema = object(
     abundance: number("Number of matches, compared with chance."),
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
   "Contribution of each kind of evidence to z, which is their sum, relative to random matches. Missing if the match could not be scored.",
+  "Contributions",
 );
 
 export const MatchSchema = object(
