@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { exampleId } from "../model/example.ts";
-import { ALIVE, and, compare } from "../model/condition.ts";
+import { ALIVE, and, compare, not } from "../model/condition.ts";
 import { positionsOf } from "../model/grid.ts";
 import { FIRST_PAGE } from "../model/listing.ts";
 import { nounsOf } from "../model/schema.ts";
@@ -119,7 +119,6 @@ export function addSlots(api: Api): void {
     summary: "Get the slots of a location",
     description: "What is in each slot of its grid. Deeper locations are left out.",
     returns: content(SLOTS),
-    heavy: ({ call }) => isLarge(call, "slot"),
     run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
   });
   for (const resource of RESOURCES.filter(({ name }) => IN_TREE.includes(name))) {
@@ -186,8 +185,8 @@ function slotsOf(call: Call, id: string): Slots {
   const [location] = store.reader.values(LOCATION, ["id", "label"], actor, [rid]);
   const space = spacesIn(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
   const grid = gridOf(store.statements, rid);
-  const records = STORED.flatMap((resource) => storedIn(call, resource, rid));
-  const placed = new Map(records.map((record) => [record.position, record]));
+  const placed = STORED.flatMap((resource) => storedIn(call, resource, rid, true));
+  const records = new Map(placed.map((record) => [record.position, record]));
   const free = new Set(space?.positions);
   return {
     id: String(location.id),
@@ -199,21 +198,27 @@ function slotsOf(call: Call, id: string): Slots {
     slots: (grid ? positionsOf(grid) : []).map((position) => ({
       position,
       free: free.has(position),
-      record: placed.get(position) ?? null,
+      record: records.get(position) ?? null,
     })),
-    others: records.filter(({ position }) => position === "").slice(0, MAX_SLOTS),
+    others: STORED.flatMap((resource) => storedIn(call, resource, rid, false)).slice(0, MAX_SLOTS),
   };
 }
 
 const SHOWN = ["id", "name", "model_type", "status", "barcode", "position", "version"];
 
-/** The records of one list that are stored in the location and that the caller may view. */
-function storedIn({ store, actor }: Call, resource: RoutedResource, location: number): StoredRecord[] {
+/** The records of one list with or without a position in the location, of those that the caller may view. */
+function storedIn(
+  { store, actor }: Call,
+  resource: RoutedResource,
+  location: number,
+  placed: boolean,
+): StoredRecord[] {
+  const unplaced = compare(["position"], "==", "");
   const listing = {
     ...FIRST_PAGE,
-    condition: and(ALIVE, compare(["location", "rid"], "==", location)),
+    condition: and(ALIVE, compare(["location", "rid"], "==", location), placed ? not(unplaced) : unplaced),
     order: [{ path: [resource.key], descending: false }],
-    size: "max" as const,
+    size: placed ? ("max" as const) : MAX_SLOTS,
   };
   const { rids } = store.reader.list(resource, listing, actor);
   const rights = store.reader.rights(resource, actor, rids);

@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { SelectField } from "../components/field.tsx";
+import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Skeleton, useLoaded } from "../components/loaded.tsx";
-import { countOf } from "../format.tsx";
+import { countOf, formatCount } from "../format.tsx";
 import { get, ApiError } from "../request.ts";
 import { api, type Declaration, isEditable, writableFields, singularOf } from "./declaration.ts";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
@@ -58,7 +58,16 @@ export function BulkDialog(props: BulkProps) {
       />
     );
   if (task !== "Share")
-    return <EditDialog {...props} onReady={(values) => setChange({ kind: "values", values })} />;
+    return (
+      <EditDialog
+        {...props}
+        onReady={(values) => setChange({ kind: "values", values })}
+        onFill={(location, moved) => {
+          setIds(moved);
+          setChange({ kind: "fill", location });
+        }}
+      />
+    );
   return (
     <ShareDialog
       {...props}
@@ -70,8 +79,14 @@ export function BulkDialog(props: BulkProps) {
   );
 }
 
-function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknown>) => void }) {
-  const { task, of, count, onClose, onReady } = props;
+interface EditProps extends BulkProps {
+  onReady: (values: Record<string, unknown>) => void;
+  /** Moves records with these ids into the free slots of a location. */
+  onFill: (location: string, ids: readonly string[]) => void;
+}
+
+function EditDialog(props: EditProps) {
+  const { task, of, selected, count, onClose, onReady, onFill } = props;
   const isMove = task === "Move";
   const offered = isMove
     ? placeFields(of)
@@ -80,9 +95,13 @@ function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknow
   const [values, setValues] = useState<Record<string, string>>({});
   const rest = offered.filter((name) => !names.includes(name));
   const label = (name: string): string => of.fields[name].label;
-  const form = useSubmission(async () =>
-    onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", of.fields[name])]))),
-  );
+  const [isFilling, setFilling] = useState(true);
+  const location = isMove && "position" in of.fields && names.length === 1 ? (values.location ?? "") : "";
+  const space = useSpace(location);
+  const form = useSubmission(async () => {
+    if (space && isFilling) return onFill(location, await idsOf(of, selected));
+    onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", of.fields[name])])));
+  });
   return (
     <Dialog title={`${task} ${countOf(count, "record")}`} onClose={onClose}>
       <form class="form" onSubmit={form.submit}>
@@ -106,6 +125,13 @@ function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknow
             />
           </div>
         ))}
+        {space && (
+          <Checkbox
+            label={`Fill free slots in order (${formatCount(space.free)} free)`}
+            checked={isFilling}
+            onChange={setFilling}
+          />
+        )}
         <div class="row">
           {rest.length > 0 && (
             <Button small icon="plus" onClick={() => setNames([...names, rest[0]])}>
@@ -129,18 +155,27 @@ function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknow
   );
 }
 
+/** How much is free in a location with a grid or a capacity, and inside it. */
+function useSpace(location: string): { free: number } | undefined {
+  const path = api("locations", `${location}/free_slots/`);
+  const found = useLoaded(location === "" ? null : location, (signal) =>
+    get<{ capacity: number; free: number }>(path, { count: "0" }, signal),
+  );
+  return location !== "" && found.value && found.value.capacity > 0 ? found.value : undefined;
+}
+
+async function idsOf(of: Declaration, selected: Selected): Promise<readonly string[]> {
+  if ("ids" in selected) return selected.ids;
+  const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: "max" };
+  const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
+  return results.map(({ id }) => id);
+}
+
 /** The API shares at most this many records at once. */
 const MAX_SHARED = 10_000;
 
 function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readonly string[]) => void }) {
   const { of, selected, count, onClose, onReady } = props;
-  // Permissions are set on records by their ids.
-  const readIds = async (): Promise<readonly string[]> => {
-    if ("ids" in selected) return selected.ids;
-    const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: "max" };
-    const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
-    return results.map(({ id }) => id);
-  };
   return (
     <Dialog title={`Share ${countOf(count, "record")}`} onClose={onClose}>
       {count > MAX_SHARED && (
@@ -151,7 +186,7 @@ function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readon
       <p class="hint">This adds to the existing permissions.</p>
       <ShareForm
         submit="Preview"
-        onShare={async (...shared) => onReady(shareRequest(...shared), await readIds())}
+        onShare={async (...shared) => onReady(shareRequest(...shared), await idsOf(of, selected))}
       />
     </Dialog>
   );
@@ -161,6 +196,7 @@ const WORDS = {
   values: { verb: "Change", done: "Changed", would: "will change" },
   delete: { verb: "Delete", done: "Deleted", would: "will be hidden from lists. You can restore them" },
   share: { verb: "Share", done: "Shared", would: "will get new permissions" },
+  fill: { verb: "Move", done: "Moved", would: "will move into free slots" },
 } as const;
 
 /** What would change, record by record. */
@@ -201,7 +237,7 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
         <>
           <p>{changed === 0 ? "Nothing would change." : `${countOf(changed, "record")} ${words.would}.`}</p>
           <ExposedRecords exposes={preview.value.exposes} />
-          <PreviewTable of={of} preview={preview.value} hasValues={kind === "values"} />
+          <PreviewTable of={of} preview={preview.value} hasValues={kind === "values" || kind === "fill"} />
         </>
       )}
     </Dialog>

@@ -43,6 +43,8 @@ export function RecordForm(props: {
   const groups = groupsOf(of, useSession()?.user.is_superuser === true);
   const form = useSubmission(async () => {
     const names = Object.keys(values).filter((name) => values[name] !== before[name]);
+    // A record that moves without a position loses it.
+    if (names.includes("location") && values.position) names.push("position");
     try {
       await props.onSubmit(
         Object.fromEntries(names.map((name) => [name, bodyOf(values[name], of.fields[name])])),

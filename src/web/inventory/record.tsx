@@ -151,9 +151,12 @@ const STATES: Readonly<Record<string, string>> = {
   MISSING: "expired",
 };
 
+/** The class of a state of stock. */
+export const stateOf = (status: string): string => STATES[status] ?? "other";
+
 /** The state of stock, as a shape and a word. */
 export const State = ({ status }: { status: string }) => (
-  <span class={`state state-${STATES[status] ?? "other"}`}>{wordsOf(status)}</span>
+  <span class={`state state-${stateOf(status)}`}>{wordsOf(status)}</span>
 );
 
 interface ValueProps {

@@ -120,6 +120,14 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
         )}
         <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
         <small>{node.segment === "places" ? "room" : singularOf(node.segment)}</small>
+        {node.space && (
+          <span
+            class="tag"
+            title={`${formatCount(node.space.used)} of ${formatCount(node.space.capacity)} in use`}
+          >
+            {formatCount(node.space.free)} of {formatCount(node.space.capacity)} free
+          </span>
+        )}
         {node.contents > 0 && <span class="tag">{formatCount(node.contents)} in stock</span>}
         {isMovable && <IconButton icon="move" label={`Move ${node.name}`} onClick={() => setMoving(true)} />}
       </div>

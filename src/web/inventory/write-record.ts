@@ -60,7 +60,9 @@ export interface BulkChange {
     | { kind: "values"; values: Record<string, unknown> }
     | { kind: "delete" }
     /** Only of records named by their ids. */
-    | { kind: "share"; request: object };
+    | { kind: "share"; request: object }
+    /** The same: into the free slots of a location, in order. */
+    | { kind: "fill"; location: string };
 }
 
 /** Changes that a preview shows. */
@@ -72,6 +74,11 @@ function run({ segment, selected, change }: BulkChange, options: Record<string, 
   switch (change.kind) {
     case "delete":
       return send("POST", api(segment, "bulk_delete/"), { query, ...(ids ? { body: { ids } } : {}) });
+    case "fill":
+      return send("POST", api("locations", `${change.location}/free_slots/`), {
+        query,
+        body: { records: ids },
+      });
     case "share":
       return send("PATCH", api(segment, "permissions/"), { query, body: { ids, ...change.request } });
     case "values":

@@ -8,6 +8,7 @@ import { Card, KeyValues, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
 import { formatCount, formatTime } from "../format.tsx";
+import { Box } from "../inventory/box/box.tsx";
 import { Annotations } from "../inventory/annotations.tsx";
 import { useRecordChange } from "../inventory/change-record.tsx";
 import {
@@ -78,7 +79,7 @@ function InventoryRecord() {
 }
 
 /** Fields that repeat others. */
-const SHOWN_ELSEWHERE = new Set(["type", "unit"]);
+const SHOWN_ELSEWHERE = new Set(["type", "unit", "grid_rows", "grid_columns", "numbering"]);
 const IN_TREE = new Set(["locations", "equipment", "places"]);
 
 function Record(props: RecordProps) {
@@ -105,6 +106,7 @@ function Record(props: RecordProps) {
     <>
       <RecordHead {...props} />
       {isDeleted && <Deleted {...props} />}
+      {of.name === "locations" && !isDeleted && <Box key={`${row.version}`} id={row.id} />}
       <div class="with-panel">
         <div class="stack">
           <Card title="Properties">
@@ -147,6 +149,8 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
   const { values } = row;
   const mayEdit = row.mayChange && values.deleted !== true;
   const edit = (): void => setQuery({ edit: 1 });
+  // The main action of a box is to add to it.
+  const hasGrid = typeof values.grid_rows === "number";
   const name = nameOf(of, row);
   const remove = (): void =>
     confirm({
@@ -179,7 +183,7 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
           )}
           <RecordMenu of={of} row={row} onDelete={remove} />
           {mayEdit && (
-            <Button look="primary" icon="pencil" onClick={edit}>
+            <Button look={hasGrid ? "plain" : "primary"} icon="pencil" onClick={edit}>
               Edit
             </Button>
           )}

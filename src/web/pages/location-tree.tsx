@@ -6,6 +6,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { declaration, pageOf, singularOf, titleOf } from "../inventory/declaration.ts";
+import { Box } from "../inventory/box/box.tsx";
 import { type Branch, crumbsOf, type Node, readBranch } from "../inventory/path.tsx";
 import { nameOf, readPage, unitOf, Value } from "../inventory/record.tsx";
 import { INSIDE, Moves, Tree } from "../inventory/tree.tsx";
@@ -30,6 +31,7 @@ function LocationTree() {
       >
         {here && (here.segment === "places" ? "room" : singularOf(here.segment))}
       </PageHead>
+      {here?.segment === "locations" && <Box key={here.id} id={here.id} />}
       <Moves.Provider value={{ count, onMoved: () => setCount((before) => before + 1) }}>
         <Loaded of={branch}>
           {(value) => (

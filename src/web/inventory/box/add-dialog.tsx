@@ -1,0 +1,59 @@
+import { useState } from "preact/hooks";
+import { href } from "../../address.ts";
+import { Button, LinkButton } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { FormError, useSubmission } from "../../components/form.tsx";
+import { pageOf, singularOf } from "../declaration.ts";
+import { Picker } from "../picker.tsx";
+import { showDone } from "../write-record.ts";
+import { moveInto, type Slots, STORED_LISTS } from "./slots.ts";
+
+/** Puts an existing record into a slot, or leads to the form for a new one. */
+export function AddDialog(props: { box: Slots; position: string; onClose: () => void; onMoved: () => void }) {
+  const { box, position, onClose, onMoved } = props;
+  const [segment, setSegment] = useState<string>(STORED_LISTS[0]);
+  const [chosen, setChosen] = useState({ id: "", name: "" });
+  const form = useSubmission(async () => {
+    const { batch } = await moveInto(box.id, { records: [chosen.id], positions: [position] });
+    showDone(`Moved ${chosen.name} to ${position}.`, batch, onMoved);
+    onMoved();
+    onClose();
+    return true;
+  });
+  const noun = singularOf(segment);
+  const values = { location: box.id, position };
+  return (
+    <Dialog
+      title={`Add to ${position}`}
+      onClose={onClose}
+      cancel
+      actions={
+        <>
+          <Button look="primary" busy={form.busy} disabled={chosen.id === ""} onClick={form.submit}>
+            Move to {position}
+          </Button>
+          <LinkButton href={href(`${pageOf(segment)}/new`, values)}>New {noun}</LinkButton>
+        </>
+      }
+    >
+      <FormError of={form} shown={[]} />
+      <SelectField
+        label="Kind"
+        value={segment}
+        choices={STORED_LISTS.map((value) => ({ value, name: singularOf(value) }))}
+        onChange={(value) => {
+          setSegment(value);
+          setChosen({ id: "", name: "" });
+        }}
+      />
+      <Picker
+        key={segment}
+        label={`Existing ${noun}`}
+        to={{ segment, key: "name", printed: "id" }}
+        value={chosen.id}
+        onChoose={(id, name) => setChosen({ id, name })}
+      />
+    </Dialog>
+  );
+}

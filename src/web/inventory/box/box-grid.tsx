@@ -1,0 +1,235 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { href } from "../../address.ts";
+import { pageOf, wordsOf } from "../declaration.ts";
+import { navigate } from "../../page.tsx";
+import { stateOf } from "../record.tsx";
+import { moveToSlot, type Slot, type Slots, type Stored } from "./slots.ts";
+
+interface GridProps {
+  box: Slots;
+  /** Whether the visitor is signed in. */
+  mayMove: boolean;
+  selected: string | null;
+  /** Filled last. */
+  latest: string | null;
+  onSelect: (position: string) => void;
+  /** Enter on a free slot. */
+  onAdd: (position: string) => void;
+  onMoved: () => void;
+}
+
+/** The record being dragged: the browser shows its data only after the drop. */
+let dragged: Stored | undefined;
+
+/** Columns from which the slots are too narrow for names. */
+const DENSE = 13;
+
+/**
+ * The slots as an ARIA grid: arrow keys, Home and End move, Enter opens, M picks a record up, Enter puts it down, Escape
+ * leaves it. Dragging moves too.
+ */
+export function BoxGrid(props: GridProps) {
+  const { box, mayMove, selected, onSelect, onAdd, onMoved } = props;
+  const [held, setHeld] = useState<Stored | null>(null);
+  const table = useRef<HTMLTableElement>(null);
+  const columns = box.grid_columns!;
+  const at = Math.max(
+    0,
+    box.slots.findIndex(({ position }) => position === selected),
+  );
+  const focus = (slot: number): void => {
+    onSelect(box.slots[slot].position);
+    table.current?.querySelectorAll<HTMLElement>("[role=gridcell]")[slot]?.focus();
+  };
+  const drop = (record: Stored, to: Slot): void => {
+    setHeld(null);
+    void moveToSlot(box, record, to, onMoved);
+  };
+  const enter = (slot: Slot): void => {
+    if (held) drop(held, slot);
+    else if (slot.record) navigate(pageOf(slot.record.segment, slot.record.id));
+    else if (slot.free && mayMove) onAdd(slot.position);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.altKey || event.metaKey) return;
+    const to = targetOf(event.key, event.ctrlKey, at, columns, box.slots.length);
+    const slot = box.slots[at];
+    if (to !== undefined) focus(to);
+    else if (event.key === "Enter") enter(slot);
+    else if (event.key === "Escape" && held) setHeld(null);
+    else if ((event.key === "m" || event.key === "M") && mayMove && slot.record?.change) setHeld(slot.record);
+    else return;
+    event.preventDefault();
+    // Shortcuts of the page use single letters, too.
+    event.stopPropagation();
+  };
+  // After a move, the focus stays on the slot that was chosen.
+  useEffect(() => {
+    if (held) table.current?.querySelectorAll<HTMLElement>("[role=gridcell]")[at]?.focus();
+  }, [held]);
+  return (
+    <>
+      <div class="table-scroll">
+        <table
+          ref={table}
+          class={columns < DENSE ? "boxgrid" : "boxgrid dense-grid"}
+          role="grid"
+          aria-label={`${box.label}, ${box.grid_rows} rows, ${columns} columns`}
+          onKeyDown={onKeyDown}
+        >
+          <thead>
+            <tr>
+              <td />
+              {box.slots.slice(0, columns).map(({ position }, i) => (
+                <th key={position} scope="col">
+                  {i + 1}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rowsOf(box).map((row) => (
+              <tr key={row[0].position}>
+                <th scope="row">{row[0].position.replace(/(?<=\D)\d+$/, "")}</th>
+                {row.map((slot) => (
+                  <SlotCell
+                    key={slot.position}
+                    {...props}
+                    slot={slot}
+                    held={held}
+                    isStop={slot === box.slots[at]}
+                    onDrop={drop}
+                    onOpen={enter}
+                  />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="unseen" role="status">
+        {held && `${held.name} is picked up. Choose a slot and press Enter, or Escape to leave it.`}
+      </p>
+    </>
+  );
+}
+
+const rowsOf = ({ slots, grid_columns }: Slots): Slot[][] =>
+  Array.from({ length: slots.length / grid_columns! }, (_, row) =>
+    slots.slice(row * grid_columns!, (row + 1) * grid_columns!),
+  );
+
+/** The slot that a key leads to. */
+function targetOf(
+  key: string,
+  ctrl: boolean,
+  at: number,
+  columns: number,
+  count: number,
+): number | undefined {
+  const start = at - (at % columns);
+  const targets: Record<string, number> = {
+    ArrowLeft: at % columns === 0 ? at : at - 1,
+    ArrowRight: at % columns === columns - 1 ? at : at + 1,
+    ArrowUp: at < columns ? at : at - columns,
+    ArrowDown: at + columns >= count ? at : at + columns,
+    Home: ctrl ? 0 : start,
+    End: ctrl ? count - 1 : start + columns - 1,
+  };
+  return Object.hasOwn(targets, key) ? targets[key] : undefined;
+}
+
+interface CellProps extends GridProps {
+  slot: Slot;
+  held: Stored | null;
+  /** Whether it is the tab stop of the grid. */
+  isStop: boolean;
+  onDrop: (record: Stored, to: Slot) => void;
+  onOpen: (slot: Slot) => void;
+}
+
+function SlotCell(props: CellProps) {
+  const { box, slot, held, mayMove, selected, isStop, onSelect, onDrop, onOpen } = props;
+  const [isTarget, setTarget] = useState(false);
+  const { position, record, free } = slot;
+  const isNext = box.next === position;
+  const accepts = (): boolean =>
+    dragged !== undefined && dragged.position !== position && (free || record?.change === true);
+  return (
+    <td
+      role="gridcell"
+      tabIndex={isStop ? 0 : -1}
+      aria-selected={position === selected}
+      aria-label={labelOf(slot, isNext)}
+      class={classOf(props, isTarget)}
+      title={record?.name}
+      draggable={mayMove && record?.change === true}
+      onClick={() => (held ? onDrop(held, slot) : onSelect(position))}
+      onDblClick={() => onOpen(slot)}
+      onDragStart={(event) => {
+        dragged = record ?? undefined;
+        event.dataTransfer?.setData("text/plain", record?.name ?? "");
+      }}
+      onDragEnd={() => (dragged = undefined)}
+      onDragOver={(event) => {
+        if (!accepts()) return;
+        event.preventDefault();
+        setTarget(true);
+      }}
+      onDragLeave={() => setTarget(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setTarget(false);
+        if (dragged) onDrop(dragged, slot);
+      }}
+    >
+      {free ? isNext && <span class="name">Next</span> : <Occupied record={record} />}
+    </td>
+  );
+}
+
+const Occupied = ({ record }: { record: Stored | null }) => (
+  <>
+    <span class="name">{record?.name ?? "Hidden"}</span>
+    <span class={`state state-${record ? stateOf(record.status) : "other"}`} />
+  </>
+);
+
+function classOf({ box, slot, held, selected, latest }: CellProps, isTarget: boolean): string {
+  const { position, free } = slot;
+  const looks: Record<string, boolean> = {
+    free,
+    next: box.next === position,
+    just: latest === position,
+    target: isTarget || (held !== null && position === selected),
+    held: held?.position === position,
+  };
+  return ["slot", ...Object.keys(looks).filter((name) => looks[name])].join(" ");
+}
+
+function labelOf({ position, record, free }: Slot, isNext: boolean): string {
+  if (free) return `${position}, ${isNext ? "next free slot" : "free"}`;
+  if (!record) return `${position}, occupied by a record that you may not view`;
+  return [position, record.name, record.status && wordsOf(record.status).toLowerCase()]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** What is in the box, in the order of the slots, as a list. */
+export const BoxList = ({ box }: { box: Slots }) => (
+  <ul class="list">
+    {[...box.slots.flatMap(({ record }) => record ?? []), ...box.others].map(
+      ({ id, segment, name, position, status }) => (
+        <li key={id}>
+          <span class="row">
+            <span class="slot-name">{position || "–"}</span>
+            <a href={href(pageOf(segment, id))}>{name}</a>
+          </span>
+          <span class="end">
+            {status && <span class={`state state-${stateOf(status)}`}>{wordsOf(status)}</span>}
+          </span>
+        </li>
+      ),
+    )}
+  </ul>
+);

@@ -1,0 +1,161 @@
+import { useState } from "preact/hooks";
+import { href } from "../../address.ts";
+import { Button } from "../../components/button.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Card } from "../../components/layout.tsx";
+import { useLoaded } from "../../components/loaded.tsx";
+import { Menu } from "../../components/menu.tsx";
+import { formatCount } from "../../format.tsx";
+import { useSession } from "../../session.ts";
+import { singularOf } from "../declaration.ts";
+import { AddDialog } from "./add-dialog.tsx";
+import { BoxGrid, BoxList } from "./box-grid.tsx";
+import { ScanBar } from "./scan-bar.tsx";
+import { SlotPanel } from "./slot-panel.tsx";
+import { readSlots, type Slots, STORED_LISTS } from "./slots.ts";
+
+/** A location with a grid: what is in each slot, and which slots are free. Other locations show nothing. */
+export function Box({ id }: { id: string }) {
+  const slots = useLoaded(id, (signal) => readSlots(id, signal));
+  const box = slots.value;
+  return box && box.grid_rows !== null ? <Content box={box} reload={slots.reload} /> : null;
+}
+
+function Content({ box, reload }: { box: Slots; reload: () => void }) {
+  const mayMove = Boolean(useSession());
+  const [selected, setSelected] = useState<string | null>(null);
+  const [latest, setLatest] = useState<string | null>(null);
+  const [adding, setAdding] = useState<string | null>(null);
+  const [isScanning, setScanning] = useState(false);
+  const [view, setView] = useState<"grid" | "list">("grid");
+  const slot = box.slots.find(({ position }) => position === selected);
+  const target = slot?.free ? slot.position : box.next;
+  return (
+    <div class="stack box">
+      <div class="row between">
+        <Capacity box={box} />
+        <div class="actions">
+          <PrintMenu box={box} />
+          {mayMove && !isScanning && (
+            <Button icon="scan-line" onClick={() => setScanning(true)}>
+              Scan into the box
+            </Button>
+          )}
+          {mayMove && target !== null && (
+            <Button look="primary" icon="plus" onClick={() => setAdding(target)}>
+              Add to {target}
+            </Button>
+          )}
+        </div>
+      </div>
+      {isScanning && (
+        <ScanBar
+          box={box}
+          target={target}
+          onMoved={(position) => {
+            setLatest(position);
+            setSelected(null);
+            reload();
+          }}
+          onStop={() => setScanning(false)}
+        />
+      )}
+      <div class={slot ? "with-panel" : ""}>
+        <Card
+          title="Contents"
+          bare={view === "list"}
+          actions={<ViewChoice view={view} onChoose={setView} />}
+          foot={view === "grid" && <Legend mayMove={mayMove} />}
+        >
+          {view === "grid" ? (
+            <BoxGrid
+              box={box}
+              mayMove={mayMove}
+              selected={selected}
+              latest={latest}
+              onSelect={setSelected}
+              onAdd={setAdding}
+              onMoved={reload}
+            />
+          ) : (
+            <BoxList box={box} />
+          )}
+        </Card>
+        {slot && (
+          <SlotPanel
+            box={box}
+            slot={slot}
+            mayMove={mayMove}
+            onClose={() => setSelected(null)}
+            onAdd={() => setAdding(slot.position)}
+            onMoved={reload}
+          />
+        )}
+      </div>
+      {adding !== null && (
+        <AddDialog box={box} position={adding} onClose={() => setAdding(null)} onMoved={reload} />
+      )}
+    </div>
+  );
+}
+
+/** How full the box is. */
+function Capacity({ box: { space } }: { box: Slots }) {
+  if (!space) return null;
+  const { used, capacity, free } = space;
+  const share = Math.min(100, (100 * used) / capacity);
+  const text = `${formatCount(used)} of ${formatCount(capacity)}`;
+  return (
+    <div class="capacity">
+      <div class="row between">
+        <span>
+          <strong>{text}</strong> slots in use
+        </span>
+        <span class="muted">{formatCount(free)} free</span>
+      </div>
+      <svg role="img" aria-label={`${text} slots in use`}>
+        <rect class="used" width={`${share}%`} height="8" />
+      </svg>
+    </div>
+  );
+}
+
+const PrintMenu = ({ box }: { box: Slots }) => (
+  <Menu label="Print" text icon="printer">
+    <button type="button" onClick={() => print()}>
+      Print the box
+    </button>
+    {STORED_LISTS.map((list) => (
+      <a key={list} href={href("/inventory/labels", { list, location: box.id })}>
+        Print labels of its {singularOf(list)}s
+      </a>
+    ))}
+  </Menu>
+);
+
+const ViewChoice = (props: { view: "grid" | "list"; onChoose: (view: "grid" | "list") => void }) => (
+  <div class="segment screen" role="group" aria-label="View">
+    <button type="button" aria-pressed={props.view === "grid"} onClick={() => props.onChoose("grid")}>
+      <Icon name="grid-3x3" />
+      Grid
+    </button>
+    <button type="button" aria-pressed={props.view === "list"} onClick={() => props.onChoose("list")}>
+      <Icon name="list" />
+      List
+    </button>
+  </div>
+);
+
+const Legend = ({ mayMove }: { mayMove: boolean }) => (
+  <div class="row between">
+    <ul class="row">
+      <li class="state state-ok">available</li>
+      <li class="state state-low">low</li>
+      <li class="state state-empty">empty</li>
+      <li class="state state-expired">expired</li>
+    </ul>
+    <span class="muted screen">
+      Arrow keys move, Enter opens.{mayMove && " M picks a tube up, Enter puts it down; or drag it."}
+    </span>
+  </div>
+);

@@ -1,0 +1,74 @@
+import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { FormError, useSubmission } from "../../components/form.tsx";
+import { useLoaded } from "../../components/loaded.tsx";
+import { send } from "../../request.ts";
+import { api } from "../declaration.ts";
+import { Picker } from "../picker.tsx";
+import { showDone } from "../write-record.ts";
+import { readSlots, type Slots, type Stored } from "./slots.ts";
+
+const LOCATIONS = { segment: "locations", key: "label", printed: "id" } as const;
+
+/** Moves a record to a slot of this location or another, chosen from those that are free. */
+export function MoveDialog(props: { box: Slots; record: Stored; onClose: () => void; onMoved: () => void }) {
+  const { box, record, onClose, onMoved } = props;
+  const [to, setTo] = useState({ id: box.id, name: box.label });
+  const [chosen, setPosition] = useState<string | null>(null);
+  const slots = useLoaded(to.id === "" ? null : to.id, (signal) => readSlots(to.id, signal));
+  const target = slots.value?.id === to.id ? slots.value : undefined;
+  const free = target?.slots.flatMap(({ free, position }) => (free ? position : [])) ?? [];
+  const isFull = target !== undefined && target.grid_rows !== null && free.length === 0;
+  const position = chosen ?? free[0] ?? "";
+  const form = useSubmission(async () => {
+    const body = { location: to.id, position };
+    const headers = { "If-Match": `"${record.version}"` };
+    const response = await send("PATCH", api(record.segment, `${record.id}/`), { body, headers });
+    showDone(
+      `Moved ${record.name} to ${[to.name, position].join(" ").trim()}.`,
+      response.headers.get("Batch-Id"),
+      onMoved,
+    );
+    onMoved();
+    onClose();
+    return true;
+  });
+  return (
+    <Dialog
+      title={`Move ${record.name}`}
+      onClose={onClose}
+      cancel
+      actions={
+        <Button look="primary" busy={form.busy} disabled={!target || isFull} onClick={form.submit}>
+          Move
+        </Button>
+      }
+    >
+      <FormError of={form} shown={[]} />
+      <Picker
+        label="Location"
+        to={LOCATIONS}
+        value={to.id}
+        name={to.name}
+        onChoose={(id, name) => {
+          setTo({ id, name });
+          setPosition(null);
+        }}
+      />
+      {free.length > 0 && (
+        <SelectField
+          label="Position"
+          value={position}
+          choices={free.map((value) => ({ value, name: value }))}
+          onChange={setPosition}
+        />
+      )}
+      {isFull && <p>All slots of {to.name} are occupied.</p>}
+      {target?.grid_rows === null && (
+        <p class="hint">{to.name} has no grid, so the record has no position there.</p>
+      )}
+    </Dialog>
+  );
+}

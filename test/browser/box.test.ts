@@ -1,0 +1,108 @@
+import { expect } from "bun:test";
+import type { Page } from "puppeteer-core";
+import { browserTest, checkPage, choose, openPage, press, seeText } from "./browser.ts";
+
+/** The page of a box: the grid, and moves by keyboard, by dragging and with a scanner. */
+
+const BOX = "/inventory/locations/6ba4555e-1c93-550a-9f35-de49e04543dc";
+
+const openBox = async () => {
+  const opened = await openPage(BOX, { signedIn: true });
+  await opened.page.waitForSelector(".boxgrid");
+  return opened;
+};
+const cell = (page: Page, label: string) => page.waitForSelector(`[role=gridcell][aria-label^="${label}"]`);
+const keys = async (
+  page: Page,
+  ...pressed: ("ArrowRight" | "ArrowDown" | "Enter" | "Escape" | "m" | "End" | "Home")[]
+) => {
+  for (const key of pressed) await page.keyboard.press(key);
+};
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+
+browserTest("shows what is in each slot, and which slots are free", async () => {
+  await using opened = await openBox();
+  const { page } = opened;
+  await seeText(page, "25 of 81 slots in use");
+  await cell(page, "A2, p53 TAD reverse, low");
+  await cell(page, "C3, next free slot");
+  await (await cell(page, "A1, p53 TAD forward"))!.click();
+  await seeText(page, "Amplifies the transactivation domain");
+  await checkPage(opened, "box");
+  await press(page, "button", "List");
+  await seeText(page, "BGH reverse");
+  await checkPage(opened, "box-list");
+});
+
+browserTest("moves a tube by keyboard, and back by undo", async () => {
+  await using opened = await openBox();
+  const { page } = opened;
+  await (await cell(page, "A1, p53 TAD forward"))!.click();
+  await keys(page, "End");
+  expect(await focused(page)).toStartWith("A9,");
+  await keys(page, "Home", "m");
+  await seeText(page, "p53 TAD forward is picked up.");
+  await keys(page, "ArrowDown", "ArrowDown", "ArrowDown", "Enter");
+  await seeText(page, "Moved p53 TAD forward to D1.");
+  await cell(page, "D1, p53 TAD forward");
+  await press(page, "button", "Undo");
+  await cell(page, "A1, p53 TAD forward");
+});
+
+browserTest("exchanges two tubes by dragging one onto the other", async () => {
+  await using opened = await openBox();
+  const { page } = opened;
+  const drag = (from: string, to: string): Promise<void> =>
+    page.evaluate(
+      (source, target) => {
+        const slot = (name: string) => document.querySelector(`[role=gridcell][aria-label^="${name},"]`)!;
+        const data = { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true };
+        slot(source).dispatchEvent(new DragEvent("dragstart", data));
+        slot(target).dispatchEvent(new DragEvent("dragover", data));
+        slot(target).dispatchEvent(new DragEvent("drop", data));
+        slot(source).dispatchEvent(new DragEvent("dragend", data));
+      },
+      from,
+      to,
+    );
+  await drag("A3", "A4");
+  await seeText(page, "Exchanged p53 DBD forward and p53 DBD reverse.");
+  await cell(page, "A3, p53 DBD reverse");
+  await press(page, "button", "Undo");
+  await cell(page, "A3, p53 DBD forward");
+});
+
+browserTest("puts scanned tubes into the next free slots", async () => {
+  await using opened = await openBox();
+  const { page } = opened;
+  await press(page, "button", "Scan into the box");
+  await seeText(page, "The next tube goes to C3.");
+  await page.keyboard.type("CO0000001\n");
+  await seeText(page, "anti-p53 DO-1 is now in C3. The next tube goes to C9.");
+  await page.keyboard.type("unknown\n");
+  await seeText(page, "is not the code of a consumable or specimen that you may view.");
+  await page.keyboard.type("CO0000002\n");
+  await seeText(page, "is now in C9. The next tube goes to D1.");
+  await checkPage(opened, "box-scan");
+  await press(page, "button", "Undo");
+  await seeText(page, "The next tube goes to C9.");
+  await cell(page, "C3, anti-p53 DO-1");
+});
+
+browserTest("fills free slots with the records of a list, after a preview", async () => {
+  await using opened = await openPage("/inventory/stocks-consumables?query=qPCR", { signedIn: true });
+  const { page } = opened;
+  await seeText(page, "of 4");
+  await page.click("thead input[type=checkbox]");
+  await press(page, "button", "Move");
+  await choose(page, "To location", "Box oligos 2");
+  await seeText(page, "Fill free slots in order (81 free)");
+  await press(page, "button", "Preview");
+  await seeText(page, "4 records will move into free slots.");
+  await seeText(page, "A4");
+  await checkPage(opened, "box-fill");
+  await press(page, "button", "Move 4 records");
+  await seeText(page, "Moved 4 records.");
+  await press(page, "button", "Undo");
+  await seeText(page, "Undone.");
+});
