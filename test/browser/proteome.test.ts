@@ -103,6 +103,21 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   expect(await page.evaluate(() => document.body.innerText)).toContain(z);
 });
 
+browserTest("lets an administrator build families, after an estimate", async () => {
+  await using opened = await openPage("/proteome", { signedIn: true });
+  const { page } = opened;
+  await seeText(page, "Build families");
+  await fill(page, "Organism", "klingon");
+  await press(page, "button", "Build families");
+  await seeText(page, 'is of "klingon"');
+  await fill(page, "Organism", "9606");
+  await press(page, "button", "Build families");
+  await seeText(page, "of processor time");
+  await press(page, "button", "Build");
+  await seeText(page, "9606 of sample: finished");
+  await checkPage(opened, "proteome-build");
+});
+
 browserTest("says that a search has expired, and leads back", async () => {
   await using opened = await openPage(`/proteome/${"0".repeat(64)}`);
   const { page } = opened;

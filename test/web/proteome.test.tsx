@@ -11,6 +11,7 @@ import {
   searchAnswer,
   titleOfSearch,
 } from "../../src/web/score/proteome.ts";
+import { estimateText } from "../../src/web/score/proteome-builds.tsx";
 import { ProteomeTable } from "../../src/web/score/proteome-table.tsx";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -87,11 +88,26 @@ test.each([
   ["", "offset=0&limit=50"],
   ["from=51&sort=-q", "order=-q&offset=50&limit=50"],
   ["from=-3", "offset=0&limit=50"],
+  ["known=yes&near=yes&outside=yes", "known=true&domain=outside&phosphosite=5&offset=0&limit=50"],
   ["from=x&label=possible&label=not+scored", "label=possible%2Cnot+scored&offset=0&limit=50"],
 ])("requests for the address %p the page %p", (query, expected) => {
   const parameters = new URLSearchParams();
   setQueryValues(parameters, pageQuery(new URLSearchParams(query)));
   expect(String(parameters)).toBe(expected);
+});
+
+test.each([
+  [
+    { missing: 18_349, existing: 0, carry_over: 0, seconds: 4000, bytes: 7e7 },
+    "Expected: about 1 h 6 min of processor time and 70.0 MB of disk. Idle workers compute them, and jobs come first.",
+  ],
+  [
+    { missing: 2, existing: 1000, carry_over: 1, seconds: 1, bytes: 8000 },
+    "1,000 exist. Expected: about 1 s of processor time and 8.00 kB of disk. Up to 1 are taken over from another corpus. Idle workers compute them, and jobs come first.",
+  ],
+  [{ missing: 0, existing: 5, carry_over: 0, seconds: 0, bytes: 0 }, "5 exist. No family is missing."],
+])("says how large the build %p is", (estimate, text) => {
+  expect(estimateText(estimate)).toBe(text);
 });
 
 test("counts matches of a page from 1", () => {

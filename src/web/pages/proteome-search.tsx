@@ -16,6 +16,7 @@ import {
   motifOf,
   offsetIn,
   PAGE,
+  PLACE_FILTERS,
   pageQuery,
   type Search,
   searchAnswer,
@@ -165,6 +166,8 @@ function SearchProgress({ search: { id, state, place, searched, total } }: { sea
 function Matches({ search }: { search: Search }) {
   const [query, setQuery] = useQuery();
   const { matches, passing, facets } = search;
+  const hasFeatures =
+    search.results.some(({ notes }) => notes !== null) || PLACE_FILTERS.some(([name]) => query.has(name));
   return (
     <>
       <div class="answer">
@@ -178,7 +181,7 @@ function Matches({ search }: { search: Search }) {
       <div class="with-filters">
         <details open>
           <summary>Filters</summary>
-          <ProteomeFilters facets={facets} query={query} setQuery={setQuery} />
+          <ProteomeFilters {...{ facets, hasFeatures, query, setQuery }} />
         </details>
         <Card
           title="Ranked matches"

@@ -9,6 +9,7 @@ import { get } from "../request.ts";
 import { recentProteomes } from "../score/job.ts";
 import { type Proteome, PROTEOME_API } from "../score/proteome.ts";
 import { ProteomeForm } from "../score/proteome-form.tsx";
+import { ProteomeBuilds } from "../score/proteome-builds.tsx";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 
 function ProteomePage() {
@@ -37,6 +38,7 @@ function ProteomePage() {
           )
         }
       </Loaded>
+      {proteome.value && <ProteomeBuilds onStored={proteome.reload} />}
       <RecentJobs title="Recent searches of this browser" path="/proteome" read={recentProteomes} />
     </div>
   );
@@ -47,7 +49,7 @@ const NoFamilies = ({ corpus }: { corpus: string }) => (
   <Empty title="No protein can be searched yet" icon="dna">
     <p>
       labd needs the family of each protein: its homologs, their alignment and tree. An administrator computes
-      the families of {corpus} once, on the server:
+      the families of {corpus} once: signed in, on this page, or on the server with
     </p>
     <pre tabIndex={0} aria-label="Command">
       labd proteome build --organism 9606

@@ -2,7 +2,15 @@ import { Button } from "../components/button.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { formatCount } from "../format.tsx";
 import type { SetQuery } from "../page.tsx";
-import { choiceName, type Facet, FACET_NAMES, FACETS, type Search } from "./proteome.ts";
+import {
+  choiceName,
+  type Facet,
+  FACET_NAMES,
+  FACETS,
+  FILTER_NAMES,
+  PLACE_FILTERS,
+  type Search,
+} from "./proteome.ts";
 import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
@@ -16,11 +24,13 @@ const ORDER: Partial<Record<Facet, readonly string[]>> = {
 /** Filters beside the matches of a search. The first page is shown after a change. */
 export function ProteomeFilters(props: {
   facets: Search["facets"];
+  /** Whether features are imported. */
+  hasFeatures: boolean;
   query: URLSearchParams;
   setQuery: SetQuery;
 }) {
   const { facets, query, setQuery } = props;
-  const isFiltered = FACET_NAMES.some((facet) => query.has(facet));
+  const isFiltered = FILTER_NAMES.some((name) => query.has(name));
   return (
     <div class="scan-filters" role="group" aria-label="Filters">
       {FACET_NAMES.filter((facet) => facets[facet].length > (facet === "species" ? 1 : 0)).map((facet) => (
@@ -32,11 +42,24 @@ export function ProteomeFilters(props: {
           onChoose={(chosen) => setQuery({ [facet]: chosen, from: null }, { replace: true })}
         />
       ))}
+      {props.hasFeatures && (
+        <fieldset>
+          <legend>Known features</legend>
+          {PLACE_FILTERS.map(([name, , label]) => (
+            <Checkbox
+              key={name}
+              label={label}
+              checked={query.has(name)}
+              onChange={(on) => setQuery({ [name]: on ? "yes" : null, from: null }, { replace: true })}
+            />
+          ))}
+        </fieldset>
+      )}
       {isFiltered && (
         <Button
           small
           onClick={() =>
-            setQuery(Object.fromEntries([...FACET_NAMES, "from"].map((name) => [name, null])), {
+            setQuery(Object.fromEntries([...FILTER_NAMES, "from"].map((name) => [name, null])), {
               replace: true,
             })
           }

@@ -3,6 +3,7 @@ import type { Query } from "../address.ts";
 import { countOf } from "../format.tsx";
 import type { ProteinNames } from "./protein-identity.tsx";
 import type { Verdict } from "./result.ts";
+import { NEAR_PHOSPHOSITE } from "./scan.ts";
 
 /** The proteins that can be searched, as `GET /api/scoring/proteome` returns them. */
 export type Proteome = ProteomeObject;
@@ -62,9 +63,22 @@ export function offsetIn(query: URLSearchParams): number {
   return Number.isInteger(from) && from > 1 ? from - 1 : 0;
 }
 
-/** The chosen values of all facets, as parameters. */
+/** Filters by imported features: names in the address, parameters, and labels. */
+export const PLACE_FILTERS = [
+  ["known", { known: true }, "Known instances"],
+  ["outside", { domain: "outside" }, "Outside domains"],
+  ["near", { phosphosite: NEAR_PHOSPHOSITE }, `Within ${NEAR_PHOSPHOSITE} residues of a phosphosite`],
+] as const;
+
+/** Names of all filters in the address. */
+export const FILTER_NAMES: readonly string[] = [...FACET_NAMES, ...PLACE_FILTERS.map(([name]) => name)];
+
+/** The chosen filters as parameters. */
 export const filterQuery = (query: URLSearchParams): Query =>
-  Object.fromEntries(FACET_NAMES.map((facet) => [facet, query.getAll(facet).join(",")]));
+  Object.assign(
+    Object.fromEntries(FACET_NAMES.map((facet) => [facet, query.getAll(facet).join(",")])),
+    ...PLACE_FILTERS.map(([name, parameter]) => (query.has(name) ? parameter : {})),
+  );
 
 /** The parameters of a page that scores the protein of a match for the motif. */
 export const scoreQuery = ({ motifClass, expression }: Search, { accession }: ProteinNames): Query => ({

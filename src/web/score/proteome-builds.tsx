@@ -1,0 +1,135 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Build, BuildEstimate } from "../../scoring/index.ts";
+import type { Printed } from "../administration/printed.ts";
+import { Button } from "../components/button.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { TextField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Progress } from "../components/progress.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { countOf, formatCount, formatDuration, formatSize, Time } from "../format.tsx";
+import { get, requestJson } from "../request.ts";
+import { useSession } from "../session.ts";
+
+type BuildRow = Printed<Build, "submitted" | "ended">;
+
+const PATH = "/api/admin/proteome/builds";
+/** Milliseconds between requests while a build is not over. */
+const POLL = 2000;
+/** Builds that are listed. */
+const SHOWN = 5;
+
+const isOver = ({ state }: BuildRow): boolean => state !== "queued" && state !== "running";
+
+/** For administrators: builds of families on idle workers of the server. `onStored`: there may be more families. */
+export const ProteomeBuilds = ({ onStored }: { onStored: () => void }) =>
+  useSession()?.user.is_superuser === true ? <Builds onStored={onStored} /> : null;
+
+function Builds({ onStored }: { onStored: () => void }) {
+  const builds = useLoaded("builds", (signal) => get<{ results: BuildRow[] }>(PATH, {}, signal));
+  const { value, reload } = builds;
+  useEffect(() => {
+    if (!value || value.results.every(isOver)) return;
+    const timer = setTimeout(() => {
+      reload();
+      onStored();
+    }, POLL);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return (
+    <Card title="Build families">
+      <BuildForm onStarted={reload} />
+      <Loaded of={builds}>
+        {({ results }) => (
+          <>
+            {results.slice(0, SHOWN).map((build) => (
+              <BuildState key={build.id} build={build} onChange={reload} />
+            ))}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function BuildForm({ onStarted }: { onStarted: () => void }) {
+  const [organism, setOrganism] = useState("9606");
+  const form = useSubmission(async () => {
+    const body = organism.trim() === "" ? {} : { organism: organism.trim() };
+    const estimate = await requestJson<BuildEstimate>("POST", PATH, { body, query: { dry_run: 1 } });
+    confirm({
+      title: `Build ${countOf(estimate.missing, "family", "families")}?`,
+      text: estimateText(estimate),
+      verb: "Build",
+      run: async () => {
+        await requestJson("POST", PATH, { body });
+        onStarted();
+      },
+    });
+  });
+  return (
+    <form class="form-inline" onSubmit={form.submit} noValidate>
+      <TextField
+        label="Organism"
+        hint="Taxon, scientific name or mnemonic; empty for all proteins."
+        value={organism}
+        onInput={setOrganism}
+        errors={form.fields.organism}
+      />
+      <Button type="submit" busy={form.busy}>
+        Build families
+      </Button>
+      <FormError of={form} shown={["organism"]} />
+    </form>
+  );
+}
+
+/** The size of a build in sentences. */
+export function estimateText({
+  missing,
+  existing,
+  carry_over: carried,
+  seconds,
+  bytes,
+}: BuildEstimate): string {
+  const known = existing > 0 ? `${formatCount(existing)} exist. ` : "";
+  if (missing === 0) return `${known}No family is missing.`;
+  const taken = carried > 0 ? ` Up to ${formatCount(carried)} are taken over from another corpus.` : "";
+  return `${known}Expected: about ${formatDuration(seconds)} of processor time and ${formatSize(bytes)} of disk.${taken} Idle workers compute them, and jobs come first.`;
+}
+
+function BuildState({ build, onChange }: { build: BuildRow; onChange: () => void }) {
+  const { id, state, organism, corpus_name: corpus, progress, stored, failure, ended } = build;
+  const name = `${organism ?? "All proteins"} of ${corpus}`;
+  const cancel = (): Promise<void> =>
+    withErrorToast(async () => {
+      await requestJson("DELETE", `${PATH}/${id}`);
+      onChange();
+    });
+  if (isOver(build))
+    return (
+      <p>
+        {name}: {state}, {countOf(stored ?? 0, "family", "families")} stored. <Time at={ended} /> {failure}
+      </p>
+    );
+  const left = progress?.seconds_left;
+  return (
+    <div class="row between">
+      <div class="grow">
+        <Progress
+          label={
+            progress
+              ? `${name}: ${formatCount(progress.done)} of ${formatCount(progress.missing)} families${left == null ? "" : `, about ${formatDuration(left)} left`}`
+              : `${name}: ${state}`
+          }
+          fraction={progress && progress.missing > 0 ? progress.done / progress.missing : undefined}
+        />
+      </div>
+      <Button small aria-label={`Cancel the build of ${name}`} onClick={() => void cancel()}>
+        Cancel
+      </Button>
+    </div>
+  );
+}
