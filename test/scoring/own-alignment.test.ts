@@ -33,7 +33,9 @@ test("a job scores on the client's alignment as labd score does", async () => {
     elmIdentifierName: [],
     scoringModel: "continuous",
   });
-  expect(result).toEqual(JSON.parse(JSON.stringify({ identifier: "q", ...direct.prediction })));
+  expect(result).toEqual(
+    JSON.parse(JSON.stringify({ identifier: "q", protein: null, ...direct.prediction })),
+  );
   expect(result.corpus).toBeNull();
   expect(result.homologs).toHaveLength(5);
 });
@@ -119,6 +121,11 @@ describe("reads", () => {
     const read = readAlignmentText(text);
     expect(read.map(({ name }) => name)).toEqual(rows.map(({ name }) => name));
     expect(read.map(({ letters }) => letters)).toEqual(rows.map(({ letters }) => letters));
+  });
+
+  test("A3M with insertions at both ends", () => {
+    const letters = readAlignmentText(">q\nMKLV\n>h\naMK.cLIde\n>g\nM-LV\n").map((row) => row.letters);
+    expect(letters).toEqual(["-MK-LV--", "AMKCLIDE", "-M--LV--"]);
   });
 
   test("a row by its name without Stockholm's range", () => {

@@ -172,6 +172,8 @@ interface QueryProblem {
 const MAX_ROWS = 1000;
 const MAX_ALIGNED = 1_000_000;
 
+const GAPPED = /^[A-Za-z.-]*$/;
+
 function readRows(text: string, query: string | undefined): Query | QueryProblem {
   try {
     const rows = readAlignmentText(text);
@@ -181,10 +183,13 @@ function readRows(text: string, query: string | undefined): Query | QueryProblem
     if (letters > MAX_ALIGNED)
       return { problem: `${letters} letters and gaps; at most ${MAX_ALIGNED} are read. Remove rows.` };
     const alignment = query === undefined ? rows : withQueryFirst(rows, query);
-    const [{ name }] = alignment;
-    const { query: residues } = readAlignment(alignment);
-    if (residues.length === 0) return { problem: `the query, ${name}, has no residues.` };
-    return { name, sequence: decode(residues), alignment };
+    const [{ name, letters: first }] = alignment;
+    const isPlain = rows.every((row) => row.letters.length === first.length && GAPPED.test(row.letters));
+    // Says what is wrong; otherwise it is left to the worker.
+    if (!isPlain) readAlignment(alignment);
+    const sequence = first.replaceAll(/[^A-Za-z]/g, "").toUpperCase();
+    if (sequence === "") return { problem: `the query, ${name}, has no residues.` };
+    return { name, sequence, alignment };
   } catch (error) {
     if (!(error instanceof Problem) && !(error instanceof SequenceError)) throw error;
     const [field] = Object.keys((error instanceof Problem && error.fields) || {});

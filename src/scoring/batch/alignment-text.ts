@@ -48,7 +48,7 @@ function readAlignedFasta(lines: readonly string[]): Row[] {
     } else {
       const row = rows.at(-1);
       if (!row) throw problemAt(i, "expected a header that starts with > before the first residues");
-      row.parts.push(line.trim());
+      row.parts.push(line.replaceAll(/\s/g, ""));
     }
   }
   return rows;
@@ -56,25 +56,57 @@ function readAlignedFasta(lines: readonly string[]): Row[] {
 
 /** Insertions of A3M are in lower case, and other rows have no gaps for them: those are added. */
 function expandInsertions(rows: Row[]): Row[] {
-  const texts = rows.map(({ parts }) => parts.join("").replaceAll(/\s/g, ""));
-  const columns = texts.map((text) => text.replaceAll(/[a-z.]/g, "").length);
+  const texts = rows.map(({ parts }) => parts.join(""));
+  const columns = columnsOf(texts[0] ?? "");
   const isA3m =
-    columns[0] > 0 &&
-    columns.every((count) => count === columns[0]) &&
+    columns > 0 &&
     !/[a-z]/.test(texts[0]) &&
+    texts.every((text) => /^[A-Za-z.-]*$/.test(text) && columnsOf(text) === columns) &&
     texts.some((text) => /[a-z]/.test(text));
   if (!isA3m) return rows;
-  const insertions = texts.map((text) => text.replaceAll(".", "").split(/[^a-z]/));
-  const widths = insertions[0].map((_, slot) =>
-    insertions.reduce((most, row) => Math.max(most, row[slot].length), 0),
-  );
-  return rows.map((row, i) => {
-    const residues = texts[i].replaceAll(/[a-z.]/g, "");
-    const text = widths
-      .map((width, slot) => insertions[i][slot].toUpperCase().padEnd(width, "-") + (residues[slot] ?? ""))
-      .join("");
-    return { ...row, parts: [text] };
+  const widths = new Int32Array(columns + 1);
+  for (const text of texts)
+    eachSlot(text, (slot, from, to) => void (widths[slot] = Math.max(widths[slot], to - from)));
+  const length = columns + widths.reduce((sum, width) => sum + width, 0);
+  return rows.map((row, i) => Object.assign(row, { parts: [expanded(texts[i], widths, length)] }));
+}
+
+const isInsertion = (code: number): boolean => code >= 97 && code <= 122;
+const DOT = 46;
+
+/** Characters that are columns of the query. */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (!isInsertion(code) && code !== DOT) columns++;
+  }
+  return columns;
+}
+
+/** Insertions before each column, and after the last: where they begin and end in a text without dots. */
+function eachSlot(dotted: string, take: (slot: number, from: number, to: number) => void): void {
+  const text = dotted.replaceAll(".", "");
+  let slot = 0;
+  let from = 0;
+  for (let at = 0; at <= text.length; at++) {
+    if (at < text.length && isInsertion(text.charCodeAt(at))) continue;
+    take(slot++, from, at);
+    from = at + 1;
+  }
+}
+
+/** A row with the insertions of all rows as columns. */
+function expanded(dotted: string, widths: Int32Array, length: number): string {
+  const text = dotted.replaceAll(".", "");
+  const bytes = Buffer.alloc(length, "-");
+  let out = 0;
+  eachSlot(text, (slot, from, to) => {
+    bytes.write(text.slice(from, to).toUpperCase(), out, "latin1");
+    out += widths[slot];
+    if (to < text.length) bytes[out++] = text.charCodeAt(to);
   });
+  return bytes.toString("latin1");
 }
 
 function readStockholm(lines: readonly string[]): Row[] {

@@ -159,13 +159,15 @@ const NAMED = 6;
 
 /** `kept in 14: P13481, Chlorocebus aethiops; …`. */
 function statesText(rows: readonly Homolog[], stateOf: (homolog: Homolog) => string): string {
-  const groups = [...Map.groupBy(rows, stateOf)].toSorted(([, a], [, b]) => b.length - a.length);
+  const order = Object.values(STATES);
+  const groups = [...Map.groupBy(rows, stateOf)].toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   return groups
     .map(([state, homologs]) => {
       const names = homologs
         .slice(0, NAMED)
         .map(({ accession, organism }) => (organism ? `${accession} (${organism})` : accession));
-      const more = homologs.length > NAMED ? ` and ${homologs.length - NAMED} others` : "";
+      const others = homologs.length - names.length;
+      const more = others > 0 ? ` and ${countOf(others, "other")}` : "";
       return `${state} in ${homologs.length}: ${names.join(", ")}${more}`;
     })
     .join("; ");
