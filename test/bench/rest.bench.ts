@@ -4,7 +4,7 @@
  *   bun run build.ts && bun run test/bench/rest.bench.ts   100,000 annotation types and as many locations, 50 users
  *   LABD=dist/labd,old/labd …   executables to compare; the first one is measured against all others
  *   RECORDS=5000 SECONDS=0.2 KINDS=query …   quick; kinds whose name contains the text
- *   PEER=0 …   without the peer
+ *   PEER=0 …   without the peer, which annotations are measured without in any case
  *
  * The peer is Django REST framework on the same records (rest/peer.py; Debian: python3-django,
  * python3-djangorestframework, python3-django-filters, gunicorn). Requests are random (rest/requests.ts), by an
@@ -102,17 +102,19 @@ async function measureLists(services: readonly Service[]): Promise<void> {
   const kinds = KINDS.filter(({ name }) => name.includes(WANTED)).flatMap((kind) =>
     kind.users.map((user) => ({ kind, user })),
   );
-  for (const { kind, user } of kinds) await compareResponses(services, kind, user);
+  const servicesOf = ({ own }: Kind): readonly Service[] =>
+    own ? services.filter(({ name }) => EXECUTABLES.includes(name)) : services;
+  for (const { kind, user } of kinds) await compareResponses(servicesOf(kind), kind, user);
   for (const every of WRITES)
     for (const { kind, user } of kinds) {
-      const measured = await measure(services, (i) => {
+      const measured = await measure(servicesOf(kind), (i) => {
         const random = seeded(i);
         const path = kind.path(random, RECORDS);
         const isWrite = every > 0 && i % every === every - 1;
         return { path, user, write: isWrite ? writeBeside(path, random, RECORDS) : undefined };
       });
       const writes = every > 0 ? `, one write in ${every}` : "";
-      report(services, `${kind.name}, ${user}${writes}`, measured);
+      report(servicesOf(kind), `${kind.name}, ${user}${writes}`, measured);
     }
 }
 

@@ -101,8 +101,9 @@ function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {
     const steps = statements
       .all({ text: `EXPLAIN QUERY PLAN ${text}`, args })
       .map(({ detail }) => String(detail));
-    // The trigram index finds few rows or all of them.
+    // The trigram index finds few rows or all of them; so do conditions on annotations.
     known =
+      steps.some((step) => /\bt_(annotations|a\d+)\b/.test(step)) ||
       steps.some((step) => step.includes("VIRTUAL TABLE")) ||
       (!steps.filter((step) => VISITS.test(step)).every((step) => SELECTS.test(step)) &&
         steps.some((step) => TAKES_LONG.test(step)));

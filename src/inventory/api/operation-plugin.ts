@@ -89,7 +89,10 @@ const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> =
 const PREVIEW = Type.Object(
   {
     dry_run: Type.Boolean(),
-    count: COUNT,
+    count: Type.Integer({ description: "Number of planned changes." }),
+    records: Type.Integer({
+      description: "Number of records that they concern: an annotation is a change of its record.",
+    }),
     confirm: TEXT,
     exposes: Type.Array(Type.Object({}), {
       description: "Records that more people could view, with what becomes visible and what stays hidden.",
@@ -100,7 +103,7 @@ const PREVIEW = Type.Object(
     $id: "Preview",
     description:
       "Preview of a dry run: the planned changes of each record, with the values before and after.",
-    examples: [{ dry_run: true, count: 1, confirm: "5f2c9a1e", exposes: [], changes: [] }],
+    examples: [{ dry_run: true, count: 1, records: 1, confirm: "5f2c9a1e", exposes: [], changes: [] }],
   },
 );
 

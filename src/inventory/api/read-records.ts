@@ -1,3 +1,4 @@
+import { withAnnotations } from "../model/annotation-type.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -95,8 +96,8 @@ function explained(call: Call): string | undefined {
   return requested;
 }
 
-const representationOf = ({ store, url }: Call, resource: Resource): Representation =>
-  parseRepresentation(store.resources, resource, url.searchParams);
+const representationOf = ({ actor, store, url }: Call, resource: Resource): Representation =>
+  parseRepresentation(store.resources, withAnnotations(store.resources, resource, actor), url.searchParams);
 
 /** To be called before a write: a response that cannot be given must not have changed anything. @throws Problem */
 export function checkRepresentation(call: Call, resource: Resource): void {

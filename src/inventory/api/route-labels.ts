@@ -6,7 +6,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
-import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
 import { binary, content, COUNT, TEXT } from "./schema.ts";
@@ -141,7 +141,7 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
   for (const name of Object.keys(OPTIONS.properties)) parameters.delete(name);
   const refused = NOT_ACCEPTED.find((name) => parameters.has(name));
   if (refused !== undefined) throw parameterProblem(refused, "Labels show records as they are now.");
-  const listing = parseListing(DECLARED, resource, parameters, actor, LIMITS.labels);
+  const listing = parseListing(store.resources, resource, parameters, actor, LIMITS.labels);
   const paged = parameters.has("page") || parameters.has("page_size");
   const found = store.reader.list(resource, paged ? listing : { ...listing, size: LIMITS.labels.max }, actor);
   if ((paged ? found.rids.length : found.total) > LIMITS.labels.max)

@@ -15,6 +15,7 @@ import {
 } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { exampleId } from "../model/example.ts";
+import { withAnnotations } from "../model/annotation-type.ts";
 import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -278,7 +279,11 @@ export function addOptions(
 ): void {
   api.add("OPTIONS", path, {
     signedIn: typeof path === "string",
-    run: ({ call, params }) => respondJson(metadata(DECLARED, resource, methodsFor(call, params))),
+    run({ call, params }) {
+      const { actor, store } = call;
+      const named = withAnnotations(store.resources, resource, actor);
+      return respondJson(metadata(store.resources, named, methodsFor(call, params)));
+    },
   });
 }
 

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { ALIVE, and, compare } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
-import { parameterProblem, parsePath } from "../model/filter.ts";
+import { withAnnotations } from "../model/annotation-type.ts";
+import { parseListPath } from "../model/annotation-filter.ts";
+import { parameterProblem } from "../model/filter.ts";
 import { FIRST_PAGE, type Listing, parseListing } from "../model/listing.ts";
 import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
@@ -97,7 +99,10 @@ export function addRelations(api: Api): void {
       summary: `List field values of ${nounsOf(resource).many}`,
       description: `The most frequent values first, at most ${MAX_VALUES}. Accepts the filters of the list.`,
       query: Type.Object({
-        field: Type.String({ description: "A field, or a span over references.", examples: [resource.key] }),
+        field: Type.String({
+          description: "A field, or a span over references.",
+          examples: [resource.key],
+        }),
       }),
       parameters: [
         ...["query_expression", "deleted", "can_change", "can_delete"].map(listParameter),
@@ -188,10 +193,11 @@ function byAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSumm
 function valuesOf({ url, actor, store }: Call, resource: RoutedResource, name: string): Response {
   const parameters = new URLSearchParams(url.searchParams);
   parameters.delete("field");
-  const path = parsePath(DECLARED, resource, name);
+  const { resources } = store;
+  const path = parseListPath(resources, withAnnotations(resources, resource, actor), name, "count");
   if ("error" in path) throw parameterProblem("field", path.error);
-  const { condition } = parseListing(DECLARED, resource, parameters, actor);
-  const { values, more } = fieldValues(store.statements, { resources: DECLARED, actor }, resource, path, {
+  const { condition } = parseListing(resources, resource, parameters, actor);
+  const { values, more } = fieldValues(store.statements, { resources, actor }, resource, path, {
     condition,
     most: MAX_VALUES,
   });

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import type { Cell } from "./import-file.ts";
+import { namesAnnotation } from "../model/annotation-filter.ts";
+import { annotationName, findAnnotation } from "../model/annotation-type.ts";
+import { type AnnotationType, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { type Field, type Json, shownName } from "../model/field.ts";
-import { type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import { nearest } from "../../problem.ts";
 
@@ -36,7 +38,8 @@ export function readColumns(
 ): { columns: Column[]; errors: CellError[] } {
   const errors: CellError[] = [];
   const taken = new Set<string>();
-  const known = [...writableFields(resource).map(([name]) => name), "id"];
+  const own = resource.annotations?.offered().map((type, _, types) => annotationName(type, types)) ?? [];
+  const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
   const columns = headers.map((whole): Column => {
     const header = shortened(whole);
     const named = [whole, header].find((name) => mapping.has(name));
@@ -67,6 +70,10 @@ const shortened = (header: string): string =>
 /** Name of the field; null if it is read-only, undefined if there is none. */
 function fieldOf(resources: Resources, resource: Resource, header: string): string | null | undefined {
   const { fields } = resource;
+  if (namesAnnotation(resource, header.trim())) {
+    const named = findAnnotation(resource, header.trim());
+    return "type" in named && named.rest.length === 0 ? header.trim() : undefined;
+  }
   const name = header
     .trim()
     .toLowerCase()
@@ -97,6 +104,24 @@ export function cellValue(field: Field, cell: Cell, isNew: boolean): { value?: J
     return field.kind === "text" ? { value: "" } : {};
   }
   if (field.kind !== "json") return { value: field.kind === "text" ? String(cell) : cell };
+  return parsedCell(cell);
+}
+
+/** The value of an annotation in a cell. Only types that have several values take a list. */
+export function annotationCellValue(
+  { type, multiple }: AnnotationType,
+  cell: Cell,
+): { value?: Json; error?: string } {
+  if (cell === null || cell === "") return { value: null };
+  const isList = multiple && typeof cell === "string" && cell.trim().startsWith("[");
+  if (isList || type === "JSON" || type === "DMAPPANNOTATION") return parsedCell(cell);
+  // Spreadsheets store days as times.
+  return {
+    value: type === "DATE" && typeof cell === "string" ? cell.replace(/T00:00:00(\.0+)?Z$/, "") : cell,
+  };
+}
+
+function parsedCell(cell: Cell): { value?: Json; error?: string } {
   try {
     return { value: JSON.parse(String(cell)) as Json };
   } catch {

@@ -1,9 +1,10 @@
 import type { DataValidation } from "hucre/xlsx";
 import type { Actor } from "../model/access.ts";
-import { ALIVE, and } from "../model/condition.ts";
-import type { Field } from "../model/field.ts";
+import { annotationName, withAnnotations } from "../model/annotation-type.ts";
+import { type AnnotationType, columnOf, type Resource, targetOf } from "../model/resource.ts";
+import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
+import type { Field, Json } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, targetOf } from "../model/resource.ts";
 import type { Store } from "../records/store.ts";
 import { PATH, writableFields } from "./import-mapping.ts";
 
@@ -32,12 +33,14 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
   const { colToLetter, writeXlsx } = await import("hucre/xlsx");
   const fields = writableFields(resource);
   const own = resource.name === "location" ? ["id", PATH] : resource.fields.id.kind === "uuid" ? ["id"] : [];
-  const names = [...own, ...fields.map(([name]) => name)];
-  const lists = fields.flatMap(([name, field]): List[] => {
+  const annotations = annotationColumns(store, resource, actor);
+  const names = [...own, ...fields.map(([name]) => name), ...annotations.map(([name]) => name)];
+  const ofFields = fields.flatMap(([name, field]): List[] => {
     if (field.kind === "reference") return [{ name, choices: namesFor(store, field, actor), strict: false }];
     const choices = field.kind === "flag" ? ["true", "false"] : field.choices;
     return choices ? [{ name, choices: [...choices], strict: true }] : [];
   });
+  const lists = [...ofFields, ...annotations.flatMap(([name, type]) => choicesOf(store, name, type, actor))];
   const longest = Math.max(0, ...lists.map(({ choices }) => choices.length));
   const header = { rows: [names], freezePane: { rows: 1 } };
   const columns = names.map((name) => ({ width: Math.max(12, name.length + 2) }));
@@ -52,6 +55,7 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
     ["column", "required", "meaning"],
     ...own.map((name) => [name, false, OWN_COLUMNS[name]]),
     ...fields.map(([name, { write, doc }]) => [name, write === "required", doc]),
+    ...annotations.map(([name, type]) => [name, false, meaningOf(type)]),
   ];
   return writeXlsx({
     sheets: [
@@ -62,10 +66,51 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
   });
 }
 
-function namesFor({ statements, resources }: Store, field: Field, actor: Actor): string[] {
+/** Annotations of records of this list, and others that were made for it. */
+function annotationColumns(store: Store, resource: Resource, actor: Actor): [string, AnnotationType][] {
+  const types = withAnnotations(store.resources, resource, actor).annotations?.offered() ?? [];
+  return types
+    .filter(({ used, model_name, readonly }) => (used || model_name !== "") && !readonly)
+    .map((type) => [annotationName(type, types), type]);
+}
+
+const meaningOf = ({ label, help_text, type, multiple }: AnnotationType): string =>
+  [
+    `${label}.`,
+    help_text,
+    type === "NUMBERUNIT" && "A number and a unit: 5 milligram.",
+    multiple && 'Several values: ["one", "two"].',
+  ]
+    .filter(Boolean)
+    .join(" ");
+
+/** The choices of an annotation type: fixed ones, or the terms of its vocabulary. */
+function choicesOf(store: Store, name: string, type: AnnotationType, actor: Actor): List[] {
+  if (type.multiple) return [];
+  if (type.type === "BOOLEAN") return [{ name, choices: ["true", "false"], strict: true }];
+  if (type.value_choices !== null)
+    return [
+      {
+        name,
+        choices: (JSON.parse(type.value_choices) as Json[][]).map(([value]) => String(value)),
+        strict: true,
+      },
+    ];
+  if (type.type !== "VOCABULARYTERM" || type.cv_category === null) return [];
+  const { term } = store.resources.annotationValue!.fields;
+  const inCategory = compare(["category", "id"], "==", type.cv_category);
+  return [{ name, choices: namesFor(store, term, actor, inCategory), strict: false }];
+}
+
+function namesFor(
+  { statements, resources }: Store,
+  field: Field,
+  actor: Actor,
+  among: Condition = and(),
+): string[] {
   const far = targetOf(resources, field);
   const key = `t.${columnOf(far, far.key)}`;
-  const condition = "deleted" in far.fields ? ALIVE : and();
+  const condition = and("deleted" in far.fields ? ALIVE : and(), among);
   const tail = ` ORDER BY ${key} LIMIT ${MAX_CHOICES}`;
   const sql = selectVisible({ resources, actor }, far, `DISTINCT ${key} AS name`, condition, tail);
   return statements.all(sql).map(({ name }) => String(name));

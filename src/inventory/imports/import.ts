@@ -1,6 +1,10 @@
 import { Type } from "typebox";
 import { type Cell, type Table } from "./import-file.ts";
+import { namesAnnotation } from "../model/annotation-filter.ts";
+import { findAnnotation, withAnnotations } from "../model/annotation-type.ts";
+import { type AnnotationType, type Resource, targetOf } from "../model/resource.ts";
 import {
+  annotationCellValue,
   CELL_ERROR,
   cellValue,
   COLUMN,
@@ -15,7 +19,6 @@ import type { Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
-import { type Resource, targetOf } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import { hasPosition } from "../resources/position.ts";
 import { LocationPaths, partsOf } from "../records/location-path.ts";
@@ -75,7 +78,8 @@ export function runImport(
   options: ImportOptions,
   { actor, watcher }: { actor: Actor; watcher?: ImportWatcher },
 ): ImportReport {
-  const { columns, errors } = readColumns(store.resources, resource, table.headers, options.mapping);
+  const named = withAnnotations(store.resources, resource, actor);
+  const { columns, errors } = readColumns(store.resources, named, table.headers, options.mapping);
   const report: ImportReport = {
     dry_run: options.dryRun,
     rows: table.count,
@@ -93,7 +97,7 @@ export function runImport(
   try {
     return store.write(
       (writer, exposed) => {
-        const importer = new RowImporter(store, resource, options, actor, { writer, columns });
+        const importer = new RowImporter(store, named, options, actor, { writer, columns });
         let done = 0;
         // Rows may exchange the positions of records.
         writer.rearrange(importer.moved(table), () => {
@@ -148,6 +152,8 @@ class RowImporter {
   readonly #columns: readonly Column[];
   /** Imported fields, without `id` and `path`. */
   readonly #names: string[];
+  /** Types of imported annotations by name. */
+  readonly #annotations = new Map<string, AnnotationType>();
   /** Spans to the names of references: a cell may hold a name or an id. */
   readonly #spans: ReadonlyMap<string, string>;
   /** Fields that identify a record: its key or, if that is computed, the fields that it is computed from. */
@@ -166,9 +172,14 @@ class RowImporter {
     this.#writer = writer;
     this.#columns = columns;
     this.paths = new LocationPaths(statements, resources, writer, actor);
-    this.#names = columns.flatMap(({ field }) =>
-      field !== null && field !== "id" && field !== PATH ? [field] : [],
-    );
+    const imported = columns
+      .flatMap(({ field }) => field ?? [])
+      .filter((name) => name !== "id" && name !== PATH);
+    this.#names = imported.filter((name) => !namesAnnotation(resource, name));
+    for (const name of imported.filter((name) => namesAnnotation(resource, name))) {
+      const named = findAnnotation(resource, name);
+      if ("type" in named) this.#annotations.set(name, named.type);
+    }
     const references = this.#names.filter((name) => fields[name].kind === "reference");
     this.#spans = new Map(
       references.map((name) => [name, `${name}__${targetOf(resources, fields[name]).key}`]),
@@ -248,8 +259,9 @@ class RowImporter {
 
   #bodyOf(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
     const { reader } = this.store;
-    const fields = [...this.#names, ...this.#spans.values()];
-    const [now] = rid === undefined ? [] : reader.values(this.resource, fields, this.actor, [rid]);
+    const fields = [...this.#names, ...this.#spans.values(), ...this.#annotations.keys()];
+    const [now] =
+      rid === undefined ? [] : reader.values(this.resource, fields, this.actor, [rid], this.#annotations);
     const body: { [name: string]: Json } = {};
     const errors = new Map<string, string[]>();
     for (const name of this.#names) {
@@ -262,6 +274,7 @@ class RowImporter {
       else if (value !== undefined)
         body[name] = field.to === "location" && typeof value === "string" ? this.#locationOf(value) : value;
     }
+    Object.assign(body, this.#annotationsOf(cells, now, errors));
     if (errors.size > 0) throw fieldProblem(errors);
     return this.#withPosition(body, cells);
   }
@@ -271,6 +284,23 @@ class RowImporter {
     const position = cells.get("position");
     const moves = "location" in body && position !== undefined && hasPosition(this.resource);
     return moves ? { ...body, position: String(position ?? "") } : body;
+  }
+
+  /** The changed annotations of a row. */
+  #annotationsOf(
+    cells: ReadonlyMap<string, Cell>,
+    now: Readonly<Record<string, Json>> | undefined,
+    errors: Map<string, string[]>,
+  ): Record<string, Json> {
+    const changed: Record<string, Json> = {};
+    for (const [name, type] of this.#annotations) {
+      const cell = cells.get(name) ?? null;
+      if (isUnchanged(cell, now?.[name] ?? null)) continue;
+      const { value, error } = annotationCellValue(type, cell);
+      if (error !== undefined) errors.set(name, [error]);
+      else changed[name] = value!;
+    }
+    return changed;
   }
 
   /** The id of the location of a path; any other text as it is, because labels may contain slashes too. */

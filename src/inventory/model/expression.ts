@@ -1,7 +1,8 @@
 import { Problem } from "../../problem.ts";
 import { and, type Condition, not, or } from "./condition.ts";
 import { exceeded } from "../../platform/limits.ts";
-import { type Json, KINDS, isObject } from "./field.ts";
+import { type Json, KINDS, isObject, shownName } from "./field.ts";
+import { namesAnnotation, parseAnnotationComparison } from "./annotation-filter.ts";
 import { type Budget, parseOperator, parsePath, parseComparison, spend } from "./filter.ts";
 import { LIMITS } from "./limits.ts";
 import { parseJson } from "./parse-json.ts";
@@ -82,6 +83,11 @@ export function parseExpression(
     const category = word("category");
     const operator = parseOperator(word("operator"));
     if (typeof operator !== "string") throw refused(`${where}: ${operator.error}`);
+    if (namesAnnotation(resource, category)) {
+      const typed = parseAnnotationComparison(resources, resource, category, operator, word("value"));
+      if ("error" in typed) throw refused(`${where}: ${shownName(category)}: ${typed.error}`);
+      return typed.condition;
+    }
     const named = [category, PRESETS.get(category) ?? ""].map((name) => name.split("__"));
     const path =
       named.find((names) => isRelatedPath(resource, names)) ?? parsePath(resources, resource, category);

@@ -57,6 +57,8 @@ export interface Field {
   dependent?: true;
   /** Reference: name of the resource it points to. */
   to?: string;
+  /** Reference: the column has the id of the record in place of its row number. */
+  byId?: true;
   /** Reference: what the record must have besides, by field. */
   targetHas?: Readonly<Record<string, string>>;
   /** UUID: of which resource a record has to have it when it is set; it may be deleted later, unlike one that is referred to. */

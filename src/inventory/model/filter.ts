@@ -225,7 +225,7 @@ const wordsOf = (typed: string): string[] => typed.trim().split(/\s+/);
 
 type ParseValue = (value: string) => ParsedFilter;
 
-function anyEqual(values: readonly string[], budget: Budget, one: ParseValue): ParsedFilter {
+export function anyEqual(values: readonly string[], budget: Budget, one: ParseValue): ParsedFilter {
   if (values.length === 0) return { error: "Expected values separated by commas." };
   if (values.length > LIMITS.values.max) return { error: exceeded(LIMITS.values) };
   if (!spend(budget, 1)) return { error: exceeded(LIMITS.conditions) };
@@ -239,7 +239,7 @@ function anyText(values: readonly string[], budget: Budget, count: number, one: 
 }
 
 /** The parts joined, or the first error among them. */
-function joined(join: typeof and, parts: readonly ParsedFilter[]): ParsedFilter {
+export function joined(join: typeof and, parts: readonly ParsedFilter[]): ParsedFilter {
   const conditions: Condition[] = [];
   for (const part of parts) {
     if ("error" in part) return part;

@@ -2,19 +2,22 @@ import { type TSchema, Type } from "typebox";
 import { Problem } from "../../problem.ts";
 import { type Actor, changeable, deletable } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
+import { ALL_ANNOTATIONS, annotationName, findAnnotation, withAnnotations } from "./annotation-type.ts";
+import {
+  type AnnotationType,
+  ANNOTATIONS,
+  fieldAt,
+  pathNames,
+  type Resource,
+  type Resources,
+  targetOf,
+} from "./resource.ts";
 import { parseExpression } from "./expression.ts";
+import { namesAnnotation, parseListParameter, parseListPath } from "./annotation-filter.ts";
 import { exceeded, type Limit } from "../../platform/limits.ts";
 import { type Field, KINDS } from "./field.ts";
-import {
-  type Budget,
-  parseParameter,
-  parameterProblem,
-  parsePath,
-  searchFilters,
-  unknownName,
-} from "./filter.ts";
+import { type Budget, parameterProblem, searchFilters, unknownName } from "./filter.ts";
 import { LIMITS } from "./limits.ts";
-import { fieldAt, pathNames, type Resource, type Resources, targetOf } from "./resource.ts";
 import type { OrderTerm } from "./sql.ts";
 
 /** spec: as the specification shows records; flat: all values plain; nested: every property an object. */
@@ -35,6 +38,8 @@ export interface Representation {
   shape: Shape;
   /** Only these fields or spans; undefined means all that a record shows. */
   fields: readonly string[] | undefined;
+  /** The annotation types of those of the fields that are annotations. */
+  annotations?: ReadonlyMap<string, AnnotationType>;
 }
 
 /** A parsed request for a list. */
@@ -74,7 +79,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
     schema: Type.Enum(["flat", "nested"]),
   },
   fields: {
-    doc: "Comma-separated names of the fields to return; `*` returns all, including hidden ones.",
+    doc: "Comma-separated names of the fields to return; `*` returns all, including hidden ones. `annotations__<type>` returns annotations, `annotations__*` those in use.",
     schema: NAMES,
   },
   page: {
@@ -88,7 +93,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
     }),
   },
   ordering: {
-    doc: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference.",
+    doc: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference; `annotations__<type>` orders by annotations.",
     schema: NAMES,
   },
   query_expression: {
@@ -129,11 +134,12 @@ const DELETION = ["deleted_by", "deleted_date"];
  */
 export function parseListing(
   resources: Resources,
-  resource: Resource,
+  declared: Resource,
   parameters: URLSearchParams,
   actor: Actor,
   rows: Limit = LIMITS.rows,
 ): Listing {
+  const resource = withAnnotations(resources, declared, actor);
   const budget: Budget = { conditions: LIMITS.conditions.max };
   const conditions: Condition[] = [];
   const ignored: string[] = [];
@@ -148,7 +154,7 @@ export function parseListing(
   for (const name of names) {
     if (Object.hasOwn(LIST_PARAMETERS, name)) continue;
     if (name === "can_view") throw new Problem("not_acceptable", CAN_VIEW);
-    const parsed = parseParameter(resources, resource, name, parameters.getAll(name), budget);
+    const parsed = parseListParameter(resources, resource, name, parameters.getAll(name), budget);
     if (parsed && "error" in parsed) throw parameterProblem(name, parsed.error);
     if (parsed) conditions.push(parsed.condition);
     else if (lenient) ignored.push(name);
@@ -183,7 +189,35 @@ export function parseRepresentation(
   const shape = parameters.get("response_format") || "spec";
   if (!isOneOf(SHAPES, shape)) throw parameterProblem("response_format", "Choices: flat, nested.");
   const named = listParameter(parameters, "fields");
-  return { format, shape, fields: named.length === 0 ? undefined : knownFields(resources, resource, named) };
+  if (named.length === 0) return { format, shape, fields: undefined };
+  const annotations = namedAnnotations(resource, named, flagParameter(parameters, "strict") === false);
+  const fields = [...knownFields(resources, resource, named), ...annotations.keys()];
+  return { format, shape, fields, annotations };
+}
+
+/** The annotations among the names, each with its type. @throws Problem invalid_request unless `lenient` */
+function namedAnnotations(
+  resource: Resource,
+  names: readonly string[],
+  lenient: boolean,
+): Map<string, AnnotationType> {
+  const found = new Map<string, AnnotationType>();
+  for (const name of names.filter((name) => namesAnnotation(resource, name))) {
+    if (name === ALL_ANNOTATIONS) {
+      const types = resource.annotations?.offered() ?? [];
+      for (const type of types)
+        if (type.used && type.list_visibility !== "NEVER") found.set(annotationName(type, types), type);
+      continue;
+    }
+    const named = findAnnotation(resource, name);
+    if ("type" in named && named.rest.length === 0) found.set(name, named.type);
+    else if (!lenient)
+      throw parameterProblem(
+        "fields",
+        "error" in named ? named.error : "Name an annotation type; its values are shown as a whole.",
+      );
+  }
+  return found;
 }
 
 const isOneOf = <T extends string>(choices: readonly T[], value: string): value is T =>
@@ -204,7 +238,10 @@ function knownFields(resources: Resources, resource: Resource, names: readonly s
     .filter(([name, { shown }]) => shown !== "internal" && (wanted.has(name) || wanted.has("*")))
     .map(([name]) => name);
   const spans = [...wanted].filter(
-    (name) => name.includes("__") && fieldAt(resources, resource, name.split("__")) !== undefined,
+    (name) =>
+      name.includes("__") &&
+      !namesAnnotation(resource, name) &&
+      fieldAt(resources, resource, name.split("__")) !== undefined,
   );
   return [...own, ...spans];
 }
@@ -275,7 +312,7 @@ function parseOrder(
 ): OrderTerm[] {
   const named = listParameter(parameters, "ordering");
   if (named.length > LIMITS.terms.max) throw parameterProblem("ordering", exceeded(LIMITS.terms));
-  const pathOf = (term: string) => parsePath(resources, resource, term.replace(/^[-+]/, ""));
+  const pathOf = (term: string) => parseListPath(resources, resource, term.replace(/^[-+]/, ""), "order");
   const typed = ignored ? named.filter((term) => !("error" in pathOf(term))) : named;
   ignored?.push(...named.filter((term) => !typed.includes(term)).map((term) => `ordering=${term}`));
   const terms = (typed.length > 0 ? typed : resource.defaultOrder).map((term) => {
@@ -296,6 +333,7 @@ function shownPath(resources: Resources, resource: Resource, path: readonly stri
   const field = fieldAt(resources, resource, path)!;
   if (field.kind !== "reference") return path;
   const far = targetOf(resources, field);
+  if (path[0] === ANNOTATIONS) return [...path, far.key];
   return [...path, far.shownAs === "key" ? far.key : "id"];
 }
 
@@ -322,6 +360,10 @@ export function parseSize(typed: string | null, limit: Limit = LIMITS.rows): num
 }
 
 function unknownParameter(resources: Resources, resource: Resource, name: string): Problem {
+  if (namesAnnotation(resource, name)) {
+    const named = findAnnotation(resource, name);
+    if ("error" in named) return parameterProblem(name, named.error);
+  }
   const choices = [
     ...Object.keys(LIST_PARAMETERS),
     ...searchFilters(resource).map((filter) => filter.name),

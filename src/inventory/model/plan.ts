@@ -4,6 +4,7 @@ import { ALWAYS, and, type Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
 import { type ChooseTrigrams, foldedText, type Sql } from "./operator.ts";
 import {
+  ANNOTATIONS,
   columnOf,
   isGuarded,
   NOTES,
@@ -13,7 +14,7 @@ import {
   targetOf,
   type Viewer,
 } from "./resource.ts";
-import { clause, compile, join, type Plan, selecting } from "./sql.ts";
+import { type Clause, clause, compile, join, type Plan, selecting } from "./sql.ts";
 
 /** References that one statement may follow; SQLite joins at most 64 tables. */
 const JOIN_LIMIT = 40;
@@ -27,23 +28,38 @@ const GRANT_COLUMNS = new Set(["user_rid", "group_rid", "can_view", "can_change"
  * A join reaches only records that the actor may view: what is behind a reference to any other is null, so that no
  * filter, ordering or span reveals anything about a record that the actor may not view.
  */
-export function plan(resources: Resources, resource: Resource, actor: Actor, choose?: ChooseTrigrams): Plan {
-  return planAt({ resources, actor, joins: new Map(), choose }, resource, "t");
+export function plan(
+  resources: Resources,
+  resource: Resource,
+  actor: Actor,
+  choose?: ChooseTrigrams,
+  annotations: Planning["annotations"] = "first value",
+): Plan {
+  return planAt({ resources, actor, joins: new Map(), choose, annotations }, resource, "t");
 }
+
+/** For statements about few rows, which look up each of them instead of reading indexes. */
+export const EACH_ROW: ChooseTrigrams = () => undefined;
 
 /** What all parts of a plan share. */
 interface Planning extends Viewer {
   joins: Map<string, Sql>;
   choose: ChooseTrigrams | undefined;
+  /** Which values of an annotation type paths lead to: each record's first one, or all, one row for each. */
+  annotations: "first value" | "every value";
 }
 
 function planAt(shared: Planning, resource: Resource, alias: string): Plan {
   const { resources, actor, joins, choose } = shared;
   /** The alias and the resource at the end of a path of references. */
   const reach = (references: readonly string[]): { at: string; of: Resource } => {
-    let at = alias;
-    let of = resource;
-    for (const name of references) {
+    let [at, of, rest] = [alias, resource, references];
+    if (references[0] === ANNOTATIONS) {
+      at = valuesOf(shared, resource, alias, references[1]);
+      of = resources.annotationValue!;
+      rest = references.slice(2);
+    }
+    for (const name of rest) {
       const far = targetOf(resources, fieldOf(of, name));
       const next = `${at}_${name}`;
       if (!joins.has(next)) {
@@ -53,7 +69,8 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
             `The filters, fields and ordering span more than ${JOIN_LIMIT} references.`,
           );
         const seen = visible(far, actor);
-        const same = clause(`${next}.rid = ${at}.${columnOf(of, name)}`);
+        const key = of.fields[name].byId ? "id" : "rid";
+        const same = clause(`${next}.${key} = ${at}.${columnOf(of, name)}`);
         const inner = planAt(shared, far, next);
         const on = seen === ALWAYS ? same : join("and", [same, compile(seen, inner)]);
         joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on.text}`, args: on.args });
@@ -95,27 +112,87 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       if (!open) return undefined;
       return {
         column: `${at}.${columnOf(of, name)}`,
-        rows: `SELECT rid FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
+        rows: `SELECT ${field.byId ? "id" : "rid"} FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
       };
     },
-    exists(relation, part) {
-      const far = `${alias}_${relation}`;
-      const { text, args } = part(relationPlan(resource, relation, far));
-      const own = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0 AND`;
-      const from =
-        relation === GRANTS
-          ? // Rights are those of today, whatever time is read.
-            `main.object_permission AS ${far} WHERE ${own}`
-          : relation === NOTES
-            ? `note AS ${far} WHERE ${own}`
-            : `json_each(${alias}.${relation}) AS ${far} WHERE`;
-      return { text: `EXISTS (SELECT 1 FROM ${from} ${text})`, args };
-    },
+    exists: (relation, part) =>
+      relation === ANNOTATIONS
+        ? annotated(shared, resource, alias, part)
+        : related(resource, alias, relation, part),
     joins: () => ({
       text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
       args: [...joins.values()].flatMap(({ args }) => args),
     }),
   };
+}
+
+/** Joins the values that records have of an annotation type; gives their alias. */
+function valuesOf({ joins, annotations }: Planning, resource: Resource, alias: string, type: string): string {
+  const at = `${alias}_a${Number(type)}`;
+  const own = (v: string) =>
+    `${v}.object_kind = '${resource.name}' AND ${v}.annotation_type = ${Number(type)} AND ${v}.object_rid = ${alias}.rid`;
+  const first = `${at}.rid = (SELECT min(v.rid) FROM annotation_value AS v WHERE ${own("v")})`;
+  const on = annotations === "first value" ? first : own(at);
+  joins.set(at, { text: `LEFT JOIN annotation_value AS ${at} ON ${on}`, args: [] });
+  return at;
+}
+
+/** Records with an annotation for whose value `part` holds. They are found together, unless each row is looked up. */
+function annotated(shared: Planning, resource: Resource, alias: string, part: (far: Plan) => Clause): Sql {
+  const { far, text, args } = annotationValues(shared, resource, alias, part);
+  return shared.choose === EACH_ROW
+    ? { text: `EXISTS (SELECT 1 ${text} AND ${far}.object_rid = ${alias}.rid)`, args }
+    : { text: `${alias}.rid IN (SELECT ${far}.object_rid ${text})`, args };
+}
+
+/** Row numbers of the same records, some more than once, read from their annotations alone; undefined for other conditions. */
+export function annotatedRows(
+  { resources, actor }: Viewer,
+  resource: Resource,
+  condition: Condition,
+  choose: ChooseTrigrams,
+): Sql | undefined {
+  if (condition.kind !== "some" || condition.relation !== ANNOTATIONS) return undefined;
+  const shared: Planning = { resources, actor, joins: new Map(), choose, annotations: "first value" };
+  const { far, text, args } = annotationValues(shared, resource, "t", (of) => compile(condition.part, of));
+  return { text: `SELECT ${far}.object_rid AS rid ${text}`, args };
+}
+
+/** The values, under the alias `far`, of annotations of a resource for which `part` holds: FROM and WHERE. */
+function annotationValues(
+  shared: Planning,
+  resource: Resource,
+  alias: string,
+  part: (far: Plan) => Clause,
+): Sql & { far: string } {
+  const far = `${alias}_${ANNOTATIONS}`;
+  const inner = planAt({ ...shared, joins: new Map() }, shared.resources.annotationValue!, far);
+  const where = part(inner);
+  const values = inner.joins();
+  // A trigram finds fewer values than the type, which SQLite cannot know.
+  const isFound = where.text.includes(" MATCH ") && !where.text.includes(" OR ");
+  const table = `annotation_value AS ${far}${isFound ? " NOT INDEXED" : ""}`;
+  const own = `${far}.object_kind = '${resource.name}'`;
+  return {
+    far,
+    text: `FROM ${table}${values.text} WHERE ${own} AND ${where.text}`,
+    args: [...values.args, ...where.args],
+  };
+}
+
+/** Records for which `part` holds of something that the relation leads to. */
+function related(resource: Resource, alias: string, relation: string, part: (far: Plan) => Clause): Sql {
+  const far = `${alias}_${relation}`;
+  const { text, args } = part(relationPlan(resource, relation, far));
+  const own = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0 AND`;
+  const from =
+    relation === GRANTS
+      ? // Rights are those of today, whatever time is read.
+        `main.object_permission AS ${far} WHERE ${own}`
+      : relation === NOTES
+        ? `note AS ${far} WHERE ${own}`
+        : `json_each(${alias}.${relation}) AS ${far} WHERE`;
+  return { text: `EXISTS (SELECT 1 FROM ${from} ${text})`, args };
 }
 
 /** The columns of a to-many relation, which lead nowhere else. */
@@ -145,8 +222,8 @@ export function dependencies(
   of: Condition | readonly string[],
 ): Set<string> {
   const found = new Set<string>();
-  const addPath = (path: readonly string[]): void => {
-    let here = resource;
+  const addPath = (from: Resource, path: readonly string[]): void => {
+    let here = from;
     // A row number is in the row that refers to it.
     for (const name of path[path.length - 1] === "rid" ? path.slice(0, -2) : path.slice(0, -1)) {
       here = targetOf(resources, fieldOf(here, name));
@@ -154,14 +231,18 @@ export function dependencies(
       if (visible(here, actor) !== ALWAYS) found.add("grant");
     }
   };
-  const add = (condition: Condition): void => {
-    if (condition.kind === "compare") addPath(condition.path);
-    else if (condition.kind === "some") found.add(condition.relation === GRANTS ? "grant" : "note");
-    else if (condition.kind === "not") add(condition.part);
-    else if (condition.kind !== "constant") condition.parts.forEach(add);
+  const add = (from: Resource, condition: Condition): void => {
+    if (condition.kind === "compare") addPath(from, condition.path);
+    else if (condition.kind === "some") {
+      // Writes of annotations count as writes of their records.
+      if (condition.relation === ANNOTATIONS) add(resources.annotationValue!, condition.part);
+      else found.add(condition.relation === GRANTS ? "grant" : "note");
+    } else if (condition.kind === "not") add(from, condition.part);
+    else if (condition.kind !== "constant") for (const part of condition.parts) add(from, part);
   };
-  if ("kind" in of) add(of);
-  else addPath(of);
+  if ("kind" in of) add(resource, of);
+  else if (of[0] === ANNOTATIONS) addPath(resources.annotationValue!, of.slice(2));
+  else addPath(resource, of);
   return found;
 }
 

@@ -1,9 +1,7 @@
 import type { Actor } from "./access.ts";
-import { type Field, type Json, printerOf, type RenderContext } from "./field.ts";
-import { isProperty, type Representation } from "./listing.ts";
-import type { Row, Sql } from "./operator.ts";
-import { plan } from "./plan.ts";
+import { valueField } from "./annotation-type.ts";
 import {
+  type AnnotationType,
   columnOf,
   fieldAt,
   type ReadContext,
@@ -12,6 +10,10 @@ import {
   shownFields,
   targetOf,
 } from "./resource.ts";
+import { type Field, isObject, type Json, printerOf, type RenderContext } from "./field.ts";
+import { isProperty, type Representation, type Shape } from "./listing.ts";
+import type { Row, Sql } from "./operator.ts";
+import { plan } from "./plan.ts";
 import type { Plan } from "./sql.ts";
 
 type Values = Record<string, unknown>;
@@ -34,11 +36,17 @@ export interface RecordPrinter {
 export function recordPrinter(
   resources: Resources,
   resource: Resource,
-  { shape, fields = shownFields(resource) }: Pick<Representation, "shape" | "fields">,
+  {
+    shape,
+    fields = shownFields(resource),
+    annotations,
+  }: Pick<Representation, "shape" | "fields" | "annotations">,
   actor: Actor,
 ): RecordPrinter {
   const columns = new Columns(resources, resource, plan(resources, resource, actor));
   const printers = fields.map((name): Printer => {
+    const type = annotations?.get(name);
+    if (type) return columns.annotation(type, name, shape);
     const path = name.split("__");
     if (path.length > 1) return columns.span(path, name);
     const field = resource.fields[name];
@@ -66,7 +74,10 @@ export function recordPrinter(
       args: joins.args,
     },
     needsRights: fields.some((name) => name === "permissions" || ownField(name)?.needsRights),
-    personal: joins.text !== "" || fields.some((name) => ownField(name)?.judged),
+    personal:
+      joins.text !== "" ||
+      (annotations !== undefined && annotations.size > 0) ||
+      fields.some((name) => ownField(name)?.judged),
     print(row, context, reader) {
       const record: Record<string, Json> = {};
       for (let i = 0; i < fields.length; i++) record[fields[i]] = printers[i](row, context, reader);
@@ -75,10 +86,39 @@ export function recordPrinter(
   };
 }
 
+/** Name of the column with the annotations of a record. */
+const ANNOTATION_VALUES = "annotation_values";
+
+const parsed = new WeakMap<Values, [number, Json][]>();
+
+/** The pairs of type and value, parsed once for each row. */
+function storedAnnotations(row: Values): [number, Json][] {
+  let pairs = parsed.get(row);
+  if (!pairs) parsed.set(row, (pairs = JSON.parse(String(row[ANNOTATION_VALUES])) as [number, Json][]));
+  return pairs;
+}
+
+/** Values in a cell: alone as text, several as a JSON list of texts. */
+function plainAnnotation(items: readonly Json[], multiple: boolean): Json {
+  const texts = items.map(plainItem);
+  if (texts.length > 1 || (multiple && String(texts[0] ?? "").startsWith("["))) return texts;
+  return texts[0] ?? null;
+}
+
+/** `5 milligram`, or the name of the record that a value refers to, if the caller may view it. */
+function plainItem(item: Json): Json {
+  if (!isObject(item)) return item;
+  const keys = Object.keys(item).join();
+  if (keys === "value,unit") return `${String(item.value)} ${String(plainItem(item.unit))}`;
+  return keys === "id,name" ? (item.name ?? item.id) : item;
+}
+
 /** The columns that the printers of one representation read. */
 class Columns {
   /** Expressions by the name that the row has them under. */
   readonly selected = new Map<string, string>();
+  readonly #annotationTypes = new Set<number>();
+  readonly #printed = new Map<string, Json>();
 
   constructor(
     private readonly resources: Resources,
@@ -99,6 +139,42 @@ class Columns {
     if (field.kind === "reference" && nested) return this.#nestedReference(name, field);
     const print = printerOf(field);
     return (row) => print(row[name] as Row[string]);
+  }
+
+  /** The values of an annotation type: one, or a list if the type has several. */
+  annotation(of: AnnotationType, name: string, shape: Shape): Printer {
+    const { rid, multiple } = of;
+    this.#annotationTypes.add(rid);
+    this.selected.set(ANNOTATION_VALUES, this.#annotationValues());
+    const isJson = valueField(this.resources, of) === "json";
+    const print = (item: Json, reader: ReadContext): Json =>
+      isJson || !isObject(item) ? item : this.#printOnce(item, reader);
+    return (row, _context, reader) => {
+      const stored = storedAnnotations(row).flatMap(([type, value]) => (type === rid ? [value] : []));
+      const items = (multiple ? stored.flat(1) : stored).map((item) => print(item, reader));
+      if (shape === "plain") return plainAnnotation(items, multiple);
+      const value = multiple ? items : (items[0] ?? null);
+      return shape === "nested" ? { name, value, category: "annotation" } : value;
+    };
+  }
+
+  /** All annotations of the shown types, as a list of pairs of type and value. */
+  #annotationValues(): string {
+    const types = [...this.#annotationTypes].join(", ");
+    const own = `a.object_kind = '${this.resource.name}' AND a.object_rid = t.rid AND a.deleted = 0`;
+    const pairs = "json_group_array(json_array(a.annotation_type, json(a.value)) ORDER BY a.rid)";
+    return `(SELECT ${pairs} FROM annotation AS a WHERE ${own} AND a.annotation_type IN (${types}))`;
+  }
+
+  /** A reference or an amount, printed once: records of a list refer to the same ones. */
+  #printOnce(item: Json, reader: ReadContext): Json {
+    const key = JSON.stringify(item);
+    let printed = this.#printed.get(key);
+    if (printed === undefined) {
+      printed = this.resources.annotationValue!.printValue!("value", item, reader);
+      this.#printed.set(key, printed);
+    }
+    return printed;
   }
 
   /** A value behind references: null if the caller may not view the record that it belongs to. */

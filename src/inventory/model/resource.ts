@@ -68,8 +68,50 @@ export interface Resource {
     previous: Readonly<Record<string, Stored>> | undefined,
     context: ReadContext,
   ) => Record<string, string>;
+  /** Of a list as one caller requests it: the annotation types that it may name. */
+  annotations?: OwnAnnotationTypes;
   /** How one value is shown to one caller, in answers and in the history. */
   printValue?(name: string, value: Json, context: ReadContext): Json;
+}
+
+/** An annotation type or custom property type: a column of the lists whose records have values of it. */
+export interface AnnotationType {
+  rid: number;
+  id: string;
+  name: string;
+  label: string;
+  help_text: string;
+  /** Kind of value, such as NUMBERUNIT. */
+  type: string;
+  multiple: boolean;
+  readonly: boolean;
+  searchable: boolean;
+  sortable: boolean;
+  list_visibility: string;
+  value_choices: string | null;
+  choices_target: string;
+  cv_category: string | null;
+  unit_category: string | null;
+  /** Row of `field_type` is one of custom properties. */
+  kind: string;
+  model_name: string;
+  model_type: string;
+  /** Whether records of the list have values of it. */
+  used: boolean;
+}
+
+/** Finds the types that a caller may view. */
+export interface AnnotationTypes {
+  /** Those of this id or name that apply to records of the resource. */
+  find(resource: Resource, actor: Actor, word: string): readonly AnnotationType[];
+  /** Those that lists of the resource offer as columns: those in use, and others that apply to it. */
+  offered(resource: Resource, actor: Actor): readonly AnnotationType[];
+}
+
+/** The types of one resource that one caller may view. */
+export interface OwnAnnotationTypes {
+  find(word: string): readonly AnnotationType[];
+  offered(): readonly AnnotationType[];
 }
 
 /** On whose behalf records are read. */
@@ -84,7 +126,12 @@ export interface ReadContext extends Viewer {
 }
 
 /** All resources by name. */
-export type Resources = ReadonlyMap<string, Resource>;
+export type Resources = ReadonlyMap<string, Resource> & {
+  /** The values of annotations, which conditions and orders of all lists reach. */
+  readonly annotationValue?: Resource;
+  /** The annotation types in the database. */
+  readonly annotationTypes?: AnnotationTypes;
+};
 
 /** The resource that a reference field points to. */
 export function targetOf(resources: Resources, field: Field): Resource {
@@ -98,6 +145,9 @@ export const columnOf = (resource: Resource, name: string): string => resource.f
 
 /** To-many relation from a record to its notes. */
 export const NOTES = "notes";
+
+/** To-many relation from a record to the values of its annotations; the first word of paths to them. */
+export const ANNOTATIONS = "annotations";
 
 /** A list of names in a record, which filters treat as a relation. */
 export const MANDATORY_OWNED_BY = "mandatory_owned_by";
@@ -130,6 +180,8 @@ export function fieldAt(
   resource: Resource,
   path: readonly string[],
 ): Field | undefined {
+  if (path[0] === ANNOTATIONS && resources.annotationValue && isGuarded(resource))
+    return fieldAt(resources, resources.annotationValue, path.slice(2));
   if (path.length > PATH_LIMIT) return undefined;
   let here = resource;
   for (const [i, name] of path.entries()) {

@@ -2,11 +2,9 @@ import { type TProperties, type TSchema, Type } from "typebox";
 import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable } from "../../platform/schema.ts";
 import { exampleOfField } from "./example.ts";
-import { type Field, isComparable, type Json } from "./field.ts";
-import { searchFilters } from "./filter.ts";
-import { isProperty, LIST_PARAMETERS, type Shape } from "./listing.ts";
-import { LOOKUPS, OPERATORS } from "./operator.ts";
+import { annotationName, isSearchable, valueField } from "./annotation-type.ts";
 import {
+  type AnnotationType,
   COMMON,
   fieldAt,
   isGuarded,
@@ -15,7 +13,10 @@ import {
   shownFields,
   targetOf,
 } from "./resource.ts";
-
+import { type Field, isComparable, isObject, type Json, type JsonObject } from "./field.ts";
+import { searchFilters } from "./filter.ts";
+import { isProperty, LIST_PARAMETERS, type Shape } from "./listing.ts";
+import { LOOKUPS, OPERATORS } from "./operator.ts";
 /** JSON schemas and parameters of the declarations for OpenAPI 3.1, and the answer to OPTIONS. */
 
 const PROPERTY_NOTE = "An object with the name of the property, its value and the category `property`.";
@@ -219,7 +220,9 @@ const LOOKUP_NOTE = `Every field filter may span references (\`<reference>__<fie
   ...LOOKUPS,
 ]
   .map(([lookup, name]) => `\`__${lookup}\` ${OPERATORS[name].sentence}`)
-  .join("; ")}; \`__in\` equals one of the values, separated by commas; \`__isnull\` true or false.`;
+  .join(
+    "; ",
+  )}; \`__in\` equals one of the values, separated by commas; \`__isnull\` true or false. \`annotations__<type>\`, with the name or the id of an annotation type or custom property type, filters by annotations in the same way; bodies and counts of values name annotations so, too.`;
 
 /** Filters whose names are made of fields and lookups. */
 export const OTHER_FILTERS: Parameter = {
@@ -271,6 +274,49 @@ function describeField(resources: Resources, name: string, field: Field): Json {
   };
 }
 
+/** An annotation type in the same form, with what only annotations have. */
+function describeAnnotation(resources: Resources, type: AnnotationType): Json {
+  const field = resources.annotationValue!.fields[valueField(resources, type)];
+  const { reference, lookups, sortable, ...described } = describeField(
+    resources,
+    type.name,
+    field,
+  ) as JsonObject;
+  const category = type.type === "NUMBERUNIT" ? type.unit_category : type.cv_category;
+  const terms = category === null ? { category__kind: "unit" } : { category_id: category };
+  const [, kind] = /\?type=(\w+)$/.exec(type.choices_target) ?? [];
+  return {
+    ...described,
+    label: type.label || type.name,
+    help_text: type.help_text,
+    shown: "extra",
+    write: type.readonly ? "never" : "optional",
+    nullable: true,
+    choices:
+      type.value_choices === null
+        ? null
+        : (JSON.parse(type.value_choices) as Json[][]).map(([value]) => String(value)),
+    reference: isObject(reference)
+      ? { ...reference, filter: field.to === "term" ? terms : kind ? { type: kind } : {} }
+      : null,
+    lookups: isSearchable(type) ? lookups : [],
+    sortable: type.sortable && sortable,
+    annotation: {
+      id: type.id,
+      type: type.type,
+      multiple: type.multiple,
+      used: type.used,
+      list_visibility: type.list_visibility,
+      model_type: type.model_type,
+      // Where the units of an amount are.
+      units:
+        type.type === "NUMBERUNIT"
+          ? { segment: "vocabularies/terms", key: "name", printed: "id", filter: terms }
+          : null,
+    },
+  };
+}
+
 /** One field as the metadata of Django REST framework describe it. */
 const describeAction = (name: string, field: Field): Json => ({
   type: field.choices ? "choice" : field.day ? "date" : METADATA_TYPES[field.kind],
@@ -305,6 +351,12 @@ export function metadata(resources: Resources, resource: Resource, methods: read
     key: resource.key,
     ordering: [...resource.defaultOrder],
     guarded: isGuarded(resource),
+    annotations: Object.fromEntries(
+      (resource.annotations?.offered() ?? []).map((type, _, types) => [
+        annotationName(type, types),
+        describeAnnotation(resources, type),
+      ]),
+    ),
     operators: Object.fromEntries([...LOOKUPS].map(([lookup, name]) => [lookup, OPERATORS[name].sentence])),
     fields: fields((name, field) => describeField(resources, name, field)),
     ...(methods.length === 0 ? {} : { actions }),

@@ -1,6 +1,6 @@
 import type { Condition } from "./condition.ts";
 import { type Field, type Json, printerOf, type Stored } from "./field.ts";
-import { fieldAt, type Resource, type Resources, targetOf } from "./resource.ts";
+import { ANNOTATIONS, fieldAt, type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** The name of a record by its row number, if it has one. */
 export type NameOf = (resource: Resource, rid: number) => string | undefined;
@@ -26,7 +26,13 @@ export function wording(
     case "not":
       return { not: words(condition.part) };
     case "some":
-      return { some: condition.relation, "for which": words(condition.part) };
+      return {
+        some: condition.relation,
+        "for which":
+          condition.relation === ANNOTATIONS
+            ? wording(resources, resources.annotationValue!, condition.part, nameOf)
+            : words(condition.part),
+      };
     case "compare":
       break;
   }
@@ -39,6 +45,11 @@ function comparison(
   { path, operator, value }: Extract<Condition, { kind: "compare" }>,
   nameOf: NameOf,
 ): Json {
+  if (resource === resources.annotationValue && path[0] === "type") {
+    const types = ["annotation_type", "custom_property_type"].map((name) => resources.get(name)!);
+    const named = types.map((of) => nameOf(of, Number(value))).find((name) => name !== undefined);
+    return { category: "type", operator, value: named ?? value };
+  }
   const grantee = /^(user|group)_rid$/.exec(path[0])?.[1];
   const reference = path.at(-1) === "rid" ? fieldAt(resources, resource, path.slice(0, -1)) : undefined;
   const far = grantee ? resources.get(grantee) : reference && targetOf(resources, reference);

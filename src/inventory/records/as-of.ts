@@ -38,12 +38,24 @@ export interface Past {
  * spans, orderings and counts therefore work on the past with the same statements.
  */
 export function pastAsOf(statements: Statements, batch: number, present: Present): Past {
-  const resources = new Map([...present.declared].map(([name, resource]) => [name, unindexed(resource)]));
-  const past = shadows(present);
+  const { declared } = present;
+  const resources = Object.assign(
+    new Map([...declared].map(([name, resource]) => [name, unindexed(resource)])),
+    {
+      annotationValue: unindexed(declared.annotationValue!),
+    },
+  );
+  // The view, which reads the annotations of the present, as a query, which reads their shadow.
+  const view = statements.get({
+    text: "SELECT sql FROM sqlite_schema WHERE name = 'annotation_item'",
+    args: [],
+  });
+  const past = shadows(present, String(view?.sql).replace(/^.*?\bAS\s/s, ""));
   const before = (sql: Sql): Sql => {
     const [, plan, select] = /^(EXPLAIN QUERY PLAN )?(SELECT[^]*)$/.exec(sql.text) ?? [];
     // Only tables that the statement may read: SQLite prepares every expression of a WITH clause.
     const words = new Set(select?.match(/\w+/g));
+    if (words.has("annotation_value")) words.add("annotation");
     const used = past.filter(({ table }) => words.has(table));
     if (used.length === 0) return sql;
     return {
@@ -51,7 +63,7 @@ export function pastAsOf(statements: Statements, batch: number, present: Present
       args: [batch, ...used.flatMap(({ args }) => args), ...sql.args],
     };
   };
-  const view: ReadStatements = {
+  const reads: ReadStatements = {
     all: (sql) => statements.all(before(sql)),
     get: (sql) => statements.get(before(sql)),
     numbers: (sql) => statements.numbers(before(sql)),
@@ -59,8 +71,8 @@ export function pastAsOf(statements: Statements, batch: number, present: Present
     foreignVersion: () => statements.foreignVersion(),
   };
   const everyone: Actor = { ...present.actor, superuser: true };
-  const reader = new PastReader(view, resources, present, everyone);
-  return { reader, statements: view, everyone, resources, batch };
+  const reader = new PastReader(reads, resources, present, everyone);
+  return { reader, statements: reads, everyone, resources, batch };
 }
 
 /** Reads what the shadows contain, with the rights of today. */
@@ -144,7 +156,7 @@ const shadow = (table: string, names: readonly string[], select: string, args: S
   args,
 });
 
-function shadows({ declared, subResources, actor, today }: Present): Shadow[] {
+function shadows({ declared, subResources, actor, today }: Present, items: string): Shadow[] {
   const versioned = [...declared.values()].filter(
     (resource) => isGuarded(resource) && resource.fields.version,
   );
@@ -165,13 +177,25 @@ function shadows({ declared, subResources, actor, today }: Present): Shadow[] {
     const args = conditions.flatMap((condition) => condition.args);
     return shadow(table, names, selects.join(" UNION ALL "), args);
   });
+  const columns = [
+    "rid",
+    "object_kind",
+    "object_rid",
+    "annotation_type",
+    "text",
+    "number",
+    "unit",
+    "reference",
+  ];
+  const values = `SELECT ${columns.join(", ")}, fold(text) FROM (${items})`;
+  const annotationValues = shadow("annotation_value", [...columns, "fold"], values, []);
   // Sub-resources are only reached through their parents and need no condition.
   const children = subResources.map((resource) => {
     const values = valuesOf(resource);
     const select = `SELECT ${[...values.values()].join(", ")} FROM ${lastChange(resource)}`;
     return shadow(resource.table, [...values.keys()], select, []);
   });
-  return [...shadowed, ...children];
+  return [...shadowed, ...children, annotationValues];
 }
 
 const literal = (value: string | number): string =>

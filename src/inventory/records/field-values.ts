@@ -3,7 +3,7 @@ import type { Condition } from "../model/condition.ts";
 import { type Json, printerOf } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { plan, visibleOnly } from "../model/plan.ts";
-import { columnOf, fieldAt, type Resource, targetOf, type Viewer } from "../model/resource.ts";
+import { ANNOTATIONS, columnOf, fieldAt, type Resource, targetOf, type Viewer } from "../model/resource.ts";
 import { compile, selecting } from "../model/sql.ts";
 
 /** One value of a field, and how many records have it. */
@@ -27,14 +27,17 @@ export function fieldValues(
   { condition, most }: { condition: Condition; most: number },
 ): { values: FieldValue[]; more: boolean } {
   const field = fieldAt(resources, resource, path)!;
-  const joined = plan(resources, resource, actor);
+  const joined = plan(resources, resource, actor, undefined, "every value");
   // The row itself has the row number of the referenced record: no join.
-  const column = joined.operand(field.kind === "reference" ? [...path, "rid"] : path).plain;
+  const end = field.kind === "reference" ? [...path, "rid"] : path;
+  const column = joined.operand(end).plain;
+  // A record counts once for each of its annotations.
+  const total = path[0] === ANNOTATIONS ? "count(DISTINCT t.rid)" : "count(*)";
   const where = selecting(resource, compile(visibleOnly(resource, actor, condition), joined));
   const joins = joined.joins();
   const found = statements.all({
     text:
-      `SELECT ${column} AS value, count(*) AS total FROM ${resource.table} AS t${joins.text}` +
+      `SELECT ${column} AS value, ${total} AS total FROM ${resource.table} AS t${joins.text}` +
       ` WHERE ${where.text} GROUP BY value ORDER BY total DESC, value LIMIT ?`,
     args: [...joins.args, ...where.args, most + 1],
   });
@@ -52,13 +55,14 @@ export function fieldValues(
   const far = targetOf(resources, field);
   const seen = compile(visible(far, actor), plan(resources, far, actor));
   const key = `t.${columnOf(far, far.key)}`;
+  const linked = field.byId ? "id" : "rid";
   const named = statements.all({
     text:
       `SELECT t.rid AS rid, t.${columnOf(far, "id")} AS id, CASE WHEN ${seen.text} THEN ${key} END AS label` +
-      ` FROM json_each(?) AS page CROSS JOIN ${far.table} AS t ON t.rid = page.value`,
+      ` FROM json_each(?) AS page CROSS JOIN ${far.table} AS t ON t.${linked} = page.value`,
     args: [...seen.args, JSON.stringify(shown.map(({ value }) => value))],
   });
-  const byRid = new Map(named.map((row) => [row.rid, row]));
+  const byRid = new Map(named.map((row) => [row[linked], row]));
   const values = shown.map(({ value, total }) => {
     const row = byRid.get(value);
     const id = far.shownAs === "key" ? row?.label : row?.id;

@@ -24,6 +24,8 @@ interface OpenBatch {
   id: string | null;
 }
 
+type Parent = { kind: string; rid: number };
+
 /** Writes the history: every write of a record is recorded here, in its own transaction. */
 export class Journal {
   #open: OpenBatch | undefined;
@@ -33,7 +35,7 @@ export class Journal {
     private readonly clock: Clock,
     private readonly audit: BatchAudit,
     /** Called after every write of a record. */
-    private readonly noted: (resource: Resource, rid: number) => void,
+    private readonly noted: (resource: Resource, rid: number, parent: Parent | undefined) => void,
   ) {}
 
   /**
@@ -60,13 +62,13 @@ export class Journal {
   /** Records a write in the open batch, in the transaction of the write. */
   record(written: RecordWrite, actor: Actor): void {
     const { resource, rid, op, version, before, after } = written;
-    this.noted(resource, rid);
+    const parent = resource.parent?.(after ?? before!);
+    this.noted(resource, rid, parent);
     const batch = this.#open ?? { info: { kind: op }, written: [], exposed: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.skipsEvents) batch.written.push(written);
     const exposed = exposedBy(written, this.statements);
     if (exposed) batch.exposed.push(exposed);
-    const parent = after && resource.parent?.(after);
     this.statements.run({
       text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       args: [
@@ -77,7 +79,7 @@ export class Journal {
         version,
         before ? JSON.stringify(valuesBefore(before, after)) : null,
         after ? JSON.stringify({ ...after, rid: undefined }) : null,
-        ...(parent ? [parent.kind, parent.rid] : [null, null]),
+        ...(after && parent ? [parent.kind, parent.rid] : [null, null]),
       ],
     });
     this.audit.add(written, actor);

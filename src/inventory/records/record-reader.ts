@@ -110,8 +110,14 @@ export class RecordReader {
     fields: readonly string[] | undefined,
     actor: Actor,
     rids: readonly number[],
+    annotations?: Representation["annotations"],
   ): Record<string, Json>[] {
-    const representation = { format: undefined, shape: "plain", fields } as const;
+    const representation = {
+      format: undefined,
+      shape: "plain",
+      fields,
+      ...(annotations && { annotations }),
+    } as const;
     return this.records(resource, representation, actor, rids, { base: "", format: undefined }).values;
   }
 

@@ -9,7 +9,9 @@ import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import { hasPosition } from "../resources/position.ts";
+import { annotation } from "../resources/annotation.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
+import { AnnotationWriter, splitAnnotations } from "./annotation-writer.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
 import { RecordValidator } from "./record-validator.ts";
@@ -26,6 +28,7 @@ export const forbidden = (): Problem =>
  */
 export class RecordWriter {
   readonly #validator: RecordValidator;
+  readonly #annotations: AnnotationWriter;
 
   constructor(
     private readonly statements: Statements,
@@ -35,12 +38,17 @@ export class RecordWriter {
     private readonly journal: Journal,
   ) {
     this.#validator = new RecordValidator(statements, resources);
+    this.#annotations = new AnnotationWriter(statements, resources, annotation, this);
   }
 
   /** Stores a new record and returns its row number. `id` replaces a generated one; `parent`: of a sub-resource. */
   create(resource: Resource, body: Json, actor: Actor, id?: string, parent?: StoredRecord): number {
     const draft = { rid: -1, before: undefined, parent };
-    return this.insert(resource, this.#validator.validate(resource, body, "create", draft, actor), actor, id);
+    const { own, annotations } = splitAnnotations(resource, body);
+    const record = this.#validator.validate(resource, own, "create", draft, actor);
+    const rid = this.insert(resource, record, actor, id);
+    if (annotations.length > 0) this.#annotations.set(resource, rid, annotations, actor);
+    return rid;
   }
 
   /** Stores values that the caller has checked, as it has the right to write them. */
@@ -64,6 +72,12 @@ export class RecordWriter {
   /** Changes a record that the actor may view. */
   update(resource: Resource, rid: number, body: Json, mode: WriteMode, actor: Actor): void {
     if (!this.allows(resource, rid, "change", actor)) throw forbidden();
+    const { own, annotations } = splitAnnotations(resource, body);
+    if (annotations.length > 0) {
+      if (mode === "replace" || Object.keys(own as object).length > 0)
+        this.update(resource, rid, own, mode, actor);
+      return this.#annotations.set(resource, rid, annotations, actor);
+    }
     const before = this.current(resource, rid);
     const record = this.#validator.validate(resource, body, mode, { rid, before }, actor);
     if (isSubResource(resource)) return this.setValues(resource, rid, record, actor);

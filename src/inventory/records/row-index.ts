@@ -1,9 +1,9 @@
 import type { Actor } from "../model/access.ts";
-import { ALWAYS, and, type Condition } from "../model/condition.ts";
+import { ALWAYS, and, type Condition, some } from "../model/condition.ts";
 import type { Stored } from "../model/field.ts";
 import { type ChooseTrigrams, compareStored, type Sql } from "../model/operator.ts";
-import { dependencies, plan } from "../model/plan.ts";
-import type { Resource, Resources } from "../model/resource.ts";
+import { annotatedRows, dependencies, EACH_ROW, plan } from "../model/plan.ts";
+import { ANNOTATIONS, type Resource, type Resources } from "../model/resource.ts";
 import { RowSet } from "../model/row-set.ts";
 import {
   amongStatement,
@@ -204,7 +204,9 @@ export class RowIndex {
       return condition.kind === "and" ? Math.min(...bounds) : bounds.reduce((a, b) => a + b);
     }
     let bound = Infinity;
-    if (condition.kind !== "compare") return bound;
+    if (condition.kind === "some" && condition.relation === ANNOTATIONS)
+      bound = this.#fewAnnotated(scope, condition);
+    else if (condition.kind !== "compare") return bound;
     const observed: ChooseTrigrams = (index, text) => {
       const chosen = this.trigrams.choose(index, text);
       if (chosen !== undefined) bound = this.trigrams.count(index.table, chosen);
@@ -212,6 +214,18 @@ export class RowIndex {
     };
     compile(condition, this.#plan(scope, observed));
     return bound;
+  }
+
+  /** Records that an index of annotation values finds, if they are few; infinite otherwise, and for texts inside values. */
+  #fewAnnotated(scope: Scope, { part }: Extract<Condition, { kind: "some" }>): number {
+    const compared = part.kind === "and" ? part.parts.filter((each) => each.kind === "compare") : [];
+    const isIndexed = compared.some(
+      ({ path, operator }) => path[0] !== "type" && /^([=<>]=?|==|exact|iexact|i?startswith)$/.test(operator),
+    );
+    if (!isIndexed) return Infinity;
+    const rows = this.#rowsStatement(scope, some(ANNOTATIONS, part));
+    const found = this.statements.numbers({ text: `${rows.text} LIMIT ${NARROW + 1}`, args: rows.args });
+    return found.length > NARROW ? Infinity : found.length;
   }
 
   /** Adds the set of one part, if it was asked for before and can be read here. */
@@ -228,7 +242,7 @@ export class RowIndex {
     const set = kept.value as RowSet;
     const written = this.#writtenSince(scope, kept);
     if (written.length === 0) return set;
-    const eachRow = this.#plan(scope, () => undefined);
+    const eachRow = this.#plan(scope, EACH_ROW);
     const among = amongStatement(scope.resource, part, eachRow, JSON.stringify(written));
     const holding = new Set(this.statements.numbers(among));
     for (const rid of written) {
@@ -338,7 +352,7 @@ export class RowIndex {
   #statementOf(scope: Scope, content: Content): Sql {
     const { resource } = scope;
     return "holding" in content
-      ? rowsStatement(resource, content.holding, this.#plan(scope))
+      ? this.#rowsStatement(scope, content.holding)
       : pageStatement(resource, ALWAYS, content.inOrder, this.#plan(scope), { limit: -1, offset: 0 });
   }
 
@@ -349,7 +363,7 @@ export class RowIndex {
       if (at >= 0) order.rids.copyWithin(at, at + 1, order.length--);
     }
     const keyOf = (rid: number): Stored[] | undefined => {
-      const eachRow = this.#plan(scope, () => undefined);
+      const eachRow = this.#plan(scope, EACH_ROW);
       const row = this.statements.get(keyStatement(scope.resource, terms, eachRow, rid));
       return row === null ? undefined : Object.values(row);
     };
@@ -418,7 +432,16 @@ export class RowIndex {
   }
 
   #rows(scope: Scope, condition: Condition): Uint32Array {
-    return this.statements.numbers(rowsStatement(scope.resource, condition, this.#plan(scope)));
+    return this.statements.numbers(this.#rowsStatement(scope, condition));
+  }
+
+  #rowsStatement(scope: Scope, condition: Condition): Sql {
+    const { resource, actor } = scope;
+    const { choose } = this.trigrams;
+    return (
+      annotatedRows({ resources: this.resources, actor }, resource, condition, choose) ??
+      rowsStatement(resource, condition, this.#plan(scope))
+    );
   }
 
   #maxRow({ resource }: Scope): number {

@@ -2,10 +2,11 @@ import type { Actor } from "../model/access.ts";
 import { type Json, type JsonObject, KINDS, parseUuid } from "../model/field.ts";
 import { parseRights } from "../model/listing.ts";
 import { parameterProblem } from "../model/filter.ts";
-import type { Resource } from "../model/resource.ts";
+import type { Resource, Resources } from "../model/resource.ts";
 import { changedFields } from "../model/stored-record.ts";
 import { pastAsOf } from "./as-of.ts";
 import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
+import { AnnotationTypeCatalogue } from "./annotation-types.ts";
 import { Bulk } from "./bulk.ts";
 import { describeExposure, type ExposedRecord, type Exposure, unconfirmed } from "./exposure.ts";
 import { History } from "./history.ts";
@@ -64,7 +65,7 @@ export function openStore(
 
 /** The records of one database. */
 export class Store {
-  readonly resources = DECLARED;
+  readonly resources: Resources;
   readonly statements: Statements;
   readonly reader: RecordReader;
   readonly bulk: Bulk;
@@ -81,12 +82,19 @@ export class Store {
     readonly subResources: readonly SubResource[],
   ) {
     const statements = new Statements(database);
+    const annotationTypes = new AnnotationTypeCatalogue(statements, DECLARED);
+    const { annotationValue } = DECLARED;
+    this.resources = Object.assign(new Map(DECLARED), { annotationValue: annotationValue!, annotationTypes });
     const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
     this.statements = statements;
     this.reader = new RecordReader(statements, DECLARED);
     const audit = new BatchAudit(statements, auditOf(database, clock));
-    this.#journal = new Journal(statements, clock, audit, (resource, rid) => this.reader.note(resource, rid));
-    this.#writer = new RecordWriter(statements, DECLARED, subResources, clock, this.#journal);
+    this.#journal = new Journal(statements, clock, audit, (resource, rid, parent) => {
+      this.reader.note(resource, rid);
+      // Filters on annotations are conditions on their record.
+      if (parent && resource.name === "annotation") this.reader.note(DECLARED.get(parent.kind)!, parent.rid);
+    });
+    this.#writer = new RecordWriter(statements, this.resources, subResources, clock, this.#journal);
     this.history = new History(statements, versioned);
     this.bulk = new Bulk(this.reader, this.#writer);
     this.uniformUpdates = new UniformUpdates(statements, DECLARED, this.reader, clock, this.#journal);
@@ -182,6 +190,7 @@ export class Store {
     return {
       dry_run: true,
       count: written.length,
+      records: new Set(written.map(recordOf)).size,
       confirm: digestOf(options, written, exposes),
       exposes: exposes.slice(0, previewLimit),
       changes: this.history.preview(written.slice(0, previewLimit), actor),
@@ -210,6 +219,12 @@ export class Store {
     if (!row) throw parameterProblem("as_of", `Expected ${KINDS.instant.expected} or the id of a batch.`);
     return Number(row.rid);
   }
+}
+
+/** The record that a write concerns: of an annotation, the one that it describes. */
+function recordOf({ resource, rid, before, after }: RecordWrite): string {
+  const parent = resource.parent?.(after ?? before!) ?? { kind: resource.name, rid };
+  return `${parent.kind} ${parent.rid}`;
 }
 
 /** @throws Problem conflict */

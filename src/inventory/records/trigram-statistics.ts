@@ -3,6 +3,8 @@ import type { ChooseTrigrams, Query } from "../model/operator.ts";
 const MAX_KNOWN = 20_000;
 /** Rows per match below which reading all rows is faster than looking up each match. */
 const MIN_SELECTIVITY = 4;
+/** Row numbers of the values of a type for each of them: 1024 for an annotation, of which a record may have ten. */
+const ANNOTATION_ROWS = 10_240;
 /** Characters of a text whose trigrams are compared. */
 const MAX_COMPARED = 200;
 
@@ -40,7 +42,8 @@ export class TrigramStatistics {
   }
 
   #rows(table: string): number {
-    const text = `SELECT max(rid) AS rows FROM ${table.replace(/_fts$/, "")}`;
+    const divisor = table === "annotation_value_fts" ? ANNOTATION_ROWS : 1;
+    const text = `SELECT max(rid) / ${divisor} AS rows FROM ${table.replace(/_fts$/, "")}`;
     return this.#remember(`${table} rows`, () => Number(this.query.get({ text, args: [] })?.rows ?? 0));
   }
 

@@ -63,6 +63,10 @@ function checkOne(type: ValueType, typed: Json, context: ReadContext): Checked {
     }
     case "NUMBER":
       return KINDS.number.decode(typed, NUMBER);
+    case "BOOLEAN": {
+      const flag: Decoded = KINDS.flag.decode(typed, NUMBER);
+      return "error" in flag ? flag : { value: flag.value === 1 };
+    }
     case "DATE":
       return typeof typed === "string" && KINDS.instant.parse(typed) !== undefined && isDay(typed)
         ? { value: typed.trim() }

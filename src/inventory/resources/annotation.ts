@@ -1,16 +1,8 @@
 import { Problem } from "../../problem.ts";
 import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
-import {
-  json,
-  type Json,
-  KINDS,
-  shownName,
-  reference,
-  Shape,
-  isObject,
-  type JsonObject,
-} from "../model/field.ts";
+import { json, type Json, KINDS, reference, Shape, isObject, type JsonObject } from "../model/field.ts";
 import { fieldProblem } from "../model/parse-body.ts";
+import { candidate } from "../model/annotation-type.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { ReadContext } from "../model/resource.ts";
@@ -115,7 +107,7 @@ function typeOf(body: JsonObject, context: SubResourceContext): Row {
   if (!type) throw wrong("No such annotation type.");
   if (others.length > 0)
     throw wrong(
-      `Several types have this name. Give the id of one: ${[type, ...others].map(candidate).join("; ")}.`,
+      `Several types have this name. Give the id of one: ${[type, ...others].map((row) => candidate(row as Parameters<typeof candidate>[0])).join("; ")}.`,
     );
   const existing = context.query.get({
     text: "SELECT 1 FROM annotation WHERE object_kind = ? AND object_rid = ? AND annotation_type = ? AND deleted = 0",
@@ -125,12 +117,6 @@ function typeOf(body: JsonObject, context: SubResourceContext): Row {
     throw wrong("The record already has a value of this type. Change that one.");
   return type;
 }
-
-const candidate = ({ id, kind, label, model_name, model_type }: Row): string => {
-  const what = kind === "annotation" ? "annotation type" : "custom property type";
-  const records = model_name === "" ? "" : ` of ${[model_name, model_type].filter(Boolean).join(" ")}`;
-  return `${String(id)} (${what}${records}, labelled ${shownName(String(label))})`;
-};
 
 const valueType = (type: Row): ValueType => ({
   type: String(type.type),

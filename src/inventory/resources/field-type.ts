@@ -23,7 +23,7 @@ import {
 import type { StoredRecord } from "../model/stored-record.ts";
 import { CONSTANT, MODEL_NAME } from "./model-type.ts";
 
-/** Types of the specification, then number, date and user, which the original system also has. */
+/** Types of the specification, then number, date and user, which the original system also has, and flags. */
 const TYPES = [
   "TEXT",
   "OBJECT",
@@ -34,6 +34,7 @@ const TYPES = [
   "NUMBER",
   "DATE",
   "USER",
+  "BOOLEAN",
 ] as const;
 type TypeName = (typeof TYPES)[number];
 
@@ -48,6 +49,7 @@ const WIDGETS: Record<TypeName, readonly [view: string, edit: string, list: stri
   NUMBER: ["TEXT", "TEXTINPUT", "TEXT"],
   DATE: ["TEXT", "TEXTINPUT", "TEXT"],
   USER: ["TEXT", "SELECT", "TEXT"],
+  BOOLEAN: ["TEXT", "CHECKBOX", "TEXT"],
 };
 const WIDGET_FIELDS = ["preferred_view_widget", "preferred_edit_widget", "preferred_list_widget"] as const;
 

@@ -11,6 +11,7 @@ import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
 import { location } from "./location.ts";
 import { annotation } from "./annotation.ts";
+import { annotationItem } from "./annotation-item.ts";
 import { attachment } from "./attachment.ts";
 import { grant } from "./grant.ts";
 import { membership } from "./membership.ts";
@@ -52,7 +53,9 @@ const ALL: readonly Resource[] = [
 ];
 
 /** Every resource by name, those that are only referred to among them. */
-export const DECLARED: Resources = new Map(ALL.map((resource) => [resource.name, resource]));
+export const DECLARED: Resources = Object.assign(new Map(ALL.map((resource) => [resource.name, resource])), {
+  annotationValue: annotationItem(ALL),
+});
 
 /** The resources that have addresses, in the order of the reference. */
 export const RESOURCES: readonly RoutedResource[] = ALL.filter(

@@ -53,6 +53,38 @@ async function addressIn(log: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
+/** Ten annotations of each location: names of lots, choices, numbers, and days. */
+function addAnnotations(database: Database, records: number): void {
+  const typeOf = (name: string, type: string): number => {
+    const columns =
+      "id, kind, name, name_fold, label, description_fold, type, preferred_view_widget, preferred_edit_widget, preferred_list_widget, field_meta, created, modified, created_by, modified_by, owner, owned_by, public";
+    const id = `70000000-0000-4000-8000-${String(typeCount++).padStart(12, "0")}`;
+    database.run(
+      `INSERT INTO field_type (${columns}) SELECT ?, 'annotation', ?, ?, ?, '', ?, 'TEXT', 'TEXTINPUT', 'TEXT', 1, 0, 0, 1, 1, 1, 1, 1`,
+      [id, name, name, name, type],
+    );
+    return Number((database.query("SELECT last_insert_rowid() AS rid").get() as { rid: number }).rid);
+  };
+  let typeCount = 0;
+  const values: [name: string, type: string, value: string][] = [
+    ["lot", "TEXT", `'"Lot ' || ((l.rid * 7919) % ${records}) || '"'`],
+    ["strain", "TEXT", `'"strain ' || (l.rid / 10 % 40) || '"'`],
+    ["remark", "TEXT", `'"Thing ' || l.rid || ', number ' || (l.rid * 104729 % 1000) || ' of its kind"'`],
+    ["dilution", "NUMBER", "CAST(l.rid * 31 % 5000 AS TEXT)"],
+    ["received", "DATE", `'"' || date('2020-01-01', (l.rid % 2000) || ' days') || '"'`],
+    ...Array.from({ length: 5 }, (_, i): [string, string, string] => [
+      `other ${i}`,
+      "TEXT",
+      `'"value ' || (l.rid % ${10 + i}) || '"'`,
+    ]),
+  ];
+  for (const [name, type, value] of values)
+    database.run(
+      `INSERT INTO annotation (id, object_kind, object_rid, annotation_type, value, created, modified, created_by, modified_by)
+       SELECT '${name} ' || l.rid, 'location', l.rid, ${typeOf(name, type)}, ${value}, 0, 0, 1, 1 FROM location AS l`,
+    );
+}
+
 /** Every second record is public; owners and groups rotate; names are unique. */
 function addRecords(path: string, records: number): void {
   const database = new Database(path);
@@ -89,6 +121,7 @@ function addRecords(path: string, records: number): void {
       `${numbers(records)} INSERT INTO location (id, label, label_fold, description, ${shared})
        SELECT ${id(2)}, 'Box ' || i, 'box ' || i, ${prose}, ${common} FROM n`,
     );
+    addAnnotations(database, records);
   })();
   database.run("PRAGMA optimize");
   database.close();

@@ -25,6 +25,8 @@ export interface Kind {
   /** A random path below the base URL. */
   path(random: Random, records: number): string;
   readonly users: readonly ("admin" | "user0")[];
+  /** Of labd alone: the peer has no annotations. */
+  readonly own?: true;
 }
 
 const BOTH = ["admin", "user0"] as const;
@@ -88,6 +90,66 @@ export const KINDS: readonly Kind[] = [
   { name: "query, two words", path: (random) => `locations/?query=box+${100 + random(900)}`, users: BOTH },
   { name: "query, two letters", path: (random) => `locations/?query=${digits(random, 2)}`, users: BOTH },
   { name: "query, one letter", path: (random) => `locations/?query=${random(10)}`, users: BOTH },
+  {
+    name: "annotation, one of forty",
+    path: (random, records) =>
+      `locations/?annotations__strain=strain+${random(40)}&page=${1 + random(Math.max(1, Math.floor(records / 40 / 100)))}`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "annotation, prefix",
+    path: (random) => `locations/?annotations__lot__istartswith=lot+${digits(random, 2)}`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "range of a field",
+    path: (random, records) =>
+      `locations/?created__gte=${new Date(1_700_000_000_000 + random(records) / 1000).toISOString()}&modified__lt=2100-01-01`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "annotation, range",
+    path: (random) =>
+      `locations/?annotations__dilution__gte=${random(5000)}&annotations__received__lt=2025-01-01`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "annotation, contains",
+    path: (random) => `locations/?annotations__remark__icontains=number+${random(1000)}+of`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "annotation ordering",
+    path: (random, records) =>
+      `locations/?ordering=annotations__strain,-annotations__dilution&page=${early(random, records)}`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "annotation columns",
+    path: (random, records) => `locations/?fields=label,annotations__*&page=${page(random, records)}`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "values of a field",
+    path: (random, records) =>
+      `locations/values/?field=created_by&query=box+${random(Math.floor(records / 100))}`,
+    users: BOTH,
+    own: true,
+  },
+  {
+    name: "values of an annotation",
+    path: (random, records) =>
+      `locations/values/?field=annotations__strain&query=box+${random(Math.floor(records / 100))}`,
+    users: BOTH,
+    own: true,
+  },
   {
     name: "any record",
     path: (random, records) => `annotationtypes/${idOf(1, visible(random, records))}/`,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "../harness.ts";
+import { fold, MEANINGS } from "../meanings.ts";
 import { type Random, randomText, seeded } from "../random.ts";
 
 /**
@@ -34,24 +35,6 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 
-const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
-const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
-const MEANINGS: Record<string, (stored: string, value: string) => boolean> = {
-  "==": (stored, value) => stored === value,
-  "=": (stored, value) => stored === value,
-  exact: (stored, value) => stored === value,
-  ">=": (stored, value) => order(stored, value) >= 0,
-  ">": (stored, value) => order(stored, value) > 0,
-  "<=": (stored, value) => order(stored, value) <= 0,
-  "<": (stored, value) => order(stored, value) < 0,
-  contains: (stored, value) => stored.includes(value),
-  icontains: (stored, value) => fold(stored).includes(fold(value)),
-  iexact: (stored, value) => fold(stored) === fold(value),
-  startswith: (stored, value) => stored.startsWith(value),
-  istartswith: (stored, value) => fold(stored).startsWith(fold(value)),
-  endswith: (stored, value) => stored.endsWith(value),
-  iendswith: (stored, value) => fold(stored).endsWith(fold(value)),
-};
 const CATEGORIES = ["label", "description", "place__room", "public"];
 
 function randomExpression(random: Random, depth: number): Expression {

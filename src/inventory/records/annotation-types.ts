@@ -1,0 +1,88 @@
+import type { Actor } from "../model/access.ts";
+import {
+  type AnnotationType,
+  type AnnotationTypes,
+  type Resource,
+  type Resources,
+} from "../model/resource.ts";
+import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
+import { parseUuid } from "../model/field.ts";
+import type { Query, Row } from "../model/operator.ts";
+import { selectVisible } from "../model/plan.ts";
+/** Types besides those in use that a list offers. */
+const MAX_UNUSED = 200;
+
+const COLUMNS =
+  "t.*, (SELECT id FROM main.cv_category WHERE rid = t.cv_category) AS cv_id," +
+  " (SELECT id FROM main.cv_category WHERE rid = t.unit_category) AS unit_id";
+
+/** The annotation types and custom property types of the database, as far as a caller may view them. */
+export class AnnotationTypeCatalogue implements AnnotationTypes {
+  constructor(
+    private readonly query: Query,
+    private readonly resources: Resources,
+  ) {}
+
+  find(resource: Resource, actor: Actor, word: string): AnnotationType[] {
+    const id = parseUuid(word);
+    const named = id === undefined ? compare(["name"], "==", word.trim()) : compare(["id"], "==", id);
+    return this.#select(actor, and(named, this.#applies(resource)), " LIMIT 10").map((row) =>
+      typeOf(row, true),
+    );
+  }
+
+  offered(resource: Resource, actor: Actor): AnnotationType[] {
+    const used = this.#used(resource);
+    const isUsed = or(...used.map((rid) => compare(["rid"], "==", rid)));
+    const others = this.#select(actor, this.#applies(resource), ` ORDER BY t.name LIMIT ${MAX_UNUSED}`);
+    const rows = [...(used.length > 0 ? this.#select(actor, isUsed, "") : []), ...others];
+    const types = new Map(rows.map((row) => [Number(row.rid), typeOf(row, used.includes(Number(row.rid)))]));
+    return [...types.values()].toSorted(
+      (a, b) => Number(b.used) - Number(a.used) || (a.name < b.name ? -1 : 1),
+    );
+  }
+
+  /** Types that do not apply to all records apply to those of one model. */
+  #applies = ({ model }: Resource): Condition =>
+    or(compare(["model_name"], "==", ""), compare(["model_name"], "==", model));
+
+  /** Row numbers of the types of which records of the list have values; each by one lookup. */
+  #used({ name }: Resource): number[] {
+    const next = "SELECT min(annotation_type) FROM annotation_value WHERE object_kind = ?1";
+    const text =
+      `WITH RECURSIVE used (type) AS (${next} UNION ALL SELECT (${next} AND annotation_type > used.type)` +
+      " FROM used WHERE used.type IS NOT NULL) SELECT type FROM used WHERE type IS NOT NULL";
+    return this.query.all({ text, args: [name] }).map(({ type }) => Number(type));
+  }
+
+  #select(actor: Actor, condition: Condition, tail: string): Row[] {
+    return ["annotation_type", "custom_property_type"].flatMap((name) => {
+      const viewer = { resources: this.resources, actor };
+      return this.query.all(
+        selectVisible(viewer, this.resources.get(name)!, COLUMNS, and(condition, ALIVE), tail),
+      );
+    });
+  }
+}
+
+const typeOf = (row: Row, used: boolean): AnnotationType => ({
+  rid: Number(row.rid),
+  id: String(row.id),
+  name: String(row.name),
+  label: String(row.label),
+  help_text: String(row.help_text),
+  type: String(row.type),
+  multiple: row.multiple === 1,
+  readonly: row.readonly === 1,
+  searchable: row.searchable === 1,
+  sortable: row.sortable === 1,
+  list_visibility: String(row.list_visibility),
+  value_choices: row.value_choices as string | null,
+  choices_target: String(row.choices_target),
+  cv_category: row.cv_id as string | null,
+  unit_category: row.unit_id as string | null,
+  kind: String(row.kind),
+  model_name: String(row.model_name),
+  model_type: String(row.model_type),
+  used,
+});
