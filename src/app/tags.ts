@@ -15,6 +15,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "token-auth": "Tokens for a username and password.",
   session: "The current browser session.",
   soap: "Conservation scoring over SOAP.",
+  scans: "Scans of several proteins as one.",
   comparison: "Results of one protein, compared.",
   jobs: "Conservation scoring of short linear motifs: submitted jobs and their results.",
   "watched-queries": "Saved queries, and verdicts that change with the corpus.",

@@ -3,6 +3,7 @@ import { Problem } from "../problem.ts";
 import {
   CLASS_TYPE_NAMES,
   type ClassType,
+  JointScan,
   SCAN_FORM_NAMES,
   SCAN_FORMS,
   type ScanFilter,
@@ -29,6 +30,8 @@ export const scan: Command = {
     "--classes NAMES": "Test only these motif classes, separated by commas.",
     "--type TYPES": `Print only matches of these types, separated by commas: ${CLASS_TYPE_NAMES.join(", ")}.`,
     ...MATCH_FILTERS,
+    "--joint":
+      "Rank the matches of all proteins together, with q-values over all of them; printed at the end.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
     [`--format ${["tsv", ...SCAN_FORM_NAMES.filter((name) => name !== "tsv")].join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
@@ -48,6 +51,11 @@ export const scan: Command = {
     if (file === undefined) throw new Problem("usage", `labd scan needs --fasta FILE. ${HELP}`);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
+    if (call.has("--resume") && call.has("--joint"))
+      throw new Problem(
+        "usage",
+        `--joint needs the matches of all proteins: --resume does not go with it. ${HELP}`,
+      );
     const filter = filterOf(call);
     const format = (call.value("--format") ?? "tsv") as ScanFormName;
     const scoringModel = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
@@ -65,6 +73,7 @@ export const scan: Command = {
         filter,
         version,
         scoring.features.version(),
+        call.has("--joint"),
       ];
       const output = outputOf(call, sha256(JSON.stringify(identity), fasta));
       const progress = progressLine(call.streams.stderr);
@@ -76,11 +85,17 @@ export const scan: Command = {
       });
       const { head, print } = SCAN_FORMS[format];
       const annotated = scoring.annotator();
-      const printer = {
-        head,
-        print: (scored: Scored) => print(annotated(scored), filter),
-        tail: () => "",
-      };
+      const joint = new JointScan();
+      const printer = call.has("--joint")
+        ? {
+            head: "",
+            print(scored: Scored) {
+              joint.add(null, annotated(scored));
+              return "";
+            },
+            tail: () => joint.print(format, filter),
+          }
+        : { head, print: (scored: Scored) => print(annotated(scored), filter), tail: () => "" };
       await printScored(call, results, printer, output, progress.clear);
     });
   },

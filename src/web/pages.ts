@@ -21,6 +21,7 @@ import { inventoryNewPage } from "./pages/inventory-new.tsx";
 import { inventoryRecordPage } from "./pages/inventory-record.tsx";
 import { inventoryPage } from "./pages/inventory.tsx";
 import { locationTreePage } from "./pages/location-tree.tsx";
+import { jointScanPage } from "./pages/joint-scan.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { motifScanPage } from "./pages/motif-scan.tsx";
 import { motifScanResultPage } from "./pages/motif-scan-result.tsx";
@@ -54,6 +55,7 @@ export const PAGES: readonly Page[] = [
   motifScanResultPage,
   proteomePage,
   proteomeSearchPage,
+  jointScanPage,
   inventoryPage,
   locationTreePage,
   scanPage,

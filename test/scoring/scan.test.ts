@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { parse, schema } from "../../src/platform/schema.ts";
 import { type Scan, scanOf, ScanSchema } from "../../src/scoring/api/scan.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
+import { type JointScanObject, JointScanSchema } from "../../src/scoring/api/joint-scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
 
@@ -196,4 +197,40 @@ test("matches say what imported features know of them, and filters use it", asyn
   expect(scores(rows)).toEqual(scores(before.split("\n")));
   for (const name of ["elm", "gff"]) service.scoring.removeFeatures(name);
   expect((await show("")).matches[0].notes).toBeNull();
+});
+
+test("scans of several proteins have one order, with q-values over all matches", async () => {
+  const { id } = (
+    await service.ask("POST", "/jobs", { body: { accession: "P02340", allMotifClasses: true } })
+  ).json;
+  await ended(service, id);
+  const joint = (await service.ask("GET", `/scans?jobs=${job},${id},${job}`)).json as JointScanObject;
+  expect(() => parse(schema(JointScanSchema), joint)).not.toThrow();
+  const mouse = (await service.ask("GET", `/jobs/${id}/scan`)).json as Scan;
+  expect(joint.proteins).toMatchObject([
+    { job, identifier: "P04637", matches: scan.matches.length },
+    { job: id, matches: mouse.matches.length },
+  ]);
+  const all = [scan, mouse].flatMap(({ matches }, of) => matches.map((match) => ({ ...match, of })));
+  const ps = all.map(({ overallPValue }) => overallPValue!).toSorted((a, b) => a - b);
+  /** Benjamini and Hochberg: the least of P × n / rank over this P and larger ones. */
+  const qOf = (p: number): number =>
+    Math.min(...ps.map((each) => (each >= p ? (each * ps.length) / (ps.lastIndexOf(each) + 1) : 1)), 1);
+  expect(joint.tested).toBe(all.length);
+  expect(joint.matches).toHaveLength(all.length);
+  for (const { of, number, q, overallPValue } of joint.matches) {
+    expect(all).toContainEqual(expect.objectContaining({ of, number, overallPValue }));
+    expect(q).toBeCloseTo(qOf(overallPValue!), 5);
+  }
+  expect(joint.matches.map(({ overallPValue }) => overallPValue!)).toEqual(ps);
+  const tsv = (await service.ask("GET", `/scans?jobs=${job},${id}&format=tsv&type=DEG`)).text.split("\n");
+  expect(tsv).toHaveLength(all.filter(({ type }) => type === "DEG").length + 2);
+  const gff3 = (await service.ask("GET", `/scans?jobs=${job},${id}&format=gff3`)).text;
+  expect(gff3.match(/^##sequence-region/gm)).toHaveLength(2);
+  expect(gff3.match(/polypeptide_motif/g)).toHaveLength(all.length);
+  expect(await service.ask("GET", "/scans?jobs=none")).toMatchObject({
+    status: 404,
+    json: { message: expect.stringContaining("jobs: none: ") },
+  });
+  expect((await service.ask("GET", "/scans")).status).toBe(400);
 });

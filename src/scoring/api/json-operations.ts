@@ -13,6 +13,7 @@ import {
   ProteinsSchema,
 } from "./json-schemas.ts";
 import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "./scan.ts";
+import { JointScanSchema } from "./joint-scan.ts";
 import { FeaturesSchema } from "./feature-schemas.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
 
@@ -116,6 +117,17 @@ export const FEATURES = {
     "Imported features of the protein with the query's sequence, and for each match the known instances, also those at the same place of aligned homologs. Scores do not depend on them. Empty if nothing is imported.",
   responses: {
     200: json("The features.", FeaturesSchema),
+    ...errorResponses(400, 404, 409, 410, 503),
+  },
+};
+export const JOINT_SCAN = {
+  operationId: "getJointScan",
+  security: OPTIONAL_CREDENTIALS,
+  summary: "Get the matches of several jobs in one order",
+  description:
+    "The matches of scans of several proteins, best first, with q-values over all of them together. Filters as for one scan.",
+  responses: {
+    200: json("The matches; as TSV or GFF3 the same columns as of one scan.", JointScanSchema),
     ...errorResponses(400, 404, 409, 410, 503),
   },
 };

@@ -353,31 +353,46 @@ export const PLACE_PARAMETERS = {
   ),
 };
 
-export const ScanParameters = textSchema(
+const SCAN_PARAMETERS = {
+  format: Type.Optional(
+    oneOf<ScanFormName>(SCAN_FORM_NAMES, "Format of the matches.", { default: SCAN_FORM_NAMES[0] }),
+  ),
+  type: Type.Optional(
+    Type.Array(oneOf(FILTER_TYPES, "A type."), {
+      description:
+        "Only classes of these types, separated by commas, such as LIG,DOC; other: expressions and classes of unknown type.",
+      examples: [["LIG", "DOC"]],
+    }),
+  ),
+  label: Type.Optional(
+    Type.Array(oneOf(FILTER_LABELS, "A label."), {
+      description: "Only matches with these labels, separated by commas.",
+      examples: [["likely functional", "possible"]],
+    }),
+  ),
+  best: Type.Optional(Type.Boolean({ description: "true: only the best match of each group." })),
+  disordered: Type.Optional(
+    Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
+  ),
+  max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
+  ...PLACE_PARAMETERS,
+};
+
+export const ScanParameters = textSchema(Type.Object(SCAN_PARAMETERS, { additionalProperties: false }));
+
+/** Jobs of a joint scan. */
+const MAX_JOINT = 50;
+
+export const JointScanParameters = textSchema(
   Type.Object(
     {
-      format: Type.Optional(
-        oneOf<ScanFormName>(SCAN_FORM_NAMES, "Format of the matches.", { default: SCAN_FORM_NAMES[0] }),
-      ),
-      type: Type.Optional(
-        Type.Array(oneOf(FILTER_TYPES, "A type."), {
-          description:
-            "Only classes of these types, separated by commas, such as LIG,DOC; other: expressions and classes of unknown type.",
-          examples: [["LIG", "DOC"]],
-        }),
-      ),
-      label: Type.Optional(
-        Type.Array(oneOf(FILTER_LABELS, "A label."), {
-          description: "Only matches with these labels, separated by commas.",
-          examples: [["likely functional", "possible"]],
-        }),
-      ),
-      best: Type.Optional(Type.Boolean({ description: "true: only the best match of each group." })),
-      disordered: Type.Optional(
-        Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
-      ),
-      max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
-      ...PLACE_PARAMETERS,
+      jobs: Type.Array(text("Identifier of a job."), {
+        description: "Finished jobs, separated by commas.",
+        minItems: 1,
+        maxItems: MAX_JOINT,
+        examples: [[EXAMPLE_ID]],
+      }),
+      ...SCAN_PARAMETERS,
     },
     { additionalProperties: false },
   ),

@@ -1,7 +1,7 @@
 import { workerUrlOf } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
 import type { PrintReport } from "./print-worker.ts";
-import { type ComparisonTask, type PrintTask, printResult } from "./result-format.ts";
+import { type AnyTask, printResult } from "./result-format.ts";
 
 /** Seconds that printing may take. */
 const MAX_SECONDS = 60;
@@ -9,7 +9,8 @@ const MAX_SECONDS = 60;
 const MAX_WAITING = 20;
 
 /** The text of results; that of long ones is made in a thread. @throws Problem as printInThread */
-export async function print(task: PrintTask | ComparisonTask): Promise<string | Uint8Array<ArrayBuffer>> {
+export async function print(task: AnyTask): Promise<string | Uint8Array<ArrayBuffer>> {
+  if ("joint" in task) return printInThread(task);
   const lengths = "compared" in task ? task.compared.map(({ parts }) => parts.length) : [task.parts.length];
   return lengths.some((length) => length > 1) ? printInThread(task) : printResult(task);
 }
@@ -21,7 +22,7 @@ let last: Promise<unknown> = Promise.resolve();
  * Prints a long result in a thread, where it delays no other request; one at a time.
  * @throws Problem busy, too_expensive
  */
-export async function printInThread(task: PrintTask | ComparisonTask): Promise<Uint8Array<ArrayBuffer>> {
+export async function printInThread(task: AnyTask): Promise<Uint8Array<ArrayBuffer>> {
   if (waiting >= MAX_WAITING) {
     const text = `${MAX_WAITING} long results wait to be printed. Try again later, or fetch the result as JSON.`;
     throw new Problem("busy", text, { headers: { "Retry-After": "10" } });
@@ -32,7 +33,7 @@ export async function printInThread(task: PrintTask | ComparisonTask): Promise<U
   return printed;
 }
 
-function runThread(task: PrintTask | ComparisonTask): Promise<Uint8Array<ArrayBuffer>> {
+function runThread(task: AnyTask): Promise<Uint8Array<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
   const worker = new Worker(workerUrlOf(import.meta.url, "scoring/api/print-worker.ts"));
   const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
 import { Problem } from "../../problem.ts";
-import { type ComparisonTask, type PrintTask, printResult } from "./result-format.ts";
+import { type AnyTask, printResult } from "./result-format.ts";
 
 /** The text as UTF-8, or why there is none. */
 export type PrintReport =
@@ -9,7 +9,7 @@ declare const self: Worker;
 
 const post = (report: PrintReport, transfer: Transferable[] = []): void => self.postMessage(report, transfer);
 
-self.addEventListener("message", ({ data }: MessageEvent<PrintTask | ComparisonTask>) => {
+self.addEventListener("message", ({ data }: MessageEvent<AnyTask>) => {
   try {
     const bytes = new TextEncoder().encode(printResult(data));
     post({ bytes }, [bytes.buffer]);

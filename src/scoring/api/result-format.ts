@@ -9,6 +9,7 @@ import { compare } from "./comparison.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
 import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
+import { JointScan } from "./joint-scan.ts";
 import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "./scan.ts";
 
 /** A format of predictions, for the JSON service, its documentation and the command line. */
@@ -122,8 +123,27 @@ interface StoredOf extends Pick<PrintTask, "parts" | "identifier" | "protein"> {
   job: string;
 }
 
-/** The text of a stored result, or of a comparison of two. */
-export function printResult(task: PrintTask | ComparisonTask): string {
+/** Stored scans to print as one. */
+export interface JointTask {
+  joint: readonly (StoredOf & NamedQuery)[];
+  form: ScanFormName;
+  filter: ScanFilter;
+  source: FeatureSource;
+}
+
+/** One prediction at a time is in memory. */
+function printJointScan({ joint, form, filter, source }: JointTask): string {
+  const scans = new JointScan();
+  for (const { job, parts, identifier, protein } of joint)
+    scans.add(job, withNotes({ identifier, protein, prediction: predictionIn(parts) }, source));
+  return scans.print(form, filter);
+}
+
+export type AnyTask = PrintTask | ComparisonTask | JointTask;
+
+/** The text of a stored result, of a comparison of two, or of several scans. */
+export function printResult(task: AnyTask): string {
+  if ("joint" in task) return printJointScan(task);
   if ("compared" in task) {
     const [a, b] = task.compared.map(({ parts, ...of }) =>
       Object.assign({ prediction: predictionIn(parts) }, of),

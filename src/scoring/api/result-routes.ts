@@ -3,10 +3,17 @@ import type { Static } from "typebox";
 import { paced } from "../../platform/byte-budget.ts";
 import type { Corpus } from "../../motif/index.ts";
 import { identify } from "../corpus/find-proteins.ts";
+import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { type Handlers, notFinished } from "./handlers.ts";
 import * as operations from "./json-operations.ts";
-import { JobId, NoParameters, ResultParameters, ScanParameters } from "./json-schemas.ts";
+import {
+  JobId,
+  JointScanParameters,
+  NoParameters,
+  ResultParameters,
+  ScanParameters,
+} from "./json-schemas.ts";
 import { print } from "./print-thread.ts";
 import {
   chooseForm,
@@ -15,7 +22,7 @@ import {
   RESULT_FORMS,
   STORED_FORMS,
 } from "./result-format.ts";
-import { SCAN_FORMS } from "./scan.ts";
+import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "./scan.ts";
 import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
 
 interface ResultOptions {
@@ -46,6 +53,10 @@ export function resultRoutes(options: ResultOptions) {
         requireResponse(await scanResponse(options, id, query), handlers, id),
       { params: JobId, query: ScanParameters, detail: operations.SCAN },
     )
+    .get(`${API}/scans`, ({ query }) => jointScanResponse(options, query), {
+      query: JointScanParameters,
+      detail: operations.JOINT_SCAN,
+    })
     .get(
       `${API}/jobs/:id/features`,
       async ({ params: { id } }) => requireResponse(await featuresResponse(options, id), handlers, id),
@@ -95,21 +106,44 @@ async function printed(
 async function scanResponse(
   options: ResultOptions,
   id: string,
-  { format = "json", type, label, best, disordered, max_q: maxQ, ...of }: Static<typeof ScanParameters>,
+  { format = "json", ...query }: Static<typeof ScanParameters>,
 ): Promise<Response | null> {
-  const places = { domain: of.domain, phosphosite: of.phosphosite, known: of.known };
-  const filter = { types: type, labels: label, best, disordered, maxQ, ...places };
+  return printed(options, id, { scan: format, filter: filterOf(query) }, scanHeaders(format, `${id}.scan`));
+}
+
+const filterOf = (query: Static<typeof ScanParameters>): ScanFilter => ({
+  types: query.type,
+  labels: query.label,
+  best: query.best,
+  disordered: query.disordered,
+  maxQ: query.max_q,
+  domain: query.domain,
+  phosphosite: query.phosphosite,
+  known: query.known,
+});
+
+function scanHeaders(format: ScanFormName, name: string): HeadersInit {
   const { contentType, extension } = SCAN_FORMS[format];
-  return printed(
-    options,
-    id,
-    { scan: format, filter },
-    {
-      ...NO_STORE,
-      "Content-Type": contentType,
-      "Content-Disposition": `inline; filename="${id}.scan.${extension}"`,
-    },
-  );
+  const disposition = `inline; filename="${name}.${extension}"`;
+  return { ...NO_STORE, "Content-Type": contentType, "Content-Disposition": disposition };
+}
+
+/** The matches of several jobs in one order. @throws Problem unknown_job, not_finished and others, naming the job */
+async function jointScanResponse(
+  { handlers, corpus, featureSource }: ResultOptions,
+  { format = "json", jobs, ...query }: Static<typeof JointScanParameters>,
+): Promise<Response> {
+  const joint = [...new Set(jobs)].map((job) => {
+    try {
+      const found = handlers.getPrediction(job) ?? notFinished(handlers, job);
+      return Object.assign({ job, protein: identify(corpus, handlers.request(job)) }, found);
+    } catch (error) {
+      const { code, message, headers } = Problem.from(error);
+      throw new Problem(code, `jobs: ${job}: ${message}`, { headers });
+    }
+  });
+  const task = { joint, form: format, filter: filterOf(query), source: featureSource() };
+  return new Response(paced(await print(task)), { headers: scanHeaders(format, "scans") });
 }
 
 /** What is known of the query and its matches; null until the job has ended. */

@@ -38,42 +38,37 @@ import {
 
 /** The matches of a prediction for many motif classes, as one ranked list. */
 
-const ScanMatchSchema = object(
-  {
-    number: count("Number of the match over all motifs of the result, from 1."),
-    motif: text("Name of the motif class, or the expression."),
-    type: nullable(
-      Type.Unsafe<ClassType>({
-        type: "string",
-        enum: CLASS_TYPE_NAMES,
-        description: `Type of the motif class: ${CLASS_TYPE_NAMES.map((name) => `${name}, ${CLASS_TYPES[name]}`).join("; ")}.`,
-      }),
-    ),
-    start: count("First residue, from 1."),
-    end: count("Last residue."),
-    text: text("The matched residues."),
-    overallPValue: nullable(fraction("As in the result.")),
-    overallPValueIs: nullable(choice("PValueKind", "As in the result.")),
-    q: nullable(fraction("Expected fraction of random matches among this one and those above it.")),
-    label: nullable(
-      choice(
-        "OverallVerdict",
-        "likely functional: q at most 0.05; possible: q at most 0.2; else no evidence.",
-      ),
-    ),
-    z: nullable(number("As in the result.")),
-    verdict: choice("Verdict", "Conservation alone, as in the result."),
-    kept: count("Homologs that keep the match."),
-    homologs: count("Homologs that reach the match."),
-    disorder: nullable(fraction("Mean predicted disorder of the match.")),
-    isDisordered: nullable(Type.Boolean({ description: `Whether the mean disorder exceeds ${DISORDERED}.` })),
-    group: count("Matches that overlap by half of the shorter one have the same number, from 1."),
-    isBest: Type.Boolean({ description: "Whether it is the best match of its group." }),
-    notes: nullable(NotesSchema),
-  },
-  "A match.",
-);
-type ScanMatch = Static<typeof ScanMatchSchema>;
+export const SCAN_MATCH = {
+  number: count("Number of the match over all motifs of the result, from 1."),
+  motif: text("Name of the motif class, or the expression."),
+  type: nullable(
+    Type.Unsafe<ClassType>({
+      type: "string",
+      enum: CLASS_TYPE_NAMES,
+      description: `Type of the motif class: ${CLASS_TYPE_NAMES.map((name) => `${name}, ${CLASS_TYPES[name]}`).join("; ")}.`,
+    }),
+  ),
+  start: count("First residue, from 1."),
+  end: count("Last residue."),
+  text: text("The matched residues."),
+  overallPValue: nullable(fraction("As in the result.")),
+  overallPValueIs: nullable(choice("PValueKind", "As in the result.")),
+  q: nullable(fraction("Expected fraction of random matches among this one and those above it.")),
+  label: nullable(
+    choice("OverallVerdict", "likely functional: q at most 0.05; possible: q at most 0.2; else no evidence."),
+  ),
+  z: nullable(number("As in the result.")),
+  verdict: choice("Verdict", "Conservation alone, as in the result."),
+  kept: count("Homologs that keep the match."),
+  homologs: count("Homologs that reach the match."),
+  disorder: nullable(fraction("Mean predicted disorder of the match.")),
+  isDisordered: nullable(Type.Boolean({ description: `Whether the mean disorder exceeds ${DISORDERED}.` })),
+  group: count("Matches that overlap by half of the shorter one have the same number, from 1."),
+  isBest: Type.Boolean({ description: "Whether it is the best match of its group." }),
+  notes: nullable(NotesSchema),
+};
+const ScanMatchSchema = object(SCAN_MATCH, "A match.");
+export type ScanMatch = Static<typeof ScanMatchSchema>;
 
 export const ScanSchema = object(
   {
@@ -163,7 +158,7 @@ function scanMatch(row: RankedMatch, notes: MatchNotes | null): ScanMatch {
   };
 }
 
-const passes = (match: ScanMatch, filter: ScanFilter): boolean =>
+export const passes = (match: ScanMatch, filter: ScanFilter): boolean =>
   passesChoices(match, filter) && passesPlaces(match.notes, filter);
 
 const passesChoices = (match: ScanMatch, { types, labels, best, disordered, maxQ }: ScanFilter): boolean =>
@@ -188,32 +183,33 @@ const COLUMNS: readonly Column<ScanMatch>[] = [
 ];
 
 /** One row per match, without the header; a protein without matches has none. */
-function printScanRows(report: AnnotatedReport, filter: ScanFilter): string {
-  const query = queryName(report.identifier);
-  const names = proteinCells(report.protein);
-  return printTsv(
-    scanOf(report, filter).matches.map((match) =>
-      [query].concat(
-        COLUMNS.map(([, cell]) => cell(match)),
-        names,
-      ),
-    ),
+const printScanRows = (report: AnnotatedReport, filter: ScanFilter): string =>
+  printTsv(scanOf(report, filter).matches.map((match) => scanRow(report, match)));
+
+type Named = Pick<AnnotatedReport, "identifier" | "protein">;
+
+/** The cells of a match. */
+export const scanRow = ({ identifier, protein }: Named, match: ScanMatch): string[] =>
+  [queryName(identifier)].concat(
+    COLUMNS.map(([, cell]) => cell(match)),
+    proteinCells(protein),
   );
-}
 
 /** One feature per match; the score is the q-value. */
 function printScanFeatures(report: AnnotatedReport, filter: ScanFilter): string {
   const { method, queryLength, matches } = scanOf(report, filter);
-  const sequence = escapeSequence(queryName(report.identifier));
-  const names = proteinAttributes(report.protein);
-  const features = matches.map((match) => {
-    const attributes = COLUMNS.filter(([name]) => name !== "start" && name !== "end").map(
-      ([name, cell]): readonly [string, string] => [name === "class" ? "Name" : name, cell(match)],
-    );
-    const { start, end, q: score } = match;
-    return featureLine({ sequence, source: method, start, end, score }, attributes.concat(names));
-  });
-  return regionLine(sequence, queryLength) + features.join("");
+  const features = matches.map((match) => scanFeature(report, match, method));
+  return regionLine(escapeSequence(queryName(report.identifier)), queryLength) + features.join("");
+}
+
+/** A match as a feature of GFF3. */
+export function scanFeature({ identifier, protein }: Named, match: ScanMatch, source: string): string {
+  const sequence = escapeSequence(queryName(identifier));
+  const attributes = COLUMNS.filter(([name]) => name !== "start" && name !== "end").map(
+    ([name, cell]): readonly [string, string] => [name === "class" ? "Name" : name, cell(match)],
+  );
+  const { start, end, q: score } = match;
+  return featureLine({ sequence, source, start, end, score }, attributes.concat(proteinAttributes(protein)));
 }
 
 /** A format of scans, for the JSON service and the command line: the text of one scan follows the head, or another scan. */

@@ -114,7 +114,7 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
         >
           {shown.length > 0 ? (
             <ScanTable
-              job={job}
+              jobOf={() => job}
               rows={shown}
               order={order}
               onOrder={(sort) => setQuery({ sort }, { replace: true })}

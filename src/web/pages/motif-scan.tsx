@@ -43,13 +43,13 @@ function MotifScan() {
         "querySequence",
         `${entries.length} proteins; the page scans up to ${MAX_SCANS}. Use labd scan for more.`,
       );
-    let last: Job | undefined;
+    const jobs: string[] = [];
     for (const [i, entry] of entries.entries()) {
       setSent(i);
-      last = await submit(entry);
+      jobs.push((await submit(entry)).id);
     }
-    if (entries.length === 1) navigate(`/scan/${last!.id}`);
-    else navigate("/scan");
+    if (jobs.length === 1) navigate(`/scan/${jobs[0]}`);
+    else navigate(`/scans?${new URLSearchParams(jobs.map((job) => ["job", job]))}`);
     return true;
   });
   return (

@@ -41,12 +41,19 @@ function KnownTag({ match: { notes } }: { match: ScanMatch }) {
   );
 }
 
-const columnsOf = (job: string): readonly Column<ScanMatch>[] => [
+/** Where rows lead, and the proteins that they are of if there are several. */
+interface RowContext {
+  jobOf: (match: ScanMatch) => string;
+  proteinOf?: (match: ScanMatch) => string;
+}
+
+const columnsOf = ({ jobOf, proteinOf }: RowContext): readonly Column<ScanMatch>[] => [
   sortable(
     "motif",
     "Motif class",
     (match) => (
-      <a href={href(`/score/${job}`, { match: match.number })}>
+      <a href={href(`/score/${jobOf(match)}`, { match: match.number })}>
+        {proteinOf && <b>{proteinOf(match)}: </b>}
         {match.motif}
         <small class="second-line">
           {TYPES[typeOf(match)].name}, group {match.group}
@@ -77,18 +84,19 @@ const columnsOf = (job: string): readonly Column<ScanMatch>[] => [
 ];
 
 /** The matches of a scan; each row leads to its match in the result. */
-export const ScanTable = (props: {
-  job: string;
-  rows: readonly ScanMatch[];
-  order: string;
-  onOrder: (order: string) => void;
-}) => (
+export const ScanTable = (
+  props: RowContext & {
+    rows: readonly ScanMatch[];
+    order: string;
+    onOrder: (order: string) => void;
+  },
+) => (
   <Table
     caption="Matches of all motif classes"
-    columns={columnsOf(props.job)}
+    columns={columnsOf(props)}
     rows={props.rows}
     first={{ rows: 100, of: "matches" }}
-    keyOf={({ number }) => number}
+    keyOf={(match) => `${props.jobOf(match)} ${match.number}`}
     order={props.order}
     onOrder={props.onOrder}
   />

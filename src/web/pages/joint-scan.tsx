@@ -1,0 +1,166 @@
+import { useMemo } from "preact/hooks";
+import type { JointScanObject } from "../../scoring/index.ts";
+import { href } from "../address.ts";
+import { Empty } from "../components/empty.tsx";
+import { LinkButton } from "../components/button.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
+import { Skeleton, useLoaded } from "../components/loaded.tsx";
+import { countOf, formatCount } from "../format.tsx";
+import { definePage, useQuery } from "../page.tsx";
+import { ApiError, get } from "../request.ts";
+import { inOrder } from "../score/order.ts";
+import { downloadQuery, filtered, filterIn, scanAnswer } from "../score/scan.ts";
+import { ScanFilters } from "../score/scan-filters.tsx";
+import { KEYS, ScanTable } from "../score/scan-table.tsx";
+
+const PATH = "/api/scoring/scans";
+/** Milliseconds between two looks whether all scans have finished. */
+const WAIT = 1500;
+
+type Protein = JointScanObject["proteins"][number];
+
+const nameOf = ({ protein, identifier }: Protein): string => protein?.gene ?? (identifier || "protein");
+
+/** The scans of several proteins as one table. */
+function JointScan() {
+  const [query] = useQuery();
+  const jobs = query.getAll("job");
+  const scan = useLoaded(jobs.length > 0 ? jobs.join() : null, (signal) => finished(jobs, signal));
+  return (
+    <>
+      <PageHead
+        title={`Motif scan of ${countOf(jobs.length, "protein")}`}
+        crumbs={[{ name: "Scans", href: href("/scan") }]}
+        actions={
+          <LinkButton look="primary" icon="plus" href={href("/scan")}>
+            New scan
+          </LinkButton>
+        }
+      >
+        {scan.value && <Facts scan={scan.value} />}
+      </PageHead>
+      {scan.error !== undefined && <ErrorBanner error={scan.error} retry={scan.reload} />}
+      {jobs.length === 0 ? (
+        <Empty title="No scan is chosen">
+          <p>Scan several proteins to see their matches together.</p>
+          <LinkButton href={href("/scan")}>Scan proteins</LinkButton>
+        </Empty>
+      ) : scan.value ? (
+        <JointView jobs={jobs} scan={scan.value} />
+      ) : (
+        scan.error === undefined && (
+          <>
+            <p role="status">The proteins are being scanned. Their matches appear when all have finished.</p>
+            <Skeleton />
+          </>
+        )
+      )}
+    </>
+  );
+}
+
+/** The table, once all jobs have finished. */
+async function finished(jobs: readonly string[], signal: AbortSignal): Promise<JointScanObject> {
+  for (;;) {
+    try {
+      return await get<JointScanObject>(PATH, { jobs: jobs.join(",") }, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "not_finished") throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAIT));
+    signal.throwIfAborted();
+  }
+}
+
+const Facts = ({ scan: { proteins, matches } }: { scan: JointScanObject }) => (
+  <>
+    {countOf(matches.length, "match", "matches")} in {proteins.filter((one) => one.matches > 0).length} of{" "}
+    {countOf(proteins.length, "protein")}.
+  </>
+);
+
+function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObject }) {
+  const [query, setQuery] = useQuery();
+  const { proteins, matches, tested } = scan;
+  const filter = filterIn(query);
+  const order = query.get("sort") ?? "";
+  const shown = useMemo(
+    () => inOrder(filtered(matches, filter), order, (match, name) => KEYS[name]?.(match)),
+    [matches, query.toString()],
+  );
+  const proteinOf = (match: { of: number }): Protein => proteins[match.of];
+  return (
+    <div class="stack">
+      <div class="answer">
+        <p>{scanAnswer({ matches, tested })}</p>
+        <small>
+          q and label are over the {formatCount(tested)} matches of all these proteins together, so that they
+          differ from those of each protein alone.
+        </small>
+      </div>
+      <div class="with-filters">
+        <details open>
+          <summary>Filters</summary>
+          <ScanFilters {...{ matches, filter, setQuery }} />
+        </details>
+        <Card
+          title="Matches"
+          bare
+          count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
+          actions={
+            <div class="row" role="group" aria-label="Download">
+              {["tsv", "gff3", "json"].map((format) => (
+                <LinkButton
+                  key={format}
+                  small
+                  icon="download"
+                  href={href(PATH, { jobs: jobs.join(","), ...downloadQuery(filter, format) })}
+                  download={`scans.${format}`}
+                >
+                  {format.toUpperCase()}
+                </LinkButton>
+              ))}
+            </div>
+          }
+        >
+          {shown.length > 0 ? (
+            <ScanTable
+              jobOf={(match) => proteinOf(match as (typeof matches)[number]).job ?? ""}
+              proteinOf={(match) => nameOf(proteinOf(match as (typeof matches)[number]))}
+              rows={shown}
+              order={order}
+              onOrder={(sort) => setQuery({ sort }, { replace: true })}
+            />
+          ) : (
+            <Empty title="No match passes the filters">
+              <p>Remove a filter.</p>
+            </Empty>
+          )}
+        </Card>
+      </div>
+      <Card title="Proteins" count={proteins.length} bare>
+        <ul class="known-list">
+          {proteins.map((protein) => (
+            <li key={protein.job}>
+              <span>
+                <a href={href(`/scan/${protein.job}`)}>{nameOf(protein)}</a>
+                <small class="second-line">
+                  {protein.protein?.name} {protein.protein?.organism}
+                </small>
+              </span>
+              <small>{countOf(protein.matches, "match", "matches")}</small>
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+export const jointScanPage = definePage({
+  name: "joint-scan",
+  paths: ["/scans"],
+  title: "Motif scan of several proteins",
+  View: JointScan,
+});
