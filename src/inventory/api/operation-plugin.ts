@@ -90,9 +90,7 @@ const PREVIEW = Type.Object(
   {
     dry_run: Type.Boolean(),
     count: Type.Integer({ description: "Number of planned changes." }),
-    records: Type.Integer({
-      description: "Number of records that they concern: an annotation is a change of its record.",
-    }),
+    records: Type.Integer({ description: "Number of records that they concern." }),
     confirm: TEXT,
     exposes: Type.Array(Type.Object({}), {
       description: "Records that more people could view, with what becomes visible and what stays hidden.",

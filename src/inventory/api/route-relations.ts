@@ -97,7 +97,7 @@ export function addRelations(api: Api): void {
     });
     api.add("GET", [resource, "values/"], {
       summary: `List field values of ${nounsOf(resource).many}`,
-      description: `The most frequent values first, at most ${MAX_VALUES}. Accepts the filters of the list.`,
+      description: `The ${MAX_VALUES} most frequent values; accepts the filters of the list.`,
       query: Type.Object({
         field: Type.String({
           description: "A field, or a span over references.",
