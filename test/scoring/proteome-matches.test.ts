@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ProteomeRow } from "../../src/scoring/proteome/table.ts";
-import { filterMatches, orderMatches } from "../../src/scoring/proteome/matches.ts";
+import { filterMatches, orderMatches, viewMatches } from "../../src/scoring/proteome/matches.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
 const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;
@@ -74,4 +74,18 @@ test.each([
   ["species", ["B10", "A1", "B9", null]],
 ])("orders by %p", (order, expected) => {
   expect(genes(orderMatches(ROWS, order))).toEqual(expected);
+});
+
+test("views keep ranks, and their order for the next page", () => {
+  const view = viewMatches(ROWS, { label: ["possible"], order: "protein" });
+  expect(genes(view.passing)).toEqual(["A1", "B9"]);
+  expect(view.passing.map(view.rankOf)).toEqual([3, 2]);
+  expect(view.labels.map(({ value, count }) => [value, count])).toEqual([
+    ["possible", 2],
+    ["likely functional", 1],
+    ["not scored", 1],
+  ]);
+  expect(viewMatches(ROWS, { label: ["possible"], order: "protein" }).passing).toBe(view.passing);
+  for (let start = 0; start < 20; start++) viewMatches(ROWS, { maxQ: start / 20 });
+  expect(viewMatches(ROWS, { label: ["possible"], order: "protein" }).passing).not.toBe(view.passing);
 });

@@ -73,24 +73,39 @@ export function filterMatches(
   filter: MatchFilter,
 ): { passing: ProteomeRow[]; facets: Facets } {
   const chosen = FACETS.map((facet) => (filter[facet] ? new Set<string>(filter[facet]) : null));
-  const counts = FACETS.map(() => new Map<string, FacetChoice>());
-  const passing = rows.filter((row) => {
-    const values = FACETS.map((facet) => VALUE_OF[facet](row));
-    const isLowEnough =
-      (filter.maxQ === undefined || (row.q !== null && row.q <= filter.maxQ)) &&
-      passesPlaces(row.notes ?? null, filter);
-    const failed = chosen.flatMap((set, i) => (set && !set.has(values[i]) ? i : []));
-    for (const [i, value] of values.entries()) {
-      const known = counts[i].get(value);
-      const choice = known ?? { value, name: nameOf(FACETS[i], value, row), count: 0 };
-      if (!known) counts[i].set(value, choice);
-      if (isLowEnough && failed.every((other) => other === i)) choice.count++;
+  const choices = FACETS.map(() => new Map<string, FacetChoice>());
+  const passing: ProteomeRow[] = [];
+  for (const row of rows) {
+    const own = FACETS.map((facet, i) => choiceOf(choices[i], facet, row));
+    if (!passesOthers(row, filter)) continue;
+    let failed: FacetChoice | undefined;
+    let failures = 0;
+    for (let i = 0; i < own.length; i++) {
+      if (!chosen[i] || chosen[i]!.has(own[i].value)) continue;
+      failed = own[i];
+      failures++;
     }
-    return isLowEnough && failed.length === 0;
-  });
-  const facets = FACETS.map((facet, i) => [facet, listed([...counts[i].values()], chosen[i])] as const);
+    if (failures === 0) {
+      passing.push(row);
+      for (const choice of own) choice.count++;
+    } else if (failures === 1) failed!.count++;
+  }
+  const facets = FACETS.map((facet, i) => [facet, listed([...choices[i].values()], chosen[i])] as const);
   return { passing, facets: Object.fromEntries(facets) as Facets };
 }
+
+/** The choice that a row belongs to. */
+function choiceOf(known: Map<string, FacetChoice>, facet: Facet, row: ProteomeRow): FacetChoice {
+  const value = VALUE_OF[facet](row);
+  let choice = known.get(value);
+  if (!choice) known.set(value, (choice = { value, name: nameOf(facet, value, row), count: 0 }));
+  return choice;
+}
+
+/** Whether a row passes the filters that are no facets. */
+const passesOthers = (row: ProteomeRow, filter: MatchFilter): boolean =>
+  (filter.maxQ === undefined || (row.q !== null && row.q <= filter.maxQ)) &&
+  passesPlaces(row.notes ?? null, filter);
 
 const nameOf = (facet: Facet, value: string, { protein: { organism } }: ProteomeRow): string =>
   facet === "species" ? (organism ?? value) : value;
@@ -133,4 +148,47 @@ const collator = new Intl.Collator("en", { numeric: true });
 function compare(a: string | number | null, b: string | number | null, sign: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return sign * (typeof a === "string" ? collator.compare(a, String(b)) : a - Number(b));
+}
+
+/** Matches that pass a filter, in some order. */
+interface View {
+  passing: readonly ProteomeRow[];
+  facets: Facets;
+}
+
+interface Listing {
+  /** Number of all matches by label. */
+  labels: FacetChoice[];
+  rankOf: (row: ProteomeRow) => number;
+  views: Map<string, View>;
+}
+
+const listings = new WeakMap<readonly ProteomeRow[], Listing>();
+/** Views of one table that are kept: hundreds of thousands of matches are filtered and ordered once, not for each page. */
+const MAX_VIEWS = 8;
+
+export function viewMatches(
+  rows: readonly ProteomeRow[],
+  { order = "rank", ...filter }: MatchFilter & { order?: string | undefined },
+): View & Omit<Listing, "views"> {
+  const listing = listings.get(rows) ?? listingOf(rows);
+  listings.set(rows, listing);
+  const { views, ...rest } = listing;
+  const key = JSON.stringify([order, filter]);
+  const view = views.get(key) ?? newView(rows, filter, order);
+  views.delete(key);
+  views.set(key, view);
+  if (views.size > MAX_VIEWS) views.delete(views.keys().next().value!);
+  return { ...view, ...rest };
+}
+
+function newView(rows: readonly ProteomeRow[], filter: MatchFilter, order: string): View {
+  const { passing, facets } = filterMatches(rows, filter);
+  return { passing: orderMatches(passing, order), facets };
+}
+
+function listingOf(rows: readonly ProteomeRow[]): Listing {
+  const ranks = new Map(rows.map((row, i) => [row, i + 1]));
+  const { facets } = filterMatches(rows, {});
+  return { labels: facets.label, rankOf: (row) => ranks.get(row)!, views: new Map() };
 }

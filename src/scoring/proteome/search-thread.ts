@@ -6,7 +6,7 @@ import {
   filterMatches,
   isDisordered,
   needsNotes,
-  orderMatches,
+  viewMatches,
 } from "./matches.ts";
 import { familiesOverview, organismWithFamilies } from "./overview.ts";
 import { PROTEOME_FORMS, type ProteomeFormName } from "./print.ts";
@@ -88,9 +88,9 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
   const { searched, missing, matching, rows: found } = search.table();
   const source = sourceOf(request, synonyms);
   const rows = rowsFor(found, query, pattern.name, source);
-  const { passing, facets } = filterMatches(rows, query);
-  const page = orderMatches(passing, query.order ?? "rank").slice(query.offset, query.offset + query.limit);
-  const ranks = new Map(rows.map((row, i) => [row, i + 1]));
+  const { offset, limit, ...listed } = query;
+  const { passing, facets, labels, rankOf } = viewMatches(rows, listed);
+  const page = passing.slice(offset, offset + limit);
   const object: ProteomeSearchObject = {
     id,
     state,
@@ -108,11 +108,11 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
     missing,
     matches: rows.length,
     matching,
-    labels: filterMatches(rows, {}).facets.label,
+    labels,
     facets,
     passing: passing.length,
     results: withRowNotes(page, pattern.name, source).map((row, i) =>
-      Object.assign(row, { rank: ranks.get(page[i])!, isDisordered: isDisordered(row) }),
+      Object.assign(row, { rank: rankOf(page[i]), isDisordered: isDisordered(row) }),
     ),
     links: { self: `${base}/${id}`, matches: `${base}/${id}/matches` },
   };
