@@ -7,6 +7,7 @@ import positions from "./0006-positions.sql" with { type: "text" };
 import watchedQueries from "./0007-watched-queries.sql" with { type: "text" };
 import proteomeBuilds from "./0008-proteome-builds.sql" with { type: "text" };
 import annotationValues from "./0009-annotation-values.sql" with { type: "text" };
+import jobModel from "./0010-job-model.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0007-watched-queries.sql", sql: watchedQueries },
   { name: "0008-proteome-builds.sql", sql: proteomeBuilds },
   { name: "0009-annotation-values.sql", sql: annotationValues },
+  { name: "0010-job-model.sql", sql: jobModel },
 ];

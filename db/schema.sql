@@ -1345,3 +1345,11 @@ END;
 CREATE TRIGGER annotation_value_delete AFTER DELETE ON annotation BEGIN
   DELETE FROM annotation_value WHERE rid BETWEEN old.rid * 1024 AND old.rid * 1024 + 1023;
 END;
+
+CREATE TABLE job_model (
+  job INTEGER PRIMARY KEY REFERENCES job (rid) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  -- The mmCIF or PDB file, compressed by Zstandard.
+  content BLOB NOT NULL,
+  added INTEGER NOT NULL
+) STRICT;

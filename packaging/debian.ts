@@ -93,7 +93,8 @@ fi
 const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: labd
 Comment: Sample sequences are UniProtKB/Swiss-Prot's, (c) UniProt Consortium, CC BY 4.0. The predictor of disorder was
- trained on such sequences and on predictions of metapredict, (c) Holehouse Lab, MIT licence.
+ trained on such sequences and on predictions of metapredict, (c) Holehouse Lab, MIT licence. The viewer of structures
+ is 3Dmol.js, (c) 2014 University of Pittsburgh and contributors, BSD-3-Clause licence.
 
 Files: *
 Copyright: 2026 the labd authors

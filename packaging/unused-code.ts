@@ -54,6 +54,11 @@ const REPLACEMENTS: readonly Replacement[] = [
     replace: () => 'export default "";\n',
   },
   {
+    module: /\/3dmol\/build\/3Dmol\.es6-min\.js$/,
+    why: "Only browsers draw; their copy is among the scripts of the pages.",
+    replace: () => "export const createViewer = () => null;\n",
+  },
+  {
     module: /\/@scalar\/themes\/dist\/index\.js$/,
     why: "The pages of the reference are ours; of the plugin only the OpenAPI document is used.",
     replace: () => 'export const elysiajsTheme = "";\n',

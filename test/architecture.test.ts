@@ -71,6 +71,7 @@ const RULES: Record<string, Rule> = {
   },
   "src/web": { files: ["src/motif/protein-text.ts"], packages: ["preact"] },
   "src/web/batch": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "hucre"] },
+  "src/web/score": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "3dmol"] },
   "src/web/inventory": { files: ["src/web"], packages: ["preact", "zxing-wasm"] },
   "src/web/document.tsx": { files: ["src/web"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { files: ["src/web", "src/platform", "src/problem.ts"], packages: ["elysia"] },

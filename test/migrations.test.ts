@@ -19,6 +19,7 @@ const FROZEN: Record<string, string> = {
   "0007-watched-queries.sql": "ce51db06f91ae6b8b27c49f3157c76570a46d051dd1dde3d1748eed4d575fd9b",
   "0008-proteome-builds.sql": "02b6fea6ff577af3c734fbef927dbf87de282415e5700803a1ccf6c377c95ea8",
   "0009-annotation-values.sql": "8510e3ec1ecbec3930d21b8512bbfa2609a973ff64bba03f2e9eb9d317aab2a8",
+  "0010-job-model.sql": "83800cb151afc67bd65d2a9f39ecf5a805fb1403d09af368d09edc0e89a24185",
 };
 
 test("embeds every file of db/ in order", () => {

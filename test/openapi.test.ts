@@ -156,6 +156,8 @@ test("every operation has an example, which conforms to its schema", () => {
 const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   cancelScoringJob: [409, "the job has ended"],
   cancelJob: [409, "the job has ended"],
+  addStructureModel: [400, "the file is no model"],
+  getStructureModelFile: [404, "the job has no model"],
   cancelProteomeSearch: [409, "the search has ended"],
   cancelBuildOfFamilies: [409, "the build has ended"],
   downloadCalibration: [404, "the corpus is not calibrated"],

@@ -48,7 +48,8 @@ export { findMatches, lookaroundTable } from "./automaton-matches.ts";
 export type { Match } from "./automaton-matches.ts";
 
 /** Letters to residue codes and back. */
-export { decode, encode, looksLikeNucleotides } from "./alphabet.ts";
+export { decode, encode, GAP, looksLikeNucleotides } from "./alphabet.ts";
+export { alignLocal } from "./align.ts";
 
 /** Trees: distances of aligned rows, neighbour joining, Newick. */
 export { distances } from "./distance.ts";

@@ -37,6 +37,7 @@ import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { ProteomeSearchClient } from "./proteome/search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
+import { JobModels } from "./structure/job-models.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
 import { openWatched } from "./watched/open.ts";
 
@@ -107,6 +108,7 @@ export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
 export type { ProteomeObject, ProteomeSearchObject } from "./api/proteome-schemas.ts";
+export type { JobModel, StructureModel } from "./api/model-schemas.ts";
 export type { ProteinObject } from "./contract/prediction.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
@@ -382,7 +384,9 @@ function openRoutes(
     requireWriter = () => {},
     hasPublicUrl = false,
   } = options;
-  const json = jsonRoutes({ ...services, clientOf, requireUser, requireWriter });
+  const models = new JobModels(options.database, options.clock, options.dataDirectory);
+  const { requireWritable = () => {} } = options;
+  const json = jsonRoutes({ ...services, models, clientOf, requireUser, requireWriter, requireWritable });
   const soap = {
     ...services,
     log,
@@ -398,7 +402,7 @@ function openRoutes(
     client: services.searches,
     clock: options.clock,
     requireWriter,
-    requireWritable: options.requireWritable ?? (() => {}),
+    requireWritable,
   });
   const watched = openWatched(options, { ...services, openCorpus: json.corpus });
   return {

@@ -65,7 +65,11 @@ async function openSite(): Promise<Site> {
   const opening = launch({
     executablePath: CHROMIUM!,
     // Chromium's sandbox does not start for root, as which tests in containers run.
-    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...fakeCamera(directory)],
+    args: [
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+      "--enable-unsafe-swiftshader",
+      ...fakeCamera(directory),
+    ],
   });
   const [url, browser] = await Promise.all([addressIn(server.stdout), opening]).catch((error: unknown) => {
     server.kill("SIGKILL");

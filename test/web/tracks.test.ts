@@ -120,6 +120,9 @@ test("has a track for each kind of data and each pattern", () => {
     "Disorder",
     "Predicted pLDDT",
   ]);
+  const pLddt = [null, 91];
+  const [, , confidence] = tracksOf(result, [], [], pLddt);
+  expect(confidence).toMatchObject({ label: "pLDDT of the model", values: [null, 0.91] });
   const lanes = tracks.flatMap((track) => (track.kind === "matches" ? [track.matches.length] : []));
   expect(lanes).toEqual(result.patterns.map(({ matches }) => matches.length));
 });

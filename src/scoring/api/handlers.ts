@@ -124,6 +124,12 @@ export function scoringHandlers(options: HandlersOptions) {
     job: (id: string): JobView => store.get(id),
     /** The request of a job; null once it has expired. @throws Problem unknown_job */
     request: (id: string): JobRequest | null => store.request(id),
+    /** The request of a job that has not expired. @throws Problem unknown_job, job_expired */
+    requireRequest(id: string): JobRequest {
+      const request = store.request(id);
+      if (request) return request;
+      throw new Problem("job_expired", `The job was removed. ${store.get(id).failure}`);
+    },
     progress: (id: string): Progress | null => runner.progress(id),
   };
 }

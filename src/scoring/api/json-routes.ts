@@ -35,6 +35,8 @@ import {
   requireJson,
   Submission,
 } from "./json-schemas.ts";
+import type { JobModels } from "../structure/job-models.ts";
+import { modelRoutes } from "./model-routes.ts";
 import { API, NO_STORE, resultRoutes } from "./result-routes.ts";
 import { findProteins, identify } from "../corpus/find-proteins.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
@@ -45,6 +47,9 @@ interface JsonOptions {
   classes: MotifClasses;
   /** The client of a request, as a key for fair scheduling. */
   clientOf: (request: Request) => string;
+  models: JobModels;
+  /** Guards uploads. @throws Problem if the disk takes none */
+  requireWritable: () => void;
   /** @throws Problem unauthenticated */
   requireUser: (request: Request) => void;
   /** @throws Problem forbidden for callers that may not start or cancel jobs */
@@ -118,6 +123,7 @@ export function jsonRoutes(options: JsonOptions) {
       detail: operations.PATTERN,
     })
     .use(resultRoutes(context))
+    .use(modelRoutes(context))
     .use(comparisonRoutes(context))
     .use(referenceRoutes(context));
   return {

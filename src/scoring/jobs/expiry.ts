@@ -14,7 +14,7 @@ const IS_WATCHED =
 const BATCH = 200;
 
 /**
- * Expires due jobs, at most one batch: request and result are deleted, the row stays, so that its identifier remains
+ * Expires due jobs, at most one batch: request, result and structure model are deleted, the row stays, so that its identifier remains
  * known. A result is deleted with its last job.
  * @returns number of expired jobs
  */
@@ -25,13 +25,17 @@ export function expireJobs(database: Database, now: number): number {
   const expire = database.query(
     `UPDATE job SET ${EXPIRE.set}, request = NULL, idempotency_key = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,
   );
+  const deleteModel = database.query("DELETE FROM job_model WHERE job = ?");
   const deleteResult = database.query(
     "DELETE FROM result WHERE rid = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE result = ?1)",
   );
   return database
     .transaction(() => {
       const jobs = due.all(now) as Due[];
-      for (const job of jobs) expire.run(failureText(job), job.rid);
+      for (const job of jobs) {
+        expire.run(failureText(job), job.rid);
+        deleteModel.run(job.rid);
+      }
       for (const result of new Set(jobs.map((job) => job.result)))
         if (result !== null) deleteResult.run(result);
       return jobs.length;

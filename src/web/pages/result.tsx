@@ -22,6 +22,7 @@ import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { requestOf, ScoreAgain } from "../score/score-again.tsx";
 import { centred, contains, residuesOf, type Span } from "../score/track-geometry.ts";
+import { pLddtOf, Structure, useStructure } from "../score/structure.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
@@ -155,6 +156,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
     const next = at < 0 ? undefined : shown[at + step];
     return next && (() => select(next.number));
   };
+  const structure = useStructure(job.id);
   const fileName = fileNameOf(result);
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
@@ -182,6 +184,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         {...{ result, matches, fileName }}
         known={known?.features}
         span={span}
+        pLddt={pLddtOf(structure)}
         selected={match}
         onSelect={select}
         onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}
@@ -199,6 +202,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
           <HomologTable key={match.number} {...{ result, match }} />
         </>
       )}
+      <Structure job={job.id} of={structure} {...{ result, match }} />
       {result.homologs.length > 0 && <ScoreAgain {...{ job, result }} />}
       <div class="columns screen">
         <Downloads job={job.id} fileName={fileName} />

@@ -32,7 +32,7 @@ export type TrackData =
   | {
       kind: "prediction";
       look: "disorder" | "order";
-      values: readonly number[];
+      values: readonly (number | null)[];
       threshold: number;
       title: string;
     }

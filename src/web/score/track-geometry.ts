@@ -116,16 +116,16 @@ export const areaPath = (
     )
     .join("");
 
-/** The upper edge of an area without gaps. */
+/** The upper edge of an area. */
 export const linePath = (
-  values: readonly number[],
+  values: readonly (number | null)[],
   plot: Plot,
   heightOf: (value: number) => number,
 ): string =>
   stepsOf(values, plot)
     .map(
-      ({ from, to, value }, i) =>
-        `${i === 0 ? "M" : "L"}${from.toFixed(1)} ${(plot.y + heightOf(value)).toFixed(1)}H${to.toFixed(1)}`,
+      ({ from, to, value }, i, steps) =>
+        `${i === 0 || steps[i - 1].to < from ? "M" : "L"}${from.toFixed(1)} ${(plot.y + heightOf(value)).toFixed(1)}H${to.toFixed(1)}`,
     )
     .join("");
 
@@ -142,12 +142,16 @@ export function ticksOf({ from, to }: Span, scale: number): number[] {
 }
 
 /** Where values reach a threshold, such as `1–93, 290–324`; `nowhere`, or the first ten of more. */
-export function regionsFrom(values: readonly number[], threshold: number, { from, to }: Span): string {
+export function regionsFrom(
+  values: readonly (number | null)[],
+  threshold: number,
+  { from, to }: Span,
+): string {
   const regions: string[] = [];
   for (let first = from; first <= to; first++) {
-    if (values[first - 1] < threshold) continue;
+    if ((values[first - 1] ?? -1) < threshold) continue;
     let last = first;
-    while (last < to && values[last] >= threshold) last++;
+    while (last < to && (values[last] ?? -1) >= threshold) last++;
     regions.push(first === last ? `${first}` : `${first}–${last}`);
     first = last;
   }

@@ -21,11 +21,15 @@ const MAX_STOPS = 60;
 const DISORDERED = 0.5;
 const FOLDED = 0.7;
 
-/** The data along a protein, from top to bottom. */
+/** pLDDT of a structure model per residue, 0 to 100; null without one. */
+type Confidences = readonly (number | null)[] | null;
+
+/** The data along a protein, from top to bottom; the confidences of a model replace the predicted ones. */
 export function tracksOf(
   { alignment, homologs, patterns }: Result,
   matches: readonly NumberedMatch[],
   known: readonly Feature[] = [],
+  pLddt: Confidences = null,
 ): Track[] {
   const profiles: Track[] = [
     {
@@ -48,12 +52,12 @@ export function tracksOf(
     {
       kind: "prediction",
       look: "order",
-      choice: { key: "plddt", name: "Predicted pLDDT", shown: true },
-      label: "Predicted pLDDT",
+      choice: { key: "plddt", name: pLddt ? "pLDDT of the model" : "Predicted pLDDT", shown: true },
+      label: pLddt ? "pLDDT of the model" : "Predicted pLDDT",
       note: `0 to 100, line at ${100 * FOLDED}`,
-      values: alignment?.order,
+      values: pLddt?.map((value) => value && value / 100) ?? alignment?.order,
       threshold: FOLDED,
-      title: `Predicted pLDDT of ${100 * FOLDED} or more`,
+      title: `${pLddt ? "pLDDT" : "Predicted pLDDT"} of ${100 * FOLDED} or more`,
     },
   ];
   const lanes = patterns.map((pattern): Track => {
@@ -86,6 +90,7 @@ function noteOf(track: Track, span: Span): string {
 
 interface TracksProps {
   result: Result;
+  pLddt: Confidences;
   matches: readonly NumberedMatch[];
   span: Span;
   onSpan: (span: Span | null) => void;
@@ -109,7 +114,10 @@ export function ProteinTracks(props: TracksProps) {
   const plot: Plot = { span, left, width, scale: (width - left) / residuesOf(span), y: 0 };
   const whole: Span = { from: 1, to: length };
   const overview: Plot = { ...plot, span: whole, scale: (width - left) / length };
-  const all = useMemo(() => tracksOf(result, matches, props.known), [result, matches, props.known]);
+  const all = useMemo(
+    () => tracksOf(result, matches, props.known, props.pLddt),
+    [result, matches, props.known, props.pLddt],
+  );
   const { isShown } = useTrackChoice();
   const tracks = all.filter(({ choice }) => !choice || isShown(choice));
   const sequence = plot.scale >= READABLE ? (result.alignment?.query ?? null) : null;

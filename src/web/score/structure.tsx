@@ -1,0 +1,276 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { JobModel, StructureModel } from "../../scoring/index.ts";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { Button, IconButton } from "../components/button.tsx";
+import { ChipChoice } from "../components/chip-choice.tsx";
+import { Card } from "../components/layout.tsx";
+import { type Loadable, useLoaded } from "../components/loaded.tsx";
+import { showToast } from "../components/toast.tsx";
+import { get, requestJson, send } from "../request.ts";
+import { jobPath } from "./job.ts";
+import type { NumberedMatch, Result } from "./result.ts";
+import {
+  MATCH_COLOUR,
+  openStructure,
+  OTHER_COLOUR,
+  type Paint,
+  PAINTS,
+  SCALES,
+  type StructureView,
+} from "./structure-viewer.ts";
+import { describeMatch, describeModel } from "./structure-words.ts";
+
+const modelPath = (job: string): string => `${jobPath(job)}/model`;
+
+/** The structure model of a job's query. */
+export const useStructure = (job: string): Loadable<JobModel> =>
+  useLoaded(job, (signal) => get<JobModel>(modelPath(job), {}, signal));
+
+/** Confidences of a predicted model. */
+export const pLddtOf = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] =>
+  value?.model?.pLddt ?? null;
+
+interface StructureProps {
+  job: string;
+  of: Loadable<JobModel>;
+  result: Result;
+  match: NumberedMatch | undefined;
+}
+
+/** The structure model: what it is in words, and on request in 3D; or a way to add one. */
+export function Structure({ job, of, result, match }: StructureProps) {
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const model = of.value?.model ?? null;
+  const change = async (write: () => Promise<JobModel>, done: string): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const next = await write();
+      of.update(() => next);
+      showToast(done);
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const add = (file: File): Promise<void> =>
+    change(
+      () =>
+        requestJson<JobModel>("PUT", modelPath(job), {
+          body: file,
+          query: { name: file.name.slice(0, 200) },
+          headers: { "Content-Type": "application/octet-stream" },
+        }),
+      `Added ${file.name}`,
+    );
+  const remove = (): Promise<void> =>
+    change(() => requestJson<JobModel>("DELETE", modelPath(job)), "Removed the model");
+  return (
+    <Card
+      title="Structure"
+      count={model?.name}
+      actions={
+        <>
+          {model?.source === "upload" && (
+            <Button look="quiet" small icon="trash-2" busy={isBusy} onClick={() => void remove()}>
+              Remove
+            </Button>
+          )}
+          <ModelChooser busy={isBusy} isFirst={model === null} onChoose={(file) => void add(file)} />
+        </>
+      }
+    >
+      <div class="stack">
+        {error !== undefined && <ErrorBanner error={error} />}
+        {of.error !== undefined && <ErrorBanner error={of.error} retry={of.reload} />}
+        {of.value?.problem && <Banner tone="warn">{of.value.problem}</Banner>}
+        {model ? (
+          <ModelView key={`${model.name} ${model.chain}`} {...{ job, model, result, match }} />
+        ) : (
+          <p>
+            No model yet. Choose an mmCIF or PDB file of this protein, predicted (AlphaFold) or experimental,
+            up to 10 MB; it may be compressed with gzip.
+          </p>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function ModelChooser(props: { busy: boolean; isFirst: boolean; onChoose: (file: File) => void }) {
+  const chooser = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button look="quiet" small icon="upload" busy={props.busy} onClick={() => chooser.current?.click()}>
+        {props.isFirst ? "Choose a model" : "Choose another model"}
+      </Button>
+      <input
+        ref={chooser}
+        type="file"
+        class="unseen"
+        tabIndex={-1}
+        aria-label="File with a structure model"
+        accept=".cif,.mmcif,.pdb,.ent,.gz"
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          // Choosing the same file again is a change, too.
+          currentTarget.value = "";
+          if (file) props.onChoose(file);
+        }}
+      />
+    </>
+  );
+}
+
+interface ModelProps {
+  job: string;
+  model: StructureModel;
+  result: Result;
+  match: NumberedMatch | undefined;
+}
+
+/** The model in words, then in 3D once somebody asks for it. */
+function ModelView(props: ModelProps) {
+  const { model, match } = props;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <div>
+        {describeModel(model).map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+        {match && <p aria-live="polite">{describeMatch(model, match)}</p>}
+      </div>
+      {isOpen ? (
+        <Viewer {...props} />
+      ) : (
+        <div>
+          <Button onClick={() => setOpen(true)}>Show in 3D</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Degrees of a turn by an arrow key. */
+const TURN = 10;
+const KEYS: Readonly<Record<string, (view: StructureView) => void>> = {
+  ArrowLeft: (view) => view.rotate(-TURN, 0),
+  ArrowRight: (view) => view.rotate(TURN, 0),
+  ArrowUp: (view) => view.rotate(0, -TURN),
+  ArrowDown: (view) => view.rotate(0, TURN),
+  "+": (view) => view.zoom(1.25),
+  "-": (view) => view.zoom(0.8),
+  "0": (view) => view.showAll(),
+};
+
+function Viewer({ job, model, result, match }: ModelProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const { view, error } = useView(box, job, model);
+  const [paint, setPaint] = useState<Paint>("conservation");
+  const span = match && { from: match.start, to: match.end };
+  useEffect(() => {
+    const values = paint === "confidence" ? (model.pLddt ?? []) : result.alignment.conservation;
+    view?.paint(paint, values, span);
+  }, [view, paint, match?.number]);
+  if (error !== undefined)
+    return (
+      <Banner tone="warn">
+        The model cannot be shown in 3D: {error instanceof Error ? error.message : String(error)}
+      </Banner>
+    );
+  const paints = Object.entries(PAINTS).filter(([name]) => name !== "confidence" || model.pLddt);
+  return (
+    <div class="structure">
+      <div class="row">
+        {paints.length > 1 && (
+          <div class="row" role="group" aria-label="Colour by">
+            <small aria-hidden="true">Colour by</small>
+            <ChipChoice values={paints as [Paint, string][]} chosen={paint} onChoose={setPaint} />
+          </div>
+        )}
+        <IconButton icon="zoom-in" label="Zoom into the model" onClick={() => view?.zoom(1.25)} />
+        <IconButton icon="zoom-out" label="Zoom out of the model" onClick={() => view?.zoom(0.8)} />
+        <Button look="quiet" small onClick={() => view?.showAll()}>
+          Whole model
+        </Button>
+        {span && (
+          <Button look="quiet" small icon="crosshair" onClick={() => view?.showMatch(span)}>
+            Show match in the model
+          </Button>
+        )}
+      </div>
+      <div
+        ref={box}
+        class="structure-view"
+        role="group"
+        tabIndex={0}
+        aria-busy={view === null}
+        aria-label="3D model. Arrow keys turn it, plus and minus zoom, 0 shows all. The text above describes it."
+        onWheelCapture={(event) => {
+          // The page scrolls; Ctrl with the wheel zooms, as in the other pictures.
+          if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+        }}
+        onKeyDown={(event) => {
+          const act = KEYS[event.key === "=" ? "+" : event.key];
+          if (!act || !view || event.ctrlKey || event.metaKey || event.altKey) return;
+          event.preventDefault();
+          act(view);
+        }}
+      />
+      <Legend paint={paint} />
+    </div>
+  );
+}
+
+/** Loads file and viewer, and follows the size of the box and the theme. */
+function useView(box: { current: HTMLDivElement | null }, job: string, model: StructureModel) {
+  const [state, setState] = useState<{ view: StructureView | null; error?: unknown }>({ view: null });
+  useEffect(() => {
+    const element = box.current!;
+    const background = (): string => getComputedStyle(element).backgroundColor;
+    const stop = new AbortController();
+    let view: StructureView | undefined;
+    const open = async (): Promise<void> => {
+      const file = await (await send("GET", `${modelPath(job)}/file`, { signal: stop.signal })).text();
+      view = await openStructure(element, file, model, background());
+      if (stop.signal.aborted) return view.close();
+      view.showAll();
+      setState({ view });
+    };
+    open().catch((error: unknown) => !stop.signal.aborted && setState({ view: null, error }));
+    const resized = new ResizeObserver(() => view?.resize());
+    resized.observe(element);
+    const theme = matchMedia("(prefers-color-scheme: dark)");
+    const repaint = (): void => view?.setBackground(background());
+    theme.addEventListener("change", repaint);
+    return () => {
+      stop.abort();
+      resized.disconnect();
+      theme.removeEventListener("change", repaint);
+      view?.close();
+    };
+  }, []);
+  return state;
+}
+
+const Legend = ({ paint }: { paint: Paint }) => (
+  <ul class="legend">
+    <Swatch colour={MATCH_COLOUR} words="match" />
+    {SCALES[paint].map(({ colour, words }) => (
+      <Swatch key={words} colour={colour} words={words} />
+    ))}
+    <Swatch colour={OTHER_COLOUR} words="no data, or another chain" />
+  </ul>
+);
+
+const Swatch = ({ colour, words }: { colour: string; words: string }) => (
+  <li>
+    <svg width={14} height={14} aria-hidden="true">
+      <rect width={14} height={14} rx={3} fill={colour} />
+    </svg>{" "}
+    {words}
+  </li>
+);
