@@ -9,7 +9,7 @@ import { BackupFailure } from "../operations/backup/schedule.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
-import { Imports, inventoryRoutes, openMemberships, RequestPool } from "../inventory/index.ts";
+import { Imports, inventoryAliases, inventoryRoutes, openMemberships, RequestPool } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
@@ -245,6 +245,7 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
       ...serviceRoutes(config, parts),
       webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === LINK_PAGES[page]),
     ],
+    aliases: inventoryAliases(),
     reject: parts.scoring.reject,
     missing: (request) => pageForMissing(request, pageContext(request)),
     allowedHosts: allowedHosts(config),

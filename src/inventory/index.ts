@@ -2,7 +2,7 @@ import { explain as explainIn } from "./model/explain.ts";
 import { DECLARED, type RoutedResource } from "./resources/index.ts";
 
 /** The inventory's face towards the rest of the program. */
-export { inventoryRoutes, type InventoryOptions } from "./api/route.ts";
+export { inventoryAliases, inventoryRoutes, type InventoryOptions } from "./api/route.ts";
 export { REQUEST_PROCESS } from "./api/remote-request.ts";
 export { RequestPool } from "./api/request-pool.ts";
 export { PEOPLE, RESOURCES, type RoutedResource } from "./resources/index.ts";

@@ -10,17 +10,21 @@ const API = "/api/";
 /** The order in which `Allow` lists methods. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
+/** Further addresses: what begins with the key is answered by what begins with the value. Both end in a slash. */
+export type Aliases = readonly (readonly [alias: string, address: string])[];
+
 /**
- * Answers what no route does: OPTIONS, other methods of a known path (405 with `Allow`), and the other slash form of an
- * API's path. Call it once, after all routes are mounted. One route is enough, because specific ones win over `/*`.
- * Elysia answers HEAD by GET.
+ * Answers what no route does: OPTIONS, other methods of a known path (405 with `Allow`), and the other slash form and the
+ * aliases of an API's path. Call it once, after all routes are mounted. One route is enough, because specific ones win
+ * over `/*`. Elysia answers HEAD by GET.
  */
-export function completeMethods(app: AnyElysia): void {
+export function completeMethods(app: AnyElysia, aliases: Aliases = []): void {
   const complete = (request: Request, path: string): Response | Promise<Response> => {
     const methods = methodsAt(app, path);
     if (methods.length > 0) return otherMethod(request.method, methods);
-    if (path.startsWith(API) && !path.endsWith("//") && methodsAt(app, otherSlash(path)).length > 0)
-      return app.fetch(withOtherSlash(request));
+    const known = path.startsWith(API) && !path.endsWith("//") ? otherForms(path, aliases) : [];
+    const found = known.find((other) => methodsAt(app, other).length > 0);
+    if (found !== undefined) return app.fetch(withPath(request, found));
     throw new NotFoundError();
   };
   const add = (pattern: string): void =>
@@ -47,8 +51,20 @@ function otherMethod(method: string, methods: string[]): Response {
 
 const otherSlash = (path: string): string => (path.endsWith("/") ? path.slice(0, -1) : `${path}/`);
 
-function withOtherSlash(request: Request): Request {
-  const query = request.url.indexOf("?");
-  const path = query < 0 ? request.url : request.url.slice(0, query);
-  return new Request(otherSlash(path) + (query < 0 ? "" : request.url.slice(query)), request);
+/** The addresses that an API's path may stand for: its other slash form, and what it is an alias of. */
+function otherForms(path: string, aliases: Aliases): string[] {
+  const whole = path.endsWith("/") ? path : `${path}/`;
+  const forms = aliases
+    .filter(([alias]) => whole.startsWith(alias))
+    .map(([alias, address]) => address + whole.slice(alias.length));
+  return [otherSlash(path), ...forms.flatMap((form) => [form, otherSlash(form)])];
+}
+
+function withPath(request: Request, path: string): Request {
+  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  const query = request.url.indexOf("?", start);
+  return new Request(
+    request.url.slice(0, start) + path + (query < 0 ? "" : request.url.slice(query)),
+    request,
+  );
 }

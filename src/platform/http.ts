@@ -6,7 +6,7 @@ import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
 import { paced, releaseBody } from "./byte-budget.ts";
 import type { Clock } from "./clock.ts";
-import { ANY_PATH, completeMethods } from "./complete-methods.ts";
+import { type Aliases, ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compress } from "./compression.ts";
 import { allowOrigin, preflight } from "./cors.ts";
 import { documentation, type Documentation } from "./documentation.ts";
@@ -45,6 +45,8 @@ export interface HttpOptions {
   observe?: (answered: Answered) => void;
   /** Routes of the services. */
   services: AnyElysia[];
+  /** Further addresses of the routes. */
+  aliases?: Aliases;
   /** The response to a request that is rejected before it is routed, if it is not JSON. */
   reject?: (request: Request, problem: Problem) => Response | undefined;
   /** The page for browsers at an unknown address; undefined for programs. */
@@ -189,7 +191,7 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
     });
   for (const service of services) app.use(service);
   app.use(documentation(options.documentation, app));
-  completeMethods(app);
+  completeMethods(app, options.aliases);
   return app;
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { inventoryRoutes, loadInventory, type RequestPool } from "../../src/inventory/index.ts";
+import { inventoryAliases, inventoryRoutes, loadInventory, type RequestPool } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { InventorySample } from "../../src/inventory/records/sample.ts";
 import { openStore } from "../../src/inventory/records/store.ts";
@@ -95,6 +95,7 @@ const openAnswer = (
     reach,
     admit: (request) => options.accounts.verifyBasic(request),
     services: inventoryRoutes({ ...options, ...(pool ? { pool } : {}) }),
+    aliases: inventoryAliases(),
   });
 
 async function readAnswer(response: Response): Promise<Answered> {

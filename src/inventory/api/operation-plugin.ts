@@ -145,7 +145,7 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   run(context: Context<Query, Body>): Response | Promise<Response>;
 }
 
-/** Relative to the root of the API or to a resource, whose aliases the document leaves out; or absolute. */
+/** Relative to the root of the API or to a resource; or absolute. */
 export type Path = string | readonly [RoutedResource, string];
 
 type OpenCall = (request: Request, context: RequestContext, reads: boolean) => Omit<Call, "allow">;
@@ -209,7 +209,7 @@ export class Api {
   /** The handlers of heavy operations by name. */
   readonly heavy = new Map<string, Run>();
 
-  /** All operations as one plugin. It is not kept: with its copies of 1,400 routes it takes several megabytes. */
+  /** All operations as one plugin. It is not kept: with its copies of 1,500 routes it takes several megabytes. */
   plugin(): AnyElysia {
     const plugin = createPlugin(this.#open, this.#maxBytes, {
       allowed: this.#allowed,
@@ -227,10 +227,8 @@ export class Api {
     operation: Operation<Query, Body>,
   ): Run {
     if (typeof path === "string") return this.#route(method, path, operation);
-    const [{ segment, aliases = [] }, rest] = path;
-    const { summary: _, ...undocumented } = operation;
-    for (const alias of aliases) this.#route(method, `${alias}/${rest}`, undocumented);
-    return this.#route(method, `${segment}/${rest}`, operation, path[0]);
+    const [resource, rest] = path;
+    return this.#route(method, `${resource.segment}/${rest}`, operation, resource);
   }
 
   #route<Query extends TObject, Body extends TSchema>(

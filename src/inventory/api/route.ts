@@ -4,7 +4,7 @@ import { LIST_PARAMETERS } from "../model/listing.ts";
 import type { LoadRows, RowsRequest } from "../records/row-index.ts";
 import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
-import { openAnonymousCall, openCall } from "./call.ts";
+import { openAnonymousCall, openCall, ROOT } from "./call.ts";
 import { stateOf } from "./entity-tag.ts";
 import { Api, type SendAway } from "./operation-plugin.ts";
 import type { RemoteRequest } from "./remote-request.ts";
@@ -23,6 +23,8 @@ import { addStocktakes } from "./route-stocktakes.ts";
 import { addSubResources } from "./route-sub-resources.ts";
 import { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Aliases } from "../../platform/complete-methods.ts";
+import { RESOURCES } from "../resources/index.ts";
 import { currentOrigin, currentRequest } from "../../platform/request-context.ts";
 import { type Database, makesCheckpoints, isInMemory } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
@@ -42,6 +44,12 @@ export interface InventoryOptions {
 }
 
 const MAX_MESSAGE_BYTES = 10_000_000;
+
+/** The further addresses of the lists; the reference leaves them out. */
+export const inventoryAliases = (): Aliases =>
+  RESOURCES.flatMap(({ segment, aliases = [] }) =>
+    aliases.map((alias) => [`${ROOT}${alias}/`, `${ROOT}${segment}/`] as const),
+  );
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
 export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {

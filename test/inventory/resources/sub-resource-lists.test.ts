@@ -57,7 +57,7 @@ test.each([
 test("pages have the envelope of lists", async () => {
   const { results, ...page } = await list(`${RECORD}/notes/?page_size=2`);
   expect(results).toBeArrayOfSize(2);
-  const next = `http://lab/api/v2/${RECORD}/notes/?page=2&page_size=2`;
+  const next = `http://lab/api/v2/stocks/${RECORD}/notes/?page=2&page_size=2`;
   expect(page).toEqual({ previous: null, next, current: 1, total: 3, total_pages: 2 });
 });
 
@@ -166,7 +166,7 @@ test("the files of a record are also a list like its notes, at its own address",
   const { text } = await lab.send("admin", "GET", `${FILES}&ordering=created`);
   expect(body).toEqual({
     previous: null,
-    next: `http://lab/api/v2/${path}?ordering=created&page=2&page_size=2`,
+    next: `http://lab/api/v2/stocks/${path}?ordering=created&page=2&page_size=2`,
     current: 1,
     total: 3,
     total_pages: 2,
