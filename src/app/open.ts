@@ -9,7 +9,13 @@ import { BackupFailure } from "../operations/backup/schedule.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
-import { Imports, inventoryAliases, inventoryRoutes, openMemberships, RequestPool } from "../inventory/index.ts";
+import {
+  Imports,
+  inventoryAliases,
+  inventoryRoutes,
+  openMemberships,
+  RequestPool,
+} from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";

@@ -56,7 +56,7 @@ export function pastAsOf(statements: Statements, batch: number, present: Present
     // Only tables that the statement may read: SQLite prepares every expression of a WITH clause.
     const words = new Set(select?.match(/\w+/g));
     if (words.has("annotation_value")) words.add("annotation");
-    const used = past.filter(({ table }) => words.has(table));
+    const used = past.filter(({ table }) => words.has(table)).map(({ make }) => make());
     if (used.length === 0) return sql;
     return {
       text: `${plan ?? ""}WITH ${used.map(({ text }) => text).join(", ")} ${select}`,
@@ -129,18 +129,30 @@ class PastReader extends RecordReader {
   }
 }
 
+const withoutTrigrams = new WeakMap<Resource, Resource>();
+
 /** Trigram indexes contain the present only. */
 function unindexed(resource: Resource): Resource {
+  let made = withoutTrigrams.get(resource);
+  if (made) return made;
   const fields = Object.entries(resource.fields).map(([name, field]) => [
     name,
     Object.assign({}, field, { trigrams: undefined }),
   ]);
-  return { ...resource, fields: Object.fromEntries(fields) as Resource["fields"] };
+  made = { ...resource, fields: Object.fromEntries(fields) as Resource["fields"] };
+  withoutTrigrams.set(resource, made);
+  return made;
 }
 
-/** What shadows one table, for a WITH clause whose argument ?1 is the row number of the batch. */
-interface Shadow extends Sql {
+/** What shadows one table, for a WITH clause whose argument ?1 is the row number of the batch. Made at first use. */
+interface Shadow {
   table: string;
+  make(): Sql;
+}
+
+function shadowOf(table: string, compose: () => Sql): Shadow {
+  let made: Sql | undefined;
+  return { table, make: () => (made ??= compose()) };
 }
 
 /** The last change of the row `t` up to the batch. */
@@ -150,8 +162,7 @@ const lastChange = (resource: Resource): string =>
 
 const THEN: PastState = { rid: "t.rid", upTo: "p.batch <= ?1" };
 
-const shadow = (table: string, names: readonly string[], select: string, args: Sql["args"]): Shadow => ({
-  table,
+const shadow = (table: string, names: readonly string[], select: string, args: Sql["args"]): Sql => ({
   text: `${table} (${names.join(", ")}) AS NOT MATERIALIZED (${select})`,
   args,
 });
@@ -161,22 +172,24 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
     (resource) => isGuarded(resource) && resource.fields.version,
   );
   const tables = Object.entries(Object.groupBy(versioned, ({ table }) => table));
-  const shadowed = tables.map(([table, sharing = []]): Shadow => {
-    const values = sharing.map(valuesOf);
-    const names = [...new Set(values.flatMap((columns) => [...columns.keys()]))];
-    const conditions = sharing.map((resource) => {
-      const own = today.resource.name === resource.name ? today.condition : ALWAYS;
-      const condition = and(visible(resource, actor), own);
-      const now = compile(condition, plan(declared, resource, actor));
-      return selecting(resource, join("and", [now, couldView(resource, actor, THEN)]));
-    });
-    const selects = sharing.map((resource, i) => {
-      const columns = names.map((name) => `${values[i].get(name) ?? "NULL"} AS ${name}`).join(", ");
-      return `SELECT ${columns} FROM ${lastChange(resource)} WHERE ${conditions[i].text}`;
-    });
-    const args = conditions.flatMap((condition) => condition.args);
-    return shadow(table, names, selects.join(" UNION ALL "), args);
-  });
+  const shadowed = tables.map(([table, sharing = []]) =>
+    shadowOf(table, () => {
+      const values = sharing.map(valuesOf);
+      const names = [...new Set(values.flatMap((columns) => [...columns.keys()]))];
+      const conditions = sharing.map((resource) => {
+        const own = today.resource.name === resource.name ? today.condition : ALWAYS;
+        const condition = and(visible(resource, actor), own);
+        const now = compile(condition, plan(declared, resource, actor));
+        return selecting(resource, join("and", [now, couldView(resource, actor, THEN)]));
+      });
+      const selects = sharing.map((resource, i) => {
+        const columns = names.map((name) => `${values[i].get(name) ?? "NULL"} AS ${name}`).join(", ");
+        return `SELECT ${columns} FROM ${lastChange(resource)} WHERE ${conditions[i].text}`;
+      });
+      const args = conditions.flatMap((condition) => condition.args);
+      return shadow(table, names, selects.join(" UNION ALL "), args);
+    }),
+  );
   const columns = [
     "rid",
     "object_kind",
@@ -188,13 +201,17 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
     "reference",
   ];
   const values = `SELECT ${columns.join(", ")}, fold(text) FROM (${items})`;
-  const annotationValues = shadow("annotation_value", [...columns, "fold"], values, []);
+  const annotationValues = shadowOf("annotation_value", () =>
+    shadow("annotation_value", [...columns, "fold"], values, []),
+  );
   // Sub-resources are only reached through their parents and need no condition.
-  const children = subResources.map((resource) => {
-    const values = valuesOf(resource);
-    const select = `SELECT ${[...values.values()].join(", ")} FROM ${lastChange(resource)}`;
-    return shadow(resource.table, [...values.keys()], select, []);
-  });
+  const children = subResources.map((resource) =>
+    shadowOf(resource.table, () => {
+      const values = valuesOf(resource);
+      const select = `SELECT ${[...values.values()].join(", ")} FROM ${lastChange(resource)}`;
+      return shadow(resource.table, [...values.keys()], select, []);
+    }),
+  );
   return [...shadowed, ...children, annotationValues];
 }
 

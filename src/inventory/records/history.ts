@@ -71,6 +71,8 @@ const BEFORE: PastState = { rid: RECORD_ROW, upTo: "p.seq < c.seq" };
 /** Recorded changes of records that the actor may view today and could view when they were made. */
 export class History {
   readonly #guarded: readonly Resource[];
+  /** Those of them whose records are known to have changes. */
+  readonly #changed = new Set<Resource>();
   /** Names of sub-resources, as a list of SQL, whose history only those who may change the parent may read. */
   readonly #restricted: string;
 
@@ -223,7 +225,7 @@ export class History {
 
   /** The condition that the record of the change `c`, or its parent, may be viewed today. */
   #visibleChanges(actor: Actor): Clause {
-    const parts = this.#guarded.map((resource) => {
+    const parts = this.#recorded().map((resource) => {
       const joined = plan(this.resources, resource, actor);
       const { text, args } = join("and", [
         clause(`t.rid = ${RECORD_ROW}`),
@@ -241,12 +243,21 @@ export class History {
     });
     // Everybody with an account may view memberships.
     if (actor.user !== null) parts.push(MEMBERSHIP);
-    return join("or", parts);
+    return parts.length === 0 ? clause("0") : join("or", parts);
+  }
+
+  /** The resources whose records have changes: conditions on the others would only take time. */
+  #recorded(): readonly Resource[] {
+    const text = "SELECT 1 FROM record_change WHERE object_kind = ? LIMIT 1";
+    for (const resource of this.#guarded)
+      if (!this.#changed.has(resource) && this.statements.get({ text, args: [resource.name] }) !== null)
+        this.#changed.add(resource);
+    return this.#guarded.filter((resource) => this.#changed.has(resource));
   }
 
   /** The condition that the actor could view the record before the change `c`. */
   #couldViewBefore(actor: Actor): Clause {
-    const parts = this.#guarded.map((resource) =>
+    const parts = this.#recorded().map((resource) =>
       join("and", [clause(`${RECORD_KIND} = '${resource.name}'`), couldView(resource, actor, BEFORE)]),
     );
     return actor.superuser ? clause("1") : join("or", [...parts, MEMBERSHIP]);
