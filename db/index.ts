@@ -8,6 +8,7 @@ import watchedQueries from "./0007-watched-queries.sql" with { type: "text" };
 import proteomeBuilds from "./0008-proteome-builds.sql" with { type: "text" };
 import annotationValues from "./0009-annotation-values.sql" with { type: "text" };
 import jobModel from "./0010-job-model.sql" with { type: "text" };
+import modelsOfLabid from "./0011-models-of-labid.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0008-proteome-builds.sql", sql: proteomeBuilds },
   { name: "0009-annotation-values.sql", sql: annotationValues },
   { name: "0010-job-model.sql", sql: jobModel },
+  { name: "0011-models-of-labid.sql", sql: modelsOfLabid },
 ];

@@ -20,6 +20,7 @@ const FROZEN: Record<string, string> = {
   "0008-proteome-builds.sql": "02b6fea6ff577af3c734fbef927dbf87de282415e5700803a1ccf6c377c95ea8",
   "0009-annotation-values.sql": "8510e3ec1ecbec3930d21b8512bbfa2609a973ff64bba03f2e9eb9d317aab2a8",
   "0010-job-model.sql": "83800cb151afc67bd65d2a9f39ecf5a805fb1403d09af368d09edc0e89a24185",
+  "0011-models-of-labid.sql": "2ccbd2948bba387a423ee618e05374c6c94a258b0aa68779cccd985c4812012c",
 };
 
 test("embeds every file of db/ in order", () => {

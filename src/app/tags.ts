@@ -45,9 +45,11 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** The resources of the API reference. */
 export const TAGS = [
-  ...[...RESOURCES, ...Object.values(PEOPLE)].map(({ segment, summary }) => ({
-    name: segment,
-    description: summary,
-  })),
+  ...[...RESOURCES.filter(({ forClients }) => !forClients), ...Object.values(PEOPLE)].map(
+    ({ segment, summary }) => ({
+      name: segment,
+      description: summary,
+    }),
+  ),
   ...Object.entries(OTHERS).map(([name, description]) => ({ name, description })),
 ];

@@ -1,6 +1,12 @@
 import { expect } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { inventoryAliases, inventoryRoutes, loadInventory, type RequestPool } from "../../src/inventory/index.ts";
+import {
+  inventoryAliases,
+  inventoryRoutes,
+  loadInventory,
+  type RequestPool,
+  RESOURCES,
+} from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { InventorySample } from "../../src/inventory/records/sample.ts";
 import { openStore } from "../../src/inventory/records/store.ts";
@@ -13,6 +19,9 @@ import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { operationsOf, type Paths } from "../described.ts";
 import { SAMPLE } from "./sample.ts";
+
+/** The lists that the reference describes. The others come from the same declarations; client-models.test.ts asks them. */
+export const DOCUMENTED = RESOURCES.filter(({ forClients }) => !forClients);
 
 /** Of alice, where an installation is opened with passwords: hashing one takes longer than all else. */
 export const PASSWORD = "correct horse";

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { recordEvents } from "../../src/inventory/index.ts";
 import type { Actor } from "../../src/inventory/model/access.ts";
 import { type Field, isComparable, type Json } from "../../src/inventory/model/field.ts";
-import { isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
-import { DECLARED, RESOURCES, type RoutedResource } from "../../src/inventory/resources/index.ts";
-import { type Lab, openLab, pathsOf } from "./harness.ts";
+import { COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
+import { DECLARED, type RoutedResource } from "../../src/inventory/resources/index.ts";
+import { DOCUMENTED, type Lab, openLab, pathsOf } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { EMPTY } from "./sample.ts";
 
@@ -40,6 +40,12 @@ interface Marked extends Access {
   former: { marks: string[]; access: Access }[];
 }
 
+/** The documented lists; and of those for clients, the ones whose values contain other records. */
+const LISTS = [
+  ...DOCUMENTED,
+  ...["sample", "dataset", "datafile"].map((name) => DECLARED.get(name) as RoutedResource),
+];
+
 let lab: Lab;
 const records: Marked[] = [];
 let marks = 0;
@@ -74,6 +80,8 @@ function valueFor(field: Field, of: string[]): Json | undefined {
     if (field.to === "address") return "x";
     return known.length === 0 ? undefined : random.pick(known).id;
   }
+  const listed = records.filter(({ resource }) => resource.name === field.listOf);
+  if (listed.length > 0) return listed.filter(() => random.chance(0.7)).map(({ id }) => id);
   return field.idOf
     ? random.pick(records.filter(({ resource }) => resource.name === field.idOf)).id
     : undefined;
@@ -165,7 +173,7 @@ beforeAll(async () => {
   await lab.accounts.addUser({ username: "carol", group: "Genomics" });
   lab.tokens.carol = lab.accounts.addToken("carol", "test");
   await send("PUT", "groups/Imaging/members/carol/", {});
-  const guarded = RESOURCES.filter(isGuarded);
+  const guarded = LISTS.filter(isGuarded);
   const order = ["place", "equipment", "location", "field_meta", "category", "term", "annotation_type"];
   guarded.sort((a, b) => ((order.indexOf(a.name) + 100) % 100) - ((order.indexOf(b.name) + 100) % 100));
   for (const resource of guarded) for (let i = 0; i < EACH; i++) await addRecord(resource);
@@ -179,11 +187,11 @@ beforeAll(async () => {
     await countLocation(location, i % 2 === 0);
     if (i > 1) await send("PATCH", `locations/${location.id}/`, { public: (location.public = true) });
   }
-  for (const { resource, id } of records.filter(({ resource }) => resource.name === "specimen").slice(0, 1))
-    await send("DELETE", `${resource.segment}/${id}/`);
+  const deleted = records.find(({ resource }) => resource.name === "consumable")!;
+  await send("DELETE", `${deleted.resource.segment}/${deleted.id}/`);
   const open = new Set(["stocktake", "saved_view", "location"]);
   for (const of of records)
-    if (!of.public && !open.has(of.resource.name) && random.chance(0.3)) await publish(of);
+    if (!of.public && of !== deleted && !open.has(of.resource.name) && random.chance(0.3)) await publish(of);
 }, 60_000);
 afterAll(() => lab.database.close());
 
@@ -203,15 +211,26 @@ const variantsOf = (path: string): string[] =>
     ? ["?format=zpl"]
     : /(history|import)\/?$/.test(path)
       ? [""]
-      : RESOURCES.some(({ segment }) => [segment, `${segment}/{id}`].includes(path.replace(/\/$/, "")))
+      : LISTS.some(({ segment }) => [segment, `${segment}/{id}`].includes(path.replace(/\/$/, "")))
         ? OF_RECORDS
         : ["?deleted=all&page_size=max", `?${AS_OF}`];
 
-/** Addresses of everything that can be read, from the OpenAPI document. */
+/** Paths of filters; those that begin with a field of all records of the locations only, which stand for the others. */
+const ownPaths = (resource: RoutedResource): string[] =>
+  pathNames(DECLARED, resource).filter(
+    (name) => resource.name === "location" || !COMMON.has(name.split("__")[0]),
+  );
+
+/** Addresses of everything that can be read: from the OpenAPI document, and of the lists that it leaves out. */
 async function addresses(): Promise<string[]> {
   const readable = Object.entries(await pathsOf(lab)).filter(([, methods]) => "get" in methods);
   const found: string[] = [];
-  for (const path of readable.map(([one]) => one.replace(/\/api\/v2\/?/, ""))) {
+  const left = LISTS.filter(({ forClients }) => forClients).flatMap(({ segment }) => [
+    segment,
+    `${segment}/{id}`,
+    `${segment}/{id}/history`,
+  ]);
+  for (const path of [...readable.map(([one]) => one.replace(/\/api\/v2\/?/, "")), ...left]) {
     const own = records.filter(({ resource }) => path.startsWith(`${resource.segment}/`));
     const filled =
       path.includes("{id}") && own.length > 0 ? own.map(({ id }) => path.replace("{id}", id)) : [path];
@@ -229,8 +248,8 @@ async function addresses(): Promise<string[]> {
     "changes/?page_size=10000",
     "batches/?page_size=100",
   );
-  for (const resource of RESOURCES)
-    for (const name of pathNames(DECLARED, resource))
+  for (const resource of LISTS)
+    for (const name of ownPaths(resource))
       found.push(`${resource.segment}/values/?field=${name}&deleted=all`);
   for (const { resource, id } of records)
     if (["place", "equipment", "location"].includes(resource.name))
@@ -274,14 +293,16 @@ test("no filter matches the mark of a record that the caller may not view", asyn
   let found = 0;
   for (const as of CALLERS.filter((each) => each !== "admin")) {
     const hidden = secretsFor(as);
-    for (const resource of RESOURCES) {
+    for (const resource of LISTS) {
       const texts = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
-      const names = [...new Set([...texts, ...pathNames(DECLARED, resource)])].map(
-        (name) => `${name}__icontains`,
-      );
+      const lists = texts.filter((name) => resource.fields[name].listOf !== undefined);
+      const names = [
+        ...new Set([...texts, ...lists.map((name) => `${name}__description`), ...ownPaths(resource)]),
+      ].map((name) => `${name}__icontains`);
       for (const name of [...names, "name", "query", "description", "notes__content__icontains"]) {
         // What a value contains of other records may have any mark.
-        const isJson = resource.fields[name.replace("__icontains", "")]?.kind === "json";
+        const field = resource.fields[name.replace("__icontains", "")];
+        const isJson = field?.kind === "json" && field.listOf === undefined;
         const asked = isJson ? hidden : hidden.length > 0 ? [random.pick(hidden)] : [];
         const ask = async (value: string) => {
           const path = `${resource.segment}/?deleted=all&page_size=1&${name}=${value}`;
@@ -312,10 +333,10 @@ test("webhook events contain no hidden mark, and no filter reveals values of oth
   const all = events.since(0, bob, { resource: null, expression: null }, 10_000);
   expect(all.events.length).toBeGreaterThan(50);
   expect(JSON.stringify(all)).not.toMatch(/zq\w{4}qz/);
-  for (const resource of RESOURCES)
+  for (const resource of LISTS)
     for (const [category, field] of Object.entries(resource.fields)) {
       const expression = JSON.stringify({ category, operator: "icontains", value: "zq" });
-      if (!isComparable(field))
+      if (!isComparable(field) && field.listOf === undefined)
         expect(() => events.check({ resource: resource.segment, expression })).toThrow();
     }
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { RESOURCES } from "../../src/inventory/index.ts";
-import { type Lab, openLab } from "./harness.ts";
+import { DOCUMENTED, type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /** References, values of fields and the location tree, counted over the records that the caller may view. */
@@ -138,7 +137,7 @@ test("shows a location inside an invisible one at the top level", async () => {
 });
 
 test("returns the metadata for forms and filters to every caller", async () => {
-  for (const { segment } of RESOURCES) {
+  for (const { segment } of DOCUMENTED) {
     const { body } = await lab.ask("OPTIONS", `${segment}/`);
     const fields = body.fields as Record<
       string,

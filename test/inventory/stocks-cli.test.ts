@@ -218,35 +218,6 @@ test("searches the annotations of a record, and finds the exact name first", asy
   expect(await found("&search=nothing")).toEqual([]);
 });
 
-test("creates an assay as the client sends it, but for its instrument", async () => {
-  const assay = {
-    name: "Lane 1",
-    deleted: false,
-    owner: { username: "alice", id: ALICE.id, full_name: "Alice Archer", is_active: true },
-    owned_by: { name: "Genomics" },
-    type: { name: "NGSILLUMINAASSAY" },
-    multiplexed: true,
-    description: "",
-  };
-  const path = "assays/assays/?format=json&response_format=flat&type=NGSILLUMINAASSAY";
-  const { owner: _, ...own } = assay;
-  const { status, body } = await call("POST", path, { results: { ...own, owner: { username: "alice" } } });
-  expect([status, body.results]).toEqual([
-    201,
-    expect.objectContaining({
-      id: expect.any(String),
-      model_type: "NGSILLUMINAASSAY",
-      multiplexed: true,
-      state: { value: "" },
-    }),
-  ]);
-  const instrument = { instrumentrun: "", instrumentmodel: { name: "NextSeq" }, flowcell: "F1" };
-  const refused = await call("POST", path, { results: { ...own, ...instrument } });
-  expect(refused.status).toBe(400);
-  for (const name of Object.keys(instrument))
-    expect(refused.body[name]).toEqual([expect.stringContaining(`"${name}" is not a field of assay.`)]);
-});
-
 test.each<[string, object, object]>([
   ["assays/experiments", { status: "IN PROGRESS" }, { status: "IN PROGRESS" }],
   ["assays/experiments", { status: { value: { value: "FAILED" } } }, { status: "FAILED" }],
@@ -305,20 +276,7 @@ test("an assay of before it could be multiplexed was not", async () => {
   expect([then.status, then.body.multiplexed]).toEqual([200, false]);
 });
 
-/** What labd does not have. */
 test.each([
-  ["GET", `stocks/samples/?page_size=max&${FLAT}`, 404, "The addresses are listed at /"],
-  ["GET", `stocks/instrumentmodels/${IDS.fish}?${FLAT}`, 404, "The addresses are listed at /"],
-  ["GET", `assays/instrumentruns/?${FLAT}`, 404, '"instrumentruns" is neither the id of a record nor a list'],
-  ["POST", "assays/instrumentruns/?format=json", 404, '"instrumentruns" is neither the id of a record nor'],
-  ["GET", `core/studies/${IDS.fish}?${FLAT}`, 404, "The addresses are listed at /"],
-  ["GET", "core/usagelogs?format=csv", 404, "The addresses are listed at /"],
-  ["GET", `data_management/datasets/?page_size=max&${FLAT}`, 404, "The addresses are listed at /"],
-  ["POST", "data_management/datasetcollections/register/?format=json", 404, "The addresses are listed at /"],
-  ["PUT", `assays/assays/${IDS.assay}/register/`, 404, "The addresses are listed at /"],
-  ["GET", `protocols/protocols/${IDS.fish}?${FLAT}`, 404, "The addresses are listed at /"],
-  ["GET", `assays/assays/?run_dir=/runs/1&page_size=max&${FLAT}`, 400, '"run_dir" is not a parameter'],
-  ["GET", `stocks/equipment/?technology=sequencing&${FLAT}`, 400, '"technology" is not a parameter'],
   [
     "GET",
     `stocks/consumables/?model_type=antibody&${FLAT}`,
@@ -326,6 +284,8 @@ test.each([
     "Expected upper case letters, digits and _.",
   ],
   ["GET", `assays/experiments/?study_id=${IDS.fish}&${FLAT}`, 400, '"study_id" is not a parameter'],
+  ["GET", `assays/nothing/?${FLAT}`, 404, '"nothing" is neither the id of a record nor a list'],
+  ["POST", "assays/nothing/?format=json", 404, '"nothing" is neither the id of a record nor'],
 ])("%s %s gets %d with a message", async (method, path, status, message) => {
   const answer = await call(method, path, method === "GET" ? undefined : {});
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
@@ -345,12 +305,6 @@ test.each(["annotationtypes", "stocks/equipment", "vocabularies/terms"])("lists 
   const records = body.results as Record<string, Json>[];
   expect(records).toBeArrayOfSize(Number(body.total));
   for (const record of records) expect(record.created).toBeString();
-});
-
-test("lists no dropboxes", async () => {
-  const { status, text } = await call("GET", `data_management/dropbox/?${FLAT}`);
-  expect([status, text]).toEqual([200, "[]"]);
-  expect((await lab.ask("GET", "data_management/dropbox/")).status).toBe(401);
 });
 
 test("pages through a list by `next`", async () => {

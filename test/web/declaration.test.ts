@@ -5,6 +5,7 @@ import {
   type Declaration,
   defaultColumns,
   type FieldInfo,
+  formFields,
   isCommon,
   isConstant,
   isEditable,
@@ -29,6 +30,7 @@ const field = (changes: Partial<FieldInfo> = {}): FieldInfo => ({
   reference: null,
   lookups: [],
   sortable: true,
+  for_clients: false,
   ...changes,
 });
 const declare = (fields: Record<string, FieldInfo>): Declaration => ({
@@ -70,9 +72,13 @@ test.each([
   expect(isEditable((FEW as Record<string, FieldInfo>)[name])).toBe(editable);
 });
 
-test("forms have all fields that are not read-only", () => {
+test("forms have all fields that are not read-only, but those for clients only", () => {
   const names = writableFields(declare(FEW)).map(([name]) => name);
   expect(names).toEqual(["id", "name", "description", "size", "unit", "hidden", "meta"]);
+  const declared = declare({ ...FEW, flowcell: field({ for_clients: true }) });
+  expect(formFields(declared).map(([name]) => name)).toEqual(names);
+  expect(writableFields(declared).map(([name]) => name)).toContain("flowcell");
+  expect(defaultColumns(declared)).not.toContain("flowcell");
 });
 
 test.each([

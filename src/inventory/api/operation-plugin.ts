@@ -228,7 +228,9 @@ export class Api {
   ): Run {
     if (typeof path === "string") return this.#route(method, path, operation);
     const [resource, rest] = path;
-    return this.#route(method, `${resource.segment}/${rest}`, operation, resource);
+    const { summary, ...undocumented } = operation;
+    const shown = resource.forClients || summary === undefined ? undocumented : { ...undocumented, summary };
+    return this.#route(method, `${resource.segment}/${rest}`, shown, resource);
   }
 
   #route<Query extends TObject, Body extends TSchema>(

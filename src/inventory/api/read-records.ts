@@ -71,6 +71,21 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   });
 }
 
+/** Parameters with which a list that may be bare has its envelope. */
+const ENVELOPED = ["format", "page", "page_size", "as_of", "explain"];
+
+/** GET of a list that clients read without an envelope; undefined if they ask for something else than the whole list. */
+export function bareList(call: Call, resource: RoutedResource): Response | undefined {
+  const { actor, base, request, store, url } = call;
+  const isWhole = resource.bareList && !ENVELOPED.some((name) => url.searchParams.has(name));
+  if (!isWhole || negotiate(undefined, request.headers.get("accept")) !== "json") return undefined;
+  const listing = parseListing(store.resources, resource, url.searchParams, actor);
+  const { rids } = store.reader.list(resource, { ...listing, size: "max" }, actor);
+  checkRoom(rids.length * RECORD_SIZE);
+  const texts = store.reader.texts(resource, listing, actor, rids, { base, format: undefined });
+  return respond(`[${texts.join(",")}]`, 200, MEDIA_TYPES.json, warningOf(listing.ignored));
+}
+
 /** A page is HTML as a whole, unlike files. @throws Problem invalid_request naming URLs that stream all records */
 function checkPage(call: Call, resource: RoutedResource, listing: Listing): void {
   const { total } = call.store.reader.list(resource, { ...listing, page: 1, size: 1 }, call.actor);

@@ -148,7 +148,7 @@ export function addHistoryOf(api: Api, subject: Subject): void {
   });
   api.add("POST", below("purge"), {
     summary: `Purge ${name}`,
-    description: "For administrators. Removes a deleted record and its history.",
+    description: "For administrators; removes the history, too.",
     accepts: ["dryRun"],
     run: ({ call, params }) =>
       writeBatch(call, {

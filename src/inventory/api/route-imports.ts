@@ -24,8 +24,7 @@ const RESPONSE = Type.Object({ ...REPORT.properties, ...REFUSAL }, { $id: "Impor
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
 
 const DESCRIPTION =
-  "The first row names the fields. A row with an id updates that record; another updates the record of the same name, or " +
-  "creates one. All rows are written or none. `Prefer: respond-async` is the same as `background=1`.";
+  "A row with the id or name of a record updates that record; others create records. All rows are written or none.";
 
 const option = (name: string, description: string) =>
   Type.Optional(Type.String({ $id: `import_${name}`, description }));

@@ -25,7 +25,7 @@ import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
 import { type Api, type Operation, type Path, type Run } from "./operation-plugin.ts";
-import { listRecords, readRecord } from "./read-records.ts";
+import { bareList, listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";
 import { content, optional, rendered } from "./schema.ts";
@@ -36,7 +36,6 @@ import { Problem } from "../../problem.ts";
 export function addRecords(api: Api): void {
   addRoot(api);
   addResolver(api);
-  addDropboxes(api);
   for (const resource of RESOURCES) {
     addCollection(api, resource);
     addItem(api, resource);
@@ -68,10 +67,6 @@ function addRoot(api: Api): void {
     run: () => respondJson({ version: "v2" }),
   });
 }
-
-/** LabID's client lists the folders for uploads of its user before it shows its configuration; labd has none. */
-const addDropboxes = (api: Api): void =>
-  void api.add("GET", "data_management/dropbox/", { signedIn: true, run: () => respondJson([]) });
 
 /** Finds records by id or name, as clients of LabID do. */
 function addResolver(api: Api): void {
@@ -122,13 +117,12 @@ function addCollection(api: Api, resource: RoutedResource): void {
     parameters: listParameters(DECLARED, resource),
     returns: rendered(listSchema(DECLARED, resource)),
     heavy: ({ call }) => isHeavyList(call, resource),
-    run: ({ call }) => redirectOfFilterForm(call) ?? listRecords(call, resource),
+    run: ({ call }) => redirectOfFilterForm(call) ?? bareList(call, resource) ?? listRecords(call, resource),
   });
   addSearch(api, [resource, SEARCH], resource, { list });
   api.add("POST", [resource, ""], {
     summary: `Create ${one}`,
-    description:
-      "A list of objects creates several records, or none if any is invalid; the response then lists the errors of each.",
+    description: "A list of objects creates several records, or none; the response lists the errors of each.",
     parameters: renderings,
     accepts: ["dryRun", "several", "once"],
     sends: content(creation),
@@ -141,8 +135,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
   for (const method of ["PUT", "PATCH"] as const)
     api.add(method, [resource, ""], {
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
-      description:
-        "Updates all of the records or none. Filters in the URL also select records, for an object with the changes.",
+      description: "Updates all or none. Filters in the URL select records for an object with the changes.",
       parameters: [...renderings, OTHER_FILTERS],
       accepts: ["dryRun", "several"],
       sends: {
@@ -205,7 +198,7 @@ function addItem(api: Api, resource: RoutedResource): void {
     run: ({ call, params }) => readRecord(call, resource, params.id),
   });
   for (const [method, verb, description] of [
-    ["PUT", "Replace", "Requires all required fields. Omitted optional fields keep their values."],
+    ["PUT", "Replace", "Omitted optional fields keep their values."],
     ["PATCH", "Update", "Changes the fields in the body, or applies a JSON Patch with paths `/<field>`."],
   ] as const)
     api.add(method, path, {

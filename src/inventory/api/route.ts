@@ -13,6 +13,7 @@ import { addAttachments } from "./route-attachments.ts";
 import { addHistory } from "./route-history.ts";
 import { addImports } from "./route-imports.ts";
 import { addLabels, addScan } from "./route-labels.ts";
+import { addLabid } from "./route-labid.ts";
 import { addPeople } from "./route-people.ts";
 import { addRecords } from "./route-records.ts";
 import { addRelations } from "./route-relations.ts";
@@ -86,6 +87,7 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addSlots(api);
   addLabels(api);
   addStocktakes(api);
+  addLabid(api);
   addPeople(api, store, accounts);
 }
 

@@ -8,8 +8,8 @@ import type { Stored } from "./field.ts";
 export type Condition =
   | { kind: "constant"; value: boolean }
   | { kind: "compare"; path: readonly string[]; operator: OperatorName; value: Stored }
-  /** Some record on the far side of a to-many relation for which `part` holds. */
-  | { kind: "some"; relation: string; part: Condition }
+  /** Some record on the far side of a to-many relation for which `part` holds; `at`: references that lead to the relation. */
+  | { kind: "some"; at: readonly string[]; relation: string; part: Condition }
   | { kind: "and" | "or"; parts: readonly Condition[] }
   | { kind: "not"; part: Condition };
 
@@ -27,7 +27,12 @@ export const compare = (path: readonly string[], operator: OperatorName, value: 
 /** Of resources with a life cycle: records that are not deleted. */
 export const ALIVE: Condition = compare(["deleted"], "==", 0);
 
-export const some = (relation: string, part: Condition): Condition => ({ kind: "some", relation, part });
+export const some = (relation: string, part: Condition, at: readonly string[] = []): Condition => ({
+  kind: "some",
+  at,
+  relation,
+  part,
+});
 
 /** All of the parts; constants fold away. */
 export function and(...parts: readonly Condition[]): Condition {
@@ -72,7 +77,7 @@ export function holds(condition: Condition, row: Row): boolean {
     case "not":
       return !holds(condition.part, row);
     case "some":
-      return ((row[condition.relation] ?? []) as readonly Row[]).some((related) =>
+      return ((rowAt(row, condition.at)?.[condition.relation] ?? []) as readonly Row[]).some((related) =>
         holds(condition.part, related),
       );
     case "compare": {
@@ -84,12 +89,18 @@ export function holds(condition: Condition, row: Row): boolean {
 }
 
 function valueAt(row: Row, path: readonly string[]): Stored {
+  const value = rowAt(row, path.slice(0, -1))?.[path[path.length - 1]];
+  return typeof value === "string" || typeof value === "number" ? value : null;
+}
+
+/** The record behind references. */
+function rowAt(row: Row, references: readonly string[]): Row | undefined {
   let value: Row[string] = row;
-  for (const name of path) {
-    if (value === null || value === undefined || typeof value !== "object") return null;
+  for (const name of references) {
+    if (value === null || typeof value !== "object") return undefined;
     value = (value as Row)[name];
   }
-  return typeof value === "string" || typeof value === "number" ? value : null;
+  return value === null || typeof value !== "object" ? undefined : (value as Row);
 }
 
 /** Whether the condition, at any depth, looks at a path that begins with this name. */

@@ -6,7 +6,7 @@ import { namesAnnotation, parseAnnotationComparison } from "./annotation-filter.
 import { type Budget, parseOperator, parsePath, parseComparison, spend } from "./filter.ts";
 import { LIMITS } from "./limits.ts";
 import { parseJson } from "./parse-json.ts";
-import { fieldAt, isRelatedPath, type Resource, type Resources } from "./resource.ts";
+import { fieldAt, isRelatedPath, listPath, type Resource, type Resources } from "./resource.ts";
 
 /**
  * What a bare name means in the advanced filter, where it is not the field itself (specification, "Preset mappings").
@@ -90,7 +90,8 @@ export function parseExpression(
     }
     const named = [category, PRESETS.get(category) ?? ""].map((name) => name.split("__"));
     const path =
-      named.find((names) => isRelatedPath(resource, names)) ?? parsePath(resources, resource, category);
+      named.find((names) => isRelatedPath(resource, names) || listPath(resources, resource, names)) ??
+      parsePath(resources, resource, category);
     if ("error" in path) throw refused(`${where}: ${path.error}`);
     const value = word("value");
     const typed = parseComparison(resources, resource, preset(resource, path, value), operator, value);

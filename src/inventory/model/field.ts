@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 
 /** Shapes of values that are JSON or computed; declarations get them here. */
 export { Type as Shape } from "typebox";
@@ -39,8 +39,14 @@ export interface Field {
   maxLength?: number;
   /** Text: what it must match, and the rule in words. */
   pattern?: { expression: RegExp; rule: string };
-  /** Text: shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare text. */
+  /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
+  /** For clients of LabID and nothing else of labd: forms leave it out, and the reference its filter. */
+  forClients?: true;
+  /** Few filter by it: the reference does not list its filter. */
+  seldomFiltered?: true;
+  /** Reference: shown as a small object with id and name, except in files. */
+  nested?: true;
   /** Instant: a day without a time, shown as such. */
   day?: true;
   /** Text: the only allowed values. */
@@ -67,6 +73,13 @@ export interface Field {
   keysOf?: string;
   /** JSON: what is wrong with a value, or undefined. */
   check?: (value: Json) => string | undefined;
+  /**
+   * JSON: ids of records of this resource. Each caller gets those that they may view, as objects with id and name; filters
+   * follow it like a reference.
+   */
+  listOf?: string;
+  /** Computed: the records of `resource` whose field refers to this record, of those that the caller may view. */
+  referring?: { resource: string; field: string };
   /** JSON and computed: shape of the value. */
   shape?: TSchema;
   /** JSON: the value contains other records. Each caller gets what the resource's `printValue` leaves of it, and no filter reaches it. */
@@ -91,8 +104,8 @@ export interface RenderContext {
 }
 
 /** Whether filters and orderings reach a field. */
-export const isComparable = ({ kind, shown, judged }: Field): boolean =>
-  shown !== "internal" && kind !== "computed" && !judged;
+export const isComparable = ({ kind, shown, judged, listOf }: Field): boolean =>
+  shown !== "internal" && kind !== "computed" && !judged && listOf === undefined;
 
 type Options = Partial<Omit<Field, "kind" | "doc">>;
 
@@ -144,6 +157,27 @@ export const json = (doc: string, options: Options): Field => field("json", doc,
 /** A reference to one record of the resource named `to`. */
 export const reference = (to: string, doc: string, options: Options = {}): Field =>
   field("reference", doc, { to, nullable: true, initial: null }, options);
+
+const NAMED = Type.Array(Type.Object({ id: Type.String({ format: "uuid" }), name: Type.String() }));
+
+/** Records of the resource named `of`, in the order of their names. Bodies accept ids, names, and objects with either. */
+export const list = (of: string, doc: string, options: Options = {}): Field =>
+  json(doc, { initial: "[]", listOf: of, shape: NAMED, check: checkList, ...options });
+
+const LIST_LENGTH = 1000;
+const checkList = (value: Json): string | undefined =>
+  Array.isArray(value) && value.length <= LIST_LENGTH
+    ? undefined
+    : `Expected a list of at most ${LIST_LENGTH} ids or names.`;
+
+/** The records of the resource named `resource` that refer to a record by this field. */
+export const referring = (resource: string, field: string, doc: string): Field =>
+  computed(doc, {
+    from: ["id"],
+    referring: { resource, field },
+    shape: NAMED,
+    compute: ({ id }) => String(id),
+  });
 
 /** A value computed when a record is shown. */
 export const computed = (doc: string, options: Options): Field =>

@@ -8,6 +8,8 @@ import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts
 import {
   fieldAt,
   isRelatedPath,
+  type ListPath,
+  listPath,
   MANDATORY_OWNED_BY,
   pathNames,
   type Resource,
@@ -42,6 +44,8 @@ export function parseComparison(
   typed: string,
 ): ParsedFilter {
   if (isRelatedPath(resource, path)) return relatedCompare(path, operator, typed);
+  const listed = listPath(resources, resource, path);
+  if (listed) return listedCompare(resources, listed, operator, typed);
   const field = fieldAt(resources, resource, path)!;
   const exact = OPERATORS[operator].lookup === "exact";
   if (exact && field.nullable && /^(null|none|)$/i.test(typed)) {
@@ -58,6 +62,18 @@ export function parseComparison(
   if (exact && typed !== "" && field.pattern && !field.pattern.expression.test(typed))
     return { error: `Expected ${field.pattern.rule}.` };
   return compareValue(path, field.kind, operator, typed);
+}
+
+/** The condition that the comparison holds for a record of a list: of its id or name, or of what the path names. */
+function listedCompare(
+  resources: Resources,
+  { at, relation, target, rest }: ListPath,
+  operator: OperatorName,
+  typed: string,
+): ParsedFilter {
+  const end = rest.length > 0 ? rest : [parseUuid(typed) === undefined ? target.key : "id"];
+  const inner = parseComparison(resources, target, end, operator, typed);
+  return "error" in inner ? inner : { condition: some(relation, inner.condition, at) };
 }
 
 function compareValue(
@@ -165,20 +181,20 @@ export function parseParameter(
     const words = ["query", "search"].includes(name) ? values.flatMap(wordsOf) : values;
     return anyText(values, budget, words.length, (value) => search.condition(resources, resource, value));
   }
-  const parts = name.split("__");
+  const parts = comparedPath(resource, name).split("__");
   const path = knownPath(resources, resource, parts);
   const equals = (path: readonly string[]) => (value: string) =>
     parseComparison(resources, resource, path, "==", value);
   if (path) {
-    const isSeparable = SEPARABLE.has(fieldAt(resources, resource, path)?.kind ?? "text");
-    return anyEqual(isSeparable ? values.flatMap(commas) : values, budget, equals(path));
+    const separated = isSeparable(resources, resource, path) ? values.flatMap(commas) : values;
+    return anyEqual(separated, budget, equals(path));
   }
   const before = knownPath(resources, resource, parts.slice(0, -1));
   const lookup = parts[parts.length - 1];
   if (!before) return undefined;
   if (lookup === "in") return anyEqual(values.flatMap(commas), budget, equals(before));
   if (lookup === "isnull") {
-    if (isRelatedPath(resource, before))
+    if (isToMany(resources, resource, before))
       return { error: `Compare a field with it instead: ${before.join("__")}__icontains.` };
     return anyEqual(values, budget, (value) => {
       const wanted = KINDS.flag.parse(value);
@@ -196,6 +212,16 @@ export function parseParameter(
     : anyText(values, budget, values.length, compared);
 }
 
+const comparedPath = ({ filters = {} }: Resource, name: string): string =>
+  Object.hasOwn(filters, name) ? filters[name] : name;
+
+const isSeparable = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
+  SEPARABLE.has(fieldAt(resources, resource, path)?.kind ?? "text") ||
+  listPath(resources, resource, path)?.rest.length === 0;
+
+const isToMany = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
+  isRelatedPath(resource, path) || listPath(resources, resource, path) !== undefined;
+
 /** The names as a path of fields; `<reference>_id` means the reference. */
 function knownPath(
   resources: Resources,
@@ -206,7 +232,7 @@ function knownPath(
   // A list of names is compared name by name.
   if (names[0] === MANDATORY_OWNED_BY && names.length === 1 && isRelatedPath(resource, [...names, "name"]))
     return [...names, "name"];
-  if (fieldAt(resources, resource, names) || isRelatedPath(resource, names)) return names;
+  if (fieldAt(resources, resource, names) || isToMany(resources, resource, names)) return names;
   const last = names[names.length - 1];
   if (!last.endsWith("_id")) return undefined;
   const path = [...names.slice(0, -1), last.slice(0, -"_id".length)];

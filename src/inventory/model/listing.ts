@@ -7,6 +7,7 @@ import {
   type AnnotationType,
   ANNOTATIONS,
   fieldAt,
+  listPath,
   pathNames,
   type Resource,
   type Resources,
@@ -231,6 +232,10 @@ const listParameter = (parameters: URLSearchParams, name: string): string[] =>
     .map((value) => value.trim())
     .filter((value) => value !== "");
 
+/** Whether records can show what is behind the references of a path: a field, or a list of records. */
+const isSpan = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
+  fieldAt(resources, resource, path) !== undefined || listPath(resources, resource, path)?.rest.length === 0;
+
 /** The known names, in the order of a record, spans last. Unknown ones are ignored, as in Django REST framework. */
 function knownFields(resources: Resources, resource: Resource, names: readonly string[]): string[] {
   const wanted = new Set(names);
@@ -241,7 +246,7 @@ function knownFields(resources: Resources, resource: Resource, names: readonly s
     (name) =>
       name.includes("__") &&
       !namesAnnotation(resource, name) &&
-      fieldAt(resources, resource, name.split("__")) !== undefined,
+      isSpan(resources, resource, name.split("__")),
   );
   return [...own, ...spans];
 }

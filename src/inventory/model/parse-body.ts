@@ -102,7 +102,7 @@ function unwrapped(value: Json, field: Field): Json {
 }
 
 /** A reference by id or name, or as an object with one of id, name, username or the resource's own key. */
-function parseReference(far: Resource, field: string, value: Json): UnresolvedReference | string {
+export function parseReference(far: Resource, field: string, value: Json): UnresolvedReference | string {
   const parseId = KINDS[far.fields.id.kind as "uuid"].parse;
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value).trim();

@@ -115,10 +115,14 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
         rows: `SELECT ${field.byId ? "id" : "rid"} FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
       };
     },
-    exists: (relation, part) =>
-      relation === ANNOTATIONS
-        ? annotated(shared, resource, alias, part)
-        : related(resource, alias, relation, part),
+    exists(references, relation, part) {
+      const { at, of } = reach(references);
+      if (relation === ANNOTATIONS) return annotated(shared, of, at, part);
+      const target = listedIn(resources, of, relation);
+      return target
+        ? existsListed(shared, target, `${at}.${columnOf(of, relation)}`, `${at}_${relation}`, part)
+        : related(of, at, relation, part);
+    },
     joins: () => ({
       text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
       args: [...joins.values()].flatMap(({ args }) => args),
@@ -195,6 +199,28 @@ function related(resource: Resource, alias: string, relation: string, part: (far
   return { text: `EXISTS (SELECT 1 FROM ${from} ${text})`, args };
 }
 
+/** The resource whose records a field lists; undefined for the other to-many relations. */
+const listedIn = (resources: Resources, { fields }: Resource, relation: string): Resource | undefined =>
+  Object.hasOwn(fields, relation) ? resources.get(fields[relation].listOf ?? "") : undefined;
+
+/** `EXISTS (…)` over the records of a list that the actor may view, with joins of its own. */
+function existsListed(
+  shared: Planning,
+  target: Resource,
+  column: string,
+  far: string,
+  part: Parameters<Plan["exists"]>[2],
+): Sql {
+  const inner = planAt({ ...shared, joins: new Map() }, target, far);
+  const where = join("and", [compile(visible(target, shared.actor), inner), part(inner)]);
+  const joined = inner.joins();
+  const from = `json_each(${column}) AS ${far}_each JOIN ${target.table} AS ${far} ON ${far}.id = ${far}_each.value`;
+  return {
+    text: `EXISTS (SELECT 1 FROM ${from}${joined.text} WHERE ${where.text})`,
+    args: [...joined.args, ...where.args],
+  };
+}
+
 /** The columns of a to-many relation, which lead nowhere else. */
 const relationPlan = (resource: Resource, relation: string, far: string): Plan => ({
   operand([name]) {
@@ -231,13 +257,24 @@ export function dependencies(
       if (visible(here, actor) !== ALWAYS) found.add("grant");
     }
   };
+  const addRelation = (
+    from: Resource,
+    { at, relation, part }: Extract<Condition, { kind: "some" }>,
+  ): void => {
+    addPath(from, [...at, relation]);
+    const of = at.reduce((here, name) => targetOf(resources, fieldOf(here, name)), from);
+    const target = listedIn(resources, of, relation);
+    // Writes of annotations count as writes of their records.
+    if (relation === ANNOTATIONS) add(resources.annotationValue!, part);
+    else if (target) {
+      found.add(target.name).add("grant");
+      add(target, part);
+    } else found.add(relation === GRANTS ? "grant" : "note");
+  };
   const add = (from: Resource, condition: Condition): void => {
     if (condition.kind === "compare") addPath(from, condition.path);
-    else if (condition.kind === "some") {
-      // Writes of annotations count as writes of their records.
-      if (condition.relation === ANNOTATIONS) add(resources.annotationValue!, condition.part);
-      else found.add(condition.relation === GRANTS ? "grant" : "note");
-    } else if (condition.kind === "not") add(from, condition.part);
+    else if (condition.kind === "some") addRelation(from, condition);
+    else if (condition.kind === "not") add(from, condition.part);
     else if (condition.kind !== "constant") for (const part of condition.parts) add(from, part);
   };
   if ("kind" in of) add(resource, of);

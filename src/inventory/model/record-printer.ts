@@ -1,9 +1,11 @@
 import type { Actor } from "./access.ts";
 import { valueField } from "./annotation-type.ts";
+import { compare, or, some } from "./condition.ts";
 import {
   type AnnotationType,
   columnOf,
   fieldAt,
+  listPath,
   type ReadContext,
   type Resource,
   type Resources,
@@ -13,7 +15,7 @@ import {
 import { type Field, isObject, type Json, printerOf, type RenderContext } from "./field.ts";
 import { isProperty, type Representation, type Shape } from "./listing.ts";
 import type { Row, Sql } from "./operator.ts";
-import { plan } from "./plan.ts";
+import { plan, selectVisible } from "./plan.ts";
 import type { Plan } from "./sql.ts";
 
 type Values = Record<string, unknown>;
@@ -53,13 +55,17 @@ export function recordPrinter(
     for (const from of field.from ?? []) columns.add(from);
     if (field.select !== undefined) columns.selected.set(name, field.select);
     const stored =
-      field.kind === "computed" ? field.compute! : columns.value(name, field, shape === "nested");
+      field.kind === "computed"
+        ? field.compute!
+        : columns.value(name, field, shape === "nested" || (field.nested === true && shape !== "plain"));
     const value: Printer = field.judged
       ? (row, context, reader) => resource.printValue!(name, stored(row, context, reader), reader)
-      : stored;
+      : isJudged(field)
+        ? (row, context, reader) => namedRecords(field, stored(row, context, reader), reader)
+        : stored;
     if (isProperty(field, shape))
       return (...given) => ({ name, value: value(...given), category: "property" });
-    return field.wrapped && shape !== "plain" ? (...given) => ({ value: value(...given) }) : value;
+    return field.wrapped && shape !== "plain" ? wrapped(value) : value;
   });
   const selected = [...columns.selected].map(([name, expression]) => `, ${expression} AS "${name}"`);
   const joins = columns.spans.joins();
@@ -77,7 +83,7 @@ export function recordPrinter(
     personal:
       joins.text !== "" ||
       (annotations !== undefined && annotations.size > 0) ||
-      fields.some((name) => ownField(name)?.judged),
+      fields.some((name) => isJudged(ownField(name))),
     print(row, context, reader) {
       const record: Record<string, Json> = {};
       for (let i = 0; i < fields.length; i++) record[fields[i]] = printers[i](row, context, reader);
@@ -111,6 +117,32 @@ function plainItem(item: Json): Json {
   const keys = Object.keys(item).join();
   if (keys === "value,unit") return `${String(item.value)} ${String(plainItem(item.unit))}`;
   return keys === "id,name" ? (item.name ?? item.id) : item;
+}
+
+/** Whether a value contains other records, of which each caller gets those that they may view. */
+const isJudged = (field: Field | undefined): boolean =>
+  field?.judged === true || field?.listOf !== undefined || field?.referring !== undefined;
+
+const wrapped =
+  (print: Printer): Printer =>
+  (...given) => {
+    const value = print(...given);
+    return value === null ? null : { value };
+  };
+
+/** The listed records, or those that refer to the record with this id, as far as the caller may view them. */
+function namedRecords({ listOf, referring }: Field, value: Json, reader: ReadContext): Json {
+  const far = reader.resources.get(listOf ?? referring!.resource)!;
+  const condition = referring
+    ? far.fields[referring.field].listOf === undefined
+      ? compare([referring.field, "id"], "==", String(value))
+      : some(referring.field, compare(["id"], "==", String(value)))
+    : or(...(value as string[]).map((id) => compare(["id"], "==", id)));
+  const alive = referring ? " AND t.deleted = 0" : "";
+  const [key, id] = [columnOf(far, far.key), columnOf(far, "id")];
+  const columns = `t.${id} AS id, t.${key} AS name`;
+  const statement = selectVisible(reader, far, columns, condition, `${alive} ORDER BY t.${key}, t.${id}`);
+  return reader.query.all(statement).map(({ id, name }): Json => ({ id, name }));
 }
 
 /** The columns that the printers of one representation read. */
@@ -179,6 +211,12 @@ class Columns {
 
   /** A value behind references: null if the caller may not view the record that it belongs to. */
   span(path: readonly string[], name: string): Printer {
+    const listed = listPath(this.resources, this.resource, path);
+    if (listed) {
+      this.selected.set(name, this.spans.operand(path).plain);
+      return (row, _context, reader) =>
+        namedRecords(listed.field, JSON.parse(String(row[name] ?? "[]")) as Json, reader);
+    }
     const field = fieldAt(this.resources, this.resource, path)!;
     const far = field.kind === "reference" ? targetOf(this.resources, field) : undefined;
     const end = far ? [...path, far.shownAs === "key" ? far.key : "id"] : path;

@@ -26,6 +26,11 @@ export interface Resource {
   segment: string | null;
   /** Further paths at which clients expect it. */
   aliases?: readonly string[];
+  /**
+   * Whether it serves clients of LabID and nothing else of labd: pages link its list only from saved views, and the
+   * reference leaves it out, which is long enough.
+   */
+  forClients?: true;
   /** Application and model, such as stocks.place, as nested answers show them. */
   model: string;
   /** One sentence for the reference. */
@@ -43,6 +48,8 @@ export interface Resource {
   privateToOwner?: true;
   /** Of a sub-resource, such as a note: the resource and the row of the parent record. */
   parent?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
+  /** Whether the whole list, requested without a page, is bare JSON: LabID's client reads that of dropboxes so. */
+  bareList?: true;
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */
@@ -51,6 +58,8 @@ export interface Resource {
   searchFields?: readonly string[];
   /** Fields (or spans) that the filter `description` searches. */
   descriptionFields: readonly string[];
+  /** Further names of filters, and the paths that they compare. */
+  filters?: Readonly<Record<string, string>>;
   /** Default ordering, followed by the id. */
   defaultOrder: readonly string[];
   /**
@@ -189,6 +198,38 @@ export function fieldAt(
     if (!field || !isComparable(field)) return undefined;
     if (i === path.length - 1) return field;
     if (field.kind !== "reference") return undefined;
+    here = targetOf(resources, field);
+  }
+  return undefined;
+}
+
+/** A path that leads to a list of records in a record, and on from there. */
+export interface ListPath {
+  /** References that lead to the record with the list. */
+  at: readonly string[];
+  relation: string;
+  field: Field;
+  target: Resource;
+  rest: readonly string[];
+}
+
+/** A path that leads over references to a list of records, and on to a field of them; by default to their ids. */
+export function listPath(
+  resources: Resources,
+  resource: Resource,
+  path: readonly string[],
+): ListPath | undefined {
+  let here = resource;
+  for (const [i, name] of path.entries()) {
+    const field = Object.hasOwn(here.fields, name) ? here.fields[name] : undefined;
+    if (field?.listOf !== undefined) {
+      const target = resources.get(field.listOf)!;
+      const rest = path.slice(i + 1);
+      const known =
+        rest.length === 0 || fieldAt(resources, target, rest) || listPath(resources, target, rest);
+      return known ? { at: path.slice(0, i), relation: name, field, target, rest } : undefined;
+    }
+    if (field?.kind !== "reference") return undefined;
     here = targetOf(resources, field);
   }
   return undefined;

@@ -29,7 +29,7 @@ export function valueSchema(
   shape: Shape = "spec",
 ): TSchema {
   const field = resource.fields[name];
-  const plain = plainSchema(resources, field);
+  const plain = field.nested && shape !== "plain" ? NESTED : plainSchema(resources, field);
   const value = field.nullable ? nullable(plain) : plain;
   const description = field.doc;
   const access = field.write === "never" ? { readOnly: true } : {};
@@ -43,14 +43,30 @@ export function valueSchema(
     const $id = `${schemaName({ name })}Property`;
     return { ...property, $id, description: `${description} ${PROPERTY_NOTE}`, readOnly: true } as TSchema;
   }
-  if (field.wrapped && shape !== "plain")
-    return { ...Type.Object({ value: { ...plain, examples } as TSchema }), description } as TSchema;
+  if (field.wrapped && shape !== "plain") {
+    const shown = examples[0] === null ? plain : ({ ...plain, examples } as TSchema);
+    const object = Type.Object({ value: shown });
+    return { ...(field.nullable ? nullable(object) : object), description } as TSchema;
+  }
   const $id = SHARED.has(name) ? { $id: schemaName({ name }) } : {};
   return { ...value, ...$id, description, ...access, examples } as TSchema;
 }
 
 /** Fields that are the same in all resources: one component each. */
 const SHARED = new Set(["created_by", "modified_by", "owner", "owned_by", "public"]);
+
+/** A referenced record as a small object. */
+const NESTED = Type.Object(
+  {
+    id: Type.String(),
+    name: nullable(Type.String(), { description: "null if the caller may not view the record." }),
+    deleted: Type.Boolean(),
+    model_name: Type.String(),
+    app_name: Type.String(),
+    model_type: nullable(Type.String()),
+  },
+  { $id: "Reference" },
+);
 
 const formatOf = ({ day }: Field): string => (day ? "date" : "date-time");
 
@@ -181,7 +197,12 @@ export function listParameters(resources: Resources, resource: Resource): Parame
   const search = searchFilters(resource);
   const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
   const fields = Object.entries(resource.fields).filter(
-    ([name, field]) => fieldAt(resources, resource, [name]) && !taken.has(name) && field.kind !== "json",
+    ([name, { kind, forClients, seldomFiltered }]) =>
+      fieldAt(resources, resource, [name]) &&
+      !taken.has(name) &&
+      kind !== "json" &&
+      !forClients &&
+      !seldomFiltered,
   );
   const isShared = (name: string): boolean =>
     COMMON.has(name) && isGuarded(resource) && !(name === "id" && resource.fields.id.kind !== "uuid");
@@ -271,6 +292,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
     reference: far ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs } : null,
     lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "in", "isnull"] : [],
     sortable: isComparable(field) && field.kind !== "json",
+    for_clients: field.forClients ?? false,
   };
 }
 

@@ -12,8 +12,8 @@ export interface Plan {
    * column serves. Undefined where the path does not allow it.
    */
   referenceTo(path: readonly string[]): { column: string; rows: string } | undefined;
-  /** `EXISTS (…)` over a to-many relation; `part` compiles the condition on the far side. */
-  exists(relation: string, part: (far: Plan) => Clause): Sql;
+  /** `EXISTS (…)` over a to-many relation behind references; `part` compiles the condition on the far side. */
+  exists(at: readonly string[], relation: string, part: (far: Plan) => Clause): Sql;
   /** The joins that the paths so far need. */
   joins(): Sql;
 }
@@ -55,7 +55,9 @@ export function compile(condition: Condition, plan: Plan): Clause {
       return clause(text, args);
     }
     case "some": {
-      const { text, args } = plan.exists(condition.relation, (far) => compile(condition.part, far));
+      const { text, args } = plan.exists(condition.at, condition.relation, (far) =>
+        compile(condition.part, far),
+      );
       return clause(text, args);
     }
     case "not": {

@@ -27,7 +27,7 @@ export function couldView(resource: Resource, actor: Actor, state: PastState): C
     ` AND ${state.upTo} ORDER BY p.batch DESC, p.seq DESC LIMIT 1)`;
   const from: Plan = {
     ...accessPlan(resource, (path) => `json_extract(s.after, '$.${path[0]}')`),
-    exists(relation, part) {
+    exists(_at, relation, part) {
       if (relation !== GRANTS) throw new Error(`${relation} is no relation of past states`);
       const { text, args } = part(
         accessPlan(resource, ([column]) => `json_extract(g.after, '$.${GRANT_FIELDS[column]}')`),
@@ -52,7 +52,7 @@ export function couldView(resource: Resource, actor: Actor, state: PastState): C
 const accessPlan = (resource: Resource, column: (path: readonly string[]) => string): Plan => ({
   operand: (path) => ({ plain: column(path), folded: column(path), field: resource.fields.rid }),
   referenceTo: () => undefined,
-  exists(relation) {
+  exists(_at, relation) {
     throw new Error(`${relation} is no relation of a change`);
   },
   joins: () => ({ text: "", args: [] }),

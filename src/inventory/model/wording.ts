@@ -1,6 +1,6 @@
 import type { Condition } from "./condition.ts";
 import { type Field, type Json, printerOf, type Stored } from "./field.ts";
-import { ANNOTATIONS, fieldAt, type Resource, type Resources, targetOf } from "./resource.ts";
+import { ANNOTATIONS, fieldAt, listPath, type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** The name of a record by its row number, if it has one. */
 export type NameOf = (resource: Resource, rid: number) => string | undefined;
@@ -25,14 +25,14 @@ export function wording(
       return { [condition.kind]: condition.parts.map(words) };
     case "not":
       return { not: words(condition.part) };
-    case "some":
-      return {
-        some: condition.relation,
-        "for which":
-          condition.relation === ANNOTATIONS
-            ? wording(resources, resources.annotationValue!, condition.part, nameOf)
-            : words(condition.part),
-      };
+    case "some": {
+      const path = [...condition.at, condition.relation];
+      const far =
+        condition.relation === ANNOTATIONS
+          ? resources.annotationValue!
+          : (listPath(resources, resource, path)?.target ?? resource);
+      return { some: path.join("__"), "for which": wording(resources, far, condition.part, nameOf) };
+    }
     case "compare":
       break;
   }

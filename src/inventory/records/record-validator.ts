@@ -7,6 +7,7 @@ import {
   missingReference,
   parseBody,
   type ParsedBody,
+  parseReference,
   type UnresolvedReference,
   type WriteMode,
 } from "../model/parse-body.ts";
@@ -43,6 +44,7 @@ export class RecordValidator {
     this.#resolveReferences(resource, parsed, before, actor);
     this.#checkIds(resource, parsed, before, actor);
     this.#resolveLists(resource, parsed);
+    this.#resolveRecords(resource, parsed, before, actor);
     checkOwners(parsed, before, actor);
     const { errors } = parsed;
     const record = {
@@ -155,6 +157,53 @@ export class RecordValidator {
       }
       parsed.values.set(name, JSON.stringify([...keys]));
     }
+  }
+
+  /**
+   * Puts ids, each once, in place of what names the records of lists. Those that are in the list stay if they are named
+   * again, and those that the actor may not view stay whatever is named.
+   */
+  #resolveRecords(
+    resource: Resource,
+    parsed: ParsedBody,
+    before: StoredRecord | undefined,
+    actor: Actor,
+  ): void {
+    for (const [name, { listOf }] of Object.entries(resource.fields)) {
+      const far = listOf === undefined ? undefined : this.resources.get(listOf);
+      if (!far || !parsed.values.has(name)) continue;
+      const kept = JSON.parse(String(before?.[name] ?? "[]")) as string[];
+      const ids = new Set(kept.filter((id) => !this.#isVisible(far, id, actor)));
+      for (const value of JSON.parse(String(parsed.values.get(name))) as Json[]) {
+        const found = this.#listed(far, parseReference(far, name, value), kept, actor);
+        if ("error" in found) parsed.errors.set(name, [found.error]);
+        else ids.add(found.id);
+      }
+      parsed.values.set(name, JSON.stringify([...ids]));
+    }
+  }
+
+  /** The id of a record in a list, or what is wrong with what names it. */
+  #listed(
+    far: Resource,
+    named: UnresolvedReference | string,
+    kept: readonly string[],
+    actor: Actor,
+  ): { id: string } | { error: string } {
+    if (typeof named === "string") return { error: named };
+    const { by, value } = named;
+    if (by === "id" && kept.includes(String(value))) return { id: String(value) };
+    const [rid, another] = this.#candidates(far, named, actor);
+    if (rid === undefined) return { error: missingReference(named) };
+    if (another !== undefined) return { error: `Several objects have this ${by}; give the id of one.` };
+    const text = `SELECT ${columnOf(far, "id")} AS id FROM ${far.table} WHERE rid = ?`;
+    return { id: String(this.statements.get({ text, args: [rid] })!.id) };
+  }
+
+  #isVisible(far: Resource, id: string, actor: Actor): boolean {
+    const viewer = { resources: this.resources, actor };
+    const { text, args } = selectVisible(viewer, far, "1", compare(["id"], "==", id));
+    return this.exists(text, ...args);
   }
 
   /** Unique fields whose value another record has that the actor may view: what is hidden is not confirmed. */

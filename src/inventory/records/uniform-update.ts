@@ -36,8 +36,9 @@ const areIndependent = (resource: Resource, names: readonly string[]): boolean =
   isGuarded(resource) &&
   "version" in resource.fields &&
   names.every((name) => {
-    const { kind, unique, idOf, keysOf, dependent } = resource.fields[name];
-    return kind !== "reference" && !unique && !idOf && !keysOf && !dependent && !RIGHTS.has(name);
+    const { kind, unique, idOf, keysOf, listOf, dependent } = resource.fields[name];
+    const isLinked = kind === "reference" || idOf || keysOf || listOf;
+    return !isLinked && !unique && !dependent && !RIGHTS.has(name);
   });
 
 const isPlain = (resource: Resource, { values, pending, given, errors }: ParsedBody): boolean =>

@@ -5,10 +5,11 @@ import { CONSTANT } from "./model-type.ts";
 export const equipment = ownedResource({
   name: "equipment",
   segment: "equipment",
-  aliases: ["stocks/equipment"],
+  aliases: ["stocks/equipment", "stocks/storageequipment"],
   model: "stocks.equipment",
   summary: "Freezers, cabinets and instruments.",
   table: "equipment",
+  filters: { technology: "instrumentmodel__technology", platform: "instrumentmodel__platform" },
   fields: {
     name: nameField("Name of the equipment.", { example: "Freezer 1", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
@@ -16,5 +17,10 @@ export const equipment = ownedResource({
     model_type: text("Kind of equipment, such as FREEZER.", { pattern: CONSTANT }),
     barcode: text("Barcode."),
     place: reference("place", "Place of the equipment."),
+    instrumentmodel: reference("instrument_model", "The model of an instrument.", {
+      column: "instrument_model",
+      nested: true,
+      forClients: true,
+    }),
   },
 });

@@ -1,14 +1,22 @@
 import type { Field } from "../model/field.ts";
 import { fieldAt, type Resource, type Resources, rowNumber } from "../model/resource.ts";
 import { address } from "./address.ts";
+import { archive } from "./archive.ts";
 import { assay } from "./assay.ts";
 import { category } from "./category.ts";
 import { consumable } from "./consumable.ts";
+import { datafileCopy } from "./datafile-copy.ts";
+import { datafile } from "./datafile.ts";
+import { datasetCollection } from "./dataset-collection.ts";
+import { dataset } from "./dataset.ts";
+import { dropbox } from "./dropbox.ts";
 import { equipment } from "./equipment.ts";
 import { experiment } from "./experiment.ts";
 import { annotationType, customPropertyType } from "./field-type.ts";
 import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
+import { instrumentModel } from "./instrument-model.ts";
+import { instrumentRun } from "./instrument-run.ts";
 import { location } from "./location.ts";
 import { annotation } from "./annotation.ts";
 import { annotationItem } from "./annotation-item.ts";
@@ -18,11 +26,16 @@ import { membership } from "./membership.ts";
 import { note } from "./note.ts";
 import { place } from "./place.ts";
 import { project } from "./project.ts";
+import { protocol } from "./protocol.ts";
+import { sample } from "./sample.ts";
 import { savedView } from "./saved-view.ts";
 import { specimen } from "./specimen.ts";
 import { stocktake } from "./stocktake.ts";
+import { storageVolume } from "./storage-volume.ts";
+import { study } from "./study.ts";
 import { term } from "./term.ts";
 import { user } from "./user.ts";
+import { workflow } from "./workflow.ts";
 
 /** A resource with an address of its own. */
 export type RoutedResource = Resource & { segment: string };
@@ -43,6 +56,19 @@ const LABORATORY: readonly Resource[] = [
   consumable,
   specimen,
   stocktake,
+  sample,
+  study,
+  protocol,
+  workflow,
+  instrumentModel,
+  instrumentRun,
+  dataset,
+  datafile,
+  datafileCopy,
+  datasetCollection,
+  dropbox,
+  archive,
+  storageVolume,
 ];
 
 const ALL: readonly Resource[] = [
@@ -68,7 +94,7 @@ export const PEOPLE = { user: { ...user, segment: "users" }, group: { ...group, 
 /** What belongs to records and groups. It has a history, but no lists of its own. */
 export const SUB_RESOURCES = { annotation, note, attachment, grant, membership };
 
-const WORD = /^[a-z][a-z_]*$/;
+const WORD = /^[a-z][a-z0-9_]*$/;
 
 /** Errors in the declarations, taken together. A test holds that there are none. */
 export function validateDeclarations(resources: Resources): string[] {

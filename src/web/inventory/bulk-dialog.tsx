@@ -7,7 +7,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { get, ApiError } from "../request.ts";
-import { api, type Declaration, isEditable, writableFields, singularOf } from "./declaration.ts";
+import { api, type Declaration, isEditable, formFields, singularOf } from "./declaration.ts";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
 import { ExposedRecords } from "./sharing-confirmation.tsx";
@@ -90,7 +90,7 @@ function EditDialog(props: EditProps) {
   const isMove = task === "Move";
   const offered = isMove
     ? placeFields(of)
-    : writableFields(of).flatMap(([name, field]) => (name !== of.key && isEditable(field) ? name : []));
+    : formFields(of).flatMap(([name, field]) => (name !== of.key && isEditable(field) ? name : []));
   const [names, setNames] = useState(offered.slice(0, 1));
   const [values, setValues] = useState<Record<string, string>>({});
   const rest = offered.filter((name) => !names.includes(name));

@@ -16,6 +16,8 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   reference: Reference | null;
   lookups: readonly string[];
   sortable: boolean;
+  /** Only clients of LabID need it: forms leave it out. */
+  for_clients: boolean;
 }
 
 /** Where the choices of a reference are. */
@@ -76,6 +78,13 @@ const TITLES: Readonly<Record<string, string>> = {
   "vocabularies/categories": "Vocabularies",
   "stocks/specimen": "Specimens",
   views: "Saved views",
+  "assays/instrumentruns": "Instrument runs",
+  "stocks/instrumentmodels": "Instrument models",
+  "data_management/datafiles": "Data files",
+  "data_management/datafilecopies": "Data file copies",
+  "data_management/datasetcollections": "Dataset collections",
+  "data_management/dropbox": "Dropboxes",
+  "data_management/storagevolume": "Storage volumes",
 };
 
 /** `Consumables` for `stocks/consumables`. */
@@ -130,6 +139,7 @@ export function defaultColumns({ fields, key }: Declaration): string[] {
       name !== key &&
       !SECONDARY.has(name) &&
       fields[name].shown === "always" &&
+      !fields[name].for_clients &&
       !COMMON.has(name) &&
       isShowable(fields[name]),
   );
@@ -140,6 +150,10 @@ export function defaultColumns({ fields, key }: Declaration): string[] {
 /** Fields that people fill in. */
 export const writableFields = ({ fields }: Declaration): [string, FieldInfo][] =>
   Object.entries(fields).filter(([, field]) => field.write !== "never");
+
+/** Those of them that forms have. */
+export const formFields = (of: Declaration): [string, FieldInfo][] =>
+  writableFields(of).filter(([, field]) => !field.for_clients);
 
 export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
   field !== undefined && field.write !== "never" && isShowable(field);

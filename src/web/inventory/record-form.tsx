@@ -2,14 +2,14 @@ import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { useSession } from "../session.ts";
-import { type Declaration, isCommon, writableFields } from "./declaration.ts";
+import { type Declaration, isCommon, formFields } from "./declaration.ts";
 import { asText, bodyOf, inputOf, isNamed, type Row } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
 /** Names of the fields: the record's name, required fields, the rest; access last. */
 function groupsOf(of: Declaration, isSuperuser: boolean): { title: string; names: string[] }[] {
   // Only administrators change owners.
-  const names = writableFields(of).flatMap(([name]) => (name === "owner" && !isSuperuser ? [] : name));
+  const names = formFields(of).flatMap(([name]) => (name === "owner" && !isSuperuser ? [] : name));
   const rank = (name: string): number => {
     const { write, kind } = of.fields[name];
     return name === of.key ? 0 : write === "required" ? 1 : kind === "flag" ? 3 : 2;
@@ -37,7 +37,7 @@ export function RecordForm(props: {
 }) {
   const { of, row } = props;
   const before = Object.fromEntries(
-    writableFields(of).map(([name, field]) => [name, row ? inputOf(row.values[name], field) : ""]),
+    formFields(of).map(([name, field]) => [name, row ? inputOf(row.values[name], field) : ""]),
   );
   const [values, setValues] = useState<Record<string, string>>({ ...before, ...props.values });
   const groups = groupsOf(of, useSession()?.user.is_superuser === true);

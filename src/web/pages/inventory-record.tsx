@@ -80,6 +80,8 @@ function InventoryRecord() {
 
 /** Fields that repeat others. */
 const SHOWN_ELSEWHERE = new Set(["type", "unit", "grid_rows", "grid_columns", "numbering"]);
+/** Values of fields for clients that no client has set. */
+const UNSET = new Set<unknown>([null, undefined, "", false, "None"]);
 const IN_TREE = new Set(["locations", "equipment", "places"]);
 
 function Record(props: RecordProps) {
@@ -95,7 +97,11 @@ function Record(props: RecordProps) {
       ? { segment: "locations", id: String(values.location.id) }
       : undefined;
   const own = Object.keys(of.fields).filter(
-    (name) => !isCommon(name) && name !== of.key && !SHOWN_ELSEWHERE.has(name),
+    (name) =>
+      !isCommon(name) &&
+      name !== of.key &&
+      !SHOWN_ELSEWHERE.has(name) &&
+      !(of.fields[name].for_clients && UNSET.has(values[name])),
   );
   const showsAccess = of.guarded && row.mayChange && !isDeleted;
   const details =

@@ -1,0 +1,249 @@
+import { Type } from "typebox";
+import { csvText, type Row, xlsxFile } from "../imports/export-file.ts";
+import { isObject, type Json, type JsonObject, KINDS, parseInstant } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
+import { parseListing } from "../model/listing.ts";
+import { invalidField } from "../model/parse-body.ts";
+import { assaysOf, register, type Registration } from "../records/registration.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
+import { writeBatch } from "./batch.ts";
+import { type Call, findRecord, missingCredentials, readBody, respond, respondJson } from "./call.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+import type { Api } from "./operation-plugin.ts";
+import { forbidden } from "../records/record-writer.ts";
+import { parse, schema } from "../../platform/schema.ts";
+
+const routed = (name: string): RoutedResource => DECLARED.get(name) as RoutedResource;
+const [DATASET, DATAFILE, COLLECTION] = ["dataset", "datafile", "dataset_collection"].map(routed);
+const [ASSAY, RUN] = ["assay", "instrument_run"].map(routed);
+
+/** Operations of LabID's client that are not those of every list. */
+export function addLabid(api: Api): void {
+  addRegistration(api);
+  api.add("GET", [DATASET, "datafilemeta_export/"], {
+    heavy: true,
+    run: ({ call }) => sendTable(call, "datafiles", META_COLUMNS, metaRows(call), "csv"),
+  });
+  api.add("GET", "core/usagelogs/", {
+    heavy: true,
+    run({ call }) {
+      if (call.actor.user === null) throw missingCredentials();
+      if (!call.actor.superuser) throw forbidden();
+      const { columns, rows } = usage(call);
+      return sendTable(call, "usage", columns, rows, "json");
+    },
+  });
+}
+
+const id = Type.Union([Type.String(), Type.Integer()]);
+const described = Type.Array(
+  Type.Object({ id: Type.Optional(id), name: Type.String({ minLength: 1 }) }, { additionalProperties: true }),
+);
+const REGISTRATION = schema(
+  Type.Object(
+    {
+      input_dir: Type.Optional(Type.String()),
+      owned_by: Type.Optional(Type.String()),
+      allow_pooled_samples: Type.Optional(Type.Boolean()),
+      collections: Type.Optional(described),
+      samples: Type.Optional(described),
+      assays: Type.Optional(Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true }))),
+      datasets: Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ minLength: 1 }),
+            assay: Type.Optional(Type.String()),
+            samples: Type.Optional(Type.Array(id)),
+            studies: Type.Optional(Type.Array(id)),
+            datafiles: Type.Array(Type.Object({}, { additionalProperties: true })),
+          },
+          { additionalProperties: true },
+        ),
+        { minItems: 1, maxItems: 10_000 },
+      ),
+    },
+    { additionalProperties: true },
+  ),
+);
+
+/**
+ * Registers datasets with new collections, samples and files, in one batch. `register/` of collections says all itself; that
+ * of an assay or a run adds which assay the datasets are of.
+ */
+function addRegistration(api: Api): void {
+  const write = (call: Call, read: (body: Json) => Registration, status: 200 | 201) => async (body: Json) =>
+    writeBatch(call, {
+      kind: "bulk_create",
+      work: (writer) => register(call.store, writer, read(body), call.actor),
+      respond: (done) => respondJson({ results: done }, {}, status),
+    });
+  const registrationOf = (body: Json): Registration => parse(REGISTRATION, body) as Registration;
+  api.add("POST", [COLLECTION, "register/"], {
+    run: async ({ call }) => write(call, registrationOf, 201)(await readBody(call)),
+  });
+  api.add("PUT", [RUN, ":id/register/"], {
+    run: async ({ call, params }) =>
+      write(call, (body) => ofRun(call, params.id, registrationOf(body)), 200)(await readBody(call)),
+  });
+  api.add("PUT", [ASSAY, ":id/register/"], {
+    run: async ({ call, params }) =>
+      write(call, (body) => registrationOf(ofAssay(call, params.id, body)), 200)(await readBody(call)),
+  });
+}
+
+/** Datasets that name no assay are of the only assay of the run. @throws Problem for an assay of another run */
+function ofRun(call: Call, run: string, registration: Registration): Registration {
+  const assays = assaysOf(call.store, findRecord(call, RUN, run), call.actor);
+  for (const [i, dataset] of registration.datasets.entries()) {
+    dataset.assay ??= assays.length === 1 ? assays[0] : null;
+    if (dataset.assay === null || !assays.includes(String(dataset.assay)))
+      throw invalidField("datasets", `datasets[${i}]: assay must be the id of an assay of the run.`);
+  }
+  return { ...registration, assays: [] };
+}
+
+/** The form in which the client completes an assay: one new library for each dataset, and values as `{"value": …}`. */
+function ofAssay(call: Call, assay: string, body: Json): JsonObject {
+  const { name } = call.store.reader.values(ASSAY, ["name"], call.actor, [findRecord(call, ASSAY, assay)])[0];
+  const given = unwrapped(body);
+  const { datasets } = isObject(given) ? given : {};
+  if (!Array.isArray(datasets)) throw invalidField("datasets", "This field is required.");
+  const each = datasets.map((dataset) => (isObject(dataset) ? dataset : {}));
+  const names = [...new Set(each.map(({ sample }) => String(sample ?? "")))];
+  const collection = `Raw data of ${String(name)}`;
+  const usernameOf = (owner: Json | undefined): Json => (isObject(owner) ? (owner.username ?? null) : null);
+  return {
+    allow_pooled_samples: KINDS.flag.parse(call.url.searchParams.get("allow_pooled_samples") ?? "1") !== 0,
+    assays: [{ id: assay }],
+    collections: [{ name: collection, is_raw: true }],
+    samples: names.map((sample) => {
+      const { owner, barcode = "" } = each.find((dataset) => String(dataset.sample ?? "") === sample)!;
+      return {
+        new: true,
+        id: sample,
+        name: sample,
+        barcode,
+        type: "SEQUENCINGLIBRARY",
+        owner: usernameOf(owner),
+      };
+    }),
+    datasets: each.map(({ owner, sample = "", studies = [], datafiles = [] }) => ({
+      name: String(sample),
+      is_raw: true,
+      assay,
+      collection,
+      samples: [String(sample)],
+      studies: Array.isArray(studies)
+        ? studies.map((study) => (isObject(study) ? (study.id ?? "") : study))
+        : [],
+      datafiles,
+      owner: usernameOf(owner),
+    })),
+  };
+}
+
+/** Values in place of objects that contain nothing else. */
+function unwrapped(value: Json): Json {
+  if (Array.isArray(value)) return value.map(unwrapped);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value);
+  if (entries.length === 1 && entries[0][0] === "value") return unwrapped(entries[0][1]);
+  return Object.fromEntries(entries.map(([key, inner]) => [key, unwrapped(inner)]));
+}
+
+/** Columns of the table of files, and what they show. */
+const META_FIELDS: Readonly<Record<string, string>> = {
+  study: "dataset__studies",
+  project: "dataset__assay__experiment__project__name",
+  collection: "dataset__collections",
+  assay: "dataset__assay__name",
+  assay_type: "dataset__assay__model_type",
+  instrument_run: "dataset__assay__instrumentrun__name",
+  instrument_model: "dataset__assay__instrumentmodel__name",
+  technology: "dataset__assay__technology",
+  platform: "dataset__assay__platform",
+  runtype: "dataset__assay__runtype",
+  readlength: "dataset__assay__readlength",
+  dataset_id: "dataset__id",
+  dataset: "dataset__name",
+  dataset_type: "dataset__dataset_type",
+  is_raw: "dataset__is_raw",
+  qc: "dataset__qc",
+  sample: "dataset__samples",
+  datafile_id: "id",
+  datafile: "name",
+  uri: "uri",
+  filetype: "filetype",
+  readtype: "readtype",
+  md5sum: "md5sum",
+  byte: "byte",
+};
+const META_COLUMNS = Object.keys(META_FIELDS);
+
+/** Parameters of the table that are not filters of the list of files. */
+const OF_TABLE = new Set(["format", "response_format", "page_size", "fields"]);
+
+/** The files that the caller may view and that the filters of the list of files select, one in each row. */
+function metaRows({ actor, store, url }: Call): Row[] {
+  const parameters = new URLSearchParams([...url.searchParams].filter(([name]) => !OF_TABLE.has(name)));
+  const listing = { ...parseListing(store.resources, DATAFILE, parameters, actor), size: "max" } as const;
+  const { rids } = store.reader.list(DATAFILE, listing, actor);
+  const fields = Object.values(META_FIELDS);
+  return store.reader
+    .values(DATAFILE, fields, actor, rids)
+    .map((record) =>
+      Object.fromEntries(META_COLUMNS.map((column) => [column, inCell(record[META_FIELDS[column]])])),
+    );
+}
+
+/** Listed records by their names. */
+const inCell = (value: Json): Json =>
+  Array.isArray(value) ? value.map((record) => (isObject(record) ? record.name : record)).join(", ") : value;
+
+const PERIODS: Readonly<Record<string, string>> = { day: "%Y-%m-%d", month: "%Y-%m", year: "%Y" };
+
+/** Who used the service, from the audit log: how many users in each period, or each of them with their actions. */
+function usage({ store, url }: Call): { columns: string[]; rows: Row[] } {
+  const { searchParams } = url;
+  const resolution = searchParams.get("resolution") ?? "month";
+  if (!Object.hasOwn(PERIODS, resolution))
+    throw parameterProblem("resolution", `Expected one of: ${Object.keys(PERIODS).join(", ")}.`);
+  const aggregate = KINDS.flag.parse(searchParams.get("aggregate") ?? "true");
+  if (aggregate === undefined) throw parameterProblem("aggregate", `Expected ${KINDS.flag.expected}.`);
+  const day = (name: string, otherwise: number): number => {
+    const given = searchParams.get(name);
+    const at = given === null ? otherwise : parseInstant(given);
+    if (at === undefined) throw parameterProblem(name, `Expected ${KINDS.instant.expected}.`);
+    return at / 1000;
+  };
+  const DAY = 86_400_000;
+  const [from, until] = [day("start_date", 0), day("end_date", store.clock.now() * 1000) + DAY];
+  const period = `strftime('${PERIODS[resolution]}', time / 1000, 'unixepoch') AS period`;
+  const log =
+    "FROM audit WHERE time >= ? AND time < ? AND outcome = 'done' AND actor IN (SELECT username FROM user_account)";
+  const text =
+    aggregate === 1
+      ? `SELECT ${period}, count(DISTINCT actor) AS users ${log} GROUP BY period ORDER BY period`
+      : `SELECT ${period}, actor AS username, count(*) AS actions ${log} GROUP BY period, actor ORDER BY period, actor`;
+  return {
+    columns: aggregate === 1 ? ["period", "users"] : ["period", "username", "actions"],
+    rows: store.statements.all({ text, args: [from, until] }),
+  };
+}
+
+/** A table in the form that `format` names. */
+async function sendTable(
+  { url }: Call,
+  title: string,
+  names: readonly string[],
+  rows: readonly Row[],
+  otherwise: "csv" | "json",
+): Promise<Response> {
+  const format = url.searchParams.get("format") ?? otherwise;
+  const headers = { "Content-Disposition": `attachment; filename="${title}.${format}"` };
+  if (format === "json") return respondJson(rows);
+  if (format === "csv") return respond(csvText(names, rows), 200, MEDIA_TYPES.csv, headers);
+  if (format === "xlsx")
+    return respond(await xlsxFile({ title, names, chunks: [rows] }), 200, MEDIA_TYPES.xlsx, headers);
+  throw parameterProblem("format", "Expected one of: csv, xlsx, json.");
+}

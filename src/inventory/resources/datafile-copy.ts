@@ -1,0 +1,33 @@
+import { flag, prose, reference, text } from "../model/field.ts";
+import { nameField, ownedResource } from "../model/resource.ts";
+
+export const datafileCopy = ownedResource({
+  name: "datafile_copy",
+  segment: "data_management/datafilecopies",
+  forClients: true,
+  model: "data_management.datafilecopy",
+  summary: "Copies of data files on storage volumes.",
+  table: "datafile_copy",
+  filters: {
+    study_id: "datafile__dataset__studies",
+    project_id: "datafile__dataset__studies__project",
+    sample_id: "datafile__dataset__samples",
+    datasetcollection_id: "datafile__dataset__collections",
+    assay: "datafile__dataset__assay",
+    assay_id: "datafile__dataset__assay",
+    dataset_id: "datafile__dataset",
+  },
+  fields: {
+    name: nameField("Name of the copy.", { example: "library1_R1.fastq.gz" }),
+    description: prose("Description."),
+    datafile: reference("datafile", "The file.", { nested: true }),
+    storage_volume: reference("storage_volume", "The volume that the copy is on.", { nested: true }),
+    uri: text("Path or address of the copy.", { write: "required", blank: false, maxLength: 4096 }),
+    shortname: text("Short name of the copy; by default its name."),
+    is_primary_copy: flag("Whether the other copies were made of this one.", false),
+  },
+  rules(record) {
+    if (record.shortname === "") record.shortname = record.name;
+    return {};
+  },
+});

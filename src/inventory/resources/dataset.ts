@@ -1,0 +1,31 @@
+import { flag, list, prose, reference, referring, text } from "../model/field.ts";
+import { nameField, ownedResource } from "../model/resource.ts";
+
+export const dataset = ownedResource({
+  name: "dataset",
+  segment: "data_management/datasets",
+  forClients: true,
+  model: "data_management.dataset",
+  summary: "Datasets: files that belong together, with the samples and the assay that they come from.",
+  table: "dataset",
+  filters: {
+    study_id: "studies",
+    project_id: "studies__project",
+    sample_id: "samples",
+    datasetcollection_id: "collections",
+    dataset_id: "id",
+  },
+  fields: {
+    name: nameField("Name of the dataset.", { example: "Lane 1, library 1" }),
+    description: prose("Description."),
+    dataset_type: text("Kind of data, such as fastq; generic by default.", { initial: "generic" }),
+    qc: text("Outcome of the quality control."),
+    is_raw: flag("Whether the data are as measured, not derived.", false),
+    is_managed: flag("Whether a core facility manages the data.", false),
+    assay: reference("assay", "The assay that produced the data.", { nested: true }),
+    studies: list("study", "The studies that the dataset belongs to."),
+    samples: list("sample", "The samples that were measured."),
+    collections: list("dataset_collection", "The collections that the dataset belongs to."),
+    datafiles: referring("datafile", "dataset", "The files of the dataset that the caller may view."),
+  },
+});

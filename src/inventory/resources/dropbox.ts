@@ -1,0 +1,28 @@
+import { prose, reference, text } from "../model/field.ts";
+import { nameField, ownedResource } from "../model/resource.ts";
+
+export const dropbox = ownedResource({
+  name: "dropbox",
+  segment: "data_management/dropbox",
+  forClients: true,
+  model: "data_management.dropbox",
+  summary: "Folders in which groups put files that are to be registered.",
+  table: "dropbox",
+  bareList: true,
+  filters: { username: "owner" },
+  fields: {
+    name: nameField("Name of the dropbox.", { example: "Genomics uploads" }),
+    description: prose("Description."),
+    path: text("Path of the folder.", {
+      write: "required",
+      blank: false,
+      maxLength: 4096,
+      example: "/data/genomics",
+    }),
+    group: reference("group", "The group that uses the folder.", {
+      column: "user_group",
+      nested: true,
+      wrapped: true,
+    }),
+  },
+});

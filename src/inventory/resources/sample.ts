@@ -1,0 +1,27 @@
+import { list, prose, reference, text } from "../model/field.ts";
+import { nameField, ownedResource } from "../model/resource.ts";
+import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
+
+export const sample = ownedResource({
+  name: "sample",
+  segment: "stocks/samples",
+  forClients: true,
+  model: "stocks.sample",
+  summary: "Samples for assays, such as sequencing libraries.",
+  table: "sample",
+  fields: {
+    name: nameField("Name of the sample.", { example: "Library 1" }),
+    description: prose("Description."),
+    model_type: modelType("Kind of sample, such as GENERICSAMPLE or SEQUENCINGLIBRARY."),
+    type: sameAsModelType(),
+    status: text("Status, such as AVAILABLE.", { pattern: CONSTANT }),
+    sample_type: text("Material, such as genomic DNA."),
+    application: text("Application, such as RNA-seq."),
+    provider_sample_name: text("Name of the sample at its provider."),
+    provider_sample_id: text("Id of the sample at its provider."),
+    barcode: text("Barcode; of a sequencing library, its index sequence."),
+    specimen: reference("specimen", "The specimen that the sample was taken from."),
+    parents: list("sample", "The samples that it was made of."),
+    location: reference("location", "Storage location."),
+  },
+});
