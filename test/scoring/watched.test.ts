@@ -224,6 +224,11 @@ describe("the JSON operations", () => {
     const service = await openScoringAlone({ workers: 1, corpus: true });
     try {
       const { ask } = service;
+      const text = await ask("POST", "/watched-queries", {
+        body: "x",
+        headers: { "Content-Type": "text/plain" },
+      });
+      expect([text.status, text.json.code]).toEqual([415, "unsupported_media_type"]);
       const unknown = await ask("POST", "/watched-queries", { body: { job: "x" } });
       expect([unknown.status, unknown.json.code]).toEqual([404, "unknown_job"]);
       const body = { alignment: ">q\nMKLV\n>h\nMKLI\n", patterns: ["K"] };

@@ -1,13 +1,14 @@
 import { Elysia } from "elysia";
 import { type TSchema, Type } from "typebox";
 import type { Corpus, HomologChoice } from "../../motif/index.ts";
-import { errorResponses } from "../../platform/error-responses.ts";
+import { readJson } from "../../platform/body.ts";
+import { errorResponses, type ErrorStatus } from "../../platform/error-responses.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { nullable, schema, textSchema } from "../../platform/schema.ts";
 import { ComparisonSchema } from "../api/comparison.ts";
-import { JobSchema, NoParameters } from "../api/json-schemas.ts";
+import { JobSchema, NoParameters, requireJson } from "../api/json-schemas.ts";
 import { API } from "../api/result-routes.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { count, list, object, text } from "../contract/prediction.ts";
@@ -80,13 +81,19 @@ const ChangesSchema = object(
   "Verdicts that changed with a corpus.",
 );
 
-const operation = (operationId: string, summary: string, returns: TSchema, description = "") => ({
+const operation = (
+  operationId: string,
+  summary: string,
+  returns: TSchema,
+  more: readonly ErrorStatus[] = [],
+  description = "",
+) => ({
   operationId,
   summary,
   ...(description ? { description } : {}),
   responses: {
     200: { description: "Success.", content: { "application/json": { schema: returns } } },
-    ...errorResponses(400, 401, 403, 404, 409),
+    ...errorResponses(400, 401, ...more),
   },
 });
 
@@ -110,6 +117,12 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
   const listOf = (owner: string) => singlePage(queries.list(owner).map(show));
   return new Elysia({ name: "watched-queries", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
+    .parser("watchedJson", ({ request }) => {
+      // Before the body is looked at.
+      options.requireUser(request);
+      requireJson(request.headers);
+      return readJson(request);
+    })
     .get(PATH, ({ request }) => listOf(ownerOf(request)), {
       query: NoParameters,
       detail: operation("listWatchedQueries", "List your watched queries", WatchedListSchema),
@@ -122,14 +135,14 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
         return show(added);
       },
       {
-        // Before the body is validated.
-        transform: ({ request }) => options.requireUser(request),
+        parse: "watchedJson",
         body: JobParameter,
         query: NoParameters,
         detail: operation(
           "watchQuery",
           "Watch the query of a job",
           WatchedSchema,
+          [403, 404, 409, 413, 415],
           `Saves protein, motifs and choice of homologs. When another corpus is used, the query is scored again after all other jobs. Up to ${MAX_PER_OWNER} for each user.`,
         ),
       },
@@ -147,7 +160,7 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       },
       {
         query: NoParameters,
-        detail: operation("cancelReruns", "Cancel the reruns of your queries", WatchedListSchema),
+        detail: operation("cancelReruns", "Cancel the reruns of your queries", WatchedListSchema, [403]),
       },
     )
     .post(
@@ -160,7 +173,7 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       },
       {
         query: NoParameters,
-        detail: operation("retryReruns", "Score failed queries again", WatchedListSchema),
+        detail: operation("retryReruns", "Score failed queries again", WatchedListSchema, [403]),
       },
     )
     .delete(
@@ -169,7 +182,7 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       {
         params: QueryId,
         query: NoParameters,
-        detail: operation("unwatchQuery", "Stop watching a query", WatchedListSchema),
+        detail: operation("unwatchQuery", "Stop watching a query", WatchedListSchema, [403, 404]),
       },
     );
 }
