@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killedWhen, labd } from "./labd.ts";
+import { killedWhen, labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(300_000);
 
@@ -32,4 +32,37 @@ test("continues a build after SIGKILL, and searches like an uninterrupted one", 
   expect(killed).toEqual(whole);
   expect(whole.stdout.split("\n").length).toBeGreaterThan(100);
   rmSync(root, { recursive: true });
+});
+
+test("runs a search of the server again after SIGKILL, with the matches of the command line", async () => {
+  using files = scratch();
+  const env = { LABD_DATA_DIR: files.directory, LABD_WORKERS: "1" };
+  await labd(["corpus", "add", "--sample"], { env });
+  await labd(["proteome", "build", "--organism", "9606"], { env });
+  const accepted = await (async () => {
+    await using server = await serve(files.directory, ["--workers", "1"]);
+    const response = await fetch(`${server.url}/api/scoring/proteome/searches`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ pattern: "[ST]P", organism: "9606" }),
+    });
+    expect(response.status).toBe(202);
+    const { id } = (await response.json()) as { id: string };
+    await server.end("SIGKILL");
+    return id;
+  })();
+  await using server = await serve(files.directory, ["--workers", "1"]);
+  const address = `${server.url}/api/scoring/proteome/searches/${accepted}`;
+  let state = "";
+  while (state !== "finished") {
+    const response = await fetch(`${address}?limit=0`);
+    expect(response.status).toBe(200);
+    ({ state } = (await response.json()) as { state: string });
+    expect(["queued", "running", "finished"]).toContain(state);
+  }
+  const matches = await (await fetch(`${address}/matches`)).text();
+  await server.end("SIGTERM");
+  const search = ["proteome", "search", "--pattern", "[ST]P", "--organism", "9606"];
+  expect(matches).toBe((await labd(search, { env })).stdout);
+  expect(matches.split("\n").length).toBeGreaterThan(100);
 });
