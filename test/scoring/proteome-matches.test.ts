@@ -76,6 +76,27 @@ test.each([
   expect(genes(orderMatches(ROWS, order))).toEqual(expected);
 });
 
+test("counts matches by P value, and those expected by chance", () => {
+  const values: [p: number | null, is: ProteomeRow["overallPValueIs"]][] = [
+    [0.0001, "at most"],
+    [0.00012, "estimate"],
+    [0.05, "estimate"],
+    [0.051, "estimate"],
+    [0.5, "at least"],
+    [null, null],
+  ];
+  const rows = values.map(([overallPValue, overallPValueIs]) =>
+    Object.assign({}, ROWS[0], { overallPValue, overallPValueIs }),
+  );
+  const { pValues } = viewMatches(rows, {});
+  expect(pValues.filter(({ matches }) => matches > 0)).toEqual([
+    { p: 0.1, matches: 1, expected: 0.25 },
+    { p: 0.05, matches: 1, expected: 0.15 },
+    { p: 0.0002, matches: 1, expected: 0 },
+    { p: 0.0001, matches: 1, expected: 0 },
+  ]);
+});
+
 test("views keep ranks, and their order for the next page", () => {
   const view = viewMatches(ROWS, { label: ["possible"], order: "protein" });
   expect(genes(view.passing)).toEqual(["A1", "B9"]);

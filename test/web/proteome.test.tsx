@@ -12,6 +12,7 @@ import {
   titleOfSearch,
 } from "../../src/web/score/proteome.ts";
 import { estimateText } from "../../src/web/score/proteome-builds.tsx";
+import { chartText } from "../../src/web/score/p-value-chart.tsx";
 import { ProteomeTable } from "../../src/web/score/proteome-table.tsx";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -54,6 +55,7 @@ const search = (more: Partial<Search>): Search => ({
   matches: 3,
   matching: 2,
   labels: [],
+  pValues: [],
   facets: { label: [], species: [], region: [], kept: [] },
   passing: 3,
   results: [match({})],
@@ -108,6 +110,16 @@ test.each([
   [{ missing: 0, existing: 5, carry_over: 0, seconds: 0, bytes: 0 }, "5 exist. No family is missing."],
 ])("says how large the build %p is", (estimate, text) => {
   expect(estimateText(estimate)).toBe(text);
+});
+
+test("says in words where there are more matches than chance explains", () => {
+  const bins = [
+    { p: 0.5, matches: 900, expected: 300 },
+    { p: 0.05, matches: 1, expected: 0.3 },
+    { p: 0.001, matches: 1500, expected: 12.5 },
+  ];
+  expect(chartText(bins)).toBe("Numbers of matches by P value. P ≤ 0.001: 1,500, expected 13.");
+  expect(chartText(bins.slice(0, 2))).toContain("No bin up to 0.05 has twice the expected number.");
 });
 
 test("counts matches of a page from 1", () => {

@@ -7,6 +7,7 @@ import {
   fraction,
   list,
   MatchSchema,
+  number,
   object,
   ProteinSchema,
   text,
@@ -139,6 +140,17 @@ export const ProteomeSearchSchema = object(
     matches: count("Matches found so far. Ranks and q-values change until the search has finished."),
     matching: count("Proteins with a match."),
     labels: choices("Number of all matches by label."),
+    pValues: list(
+      object(
+        {
+          p: fraction("Largest P value; the next entry has that below it."),
+          matches: count("Number of matches."),
+          expected: number("Number expected if all matches were random."),
+        },
+        "Matches with about the same P value.",
+      ),
+      "Number of all matches by overall P value, of those below 0.5.",
+    ),
     facets: object(
       {
         label: choices("Labels."),

@@ -156,9 +156,17 @@ interface View {
   facets: Facets;
 }
 
+/** Matches with a P value of at most `p`, above that of the next bin; `expected` if all matches were random. */
+export interface PValueBin {
+  p: number;
+  matches: number;
+  expected: number;
+}
+
 interface Listing {
   /** Number of all matches by label. */
   labels: FacetChoice[];
+  pValues: PValueBin[];
   rankOf: (row: ProteomeRow) => number;
   views: Map<string, View>;
 }
@@ -190,5 +198,25 @@ function newView(rows: readonly ProteomeRow[], filter: MatchFilter, order: strin
 function listingOf(rows: readonly ProteomeRow[]): Listing {
   const ranks = new Map(rows.map((row, i) => [row, i + 1]));
   const { facets } = filterMatches(rows, {});
-  return { labels: facets.label, rankOf: (row) => ranks.get(row)!, views: new Map() };
+  const rankOf = (row: ProteomeRow): number => ranks.get(row)!;
+  return { labels: facets.label, pValues: binsOf(rows), rankOf, views: new Map() };
+}
+
+/** Largest P values of the bins. Those above .5 are not told apart. */
+const BINS = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001];
+
+function binsOf(rows: readonly ProteomeRow[]): PValueBin[] {
+  const counts = BINS.map(() => 0);
+  let scored = 0;
+  for (const { overallPValue: p, overallPValueIs: is } of rows) {
+    if (p === null) continue;
+    scored++;
+    if (is !== "at least") counts[BINS.findLastIndex((most) => p <= most)]++;
+  }
+  return BINS.map((p, i) => ({
+    p,
+    matches: counts[i],
+    // To hundredths, as differences of decimals are not exact.
+    expected: Math.round(100 * scored * (p - (BINS[i + 1] ?? 0))) / 100,
+  }));
 }

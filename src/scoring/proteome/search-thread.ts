@@ -89,7 +89,7 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
   const source = sourceOf(request, synonyms);
   const rows = rowsFor(found, query, pattern.name, source);
   const { offset, limit, ...listed } = query;
-  const { passing, facets, labels, rankOf } = viewMatches(rows, listed);
+  const { passing, facets, labels, pValues, rankOf } = viewMatches(rows, listed);
   const page = passing.slice(offset, offset + limit);
   const object: ProteomeSearchObject = {
     id,
@@ -109,6 +109,7 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
     matches: rows.length,
     matching,
     labels,
+    pValues,
     facets,
     passing: passing.length,
     results: withRowNotes(page, pattern.name, source).map((row, i) =>

@@ -25,6 +25,7 @@ import {
 } from "../score/proteome.ts";
 import { ProteomeDownloads } from "../score/proteome-downloads.tsx";
 import { ProteomeFilters } from "../score/proteome-filters.tsx";
+import { PValueChart } from "../score/p-value-chart.tsx";
 import { startSearch } from "../score/proteome-form.tsx";
 import { ProteomeTable } from "../score/proteome-table.tsx";
 
@@ -178,6 +179,7 @@ function Matches({ search }: { search: Search }) {
           expected, use its P.
         </small>
       </div>
+      <PValueChart bins={search.pValues} />
       <div class="with-filters">
         <details open>
           <summary>Filters</summary>
