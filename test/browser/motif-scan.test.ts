@@ -63,12 +63,21 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
   await seeText(page, "The label follows q, not P");
 });
 
-browserTest("scans several proteins for chosen classes and lists the scans", async () => {
+browserTest("scans several proteins for chosen classes and ranks their matches together", async () => {
   await using opened = await openPage("/scan?class=MDM2-SWIB&class=LxCxE");
   const { page } = opened;
   await seeText(page, "The chosen classes are tested.");
   await fill(page, "Sequence, FASTA or accession", "P04637 P03129");
   await press(page, "button", "Scan 2 proteins");
+  await arrive(page, "/scans");
+  await seeText(page, "matches of all these proteins together");
+  await seeText(page, "TP53: MDM2-SWIB");
+  const rows = await page.$$eval("tbody tr", (all) => all.length);
+  const [head, ...lines] = await downloaded(page, "TSV");
+  expect(head).toStartWith("query\tclass");
+  expect(lines).toHaveLength(rows);
+  await checkPage(opened, "joint-scan");
+  await page.goto(`${opened.url}/scan`);
   await page.waitForFunction(() => document.querySelectorAll('.list a[href*="/scan/"]').length === 2);
   await press(page, "link", "P03129, Human papillomavirus type 16");
   await arrive(page, "/scan/");
