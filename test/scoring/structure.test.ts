@@ -82,6 +82,21 @@ test("chooses the chain that is the query", () => {
   expect({ chain, chains, first: residues[16] }).toEqual({ chain: "B", chains: ["A", "B"], first: "17" });
 });
 
+test("aligns equal chains once, and rejects more than the budget allows", () => {
+  const mutant = P53.replace("FSDLW", "FADLW");
+  const file = readModel(helixPdb(mutant));
+  const copies = (count: number, of = file.chains[0]) => ({
+    ...file,
+    chains: Array.from({ length: count }, (_, i) => ({ ...of, id: String(i) })),
+  });
+  expect(mapModel(P53, copies(1000)).chain).toBe("0");
+  const different = copies(300).chains.map(({ id, residues }, i) => ({
+    id,
+    residues: residues.with(i, { ...residues[i], letter: "W" }),
+  }));
+  expect(() => mapModel(P53, { ...file, chains: different })).toThrow("Keep only the chain of the protein");
+});
+
 test("reads modified residues, the first model only, and quoted atoms", () => {
   const model = helixPdb("MKT")
     .replaceAll("ATOM  ", "HETATM")

@@ -16,7 +16,8 @@ type Mapped = Pick<
 
 /** Aligns the chain that is the query with it. @throws Problem invalid_request for a model of another protein */
 export function mapModel(query: string, { chains, isPrediction }: ModelFile): Mapped {
-  const aligned = chains.map((chain) => alignChain(query, chain));
+  const found = pairsOfChains(query, chains);
+  const aligned = chains.map((chain, i) => counted(query, chain, found[i]));
   const best = aligned.reduce((first, one) => (one.identical > first.identical ? one : first));
   const { chain, pairs, identical } = best;
   const identity = identical / Math.max(1, best.compared);
@@ -52,30 +53,44 @@ interface AlignedChain {
   identical: number;
 }
 
-function alignChain(query: string, chain: ModelChain): AlignedChain {
-  const letters = chain.residues.map(({ letter }) => letter).join("");
-  const pairs = pairsOf(query, letters);
+const lettersOf = ({ residues }: ModelChain): string => residues.map(({ letter }) => letter).join("");
+
+function counted(query: string, chain: ModelChain, pairs: Int32Array): AlignedChain {
   let [compared, identical] = [0, 0];
   pairs.forEach((place, i) => {
-    if (place < 0 || letters[place] === "X" || query[i] === "X") return;
+    const letter = place < 0 ? "X" : chain.residues[place].letter;
+    if (letter === "X" || query[i] === "X") return;
     compared++;
-    if (letters[place] === query[i]) identical++;
+    if (letter === query[i]) identical++;
   });
   return { chain, pairs, compared, identical };
 }
 
-function pairsOf(query: string, letters: string): Int32Array {
-  const pairs = new Int32Array(query.length).fill(-1);
+/** The pairs of each chain; equal chains are aligned once. @throws Problem too_expensive */
+function pairsOfChains(query: string, chains: readonly ModelChain[]): Int32Array[] {
+  const all = chains.map(lettersOf);
   // Most models are of the whole query, or of a stretch of it.
-  const start = query.indexOf(letters);
-  if (start >= 0) return pairs.map((_, i) => (i >= start && i < start + letters.length ? i - start : -1));
-  if (query.length * letters.length > MAX_PAIRS)
+  const others = [...new Set(all)].filter((letters) => !query.includes(letters));
+  const length = others.reduce((sum, letters) => sum + letters.length, 0);
+  if (query.length * length > MAX_PAIRS)
     throw new Problem(
       "too_expensive",
-      `model: a chain of ${letters.length} residues is too long to be aligned with ${query.length} residues.`,
+      `model: chains of ${length} residues are too many to be aligned with ${query.length} residues. Keep only the chain of the protein.`,
     );
-  const [{ row }] = alignLocal(encode(query), [encode(letters)]);
-  return pairs.map((_, i) => (row.anchored[i] === GAP ? -1 : row.before[i]));
+  const rows = alignLocal(encode(query), others.map(encode)).map(({ row }) => row);
+  return all.map((letters) => {
+    const start = query.indexOf(letters);
+    const row = rows[others.indexOf(letters)];
+    return Int32Array.from(query, (_, i) =>
+      row
+        ? row.anchored[i] === GAP
+          ? -1
+          : row.before[i]
+        : i >= start && i < start + letters.length
+          ? i - start
+          : -1,
+    );
+  });
 }
 
 function spansOf(places: readonly number[]): StructureModel["missing"] {
