@@ -11,6 +11,8 @@ interface Confirmation {
   text: string;
   /** Label of the button; it names the act, such as "Delete 3 records". */
   verb: string;
+  /** Of the button; `danger` unless the act destroys nothing. */
+  look?: "primary" | "danger";
   run: () => Promise<unknown>;
   /** Shown as a toast afterwards. */
   done?: string;
@@ -30,7 +32,8 @@ export function ConfirmDialog() {
   return asked && <Asking key={asked.title} {...asked} onClose={() => setAsked(null)} />;
 }
 
-function Asking({ title, text, verb, run, done, onClose }: Confirmation & { onClose: () => void }) {
+function Asking(props: Confirmation & { onClose: () => void }) {
+  const { title, text, verb, look = "danger", run, done, onClose } = props;
   const form = useSubmission(async () => {
     await run();
     if (done !== undefined) showToast(done);
@@ -43,7 +46,7 @@ function Asking({ title, text, verb, run, done, onClose }: Confirmation & { onCl
       onClose={onClose}
       actions={
         <>
-          <Button look="danger" busy={form.busy} onClick={form.submit}>
+          <Button look={look} busy={form.busy} onClick={form.submit}>
             {verb}
           </Button>
           <Button look="quiet" onClick={onClose}>

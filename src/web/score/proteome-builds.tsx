@@ -63,6 +63,7 @@ function BuildForm({ onStarted }: { onStarted: () => void }) {
       title: `Build ${countOf(estimate.missing, "family", "families")}?`,
       text: estimateText(estimate),
       verb: "Build",
+      look: "primary",
       run: async () => {
         await requestJson("POST", PATH, { body });
         onStarted();
