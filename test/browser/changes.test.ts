@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { ADMIN, arrive, browserTest, checkPage, openPage, press, seeText, site } from "./browser.ts";
+import { heldQueue } from "../executable/held-queue.ts";
 import { scored } from "./submit.ts";
 
 setDefaultTimeout(300_000);
@@ -38,7 +39,16 @@ browserTest("lists verdicts that change once another corpus is used", async () =
   await added("without-p53");
   try {
     expect((await administer("POST", "/api/admin/corpora/without-p53/use")).status).toBe(200);
+    const { directory } = await site();
+    using held = heldQueue(directory);
     await page.reload();
+    await seeText(page, "0 of 1 query scored with the corpus in use");
+    await checkPage(opened, "changes-waiting");
+    await press(page, "button", "Cancel");
+    await seeText(page, "1 query could not be scored again.");
+    await press(page, "button", "Try again");
+    await seeText(page, "0 of 1 query scored with the corpus in use");
+    held.release();
     await seeText(page, "Homologs lost: ");
     await seeText(page, "sample (26 homologs, 26 lost) → without-p53 (0 homologs, 0 gained)");
     await seeText(page, "up to date");

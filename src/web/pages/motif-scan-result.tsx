@@ -17,6 +17,7 @@ import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { downloadQuery, type Filter, filtered, filterIn, type Scan, scanAnswer } from "../score/scan.ts";
 import { ScanFilters } from "../score/scan-filters.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
+import { WatchButton } from "../score/watch-button.tsx";
 import { KEYS, ScanTable } from "../score/scan-table.tsx";
 
 function MotifScanResult() {
@@ -36,6 +37,7 @@ function MotifScanResult() {
             <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
+            <WatchButton job={job} />
             <LinkButton look="primary" icon="plus" href={href("/scan")}>
               New scan
             </LinkButton>

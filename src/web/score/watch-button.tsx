@@ -14,14 +14,15 @@ export const WATCHED = "/api/scoring/watched-queries";
 export type Watched = WatchedObject;
 
 /** Saves the query of a result for signed-in people, or leads to the page with its changes. */
-export function WatchButton({ job: { id, hasOwnAlignment } }: { job: Job }) {
+export function WatchButton({ job }: { job: Job | null }) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
-  const watched = useLoaded(session && !hasOwnAlignment ? id : null, async (signal) => {
+  const id = session && job?.state === "finished" && !job.hasOwnAlignment ? job.id : null;
+  const watched = useLoaded(id, async (signal) => {
     const { results } = await get<{ results: Watched[] }>(WATCHED, {}, signal);
-    return results.some(({ job }) => job === id);
+    return results.some((query) => query.job === id);
   });
-  if (!session || hasOwnAlignment || watched.value === undefined) return null;
+  if (watched.value === undefined) return null;
   if (watched.value)
     return (
       <LinkButton icon="eye" href={href("/changes")}>
