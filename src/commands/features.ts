@@ -48,6 +48,10 @@ export const features: Command = {
       run: (call) =>
         withScoring(call, ({ features: files }) => {
           const all = files.list();
+          for (const path of files.damaged())
+            call.warn(
+              `${path} is damaged, or was written by another version of labd, and is not used. Remove it, and import the features again.`,
+            );
           if (call.has("--json")) return call.printJson(all);
           return call.print(
             all.map(describe).join("") || "No features are imported. Add some: labd features add FILE\n",

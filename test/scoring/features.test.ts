@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Corpus, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
@@ -191,6 +191,11 @@ describe("reading features", () => {
     expect(domains.map(({ start, end }) => `P04637\t${start}\t${end}`)).toEqual([SPAN, SPAN, SPAN]);
     expect(domains[1]).toMatchObject({ name: "P53 DNA-binding domain", id: "PF00870", source: "Pfam" });
     expect(domains[2]).toMatchObject({ name: "p53, DNA-binding domain", id: "PF00870, IPR011615" });
+    const bond = "P00750\tUniProtKB\tDisulfide bond\t41\t71\t.\t.\t.\tStatus=By similarity\t\n";
+    expect(features(bond).map(({ group, start, end, name }) => [group, start, end, name])).toEqual([
+      ["ptm", 41, 41, "Disulfide bond, bond to 71"],
+      ["ptm", 71, 71, "Disulfide bond, bond to 41"],
+    ]);
     expect(features(GFF3)).toHaveLength(2);
     expect(features(GFF3)[0]).toMatchObject({ group: "ptm", name: "Phosphoserine; by ATM" });
   });
@@ -317,6 +322,16 @@ describe("importing features", () => {
       expect(shown.length).toBe(info.features - hidden);
     }
     expect(files.list()).toHaveLength(1);
+  });
+
+  test("leaves out a damaged file, and names it", async () => {
+    const path = join(files.directory, "0123.features");
+    writeFileSync(path, "no database");
+    expect(files.damaged()).toEqual([path]);
+    expect(files.list().map(({ name }) => name)).toEqual(["one"]);
+    expect(files.ofProteins(["P04637"]).size).toBe(1);
+    rmSync(path);
+    expect(files.damaged()).toEqual([]);
   });
 
   test("finds no protein by its gene", async () => {

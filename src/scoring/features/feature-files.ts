@@ -114,6 +114,14 @@ export class FeatureFiles {
     return this.#current().map(({ info }) => info);
   }
 
+  /** Paths of files that cannot be read; they are left out everywhere. */
+  damaged(): string[] {
+    const readable = new Set(this.#current().map(({ stamp }) => stamp.split(":", 1)[0]));
+    return this.#names()
+      .filter((name) => !readable.has(name))
+      .map((name) => join(this.directory, name));
+  }
+
   /** Changes whenever a file is added or removed. */
   version(): string {
     return this.#current()
@@ -190,8 +198,7 @@ export class FeatureFiles {
 
   /** The files as they are on the disk now: another process may have imported or removed some. */
   #current(): Opened[] {
-    if (!existsSync(this.directory)) return [];
-    const names = readdirSync(this.directory).filter((name) => name.endsWith(ENDING));
+    const names = this.#names();
     for (const [name, { database }] of this.#open)
       if (!names.includes(name)) {
         database.close();
@@ -202,6 +209,12 @@ export class FeatureFiles {
       .toSorted((a, b) => (a.info.name < b.info.name ? -1 : 1));
   }
 
+  #names(): string[] {
+    return existsSync(this.directory)
+      ? readdirSync(this.directory).filter((name) => name.endsWith(ENDING))
+      : [];
+  }
+
   #opened(name: string): Opened | undefined {
     const path = join(this.directory, name);
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -210,9 +223,11 @@ export class FeatureFiles {
     const known = this.#open.get(name);
     if (known?.stamp === stamp) return known;
     known?.database.close();
-    const opened = { stamp, ...openFile(path, stat.size) };
-    this.#open.set(name, opened);
-    return opened;
+    this.#open.delete(name);
+    const opened = openFile(path, stat.size);
+    if (!opened) return undefined;
+    this.#open.set(name, { stamp, ...opened });
+    return this.#open.get(name);
   }
 
   #path(name: string): string {
@@ -235,8 +250,8 @@ export class FeatureFiles {
   }
 }
 
-/** @throws Problem bad_features */
-function openFile(path: string, bytes: number): Omit<Opened, "stamp"> {
+/** Undefined for a file that is damaged, or was written by another version of labd. */
+function openFile(path: string, bytes: number): Omit<Opened, "stamp"> | undefined {
   let database: Database | undefined;
   try {
     database = openReader(path);
@@ -244,12 +259,8 @@ function openFile(path: string, bytes: number): Omit<Opened, "stamp"> {
     if (version !== VERSION) throw new Error(`layout ${version}`);
     const { json } = database.query("SELECT json FROM about").get() as { json: string };
     return { database, info: Object.assign(JSON.parse(json) as FeatureFileInfo, { bytes }) };
-  } catch (error) {
+  } catch {
     database?.close();
-    throw new Problem(
-      "bad_database",
-      `${path} is damaged or was written by another version of labd. Remove it, and import the features again.`,
-      { cause: error },
-    );
+    return undefined;
   }
 }

@@ -31,11 +31,9 @@ export const FEATURE_FORMATS = {
   gff3: {
     title: "GFF3",
     detect: (head, [first]) => {
-      const [from, to] = cellsOf(first).slice(3, 5);
-      return (
-        /^##gff-version/i.test(head) ||
-        (cellsOf(first).length >= 8 && cellsOf(first).length <= 9 && WHOLE.test(from) && WHOLE.test(to))
-      );
+      const [from, to, , strand] = cellsOf(first).slice(3);
+      const isFeature = WHOLE.test(from) && WHOLE.test(to) && /^[-+.?]$/.test(strand);
+      return /^##gff-version/i.test(head) || isFeature;
     },
     read: readGff3,
   },

@@ -1,5 +1,5 @@
 import { cellsOf } from "../corpus/elm-table.ts";
-import { type Feature, groupOfProgram, groupOfType } from "./feature.ts";
+import { type Feature, groupOfProgram, groupOfType, placed } from "./feature.ts";
 import { badLine, type Emit, type FeatureReader, LineReader, readSpan, RowJoiner } from "./feature-reader.ts";
 
 /** Formats with one feature per line. */
@@ -95,7 +95,7 @@ export function readGff3(emit: Emit): FeatureReader {
     const length = lengths.get(name);
     rows.add({
       names: [name],
-      features: [{ ...feature, ...span }],
+      features: placed({ ...feature, ...span }),
       sequence: length === undefined ? undefined : { length },
     });
   };
