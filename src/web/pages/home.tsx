@@ -35,6 +35,11 @@ const Home = () => (
           <LinkButton icon="scan-search" href={href("/scan")}>
             Scan for all motifs
           </LinkButton>
+        </div>
+      </Card>
+      <Card title="Search a proteome">
+        <p>Which proteins of an organism have a motif? labd ranks all matches by the evidence for each.</p>
+        <div class="actions">
           <LinkButton icon="dna" href={href("/proteome")}>
             Search a proteome
           </LinkButton>
