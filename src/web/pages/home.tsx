@@ -43,6 +43,9 @@ const Home = () => (
           <LinkButton icon="dna" href={href("/proteome")}>
             Search a proteome
           </LinkButton>
+          <LinkButton icon="eye" href={href("/changes")}>
+            Changes
+          </LinkButton>
         </div>
       </Card>
       <Card title="Inventory">
