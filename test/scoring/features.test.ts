@@ -12,6 +12,7 @@ import { detectFormat, FEATURE_FORMATS } from "../../src/scoring/features/format
 import { importFeatures } from "../../src/scoring/features/import.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
+import { random } from "../fixtures/random-protein.ts";
 import { P53 } from "./scoring-harness.ts";
 
 /** The same four features of p53 (UniProt P04637, CC BY 4.0) in each of UniProt's formats. */
@@ -123,6 +124,17 @@ not read
 `;
 const BED = `track name=domains\n# a comment\nP04637\t93\t289\tdomain\n`;
 const INTERPRO = `P04637\tc133dfce69f606f20127494e1d1a5a4c\t393\tPfam\tPF00870\tP53 DNA-binding domain\t94\t289\t1.2E-99\tT\t01-01-2026\tIPR011615\tp53, DNA-binding domain\t-\t-\n`;
+
+const SAMPLES = [
+  ["elm", ELM],
+  ["uniprot", FLAT],
+  ["uniprot", OLD_FLAT],
+  ["uniprot-json", JSON.stringify(ENTRY, null, 1)],
+  ["uniprot-xml", XML],
+  ["gff3", GFF3],
+  ["bed", BED],
+  ["interpro", INTERPRO],
+] as const;
 
 /** Reads a text in pieces of some characters. */
 function read(text: string, piece = 7): FeatureRecord[] {
@@ -255,6 +267,31 @@ describe("reading features", () => {
       reader.end();
     }).toThrow(message);
   });
+});
+
+test("damaged text of every format is read or rejected with a line, and never fails otherwise", () => {
+  const next = random(7);
+  const pick = (count: number): number => Math.floor(next() * count);
+  for (const [name, text] of SAMPLES) {
+    for (let round = 0; round < 150; round++) {
+      const letters = [...text];
+      for (let edits = 1 + pick(4); edits > 0; edits--)
+        letters.splice(
+          pick(letters.length),
+          pick(3),
+          ['"', "<", "\t", "\n", "9", "}", "[", "", "é"][pick(9)],
+        );
+      const damaged = letters.join("");
+      try {
+        const reader = FEATURE_FORMATS[name].read(() => {}, damaged);
+        for (let from = 0; from < damaged.length; from += 500) reader.write(damaged.slice(from, from + 500));
+        reader.end();
+      } catch (error) {
+        expect(error, damaged).toBeInstanceOf(Problem);
+        expect((error as Problem).message).toMatch(/^line \d+: /);
+      }
+    }
+  }
 });
 
 describe("importing features", () => {
