@@ -254,7 +254,7 @@ export async function openScoring(options: ScoringOptions) {
     async close(): Promise<void> {
       http.close();
       searches.close();
-      await http.watched.close();
+      http.watched.close();
       await workers.close();
       features.close();
     },

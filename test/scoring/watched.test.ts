@@ -23,8 +23,8 @@ function changedPrediction(): Prediction {
 }
 
 let open: Reruns | undefined;
-afterEach(async () => {
-  await open?.close();
+afterEach(() => {
+  open?.close();
   open = undefined;
 });
 
@@ -115,11 +115,26 @@ describe("watched queries", () => {
     await watch("QSDP");
     version.corpus = "new";
     await start().advance();
-    await open!.close();
+    open!.close();
     finish(changedPrediction());
     await start().advance();
     expect(queries.changes("user ada")).toHaveLength(1);
     expect(queries.rerunning()).not.toBeNull();
+  });
+
+  test("that are removed while they are scored again leave no change", async () => {
+    const { queries, version, start, finish, watch } = stage();
+    await watch("MEEP");
+    version.corpus = "new";
+    const reruns = start();
+    await reruns.advance();
+    finish(changedPrediction());
+    const [{ id }] = queries.list("user ada");
+    const rerun = queries.rerunning()!;
+    queries.remove(id, "user ada");
+    queries.finish(rerun.rid, { flipped: 1 } as never);
+    await reruns.advance();
+    expect([queries.list("user ada"), queries.changes("user ada")]).toEqual([[], []]);
   });
 
   test("can be cancelled, and tried again", async () => {

@@ -48,6 +48,6 @@ export function openWatched(options: Options, dependencies: Dependencies) {
     jobChanged: () => reruns?.jobChanged(),
     /** Looks at once whether another corpus is in use, and continues. */
     advance: async () => reruns?.advance(),
-    close: async () => reruns?.close(),
+    close: () => reruns?.close(),
   };
 }

@@ -79,11 +79,11 @@ export class Reruns {
     await this.advance();
   }
 
-  async close(): Promise<void> {
+  /** Writes nothing from now on. The next start continues. */
+  close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
-    await this.#running;
   }
 
   async #run(): Promise<void> {
@@ -94,7 +94,7 @@ export class Reruns {
       }
     } catch (error) {
       // For example if the queue or the disk is full: the timer tries again.
-      this.#options.log.problem("rerun", { cause: String(error) });
+      if (!this.#isClosed) this.#options.log.problem("rerun", { cause: String(error) });
     }
   }
 
@@ -113,6 +113,7 @@ export class Reruns {
     const { queries, store, runner } = this.#options;
     if (store.queued() > 0) return false;
     const job = await store.insert(request, CLIENT);
+    if (this.#isClosed) return false;
     queries.begin(rid, job);
     runner.wake();
     return true;
@@ -122,7 +123,9 @@ export class Reruns {
     const { queries, corpus } = this.#options;
     const { id, state, failure } = rerun!;
     if (!hasEnded(state)) return false;
-    if (state === "finished") queries.finish(rid, await this.#change(job, id));
+    const change = state === "finished" ? await this.#change(job, id) : null;
+    if (this.#isClosed) return false;
+    if (state === "finished") queries.finish(rid, change);
     else queries.fail(rid, corpus() ?? "", failure ?? "");
     return true;
   }

@@ -130,12 +130,13 @@ export class WatchedQueries {
     const corpus = "(SELECT corpus FROM result JOIN job ON job.result = result.rid WHERE job.rid = rerun)";
     this.database
       .transaction(() => {
-        this.database
+        const { changes } = this.database
           .query(
             `UPDATE watched_query SET corpus = ${corpus}, job = rerun, rerun = NULL, failure = NULL WHERE rid = ?`,
           )
           .run(rid);
-        if (!change) return;
+        // Nobody watches it any more.
+        if (changes === 0 || !change) return;
         this.database
           .query("INSERT INTO verdict_change (query, found, comparison) VALUES (?, ?, ?)")
           .run(rid, this.clock.now(), JSON.stringify(change));
