@@ -400,6 +400,7 @@ function openRoutes(
   const proteome = proteomeRoutes({
     ...services,
     client: services.searches,
+    clientOf,
     clock: options.clock,
     requireWriter,
     requireWritable,

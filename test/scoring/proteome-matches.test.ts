@@ -29,7 +29,7 @@ const genes = (rows: readonly ProteomeRow[]) => rows.map(({ protein }) => protei
 test.each([
   [{}, ["B10", "B9", "A1", null]],
   [{ label: ["possible", "not scored"] }, ["B9", "A1", null]],
-  [{ species: ["9606", "Phage, T4"] }, ["B10", "A1", null]],
+  [{ species: ["9606", "Phage T4"] }, ["B10", "A1", null]],
   [{ region: ["ordered"] }, ["B9", null]],
   [{ kept: ["90-100"] }, ["B10", "B9"]],
   [{ kept: ["50-89"], region: ["disordered"] }, ["A1"]],
@@ -48,7 +48,7 @@ test("counts for each choice the matches that pass the other filters", () => {
   expect(facets.species).toEqual([
     { value: "9606", name: "Homo sapiens", count: 1 },
     { value: "10090", name: "Mus musculus", count: 1 },
-    { value: "Phage, T4", name: "Phage, T4", count: 0 },
+    { value: "Phage T4", name: "Phage, T4", count: 0 },
   ]);
   expect(facets.region.map(({ value, count }) => [value, count])).toEqual([
     ["disordered", 1],

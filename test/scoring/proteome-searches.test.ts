@@ -129,6 +129,16 @@ test("runs searches again that a stopped process has left, but no cancelled or f
   expect(last.searches.open(requestOf("bad"), 6).state).toBe("running");
 });
 
+test("lets a client wait for ten searches, and others for the rest", () => {
+  const { searches } = stagedSearches();
+  const open = (i: number, client: string) => searches.open(requestOf("A".repeat(i + 1)), 0, client).state;
+  for (let i = 0; i <= 10; i++) open(i, "greedy");
+  expect(() => open(11, "greedy")).toThrow("10 of your proteome searches are waiting");
+  expect(open(3, "greedy")).toBe("queued");
+  for (let i = 20; i < 60; i++) open(i, `client ${i}`);
+  expect(() => open(60, "late")).toThrow("50 proteome searches are waiting");
+});
+
 test("stops at too many matches, and says so", async () => {
   const { searches, release, reach } = stagedSearches(2);
   const { id } = searches.open(requestOf("H"), 0);

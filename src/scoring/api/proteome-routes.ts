@@ -32,6 +32,8 @@ interface ProteomeOptions {
   corpora: Corpora;
   classes: MotifClasses & Pick<MotifTables, "synonyms">;
   clock: Clock;
+  /** The client of a request, as a key. */
+  clientOf: (request: Request) => string;
   /** @throws Problem forbidden for callers that may not start or cancel searches */
   requireWriter: (request: Request) => void;
   /** @throws Problem if the disk takes none */
@@ -48,6 +50,7 @@ export function proteomeRoutes({
   corpora,
   classes,
   clock,
+  clientOf,
   requireWriter,
   requireWritable,
 }: ProteomeOptions) {
@@ -84,6 +87,7 @@ export function proteomeRoutes({
           do: "open",
           request: { corpus: { name, hash }, pattern, model, organism: organism?.trim() ?? null },
           now: clock.now(),
+          client: clientOf(request),
           ...view(requestContext.baseUrl),
         });
         return new Response(json, {

@@ -189,7 +189,7 @@ const several = <Value extends string>(values: readonly Value[], description: st
 const FILTERS = {
   label: several(LABELS, "Only matches with these labels"),
   species: Type.Optional(
-    Type.Array(text("A taxon, or the scientific name of an organism without one."), {
+    Type.Array(text("A taxon, or the scientific name of an organism without one, without commas."), {
       description: "Only matches in these species, separated by commas.",
       examples: [["9606"]],
     }),

@@ -17,7 +17,7 @@ export const REGIONS = ["disordered", "ordered"] as const;
 /** Limits the listed matches; ranks and q-values are those of all matches. */
 export interface MatchFilter extends PlaceFilter {
   label?: readonly (typeof LABELS)[number][] | undefined;
-  /** Taxa, or scientific names of organisms without one. */
+  /** Taxa, or scientific names without commas of organisms without one. */
   species?: readonly string[] | undefined;
   region?: readonly (typeof REGIONS)[number][] | undefined;
   kept?: readonly KeptBand[] | undefined;
@@ -47,8 +47,9 @@ function keptBand({ kept, homologs }: ProteomeRow): KeptBand {
   return percent >= 90 ? "90-100" : percent >= 50 ? "50-89" : "0-49";
 }
 
+/** Commas separate the values of a filter. */
 const speciesOf = ({ protein: { taxon, organism } }: ProteomeRow): string =>
-  taxon === null ? (organism ?? "unknown") : String(taxon);
+  taxon === null ? (organism ?? "unknown").replaceAll(",", "") : String(taxon);
 
 const VALUE_OF = {
   label: (row: ProteomeRow): string => row.label ?? NOT_SCORED,

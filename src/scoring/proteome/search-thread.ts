@@ -26,7 +26,7 @@ export type ThreadCall =
   | { do: "configure"; dataDirectory: string; workers: number }
   | { do: "check" }
   | { do: "overview"; corpus: { path: string; hash: string } }
-  | ({ do: "open"; request: SearchRequest; now: number } & View)
+  | ({ do: "open"; request: SearchRequest; now: number; client: string } & View)
   | ({ do: "show" | "cancel"; id: string } & View)
   | ({ do: "print"; id: string; form: ProteomeFormName; filter: MatchFilter } & Pick<View, "synonyms">);
 
@@ -66,7 +66,7 @@ function work(call: ThreadCall): unknown {
     case "overview":
       return familiesOverview(call.corpus);
     case "open":
-      return shown(searches.open(call.request, call.now), call);
+      return shown(searches.open(call.request, call.now, call.client), call);
     case "show":
       return shown(searches.get(call.id), call);
     case "cancel":

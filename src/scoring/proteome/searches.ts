@@ -39,8 +39,9 @@ interface SearchesOptions {
 const MAX_ROWS = 200_000;
 /** Searches in memory. */
 const MAX_KEPT = 100;
-/** Searches that may wait. */
+/** Searches that may wait, in all and of one client. */
 const MAX_QUEUED = 50;
+const MAX_QUEUED_PER_CLIENT = 10;
 
 /**
  * Searches of a server, one at a time, in the order of their submission. Equal requests share a search, whose result is kept
@@ -64,19 +65,29 @@ export class ProteomeSearches {
    * Accepts a search, unless an equal one is waiting, running or finished: then it is that one.
    * @throws Problem invalid_request, conflict without families, busy
    */
-  open(request: SearchRequest, now: number): ProteomeSearch {
+  open(request: SearchRequest, now: number, client = ""): ProteomeSearch {
     const path = this.#pathOf(request);
     const id = idOf(request, path);
     const known = this.#find(id);
     if (known && known.state !== "failed" && known.state !== "cancelled") return known;
     requireFamilies(request, path);
-    if (this.#queue.length >= MAX_QUEUED)
-      throw new Problem("busy", `${MAX_QUEUED} proteome searches are waiting. Try again later.`, {
-        headers: { "Retry-After": "60" },
-      });
+    this.#requirePlace(client);
     const accepted = { request, submitted: now, failure: null };
     this.#files.accept(id, accepted);
-    return this.#enqueue(id, accepted);
+    return this.#enqueue(id, accepted, client);
+  }
+
+  /** @throws Problem busy */
+  #requirePlace(client: string): void {
+    const own = this.#queue.filter((search) => search.client === client).length;
+    const isFull = this.#queue.length >= MAX_QUEUED;
+    if (!isFull && own < MAX_QUEUED_PER_CLIENT) return;
+    const waiting = isFull
+      ? `${MAX_QUEUED} proteome searches`
+      : `${MAX_QUEUED_PER_CLIENT} of your proteome searches`;
+    throw new Problem("busy", `${waiting} are waiting. Try again later.`, {
+      headers: { "Retry-After": "60" },
+    });
   }
 
   get isBusy(): boolean {
@@ -132,8 +143,9 @@ export class ProteomeSearches {
     return search;
   }
 
-  #enqueue(id: string, accepted: AcceptedSearch): Search {
+  #enqueue(id: string, accepted: AcceptedSearch, client = ""): Search {
     const search = new Search(id, accepted, this.#pathOf(accepted.request));
+    search.client = client;
     this.#kept.set(id, search);
     this.#queue.push(search);
     this.#next();
@@ -216,6 +228,8 @@ const TABLE_SHARE = 0.1;
 class Search implements ProteomeSearch {
   state: SearchState = "queued";
   total = 0;
+  /** Who started it, as a key; empty after a restart. */
+  client = "";
   failure: string | null;
   readonly request: SearchRequest;
   readonly submitted: number;

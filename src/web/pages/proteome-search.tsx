@@ -31,18 +31,21 @@ import { ProteomeTable } from "../score/proteome-table.tsx";
 
 /** Milliseconds between requests while the search is not over. */
 const POLL = 700;
+/** Milliseconds after an error, such as of a server that restarts. */
+const RETRY = 3000;
 
 /** A search with a page of its matches, loaded again until it is over. */
 function useSearch(id: string, query: URLSearchParams): Loadable<Search> {
   const search = useLoaded(`${id} ${query}`, (signal) =>
     get<Search>(searchPath(id), pageQuery(query), signal),
   );
-  const { value, reload } = search;
+  const { value, error, reload } = search;
   useEffect(() => {
     if (!value || isOver(value)) return;
-    const timer = setTimeout(reload, POLL);
+    // A restarting server continues the search.
+    const timer = setTimeout(reload, error === undefined ? POLL : RETRY);
     return () => clearTimeout(timer);
-  }, [value]);
+  }, [value, error]);
   return search;
 }
 
