@@ -40,6 +40,11 @@ test("describes a model, its mismatches and what it lacks", () => {
   );
 });
 
+test("does not call a protein with a mutation identical", () => {
+  expect(describeModel({ ...MODEL, identity: 0.9997 })[1]).toContain("99.9\u00A0% identical");
+  expect(describeModel({ ...MODEL, identity: 1 })[1]).toContain("100\u00A0% identical");
+});
+
 test("says where a match is in the model, and how sure its structure is", () => {
   expect(describeMatch(MODEL, { start: 3, end: 4 })).toBe(
     "The match 3–4: all its residues are in the model, with the numbers 27 to 27A. Its mean pLDDT is 85: the backbone is likely right.",

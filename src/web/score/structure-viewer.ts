@@ -14,9 +14,9 @@ export const SCALES: Readonly<Record<Paint, readonly { from: number; colour: str
   ],
   confidence: [
     { from: 90, colour: "#0053d6", words: "pLDDT 90 and more" },
-    { from: 70, colour: "#65cbf3", words: "70" },
-    { from: 50, colour: "#ffdb13", words: "50" },
-    { from: 0, colour: "#ff7d45", words: "less: probably disordered" },
+    { from: 70, colour: "#65cbf3", words: "70 to 90" },
+    { from: 50, colour: "#ffdb13", words: "50 to 70" },
+    { from: 0, colour: "#ff7d45", words: "below 50: probably disordered" },
   ],
 };
 export const MATCH_COLOUR = "#c11f8b";

@@ -1,5 +1,4 @@
 import type { StructureModel } from "../../scoring/index.ts";
-import { percent } from "./result.ts";
 
 interface Place {
   start: number;
@@ -12,6 +11,9 @@ const LISTED = 12;
 const listed = (items: readonly string[]): string =>
   items.slice(0, LISTED).join(", ") + (items.length > LISTED ? ` and ${items.length - LISTED} more` : "");
 
+/** Rounded down, so that 100 % means all. */
+const identical = (identity: number): string => `${Math.floor(1000 * identity) / 10}\u00A0%`;
+
 const spanText = ({ start, end }: Place): string => (start === end ? `${start}` : `${start}–${end}`);
 
 /** What the model is and how it differs from the query, in sentences. */
@@ -23,7 +25,7 @@ export function describeModel(model: StructureModel): string[] {
     isPrediction
       ? "Predicted structure: its B factors are pLDDT, which have a track at the top of the page."
       : "Experimental structure: its B factors are not pLDDT.",
-    `${chain === "" ? "The chain" : `Chain ${chain}${of}`} has ${covered} of ${residues.length} residues, ${percent(identity)} identical.`,
+    `${chain === "" ? "The chain" : `Chain ${chain}${of}`} has ${covered} of ${residues.length} residues, ${identical(identity)} identical.`,
     mismatches.length === 0 ? "No residue differs." : `Residues that differ: ${listed(mismatches)}.`,
     missing.length === 0
       ? "No residue is missing."
