@@ -69,7 +69,7 @@ browserTest("administrators import features, which results and scans show, and r
   await arrive(page, "/score/");
   await seeText(
     page,
-    "This is ELMI1, a known instance of DEG_MDM2_SWIB_1; also annotated in Mus musculus (ELMI2).",
+    "This is ELMI1, a known instance of DEG_MDM2_SWIB_1; also annotated in Mus musculus P02340 (ELMI2).",
   );
   await seeText(page, "Phosphoserine; by ATM");
   await seeText(page, "4 residues before the match");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Corpus, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
@@ -359,6 +359,15 @@ describe("importing features", () => {
       expect(shown.length).toBe(info.features - hidden);
     }
     expect(files.list()).toHaveLength(1);
+  });
+
+  test("removes what a killed import has left, and not what another one writes", async () => {
+    const { pid } = Bun.spawnSync(["true"]);
+    const [left, running] = [pid, process.pid].map((id) => join(files.directory, `0.features.${id}.part`));
+    for (const path of [left, running]) writeFileSync(path, "");
+    await add(GFF3, "one");
+    expect([existsSync(left), existsSync(running)]).toEqual([false, true]);
+    rmSync(running);
   });
 
   test("leaves out a damaged file, and names it", async () => {

@@ -164,7 +164,8 @@ test("matches say what imported features know of them, and filters use it", asyn
     instances: [{ id: "ELMI1", start: 17 }],
     domains: [],
     phosphosite: 0,
-    sentence: "This is ELMI1, a known instance of DEG_MDM2_SWIB_1; also annotated in Mus musculus (ELMI2).",
+    sentence:
+      "This is ELMI1, a known instance of DEG_MDM2_SWIB_1; also annotated in Mus musculus P02340 (ELMI2).",
   });
   // Other classes at the same place are no instances.
   expect(noted.matches.filter(({ notes }) => notes!.instances.length > 0)).toEqual([best]);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import type { ObjectStore, StoredObject } from "../../platform/object-store.ts";
+import { isRunning } from "../../platform/running-process.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
 import { type BackupOptions, makeBackup } from "./make-backup.ts";
 import { DATABASE_ENDING, type FileEntry, MANIFEST, type Manifest, parseManifest } from "./manifest.ts";
@@ -136,18 +137,9 @@ function openStaging(dataDirectory: string): string {
   const outgoing = join(dataDirectory, OUTGOING);
   createDirectory(outgoing);
   for (const name of readdirSync(outgoing))
-    if (!isRunning(Number(name))) rmSync(join(outgoing, name), { recursive: true, force: true });
+    if (Number(name) === process.pid || !isRunning(Number(name)))
+      rmSync(join(outgoing, name), { recursive: true, force: true });
   const own = join(outgoing, String(process.pid));
   createDirectory(own);
   return own;
-}
-
-function isRunning(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: string }).code === "EPERM";
-  }
 }

@@ -232,7 +232,7 @@ function notesOf(
 /** Homologs that a sentence names. */
 const NAMED = 3;
 
-/** `This is ELMI002256, a known instance of LIG_X; also annotated in Mus musculus (ELMI002257).` */
+/** `This is ELMI002256, a known instance of LIG_X; also annotated in Mus musculus P02340 (ELMI002257).` */
 export function sentenceOf(
   instances: readonly Feature[],
   homologs: readonly HomologInstance[],
@@ -241,7 +241,7 @@ export function sentenceOf(
   const known = homologs.filter(({ logic }) => logic === "true positive");
   const places = known
     .slice(0, NAMED)
-    .map(({ organism, accession, id }) => `${organism ?? accession} (${id})`);
+    .map(({ organism, accession, id }) => `${[organism, accession].filter(Boolean).join(" ")} (${id})`);
   const elsewhere =
     places.join(", ") + (known.length > NAMED ? ` and ${known.length - NAMED} other homologs` : "");
   const proven = instances.filter(({ logic }) => logic === "true positive");

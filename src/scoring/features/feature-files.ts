@@ -2,6 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { isRunning } from "../../platform/running-process.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
 import { type Database, openReader } from "../../platform/sqlite.ts";
 import { nearest, Problem } from "../../problem.ts";
@@ -80,8 +81,9 @@ export const SCHEMA = `
 export const INDEXES =
   "CREATE INDEX by_accession ON known (accession); CREATE INDEX by_sequence ON known (md5);";
 const ENDING = ".features";
-/** Milliseconds after which an unfinished file belongs to no running import. */
+/** Milliseconds after which an unfinished file belongs to no import: its process would have written. */
 const ABANDONED_AFTER = 3_600_000;
+
 export const MAX_FILES = 100;
 
 export const digestOf = (residues: string): string =>
@@ -239,8 +241,8 @@ export class FeatureFiles {
   #sweep(): void {
     for (const name of readdirSync(this.directory).filter((one) => one.endsWith(PART))) {
       const path = join(this.directory, name);
-      const stat = statSync(path, { throwIfNoEntry: false });
-      if (stat && Date.now() - stat.mtimeMs > ABANDONED_AFTER) rmSync(path, { force: true });
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
+      if (!isRunning(Number(name.split(".").at(-2))) || age > ABANDONED_AFTER) rmSync(path, { force: true });
     }
   }
 

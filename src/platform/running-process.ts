@@ -1,0 +1,11 @@
+/** Whether a process of this machine runs. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs for another account.
+    return (error as { code?: string }).code === "EPERM";
+  }
+}
