@@ -97,3 +97,12 @@ test.each<[filter: string, order: string, numbers: number[]]>([
   const filtered = filterMatches(MATCHES, { verdict, pattern: "" }, order);
   expect(filtered.map(({ number }) => number)).toEqual(numbers);
 });
+
+test.each([
+  [null, "/proteome?pattern=P..P"],
+  ["LIG_SH3_1", "/proteome?class=LIG_SH3_1"],
+])("leads from the motif %p to a search of a proteome", (name, address) => {
+  const pattern = { ...MATCHES[0].pattern, name, expression: "P..P" };
+  const panel = <MatchPanel match={{ ...MATCHES[0], pattern }} onPrevious={undefined} onNext={undefined} />;
+  expect(renderToString(panel)).toContain(`href="${address}"`);
+});

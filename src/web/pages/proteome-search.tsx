@@ -13,6 +13,7 @@ import { ApiError, get, requestJson } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
 import {
   isOver,
+  motifQuery,
   motifOf,
   offsetIn,
   PAGE,
@@ -82,7 +83,7 @@ function ProteomeSearchPage() {
 
 /** The parameters with which the form begins. */
 const inForm = ({ motifClass, expression, organism }: Search) => ({
-  ...(motifClass === null ? { pattern: expression } : { class: motifClass }),
+  ...motifQuery({ name: motifClass, expression }),
   organism,
 });
 

@@ -1,8 +1,10 @@
 import type { MatchScore } from "../../scoring/index.ts";
+import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { countOf } from "../format.tsx";
+import { motifQuery } from "./proteome.ts";
 import {
   CONSERVATION,
   decimal,
@@ -76,7 +78,8 @@ export function MatchPanel(props: {
       </div>
       <div class="card-body">
         <p class="hint">
-          <code>{nameOf(pattern)}</code>: {pattern.explanation}
+          <code>{nameOf(pattern)}</code>: {pattern.explanation}.{" "}
+          <a href={href("/proteome", motifQuery(pattern))}>Search a proteome for it</a>
         </p>
         <Parts match={match} />
         {match.warnings.map((warning) => (

@@ -80,10 +80,14 @@ export const filterQuery = (query: URLSearchParams): Query =>
     ...PLACE_FILTERS.map(([name, parameter]) => (query.has(name) ? parameter : {})),
   );
 
+/** A motif as parameters of a page with a form. */
+export const motifQuery = ({ name, expression }: { name: string | null; expression: string }): Query =>
+  name === null ? { pattern: expression } : { class: name };
+
 /** The parameters of a page that scores the protein of a match for the motif. */
 export const scoreQuery = ({ motifClass, expression }: Search, { accession }: ProteinNames): Query => ({
   protein: accession,
-  ...(motifClass === null ? { pattern: expression } : { class: motifClass }),
+  ...motifQuery({ name: motifClass, expression }),
 });
 
 /** The search in one sentence. */
