@@ -64,6 +64,12 @@ browserTest("shows an uploaded model in words and in 3D, keeps it, and removes i
   await page.setViewport({ width: 360, height: 800 });
   expect(await pictureOf(page)).not.toBe(before);
 
+  await page.evaluateOnNewDocument(() => {
+    HTMLCanvasElement.prototype.getContext = () => null;
+  });
+  await page.reload();
+  await press(page, "button", "Show in 3D");
+  await seeText(page, "This browser has no WebGL");
   await press(page, "button", "Remove");
   await seeText(page, "No model yet.");
   expect(opened.faults).toEqual([]);

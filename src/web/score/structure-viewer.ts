@@ -49,11 +49,18 @@ export async function openStructure(
   model: StructureModel,
   background: string,
 ): Promise<StructureView> {
+  if (!hasWebGl()) throw new Error("This browser has no WebGL, or it is switched off.");
   const { createViewer } = await import("3dmol/build/3Dmol.es6-min.js");
   const viewer = createViewer(element, { backgroundColor: background });
-  if (!viewer) throw new Error("This browser cannot show 3D graphics.");
+  if (!viewer) throw new Error("The viewer could not be started.");
   viewer.addModel(file, model.format === "pdb" ? "pdb" : "cif");
   return viewOf(viewer, model);
+}
+
+/** The viewer itself would draw nothing, and say nothing. */
+function hasWebGl(): boolean {
+  const canvas = document.createElement("canvas");
+  return (canvas.getContext("webgl2") ?? canvas.getContext("webgl")) !== null;
 }
 
 function viewOf(viewer: GLViewer, { chain, residues }: StructureModel): StructureView {

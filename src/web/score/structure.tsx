@@ -18,6 +18,7 @@ import {
   SCALES,
   type StructureView,
 } from "./structure-viewer.ts";
+import type { Span } from "./track-geometry.ts";
 import { describeMatch, describeModel } from "./structure-words.ts";
 
 const modelPath = (job: string): string => `${jobPath(job)}/model`;
@@ -154,6 +155,9 @@ function ModelView(props: ModelProps) {
   );
 }
 
+const isInModel = ({ residues }: StructureModel, { from, to }: Span): boolean =>
+  residues.slice(from - 1, to).some((number) => number !== null);
+
 /** Degrees of a turn by an arrow key. */
 const TURN = 10;
 const KEYS: Readonly<Record<string, (view: StructureView) => void>> = {
@@ -196,7 +200,7 @@ function Viewer({ job, model, result, match }: ModelProps) {
         <Button look="quiet" small onClick={() => view?.showAll()}>
           Whole model
         </Button>
-        {span && (
+        {span && isInModel(model, span) && (
           <Button look="quiet" small icon="crosshair" onClick={() => view?.showMatch(span)}>
             Show match in the model
           </Button>
