@@ -9,6 +9,7 @@ import proteomeBuilds from "./0008-proteome-builds.sql" with { type: "text" };
 import annotationValues from "./0009-annotation-values.sql" with { type: "text" };
 import jobModel from "./0010-job-model.sql" with { type: "text" };
 import modelsOfLabid from "./0011-models-of-labid.sql" with { type: "text" };
+import stock from "./0012-stock.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0009-annotation-values.sql", sql: annotationValues },
   { name: "0010-job-model.sql", sql: jobModel },
   { name: "0011-models-of-labid.sql", sql: modelsOfLabid },
+  { name: "0012-stock.sql", sql: stock },
 ];

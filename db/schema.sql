@@ -653,7 +653,8 @@ CREATE TABLE consumable (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-, position TEXT NOT NULL DEFAULT '') STRICT;
+, position TEXT NOT NULL DEFAULT '', minimum_amount REAL, below_minimum INTEGER NOT NULL GENERATED ALWAYS AS
+  (amount IS NOT NULL AND minimum_amount IS NOT NULL AND amount < minimum_amount) VIRTUAL, supplier TEXT NOT NULL DEFAULT '', catalogue_number TEXT NOT NULL DEFAULT '', lot TEXT NOT NULL DEFAULT '', price REAL, currency TEXT NOT NULL DEFAULT '', received INTEGER, opened INTEGER, expiry INTEGER, freeze_thaw_count INTEGER NOT NULL DEFAULT 0, aliquot_of INTEGER REFERENCES consumable (rid)) STRICT;
 
 CREATE INDEX consumable_visible ON consumable (deleted, public, owner, owned_by);
 
@@ -686,7 +687,8 @@ CREATE TABLE specimen (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-, position TEXT NOT NULL DEFAULT '') STRICT;
+, position TEXT NOT NULL DEFAULT '', amount REAL, unit INTEGER REFERENCES vocabulary_term (rid), minimum_amount REAL, below_minimum INTEGER NOT NULL GENERATED ALWAYS AS
+  (amount IS NOT NULL AND minimum_amount IS NOT NULL AND amount < minimum_amount) VIRTUAL, supplier TEXT NOT NULL DEFAULT '', lot TEXT NOT NULL DEFAULT '', received INTEGER, expiry INTEGER, freeze_thaw_count INTEGER NOT NULL DEFAULT 0, aliquot_of INTEGER REFERENCES specimen (rid)) STRICT;
 
 CREATE INDEX specimen_visible ON specimen (deleted, public, owner, owned_by);
 
@@ -1742,3 +1744,13 @@ CREATE INDEX assay_instrument_run ON assay (instrument_run) WHERE instrument_run
 CREATE INDEX assay_instrument_model ON assay (instrument_model) WHERE instrument_model IS NOT NULL;
 
 CREATE INDEX assay_instrument ON assay (instrument) WHERE instrument IS NOT NULL;
+
+CREATE INDEX consumable_expiry ON consumable (expiry);
+
+CREATE INDEX consumable_aliquot_of ON consumable (aliquot_of);
+
+CREATE INDEX specimen_expiry ON specimen (expiry);
+
+CREATE INDEX specimen_unit ON specimen (unit);
+
+CREATE INDEX specimen_aliquot_of ON specimen (aliquot_of);

@@ -21,6 +21,7 @@ const FROZEN: Record<string, string> = {
   "0009-annotation-values.sql": "8510e3ec1ecbec3930d21b8512bbfa2609a973ff64bba03f2e9eb9d317aab2a8",
   "0010-job-model.sql": "83800cb151afc67bd65d2a9f39ecf5a805fb1403d09af368d09edc0e89a24185",
   "0011-models-of-labid.sql": "2ccbd2948bba387a423ee618e05374c6c94a258b0aa68779cccd985c4812012c",
+  "0012-stock.sql": "0e5c578b1304c7eca9028c161081275ea582b57906081b294259227e0b423cfa",
 };
 
 test("embeds every file of db/ in order", () => {

@@ -134,11 +134,18 @@ async function errorsOf({ method, path, operation }: Listed): Promise<string[]> 
   const named = path.endsWith("bulk_delete") ? path.replace("bulk_delete", "{id}") : path;
   await arrange(named, /(restore|purge)$/.test(path));
   const cleanUp = path.endsWith("/free_slots") ? await arrangeFreeSlot(path.split("/{")[0]) : undefined;
+  if (/\/(consume|refill|aliquots)$/.test(path)) {
+    const record = `${path.slice(0, path.lastIndexOf("/"))}`;
+    await sendJson("PATCH", addressOf(record), { amount: 10 });
+  }
   const child = Object.keys(paths).find((one) => one.startsWith(`${path}/{`));
   const creates = method === "POST" || (method === "PUT" && path.endsWith("permissions"));
   ids = creates && child && isUuid(exampleAt(child)) ? [exampleAt(child)] : [];
   const answered = await call(method, path);
   await cleanUp?.();
+  // A record with aliquots could not be purged.
+  if (path.endsWith("/aliquots"))
+    await sendJson("PATCH", `${path.split("/{")[0]}?aliquot_of__isnull=false`, { aliquot_of: null });
   const expected = OTHER_STATUSES[operation.operationId];
   if (expected === undefined ? answered.status >= 300 : answered.status !== expected)
     return [`${method} ${path} ${answered.status}: ${answered.text.slice(0, 300)}`];

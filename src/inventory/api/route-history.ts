@@ -7,6 +7,7 @@ import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
 import { inQuery, nounsOf, recordSchema } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
+import { isShown } from "../model/stored-record.ts";
 import type { HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
@@ -63,6 +64,11 @@ const FEED = Type.Object(
   { $id: "ChangeFeed" },
 );
 const HISTORY = { ...content({ ...pageOf(CHANGE), description: "Changes, latest first." }), ...page() };
+/** A component, as all histories have it. */
+const HISTORY_FIELD = {
+  $id: "history_field",
+  ...inQuery("field", "Only changes of this field, such as the amount."),
+};
 const RESTORE = Type.Object(
   {
     version: Type.Optional(
@@ -119,6 +125,7 @@ export function addHistoryOf(api: Api, subject: Subject): void {
     typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
   api.add("GET", below("history"), {
     summary: `Get the history of ${name}`,
+    parameters: [HISTORY_FIELD],
     accepts: ["paging", "page"],
     returns: HISTORY,
     errors: [403],
@@ -127,6 +134,18 @@ export function addHistoryOf(api: Api, subject: Subject): void {
     run({ call, params }) {
       const rid = find(call, params);
       const { history } = call.store;
+      const field = call.url.searchParams.get("field");
+      if (field !== null && !isShown(resource, field))
+        throw parameterProblem(
+          "field",
+          `Choices: ${Object.keys(resource.fields)
+            .filter((name) => isShown(resource, name))
+            .join(", ")}.`,
+        );
+      if (field !== null)
+        return paged(call, (limit, offset) =>
+          history.ofField({ resource, rid, field }, call.actor, limit, offset),
+        );
       return paged(call, (limit, offset) => history.ofRecord(resource, rid, call.actor, limit, offset));
     },
   });

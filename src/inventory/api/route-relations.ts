@@ -4,7 +4,7 @@ import { KINDS } from "../model/field.ts";
 import { withAnnotations } from "../model/annotation-type.ts";
 import { parseListPath } from "../model/annotation-filter.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { FIRST_PAGE, type Listing, parseListing } from "../model/listing.ts";
+import { FIRST_PAGE, type Listing, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
@@ -105,7 +105,7 @@ export function addRelations(api: Api): void {
         }),
       }),
       parameters: [
-        ...["query_expression", "deleted", "can_change", "can_delete"].map(listParameter),
+        ...["query_expression", "deleted", ...RIGHTS_PARAMETERS].map(listParameter),
         OTHER_FILTERS,
       ],
       returns: content(VALUES),

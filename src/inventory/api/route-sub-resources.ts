@@ -3,7 +3,7 @@ import { ALIVE, and, compare, not, or } from "../model/condition.ts";
 import { type Json, type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
-import { parseListing } from "../model/listing.ts";
+import { parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
 import { labelOf, nounsOf, schemaName } from "../model/schema.ts";
@@ -97,7 +97,7 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
 }
 
 /** Parameters of lists of records that concern rights or renderings, which these lists do not have. */
-const UNSUPPORTED = ["can_change", "can_delete", "fields", "explain"];
+const UNSUPPORTED: readonly string[] = [...RIGHTS_PARAMETERS, "fields", "explain"];
 
 /**
  * One page of the sub-resources of a record, filtered and ordered like a list; by default up to 1,000 of them.

@@ -18,6 +18,7 @@ import { addPeople } from "./route-people.ts";
 import { addRecords } from "./route-records.ts";
 import { addRelations } from "./route-relations.ts";
 import { addSlots } from "./route-slots.ts";
+import { addStock } from "./route-stock.ts";
 import { addSignIn, addTokens } from "./route-session.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addStocktakes } from "./route-stocktakes.ts";
@@ -85,6 +86,7 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addSharing(api);
   addRelations(api);
   addSlots(api);
+  addStock(api);
   addLabels(api);
   addStocktakes(api);
   addLabid(api);

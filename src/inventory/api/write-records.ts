@@ -2,7 +2,7 @@ import { isPatch, patchRecord } from "../model/apply-json-patch.ts";
 import { type BulkChange, parseBulkChanges, parseFilteredChange } from "../model/bulk-body.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
+import { LIST_PARAMETERS, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import type { WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { UniformUpdate } from "../records/uniform-update.ts";
@@ -154,7 +154,7 @@ function patched(
 
 /** Parameters of bulk operations that are not filters. */
 const WRITE_PARAMETERS = new Set(["dry_run", "changes", "confirm", "id", "ids", "explain", "strict"]);
-const FILTERS = new Set(["query_expression", "deleted", "can_change", "can_delete"]);
+const FILTERS = new Set<string>(["query_expression", "deleted", ...RIGHTS_PARAMETERS]);
 
 const isFilter = (name: string): boolean =>
   !WRITE_PARAMETERS.has(name) && (FILTERS.has(name) || !Object.hasOwn(LIST_PARAMETERS, name));

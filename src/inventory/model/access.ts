@@ -1,5 +1,5 @@
 import type { Actor } from "../../accounts/actor.ts";
-import { ALWAYS, and, compare, type Condition, NEVER, or, some } from "./condition.ts";
+import { ALWAYS, and, compare, type Condition, NEVER, not, or, some } from "./condition.ts";
 import { isGuarded, type Resource } from "./resource.ts";
 
 export type { Actor };
@@ -17,9 +17,7 @@ export function visible(resource: Resource, actor: Actor): Condition {
   return or(
     anyone,
     compare(["owner", "rid"], "==", actor.user),
-    ...(resource.privateToOwner
-      ? []
-      : actor.groups.map((group) => compare(["owned_by", "rid"], "==", group))),
+    ...(resource.privateToOwner ? [] : actor.groups.map(ownedByGroup)),
     granted(actor, "can_view"),
   );
 }
@@ -40,6 +38,21 @@ function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Conditi
     return resource.selfEditable && right === "can_change" ? compare(["rid"], "==", actor.user) : NEVER;
   return or(compare(["owner", "rid"], "==", actor.user), granted(actor, right));
 }
+
+/** Records of others that the actor may view as a member of their group, or by a permission. */
+export const shared = (resource: Resource, actor: Actor): Condition =>
+  actor.user === null || !isGuarded(resource)
+    ? NEVER
+    : and(
+        not(mine(resource, actor)),
+        or(...(resource.privateToOwner ? [] : actor.groups.map(ownedByGroup)), granted(actor, "can_view")),
+      );
+
+/** Records that the actor owns. */
+export const mine = (resource: Resource, actor: Actor): Condition =>
+  actor.user === null || !isGuarded(resource) ? NEVER : compare(["owner", "rid"], "==", actor.user);
+
+const ownedByGroup = (group: number): Condition => compare(["owned_by", "rid"], "==", group);
 
 function granted(actor: Actor, right: Right): Condition {
   return some(

@@ -65,6 +65,8 @@ export interface Field {
   to?: string;
   /** Reference: the column has the id of the record in place of its row number. */
   byId?: true;
+  /** Reference: the record may be deleted later, as a tube that is used up while its aliquots are not. */
+  outlived?: true;
   /** Reference: what the record must have besides, by field. */
   targetHas?: Readonly<Record<string, string>>;
   /** UUID: of which resource a record has to have it when it is set; it may be deleted later, unlike one that is referred to. */

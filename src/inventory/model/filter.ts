@@ -93,13 +93,27 @@ function compareValue(
     const id = parseUuid(typed);
     return id === undefined ? { error: "Enter a valid UUID." } : { condition: compare(path, operator, id) };
   }
-  const value = (kind === "uuid" ? KINDS.text : KINDS[kind]).parse(typed);
-  if (value === undefined) return { error: `Expected ${KINDS[kind].expected}.` };
-  if (kind === "instant" && lookup === "exact" && isDay(typed)) {
+  const relative = kind === "instant" ? relativeDay(typed) : undefined;
+  const value = relative ?? (kind === "uuid" ? KINDS.text : KINDS[kind]).parse(typed);
+  if (value === undefined) return { error: `Expected ${expectedOf(kind)}.` };
+  if (kind === "instant" && lookup === "exact" && (relative !== undefined || isDay(typed))) {
     const day = Number(value);
     return { condition: and(compare(path, ">=", day), compare(path, "<", day + DAY)) };
   }
   return { condition: compare(path, operator, value) };
+}
+
+const expectedOf = (kind: KindName): string =>
+  kind === "instant"
+    ? `${KINDS.instant.expected}, or a day counted from today (today, 30d, -7d)`
+    : KINDS[kind].expected;
+
+/** The beginning, in UTC, of today or of a day counted from it. */
+function relativeDay(typed: string): number | undefined {
+  const [word, days] = /^(?:today|([+-]?\d{1,5})d)$/i.exec(typed.trim()) ?? [];
+  if (word === undefined) return undefined;
+  const today = Math.floor(Date.now() / 86_400_000);
+  return (today + Number(days ?? 0)) * DAY;
 }
 
 /** The condition that the comparison holds for a note on the record, or for a name in its list. */

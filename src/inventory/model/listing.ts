@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { Problem } from "../../problem.ts";
-import { type Actor, changeable, deletable } from "./access.ts";
+import { type Actor, changeable, deletable, mine, shared } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
 import { ALL_ANNOTATIONS, annotationName, findAnnotation, withAnnotations } from "./annotation-type.ts";
 import {
@@ -107,6 +107,11 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
   },
   can_change: { doc: "true: records that the caller may change; false: others.", schema: FLAG },
   can_delete: { doc: "true: records that the caller may delete; false: others.", schema: FLAG },
+  mine: { doc: "true: records that the caller owns; false: others.", schema: FLAG },
+  shared_with_me: {
+    doc: "true: records of others that the caller may view as a member of their group, or by a permission; false: others.",
+    schema: FLAG,
+  },
   as_of: {
     doc: "A time, or the id of a batch: the records as they were then, limited to those that the caller may view today.",
     schema: Type.String(),
@@ -281,7 +286,10 @@ export function parseDeletedFilter(
   return compare(["deleted"], "==", deleted);
 }
 
-/** Parses `can_change` and `can_delete`. @throws Problem invalid_request */
+/** Parameters about what the caller may do with a record today. */
+export const RIGHTS_PARAMETERS = ["can_change", "can_delete", "mine", "shared_with_me"] as const;
+
+/** Parses these parameters. @throws Problem invalid_request */
 export function parseRights(resource: Resource, parameters: URLSearchParams, actor: Actor): Condition {
   const condition = (name: string, right: Condition): Condition => {
     const wanted = flagParameter(parameters, name);
@@ -290,6 +298,8 @@ export function parseRights(resource: Resource, parameters: URLSearchParams, act
   return and(
     condition("can_change", changeable(resource, actor)),
     condition("can_delete", deletable(resource, actor)),
+    condition("mine", mine(resource, actor)),
+    condition("shared_with_me", shared(resource, actor)),
   );
 }
 

@@ -85,12 +85,12 @@ function findItem({ reader, resources }: Store, id: string, i: number, actor: Ac
   );
 }
 
-/** As many slots. @throws Problem invalid_request */
-function slotsFor(
+/** As many slots. `field`: what an error names. @throws Problem invalid_request */
+export function slotsFor(
   store: Store,
   target: Target,
   count: number,
-  { start, positions, actor }: Options & { actor: Actor },
+  { start, positions, actor, field = "records" }: Options & { actor: Actor; field?: string },
 ): Slot[] {
   const spaces = spacesIn(store, target, actor);
   const grid = target.resource.name === "location" ? gridOf(store.statements, target.rid) : undefined;
@@ -114,7 +114,7 @@ function slotsFor(
       ? spaces
       : [{ ...own!, positions: own!.positions.filter((position) => slotOf(grid!, position)! >= from) }];
   const slots = freeSlots(usable, count);
-  if (slots.length < count) throw invalidField("records", tooFew(count, slots.length, spaces));
+  if (slots.length < count) throw invalidField(field, tooFew(count, slots.length, spaces));
   return slots;
 }
 

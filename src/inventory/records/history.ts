@@ -96,6 +96,23 @@ export class History {
     return this.#page(condition, "c.seq DESC", actor, limit, offset);
   }
 
+  /** The changes of one field of a record, the last first. */
+  ofField(
+    { resource, rid, field }: { resource: Resource; rid: number; field: string },
+    actor: Actor,
+    limit: number,
+    offset: number,
+  ): HistoryPage {
+    const own = clause("c.object_kind = ? AND c.object_rid = ?", [resource.name, rid]);
+    // What changed in a write that is new to the actor stays hidden, as in answers.
+    const seen = this.#couldViewBefore(actor);
+    const changed = clause(`c.before IS NULL OR json_type(c.before, ?) IS NOT NULL OR NOT ${seen.text}`, [
+      `$.${field}`,
+      ...seen.args,
+    ]);
+    return this.#page(join("and", [own, changed]), "c.seq DESC", actor, limit, offset);
+  }
+
   /** When an account joined and left groups. */
   ofMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage {
     const condition = clause("c.object_kind = 'membership' AND c.after ->> 'user' = ?", [user]);

@@ -71,6 +71,7 @@ export class RecordValidator {
     const errors: Errors = new Map();
     for (const [name, field] of Object.entries(resource.fields)) {
       if (field.kind !== "reference" || field.write === "never" || record[name] === null) continue;
+      if (field.outlived) continue;
       const far = targetOf(this.resources, field);
       const alive = "deleted" in far.fields ? " AND deleted = 0" : "";
       if (!this.exists(`SELECT 1 FROM ${far.table} WHERE rid = ?${alive}`, record[name]))

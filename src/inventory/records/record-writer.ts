@@ -1,5 +1,5 @@
 import { type Actor, changeable, deletable } from "../model/access.ts";
-import type { Json, Stored } from "../model/field.ts";
+import type { Field, Json, Stored } from "../model/field.ts";
 import { foldCase } from "../model/operator.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
@@ -300,8 +300,8 @@ export class RecordWriter {
   isAnyReferenced(resource: Resource, rids: readonly number[]): boolean {
     const list = clause("SELECT value FROM json_each(?)", [JSON.stringify(rids)]);
     return [...this.resources.values()].filter(isGuarded).some((other) =>
-      Object.entries(other.fields).some(([by, { to }]) => {
-        if (to !== resource.name) return false;
+      Object.entries(other.fields).some(([by, { to, outlived }]) => {
+        if (to !== resource.name || outlived) return false;
         const referring = clause(`t.${columnOf(other, by)} IN (${list.text}) AND t.deleted = 0`, list.args);
         const { text, args } = selecting(other, referring);
         return this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args);
@@ -312,7 +312,8 @@ export class RecordWriter {
   /** @throws Problem conflict where a record that is not deleted refers to this one */
   #refuseReferenced(resource: Resource, rid: number): void {
     const guarded = [...this.resources.values()].filter(isGuarded);
-    for (const { by, segment } of this.#references(resource, rid, guarded, " AND t.deleted = 0"))
+    const isHeld = ({ outlived }: Field) => !outlived;
+    for (const { by, segment } of this.#references(resource, rid, guarded, isHeld, " AND t.deleted = 0"))
       throw new Problem(
         "conflict",
         `${resource.name} ${this.current(resource, rid).id} cannot be deleted: it is the ${by} of records in ${segment}. Change or delete those first.`,
@@ -320,10 +321,16 @@ export class RecordWriter {
   }
 
   /** The fields by which records refer to this one. */
-  *#references(resource: Resource, rid: number, among: readonly Resource[], also = "") {
+  *#references(
+    resource: Resource,
+    rid: number,
+    among: readonly Resource[],
+    applies: (field: Field) => boolean = () => true,
+    also = "",
+  ) {
     for (const other of among)
       for (const [by, field] of Object.entries(other.fields)) {
-        if (field.to !== resource.name) continue;
+        if (field.to !== resource.name || !applies(field)) continue;
         const { text, args } = selecting(other, clause(`t.${columnOf(other, by)} = ?${also}`, [rid]));
         if (this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args))
           yield { by, segment: other.segment };

@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { type Json, type JsonObject, KINDS, parseUuid } from "../model/field.ts";
-import { parseRights } from "../model/listing.ts";
+import { parseRights, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { changedFields } from "../model/stored-record.ts";
@@ -157,7 +157,7 @@ export class Store {
    */
   past(resource: Resource, parameters: URLSearchParams, actor: Actor) {
     const rest = new URLSearchParams(parameters);
-    for (const name of ["can_change", "can_delete"]) rest.delete(name);
+    for (const name of RIGHTS_PARAMETERS) rest.delete(name);
     const today = { resource, condition: parseRights(resource, parameters, actor) };
     const { resources: declared, subResources, reader } = this;
     const batch = this.#batchOf(parameters.get("as_of") ?? "");

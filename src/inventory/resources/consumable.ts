@@ -1,7 +1,8 @@
-import { number, prose, reference, text } from "../model/field.ts";
+import { prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
 import { checkPosition, positionField, positionRules } from "./position.ts";
+import { amountFields, consumableStock, stockErrors } from "./stock.ts";
 
 export const consumable = ownedResource({
   name: "consumable",
@@ -18,15 +19,10 @@ export const consumable = ownedResource({
     status: text("Status, such as AVAILABLE.", { pattern: CONSTANT }),
     barcode: text("Barcode."),
     location: reference("location", "Storage location."),
-    amount: number("Amount, in the given unit."),
-    unit: reference("term", "Unit of the amount: a term of a category of units."),
+    ...amountFields(),
     position: positionField(),
+    ...consumableStock(),
   },
-  rules(record, given, previous) {
-    positionRules(record, given, previous);
-    return record.amount !== null && Number(record.amount) < 0
-      ? { amount: "Ensure this value is greater than or equal to 0." }
-      : {};
-  },
+  rules: (record, given, previous) => ({ ...positionRules(record, given, previous), ...stockErrors(record) }),
   check: checkPosition("consumable"),
 });

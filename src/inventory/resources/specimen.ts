@@ -2,6 +2,7 @@ import { prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
 import { checkPosition, positionField, positionRules } from "./position.ts";
+import { specimenStock, stockErrors } from "./stock.ts";
 
 export const specimen = ownedResource({
   name: "specimen",
@@ -19,7 +20,8 @@ export const specimen = ownedResource({
     barcode: text("Barcode."),
     location: reference("location", "Storage location."),
     position: positionField(),
+    ...specimenStock(),
   },
-  rules: positionRules,
+  rules: (record, given, previous) => ({ ...positionRules(record, given, previous), ...stockErrors(record) }),
   check: checkPosition("specimen"),
 });

@@ -1,0 +1,131 @@
+import { type TObject, Type } from "typebox";
+import type { JsonObject } from "../model/field.ts";
+import { nounsOf, recordSchema } from "../model/schema.ts";
+import { nullable } from "../../platform/schema.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
+import {
+  consume,
+  divide,
+  type Division,
+  MAX_ALIQUOTS,
+  refill,
+  type StockItem,
+  thaw,
+} from "../records/stock.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { hasStock } from "../resources/stock.ts";
+import { writeOnce } from "./batch.ts";
+import { type Call, findRecord } from "./call.ts";
+import { checkVersion } from "./entity-tag.ts";
+import { type Api } from "./operation-plugin.ts";
+import { showRecord, showRecords } from "./read-records.ts";
+import { parametersOf } from "./route-records.ts";
+import { closed, content, optional, rendered } from "./schema.ts";
+
+const amount = (description: string) => Type.Number({ exclusiveMinimum: 0, description, examples: [0.1] });
+const day = (description: string) => Type.Optional(nullable(Type.String({ format: "date", description })));
+
+const CONSUME = closed({ amount: amount("Amount to take out, in the unit of the record.") });
+const REFILL = closed({
+  amount: amount("Amount to add, in the unit of the record."),
+  lot: optional("Lot of the new stock."),
+  received: day("Day of receipt."),
+  expiry: day("Day of expiry."),
+});
+const DIVIDE = closed({
+  count: Type.Integer({
+    minimum: 1,
+    maximum: MAX_ALIQUOTS,
+    description: "Number of aliquots.",
+    examples: [2],
+  }),
+  amount: Type.Optional({
+    ...amount("Amount of each aliquot, taken out of the record."),
+    examples: undefined,
+  }),
+  name: optional("Name of the aliquots, followed by a number; by default that of the record."),
+  location: Type.Optional(
+    nullable(
+      Type.String({
+        description: "Id of the location whose free slots they fill; by default that of the record.",
+      }),
+    ),
+  ),
+});
+const THAW = closed({});
+
+/** Actions on stock: consume, refill, aliquot, thaw. */
+export function addStock(api: Api): void {
+  for (const resource of RESOURCES.filter(hasStock)) {
+    const { one } = nounsOf(resource);
+    addAction(api, resource, "consume", {
+      summary: `Consume ${one}`,
+      description: "Takes an amount out. Concurrent requests add up.",
+      body: CONSUME,
+      work: (writer, item, body, { actor }) => consume(writer, item, Number(body.amount), actor),
+    });
+    addAction(api, resource, "refill", {
+      summary: `Refill ${one}`,
+      body: REFILL,
+      work: (writer, item, body, { actor }) => refill(writer, item, body as never, actor),
+    });
+    addAction(api, resource, "thaw", {
+      summary: `Count a freeze–thaw cycle of ${one}`,
+      body: THAW,
+      work: (writer, item, _body, { actor }) => thaw(writer, item, actor),
+    });
+    addAliquots(api, resource);
+  }
+}
+
+interface Action {
+  summary: string;
+  description?: string;
+  body: TObject;
+  work: (writer: RecordWriter, item: StockItem, body: JsonObject, call: Call) => void;
+}
+
+function addAction(api: Api, resource: RoutedResource, name: string, { body, work, ...texts }: Action): void {
+  api.add("POST", [resource, `:id/${name}/`], {
+    ...texts,
+    parameters: parametersOf(resource),
+    accepts: ["dryRun", "once", "match"],
+    body,
+    returns: rendered(recordSchema(DECLARED, resource)),
+    run: ({ call, params, body }) =>
+      writeOnce(call, body as JsonObject, {
+        kind: "update",
+        work(writer) {
+          const item = itemOf(call, resource, params.id, writer);
+          work(writer, item, body as JsonObject, call);
+          return item.rid;
+        },
+        respond: (rid) => showRecord(call, resource, rid, 200),
+      }),
+  });
+}
+
+function addAliquots(api: Api, resource: RoutedResource): void {
+  api.add("POST", [resource, ":id/aliquots/"], {
+    summary: `Make aliquots of ${nounsOf(resource).one}`,
+    description: "New records with the properties of this one, which `aliquot_of` names.",
+    parameters: parametersOf(resource),
+    accepts: ["dryRun", "once", "match"],
+    body: DIVIDE,
+    status: 201,
+    returns: content(Type.Array(recordSchema(DECLARED, resource))),
+    run: ({ call, params, body }) =>
+      writeOnce(call, body as unknown as JsonObject, {
+        kind: "bulk_create",
+        work: (writer) =>
+          divide(call.store, writer, itemOf(call, resource, params.id, writer), body as Division, call.actor),
+        respond: (rids) => showRecords(call, resource, rids, 201),
+      }),
+  });
+}
+
+function itemOf(call: Call, resource: RoutedResource, id: string, writer: RecordWriter): StockItem {
+  const rid = findRecord(call, resource, id);
+  checkVersion(call, Number(writer.current(resource, rid).version));
+  return { resource, rid };
+}

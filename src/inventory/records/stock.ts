@@ -1,0 +1,180 @@
+import type { Actor } from "../model/access.ts";
+import { ALIVE, compare } from "../model/condition.ts";
+import type { JsonObject } from "../model/field.ts";
+import { invalidField } from "../model/parse-body.ts";
+import { selectVisible } from "../model/plan.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import { slotsFor, spacesIn } from "./fill-slots.ts";
+import { forbidden, type RecordWriter } from "./record-writer.ts";
+import type { Store } from "./store.ts";
+
+/** Consuming, refilling, dividing and thawing stock, each within a batch that the caller opens. All throw a Problem. */
+
+export interface StockItem {
+  resource: RoutedResource;
+  rid: number;
+}
+
+/** Statuses that follow the amount; others are left as they are. */
+const AMOUNT_STATUSES = new Set(["AVAILABLE", "LOW", "EMPTY"]);
+
+/** Sums and differences of decimals, without the digits that binary fractions add: 0.3 - 0.1 is 0.2. */
+const rounded = (value: number): number => Number(value.toPrecision(12));
+
+function statusFor({ status, minimum_amount: minimum }: StoredRecord, amount: number): JsonObject {
+  if (!AMOUNT_STATUSES.has(String(status))) return {};
+  const isLow = minimum !== null && amount < Number(minimum);
+  return { status: amount === 0 ? "EMPTY" : isLow ? "LOW" : "AVAILABLE" };
+}
+
+/** The amount of a record. @throws Problem invalid_request for one without */
+function amountOf({ amount }: StoredRecord): number {
+  if (amount === null)
+    throw invalidField("amount", "The record has no amount. Set its amount and unit first.");
+  return Number(amount);
+}
+
+function amountAfter(record: StoredRecord, taken: number, field = "amount"): number {
+  const left = rounded(amountOf(record) - taken);
+  if (left < 0) throw invalidField(field, `Only ${String(record.amount)} is left.`);
+  return left;
+}
+
+/** The record, which the actor may change. */
+function changeable(writer: RecordWriter, { resource, rid }: StockItem, actor: Actor): StoredRecord {
+  if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
+  return writer.current(resource, rid);
+}
+
+/** Takes an amount out. */
+export function consume(writer: RecordWriter, item: StockItem, amount: number, actor: Actor): void {
+  const record = changeable(writer, item, actor);
+  const left = amountAfter(record, amount);
+  writer.update(item.resource, item.rid, { amount: left, ...statusFor(record, left) }, "merge", actor);
+}
+
+/** Adds an amount, of a new lot if one is given. */
+export function refill(
+  writer: RecordWriter,
+  item: StockItem,
+  { amount, ...values }: JsonObject & { amount: number },
+  actor: Actor,
+): void {
+  const record = changeable(writer, item, actor);
+  const sum = rounded(amountOf(record) + amount);
+  const body = { ...values, amount: sum, ...statusFor(record, sum) };
+  writer.update(item.resource, item.rid, body, "merge", actor);
+}
+
+/** Counts one more cycle of freezing and thawing. */
+export function thaw(writer: RecordWriter, item: StockItem, actor: Actor): void {
+  const { freeze_thaw_count: count } = changeable(writer, item, actor);
+  writer.update(item.resource, item.rid, { freeze_thaw_count: Number(count) + 1 }, "merge", actor);
+}
+
+export interface Division {
+  count: number;
+  /** Of each aliquot. */
+  amount?: number | undefined;
+  /** Numbers follow it; by default the name of the record. */
+  name?: string | undefined;
+  /** Id of the location whose free slots they fill; by default that of the record. */
+  location?: string | null | undefined;
+}
+
+/** Fields that aliquots share with what they come from. */
+const SHARED = [
+  "description",
+  "model_type",
+  "unit",
+  "supplier",
+  "catalogue_number",
+  "lot",
+  "received",
+  "expiry",
+  "freeze_thaw_count",
+];
+
+/** Makes aliquots, whose amount is taken out of the record. @returns their row numbers */
+export function divide(
+  store: Store,
+  writer: RecordWriter,
+  item: StockItem,
+  { count, amount, name, location }: Division,
+  actor: Actor,
+): number[] {
+  const { resource, rid } = item;
+  const record = changeable(writer, item, actor);
+  // An amount that is not tracked stays so.
+  if (amount !== undefined && record.amount !== null) {
+    const left = amountAfter(record, rounded(amount * count));
+    writer.update(resource, rid, { amount: left, ...statusFor(record, left) }, "merge", actor);
+  }
+  const names = SHARED.filter((field) => field in resource.fields);
+  const [values] = store.reader.values(resource, ["id", "name", ...names, "location", "owned_by"], actor, [
+    rid,
+  ]);
+  const common: JsonObject = Object.fromEntries(names.map((field) => [field, values[field]]));
+  const slots = slotsOf(
+    store,
+    { location: location === undefined ? (values.location as string | null) : location, count },
+    actor,
+  );
+  // Aliquots are for those who may view the record, as far as the actor may decide that.
+  const isMember = actor.superuser || actor.groups.includes(Number(record.owned_by));
+  const access = { public: record.public === 1, ...(isMember ? { owned_by: values.owned_by } : {}) };
+  const first = earlierAliquots(store, item, actor) + 1;
+  const status = AMOUNT_STATUSES.has(String(record.status)) ? "AVAILABLE" : String(record.status);
+  return slots.map((slot, i) =>
+    writer.create(
+      resource,
+      {
+        ...common,
+        ...slot,
+        ...access,
+        status,
+        amount: amount ?? null,
+        name: `${name ?? String(values.name)} ${first + i}`,
+        aliquot_of: String(values.id),
+      },
+      actor,
+    ),
+  );
+}
+
+/** Where aliquots go: to free slots of the location, if it has any kind of slots. */
+function slotsOf(
+  store: Store,
+  { location, count }: { location: string | null; count: number },
+  actor: Actor,
+): JsonObject[] {
+  const unplaced = Array.from({ length: count }, (): JsonObject => ({ location, position: "" }));
+  if (location === null) return unplaced;
+  const resource = store.resources.get("location") as RoutedResource;
+  const rid = store.reader.find(resource, location, ALIVE, actor);
+  if (rid === undefined)
+    throw invalidField("location", "There is no such location, or you may not view it. Give another.");
+  const target = { resource, rid };
+  if (spacesIn(store, target, actor).length === 0) return unplaced;
+  return slotsFor(store, target, count, { actor, field: "location" }).map(
+    ({ location: { id }, position }) => ({
+      location: id,
+      position,
+    }),
+  );
+}
+
+/** How many aliquots of the record the actor may view. */
+function earlierAliquots(
+  { statements, resources }: Store,
+  { resource, rid }: StockItem,
+  actor: Actor,
+): number {
+  const of = compare(["aliquot_of", "rid"], "==", rid);
+  const { text, args } = selectVisible({ resources, actor }, resource, "count(*) AS total", of);
+  return Number(statements.get({ text, args })?.total);
+}
+
+export const MAX_ALIQUOTS = LIMITS.rows.max;

@@ -1,0 +1,66 @@
+import { day, type Field, flag, integer, number, reference, text } from "../model/field.ts";
+import type { Resource } from "../model/resource.ts";
+
+/** What is known of stock: how much is left, where it came from, until when it is good. */
+
+const amount = (): Field => number("Amount, in the given unit.", { dependent: true });
+const unit = (): Field => reference("term", "Unit of the amount: a term of a category of units.");
+const minimum = (): Field =>
+  number("Amount below which stock is low, in the same unit.", { dependent: true });
+const belowMinimum = (): Field =>
+  flag("Whether the amount is below the minimum.", false, { shown: "extra", write: "never" });
+const supplier = (): Field => text("Supplier.", { example: "Metabion" });
+const lot = (): Field => text("Lot or batch number.");
+const received = (): Field => day("Day of receipt.");
+const expiry = (): Field => day("Day of expiry.");
+const thaws = (): Field => integer("How often it was frozen and thawed.");
+const aliquotOf = (name: string): Field =>
+  reference(name, `The ${name} that this is an aliquot of.`, { outlived: true });
+
+/** Fields of consumables besides amount and unit. */
+export const consumableStock = (): Record<string, Field> => ({
+  minimum_amount: minimum(),
+  below_minimum: belowMinimum(),
+  supplier: supplier(),
+  catalogue_number: text("Catalogue number of the supplier."),
+  lot: lot(),
+  price: number("Price, in the given currency."),
+  currency: text("Currency of the price, by its code.", {
+    example: "EUR",
+    pattern: { expression: /^[A-Z]{3}$/, rule: "a currency code such as EUR" },
+  }),
+  received: received(),
+  opened: day("Day of first use."),
+  expiry: expiry(),
+  freeze_thaw_count: thaws(),
+  aliquot_of: aliquotOf("consumable"),
+});
+
+export const specimenStock = (): Record<string, Field> => ({
+  amount: amount(),
+  unit: unit(),
+  minimum_amount: minimum(),
+  below_minimum: belowMinimum(),
+  supplier: supplier(),
+  lot: lot(),
+  received: received(),
+  expiry: expiry(),
+  freeze_thaw_count: thaws(),
+  aliquot_of: aliquotOf("specimen"),
+});
+
+export const amountFields = (): Record<string, Field> => ({ amount: amount(), unit: unit() });
+
+/** Whether records have an amount that can be consumed. */
+export const hasStock = ({ fields }: Resource): boolean => "freeze_thaw_count" in fields;
+
+const NOT_NEGATIVE = ["amount", "minimum_amount", "price", "freeze_thaw_count"];
+
+/** Errors of amounts and counts below 0. */
+export const stockErrors = (record: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    NOT_NEGATIVE.filter((name) => Number(record[name] ?? 0) < 0).map((name) => [
+      name,
+      "Ensure this value is greater than or equal to 0.",
+    ]),
+  );
