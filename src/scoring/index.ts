@@ -320,7 +320,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
       dropFromPool: (id) => pool.drop(id),
     });
     pool.wake();
-    builds.resume();
+    builds.open();
     sweeper = openSweeper({ database, clock, log });
   }
   const runner: JobRunner = {

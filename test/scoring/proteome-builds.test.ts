@@ -82,17 +82,26 @@ test("scores a job while a build has the only worker", async () => {
   await builds.cancel(id);
 });
 
-test("carries families over from the corpus before", async () => {
+test("repeats the builds of the corpus before for the next release, but not for other proteins", async () => {
   const { builds, corpora } = await open(1);
   const first = await builds.start({ organism: "9606" }, "ada");
   await until(() => builds.find(first.id).state === "finished");
+  await builds.follow();
+  await corpora.add({ name: "other", bytes: PROTEOME.replaceAll("sp|", "sp|X").replaceAll("A", "G") });
+  corpora.use("other");
+  await builds.follow();
+  expect(builds.list()).toHaveLength(1);
   const extra = ">sp|X1|X1_HUMAN OX=9606\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK\n";
   await corpora.add({ name: "next", bytes: PROTEOME + extra });
   corpora.use("next");
   expect(await builds.estimate({ organism: "9606" })).toMatchObject({ missing: 9, carry_over: 8 });
-  const second = await builds.start({ organism: "9606" }, "ada");
+  await builds.follow();
+  const [second] = builds.list();
+  expect(second).toMatchObject({ corpus_name: "next", organism: "9606", username: "ada" });
   await until(() => builds.find(second.id).state === "finished");
   expect(builds.find(second.id)).toMatchObject({ stored: 9, carried: 8 });
+  await builds.follow();
+  expect(builds.list()).toHaveLength(2);
 });
 
 test("refuses unknown organisms, proteins and corpora", async () => {

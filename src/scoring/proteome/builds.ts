@@ -76,6 +76,9 @@ interface RunningBuild {
   progress: BuildProgress | null;
 }
 
+/** Milliseconds between looks at the corpus in use, which a command may have changed. */
+const FOLLOW_INTERVAL = 10_000;
+
 /** Ended builds that are kept. */
 const KEPT = 50;
 
@@ -84,9 +87,20 @@ export class ProteomeBuilds {
   readonly #options: BuildOptions;
   #running: RunningBuild | null = null;
   #closed = false;
+  /** Hash of the corpus in use that `follow` has seen. */
+  #followed = "";
+  #timer: Timer | undefined;
 
   constructor(options: BuildOptions) {
     this.#options = options;
+  }
+
+  /** Continues what was interrupted, and follows the corpus in use. */
+  open(): void {
+    this.resume();
+    void this.follow();
+    this.#timer = setInterval(() => void this.follow(), FOLLOW_INTERVAL);
+    this.#timer.unref();
   }
 
   /** Newest first. */
@@ -198,9 +212,37 @@ export class ProteomeBuilds {
     );
   }
 
+  /**
+   * Repeats the finished builds of the corpus before, if another one is in use and at least half of the families can be
+   * carried over to it.
+   */
+  async follow(): Promise<void> {
+    const { corpora, log } = this.#options;
+    const active = corpora.active();
+    if (this.#closed || !active || active.hash === this.#followed) return;
+    this.#followed = active.hash;
+    if (this.#select("corpus = ? LIMIT 1", active.hash).length > 0) return;
+    const [last] = this.#select("state = 'finished' ORDER BY rid DESC LIMIT 1");
+    if (!last) return;
+    const finished = this.#select("state = 'finished' AND corpus = ? ORDER BY rid", last.corpus);
+    const selections = new Map(
+      finished.map((build) => [JSON.stringify([build.organism, build.proteins]), build]),
+    );
+    for (const { organism, proteins, username } of selections.values()) {
+      const selection = { organism: organism ?? undefined, proteins: proteins?.split("\n") };
+      try {
+        const { missing, carry_over: carried } = await this.estimate(selection);
+        if (carried > 0 && 2 * carried >= missing) await this.start(selection, username);
+      } catch (error) {
+        log.problem("proteome build", { corpus: active.name, cause: String(error) });
+      }
+    }
+  }
+
   /** Interrupts the running build, which continues at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#timer);
     this.#running?.stop.abort(new Error("stopped"));
     await this.#running?.done;
   }
