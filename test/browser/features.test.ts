@@ -62,6 +62,13 @@ browserTest("administrators import features, which results and scans show, and r
   await arrive(page, "/scan/");
   await seeText(page, "Known: ELMI1");
   await checkPage(opened, "motif-scan-features");
+  await press(page, "button", "Tracks");
+  await press(page, "checkbox", "Domains");
+  await page.waitForFunction(() => location.search === "?tracks=domain");
+  await page.waitForFunction(() => !document.querySelector(".lanes [aria-label^='Domains']"));
+  await press(page, "checkbox", "Domains");
+  await page.waitForSelector(".lanes [aria-label^='Domains']");
+  await page.keyboard.press("Escape");
   await press(page, "checkbox", "Known instance 1");
   await page.waitForFunction(() => location.search === "?known=known");
   await seeText(page, "1 of ");

@@ -1,7 +1,8 @@
 import { Fragment } from "preact";
 import { Card } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
-import { type Feature, type FeatureGroup, featureText, GROUPS, groupText } from "./features.ts";
+import { type Feature, type FeatureGroup, featureText, GROUP_ORDER, GROUPS, groupText } from "./features.ts";
+import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
 import { labelOf, type Scan, type ScanMatch, TYPE_ORDER, typeOf, TYPES } from "./scan.ts";
 import { ticksOf } from "./track-geometry.ts";
@@ -30,6 +31,10 @@ export function ScanOverview(props: {
   known: readonly Feature[] | undefined;
 }) {
   const { scan, shown, known = [] } = props;
+  const { isShown } = useTrackChoice();
+  const groups = GROUP_ORDER.filter((group) => known.some((one) => one.group === group)).map((key) =>
+    Object.assign({ key }, GROUPS[key]),
+  );
   const { queryLength: length, disorder } = scan;
   const x = (residue: number): number => (100 * residue) / length;
   const drawn = shown.slice(0, MAX_DRAWN);
@@ -42,14 +47,17 @@ export function ScanOverview(props: {
     <Card
       title="Overview"
       actions={
-        <ul class="legend">
-          {VERDICT_ORDER.slice(0, 3).map((verdict) => (
-            <li key={verdict}>
-              <VerdictGlyph verdict={verdict} />
-              {VERDICTS[verdict].name.toLowerCase()}
-            </li>
-          ))}
-        </ul>
+        <>
+          <ul class="legend">
+            {VERDICT_ORDER.slice(0, 3).map((verdict) => (
+              <li key={verdict}>
+                <VerdictGlyph verdict={verdict} />
+                {VERDICTS[verdict].name.toLowerCase()}
+              </li>
+            ))}
+          </ul>
+          {groups.length > 0 && <TracksMenu tracks={groups} />}
+        </>
       }
     >
       {drawn.length < shown.length && (
@@ -58,12 +66,12 @@ export function ScanOverview(props: {
         </p>
       )}
       <div class="lanes">
-        {KNOWN_LANES.map((group) => (
+        {groups.filter(isShown).map(({ key }) => (
           <FeatureLane
-            key={group}
-            group={group}
+            key={key}
+            group={key}
             length={length}
-            features={known.filter((one) => one.group === group)}
+            features={known.filter((one) => one.group === key)}
           />
         ))}
         {disorder.length > 0 && (
@@ -121,12 +129,8 @@ export function ScanOverview(props: {
   );
 }
 
-/** Groups of features that the overview shows. */
-const KNOWN_LANES = ["domain", "motif", "ptm"] as const;
-
 function FeatureLane(props: { group: FeatureGroup; features: readonly Feature[]; length: number }) {
   const { group, features, length } = props;
-  if (features.length === 0) return null;
   return (
     <>
       <span>
