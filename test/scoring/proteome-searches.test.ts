@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ProteomeMatch } from "../../src/motif/index.ts";
 import { Problem } from "../../src/problem.ts";
 import type { CorpusInfo } from "../../src/scoring/index.ts";
@@ -161,6 +163,22 @@ test("reads results that are no longer in memory from their files, and removes t
   expect(searches.get(ids[1]).table().rows).toHaveLength(3);
   expect(() => searches.get(ids[0])).toThrow("No proteome search has this identifier");
   expect(started).toEqual(["I", "K", "L", "N"]);
+});
+
+test("runs a search again whose result was altered, and ignores an altered request", async () => {
+  const first = stagedSearches();
+  const [one, two] = ["P", "Q"].map((expression) => first.searches.open(requestOf(expression), 0).id);
+  first.release(6);
+  for (const id of [one, two]) await first.reach(id, "finished");
+  const directory = join(dataDirectory, "proteome-searches");
+  writeFileSync(join(directory, `${one}.rows`), "altered");
+  writeFileSync(join(directory, `${two}.json`), "{");
+  const { searches, started, release, reach } = stagedSearches();
+  release(3);
+  await reach(one, "finished");
+  expect(searches.get(one).table().rows).toHaveLength(3);
+  expect(started).toEqual(["P"]);
+  expect(() => searches.get(two)).toThrow("No proteome search has this identifier");
 });
 
 test("refuses what it cannot search, naming the field", () => {

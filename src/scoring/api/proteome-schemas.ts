@@ -16,15 +16,7 @@ import { KEPT_BANDS, LABELS, MATCH_ORDERS, REGIONS } from "../proteome/matches.t
 import { PROTEOME_FORMS, type ProteomeFormName } from "../proteome/print.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
 import { NotesSchema } from "./feature-schemas.ts";
-import {
-  CorpusSchema,
-  instant,
-  NoParameters,
-  oneOf,
-  optional,
-  PLACE_PARAMETERS,
-  uri,
-} from "./json-schemas.ts";
+import { CorpusSchema, instant, oneOf, optional, PLACE_PARAMETERS, uri } from "./json-schemas.ts";
 
 /** Matches on a page. */
 export const DEFAULT_LIMIT = 50;
@@ -199,8 +191,6 @@ const FILTERS = {
   max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
   ...PLACE_PARAMETERS,
 };
-export type FilterParameters = Static<ReturnType<typeof filterObject>>;
-const filterObject = () => Type.Object(FILTERS);
 
 export const PageParameters = textSchema(
   Type.Object(
@@ -244,5 +234,3 @@ export const DownloadParameters = textSchema(
     { additionalProperties: false },
   ),
 );
-
-export { NoParameters };

@@ -51,9 +51,9 @@ export class SearchFiles {
     this.#sweep();
   }
 
+  /** Null if there is none, or its file was altered. */
   request(id: string): AcceptedSearch | null {
-    const file = this.#read(id, REQUEST);
-    return file && (JSON.parse(file.toString("utf8")) as AcceptedSearch);
+    return parsed<AcceptedSearch>(() => this.#read(id, REQUEST));
   }
 
   finish(id: string, table: ProteomeTable): void {
@@ -61,13 +61,15 @@ export class SearchFiles {
     this.#sweep();
   }
 
-  /** The result; null if the search has not finished. */
+  /** The result; null if the search has not finished, or the file was altered. */
   result(id: string): ProteomeTable | null {
-    const file = this.#read(id, RESULT);
-    if (!file) return null;
+    const table = parsed<ProteomeTable>(() => {
+      const file = this.#read(id, RESULT);
+      return file && Bun.zstdDecompressSync(file);
+    });
     const now = new Date();
-    for (const ending of [REQUEST, RESULT]) utimesSync(this.#path(id, ending), now, now);
-    return JSON.parse(Bun.zstdDecompressSync(file).toString("utf8")) as ProteomeTable;
+    if (table) for (const ending of [REQUEST, RESULT]) utimesSync(this.#path(id, ending), now, now);
+    return table;
   }
 
   remove(id: string): void {
@@ -81,9 +83,11 @@ export class SearchFiles {
       .filter((name) => name.endsWith(REQUEST))
       .map((name) => name.slice(0, -REQUEST.length))
       .filter((id) => !names.has(id + RESULT))
-      .map((id) => ({ id, search: this.request(id)! }))
-      .filter(({ search }) => search.failure === null)
-      .sort((a, b) => a.search.submitted - b.search.submitted)
+      .flatMap((id) => {
+        const search = this.request(id);
+        return search && search.failure === null ? [{ id, submitted: search.submitted }] : [];
+      })
+      .sort((a, b) => a.submitted - b.submitted)
       .map(({ id }) => id);
   }
 
@@ -114,5 +118,14 @@ export class SearchFiles {
     if (!/^[0-9a-f]{64}$/.test(id)) return null;
     const path = this.#path(id, ending);
     return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path) : null;
+  }
+}
+
+function parsed<Content>(read: () => Uint8Array | null): Content | null {
+  try {
+    const content = read();
+    return content && (JSON.parse(new TextDecoder().decode(content)) as Content);
+  } catch {
+    return null;
   }
 }
