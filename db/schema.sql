@@ -598,38 +598,6 @@ CREATE INDEX experiment_name_fold ON experiment (name_fold);
 
 CREATE INDEX experiment_project ON experiment (project);
 
-CREATE TABLE assay (
-  rid INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  name_fold TEXT NOT NULL,
-  description TEXT NOT NULL DEFAULT '',
-  model_type TEXT NOT NULL DEFAULT '',
-  state TEXT NOT NULL DEFAULT '',
-  experiment INTEGER REFERENCES experiment (rid),
-  created INTEGER NOT NULL,
-  modified INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES user_account (rid),
-  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
-  owner INTEGER NOT NULL REFERENCES user_account (rid),
-  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
-  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
-  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
-  deleted_date INTEGER,
-  deleted_by INTEGER REFERENCES user_account (rid),
-  version INTEGER NOT NULL DEFAULT 1
-, multiplexed INTEGER NOT NULL DEFAULT 0 CHECK (multiplexed IN (0, 1)), technology TEXT NOT NULL DEFAULT '', platform TEXT NOT NULL DEFAULT '', instrument_run INTEGER REFERENCES instrument_run (rid), instrument_model INTEGER REFERENCES instrument_model (rid), instrument INTEGER REFERENCES equipment (rid), run_dir TEXT NOT NULL DEFAULT '', flowcell TEXT NOT NULL DEFAULT '', flowcell_version TEXT NOT NULL DEFAULT '', lane TEXT NOT NULL DEFAULT '', runtype TEXT, runmode TEXT NOT NULL DEFAULT '', readlength TEXT NOT NULL DEFAULT '', chemistry TEXT NOT NULL DEFAULT '', demultiplexed INTEGER NOT NULL DEFAULT 0 CHECK (demultiplexed IN (0, 1)), live_base_calling TEXT NOT NULL DEFAULT 'None', live_read_mapping INTEGER NOT NULL DEFAULT 0 CHECK (live_read_mapping IN (0, 1)), ref_genome TEXT NOT NULL DEFAULT '', adaptive_mode TEXT NOT NULL DEFAULT 'None', adaptive_mode_details TEXT NOT NULL DEFAULT '', info TEXT NOT NULL DEFAULT '') STRICT;
-
-CREATE INDEX assay_name ON assay (deleted, name, id, public, owner, owned_by);
-
-CREATE INDEX assay_visible ON assay (deleted, public, owner, owned_by);
-
-CREATE INDEX assay_name_fold ON assay (name_fold);
-
-CREATE INDEX assay_model_type ON assay (model_type, name);
-
-CREATE INDEX assay_experiment ON assay (experiment);
-
 CREATE TABLE consumable (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -1356,6 +1324,67 @@ CREATE TABLE job_model (
   added INTEGER NOT NULL
 ) STRICT;
 
+CREATE INDEX equipment_instrument_model ON equipment (instrument_model) WHERE instrument_model IS NOT NULL;
+
+CREATE TABLE assay (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL DEFAULT '',
+  experiment INTEGER REFERENCES experiment (rid),
+  multiplexed INTEGER NOT NULL DEFAULT 0 CHECK (multiplexed IN (0, 1)),
+  technology TEXT NOT NULL DEFAULT '',
+  platform TEXT NOT NULL DEFAULT '',
+  instrument_run INTEGER REFERENCES instrument_run (rid),
+  instrument_model INTEGER REFERENCES instrument_model (rid),
+  instrument INTEGER REFERENCES equipment (rid),
+  run_dir TEXT NOT NULL DEFAULT '',
+  flowcell TEXT NOT NULL DEFAULT '',
+  flowcell_version TEXT NOT NULL DEFAULT '',
+  lane TEXT NOT NULL DEFAULT '',
+  runtype TEXT,
+  runmode TEXT NOT NULL DEFAULT '',
+  readlength TEXT NOT NULL DEFAULT '',
+  chemistry TEXT NOT NULL DEFAULT '',
+  demultiplexed INTEGER NOT NULL DEFAULT 0 CHECK (demultiplexed IN (0, 1)),
+  live_base_calling TEXT NOT NULL DEFAULT 'None',
+  live_read_mapping INTEGER NOT NULL DEFAULT 0 CHECK (live_read_mapping IN (0, 1)),
+  ref_genome TEXT NOT NULL DEFAULT '',
+  adaptive_mode TEXT NOT NULL DEFAULT 'None',
+  adaptive_mode_details TEXT NOT NULL DEFAULT '',
+  info TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX assay_name ON assay (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX assay_visible ON assay (deleted, public, owner, owned_by);
+
+CREATE INDEX assay_name_fold ON assay (name_fold);
+
+CREATE INDEX assay_model_type ON assay (model_type, name);
+
+CREATE INDEX assay_experiment ON assay (experiment);
+
+CREATE INDEX assay_instrument_run ON assay (instrument_run) WHERE instrument_run IS NOT NULL;
+
+CREATE INDEX assay_instrument_model ON assay (instrument_model) WHERE instrument_model IS NOT NULL;
+
+CREATE INDEX assay_instrument ON assay (instrument) WHERE instrument IS NOT NULL;
+
 CREATE TABLE storage_volume (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -1736,14 +1765,6 @@ CREATE INDEX archive_name_fold ON archive (name_fold);
 CREATE INDEX archive_storage_volume ON archive (storage_volume);
 
 CREATE INDEX archive_collection ON archive (collection);
-
-CREATE INDEX equipment_instrument_model ON equipment (instrument_model) WHERE instrument_model IS NOT NULL;
-
-CREATE INDEX assay_instrument_run ON assay (instrument_run) WHERE instrument_run IS NOT NULL;
-
-CREATE INDEX assay_instrument_model ON assay (instrument_model) WHERE instrument_model IS NOT NULL;
-
-CREATE INDEX assay_instrument ON assay (instrument) WHERE instrument IS NOT NULL;
 
 CREATE INDEX consumable_expiry ON consumable (expiry);
 

@@ -20,8 +20,8 @@ const FROZEN: Record<string, string> = {
   "0008-proteome-builds.sql": "02b6fea6ff577af3c734fbef927dbf87de282415e5700803a1ccf6c377c95ea8",
   "0009-annotation-values.sql": "8510e3ec1ecbec3930d21b8512bbfa2609a973ff64bba03f2e9eb9d317aab2a8",
   "0010-job-model.sql": "83800cb151afc67bd65d2a9f39ecf5a805fb1403d09af368d09edc0e89a24185",
-  "0011-models-of-labid.sql": "2ccbd2948bba387a423ee618e05374c6c94a258b0aa68779cccd985c4812012c",
   "0012-stock.sql": "0e5c578b1304c7eca9028c161081275ea582b57906081b294259227e0b423cfa",
+  "0011-models-of-labid.sql": "8fc04503bacde85ff04013e009eae9e45df786c09d462a5b9cf56637d4a39eb7",
 };
 
 test("embeds every file of db/ in order", () => {
@@ -73,6 +73,29 @@ test("making categories and field metas anew keeps their records and what refers
     migrated.run(
       `INSERT INTO cv_category (id, name, name_fold, kind, ${columns}) VALUES ('d', 'Organ', 'organ', 'term', ${shared})`,
     );
+    migrated.close(true);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("making assays anew keeps them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("models-of-labid.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    old.run(
+      "INSERT INTO assay (rid, id, name, name_fold, state, multiplexed, created, modified, created_by, modified_by, owner, owned_by, version)" +
+        " VALUES (7, 'a', 'Lane', 'lane', 'NEW', 1, 2, 3, 1, 1, 1, 1, 4)",
+    );
+    old.close(true);
+    const migrated = openDatabase(path, MIGRATIONS);
+    const columns =
+      "rid, id, name, state, multiplexed, created, modified, version, flowcell, runtype, live_base_calling";
+    expect(migrated.query(`SELECT ${columns} FROM assay`).values()).toEqual([
+      [7, "a", "Lane", "NEW", 1, 2, 3, 4, "", null, "None"],
+    ]);
     migrated.close(true);
   } finally {
     rmSync(directory, { recursive: true });

@@ -5,7 +5,7 @@ import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
 import { exampleId } from "../model/example.ts";
 import { inQuery, listParameter, nounsOf, type Parameter } from "../model/schema.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
+import { type Call, missingCredentials, notFound, ROOT, unwrap } from "./call.ts";
 import { readJson } from "./request-body.ts";
 import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
 import { readBytes } from "../../platform/body.ts";
@@ -188,6 +188,20 @@ const allowOf = (known: ReadonlySet<Method>): string =>
     ", ",
   );
 
+/** Where the lists for clients share their routes, relative to the root. */
+const SHARED_PATH = "~/";
+
+/** The address by which the routes know a list. */
+export const routedAt = ({ forClients, name, segment }: RoutedResource): string =>
+  forClients ? SHARED_PATH + name : segment;
+
+/** The call as it came, at the address of the list. */
+function calledAt(call: Call, resource: RoutedResource): Call {
+  const url = new URL(call.url);
+  url.pathname = url.pathname.replace(`${ROOT}${routedAt(resource)}/`, `${ROOT}${resource.segment}/`);
+  return { ...call, url, request: new Request(url, call.request) };
+}
+
 /** The operations of the API. */
 export class Api {
   readonly #open: OpenCall;
@@ -196,6 +210,8 @@ export class Api {
   readonly #routes: { method: Method; path: string; run: unknown; hook: object }[] = [];
   readonly #methods = new Map<string, Set<Method>>();
   readonly #allowed = new Map<string, string>();
+  /** Handlers of operations on lists for clients, by method and path, then by resource. */
+  readonly #shared = new Map<string, Map<string, { resource: RoutedResource; answer: Run }>>();
   /** Paths whose POST changes nothing. */
   readonly #reading = new Set<string>();
 
@@ -228,9 +244,39 @@ export class Api {
   ): Run {
     if (typeof path === "string") return this.#route(method, path, operation);
     const [resource, rest] = path;
-    const { summary, ...undocumented } = operation;
-    const shown = resource.forClients || summary === undefined ? undocumented : { ...undocumented, summary };
-    return this.#route(method, `${resource.segment}/${rest}`, shown, resource);
+    return resource.forClients
+      ? this.#share(method, resource, rest, operation)
+      : this.#route(method, `${resource.segment}/${rest}`, operation, resource);
+  }
+
+  /**
+   * All lists for clients share their routes, at addresses of their own, of which the usual ones are aliases: hundreds of
+   * routes would take megabytes.
+   */
+  #share<Query extends TObject, Body extends TSchema>(
+    method: Method,
+    resource: RoutedResource,
+    rest: string,
+    operation: Operation<Query, Body>,
+  ): Run {
+    const name = `${method} ${ROOT}${resource.segment}/${rest}`;
+    const answer = operation.heavy ? this.#heavy(name, operation) : operation.run;
+    const key = `${method} ${rest}`;
+    const known = this.#shared.get(key);
+    const runs = known ?? new Map<string, { resource: RoutedResource; answer: Run }>();
+    runs.set(resource.name, { resource, answer: answer as Run });
+    if (known) return answer as Run;
+    this.#shared.set(key, runs);
+    const { heavy: _, summary: __, ...light } = operation;
+    return this.#route(method, `${SHARED_PATH}:list/${rest}`, {
+      ...light,
+      run(context) {
+        const found = runs.get(context.params.list);
+        if (!found) throw notFound();
+        const call = calledAt(context.call, found.resource);
+        return found.answer({ ...context, call } as unknown as Context);
+      },
+    });
   }
 
   #route<Query extends TObject, Body extends TSchema>(

@@ -6,7 +6,7 @@ import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall, ROOT } from "./call.ts";
 import { stateOf } from "./entity-tag.ts";
-import { Api, type SendAway } from "./operation-plugin.ts";
+import { Api, routedAt, type SendAway } from "./operation-plugin.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
 import { addAttachments } from "./route-attachments.ts";
@@ -49,9 +49,13 @@ const MAX_MESSAGE_BYTES = 10_000_000;
 
 /** The further addresses of the lists; the reference leaves them out. */
 export const inventoryAliases = (): Aliases =>
-  RESOURCES.flatMap(({ segment, aliases = [] }) =>
-    aliases.map((alias) => [`${ROOT}${alias}/`, `${ROOT}${segment}/`] as const),
-  );
+  RESOURCES.flatMap((resource) => {
+    const { segment, aliases = [], forClients } = resource;
+    const names = forClients ? [segment, ...aliases] : aliases;
+    return names.map((alias) => [`${ROOT}${alias}/`, `${ROOT}${routedAt(resource)}/`] as const);
+  })
+    // Of two that begin alike, the longer one is meant.
+    .toSorted(([a], [b]) => b.length - a.length);
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
 export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {

@@ -113,17 +113,28 @@ export function nounsOf({ name }: { name: string }): { one: string; many: string
 
 const sentence = (text: string): string => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
+/** What the reference says of a resource, made once. It leaves out lists for clients, of which nothing is made. */
+function perResource<Part>(nothing: Part, make: (resources: Resources, resource: Resource) => Part) {
+  const made = new WeakMap<Resource, Part>();
+  return (resources: Resources, resource: Resource): Part => {
+    if (resource.forClients) return nothing;
+    let part = made.get(resource);
+    if (part === undefined) made.set(resource, (part = make(resources, resource)));
+    return part;
+  };
+}
+
 /** A record as answers show it. */
-export function recordSchema(resources: Resources, resource: Resource): TSchema {
+export const recordSchema = perResource<TSchema>({}, (resources, resource) => {
   const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: schemaName(resource),
     description: sentence(nounsOf(resource).one),
   });
-}
+});
 
 /** A body that changes a record. */
-export function changesSchema(resources: Resources, resource: Resource): TSchema {
+export const changesSchema = perResource<TSchema>({}, (resources, resource) => {
   const properties = Object.entries(resource.fields)
     .filter(([, field]) => field.write !== "never")
     .map(([name]) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]);
@@ -133,7 +144,7 @@ export function changesSchema(resources: Resources, resource: Resource): TSchema
     description: "The fields to change.",
     examples: [{ [shown]: exampleOfField(resources, resource, shown) }],
   });
-}
+});
 
 const requiredFields = ({ fields }: Resource): string[] =>
   Object.keys(fields).filter((name) => fields[name].write === "required");
@@ -193,7 +204,7 @@ export const listParameter = (name: string): Parameter => {
 };
 
 /** The parameters of a list. */
-export function listParameters(resources: Resources, resource: Resource): Parameter[] {
+export const listParameters = perResource<readonly Parameter[]>([], (resources, resource) => {
   const search = searchFilters(resource);
   const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
   const fields = Object.entries(resource.fields).filter(
@@ -216,7 +227,7 @@ export function listParameters(resources: Resources, resource: Resource): Parame
     ...fields.map(([name, field]) => own(name, filterDoc(resources, field), filterSchema(field))),
     OTHER_FILTERS,
   ];
-}
+});
 
 /** Values that the exact filter of a field compares with. */
 function filterSchema({ kind }: Field): TSchema {
