@@ -126,3 +126,21 @@ test("has a track for each kind of data and each pattern", () => {
   const lanes = tracks.flatMap((track) => (track.kind === "matches" ? [track.matches.length] : []));
   expect(lanes).toEqual(result.patterns.map(({ matches }) => matches.length));
 });
+
+test("of many motifs, those without a match have no lane unless they are chosen", () => {
+  const [pattern] = SAMPLE.prediction.patterns;
+  const result = (count: number): Result => ({
+    identifier: "",
+    protein: null,
+    ...SAMPLE.prediction,
+    patterns: Array.from({ length: count }, (_, i) => ({
+      ...pattern,
+      matches: i === 0 ? pattern.matches : [],
+    })),
+  });
+  const hiddenOf = (count: number): number => {
+    const made = result(count);
+    return tracksOf(made, matchesOf(made)).filter(({ choice }) => choice?.key === "empty").length;
+  };
+  expect([hiddenOf(8), hiddenOf(9)]).toEqual([0, 8]);
+});

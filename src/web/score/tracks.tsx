@@ -17,6 +17,9 @@ const ROOM = 560;
 const READABLE = 8.5;
 /** Up to this many matches, each is a tab stop; the table lists all. */
 const MAX_STOPS = 60;
+/** Of more motifs than this, those without a match have no lane unless people choose so: a scan tests hundreds. */
+const MAX_EMPTY = 8;
+const EMPTY_LANES = { key: "empty", name: "Motifs without matches", shown: false };
 /** Predicted disorder from which a residue counts as disordered, and predicted pLDDT from which it counts as folded. */
 const DISORDERED = 0.5;
 const FOLDED = 0.7;
@@ -62,7 +65,9 @@ export function tracksOf(
   ];
   const lanes = patterns.map((pattern): Track => {
     const lane = matches.filter((match) => match.pattern === pattern);
-    return { kind: "matches", label: shorten(nameOf(pattern), 17), note: "", matches: lane };
+    const isHidden = lane.length === 0 && patterns.length > MAX_EMPTY;
+    const track = { kind: "matches" as const, label: shorten(nameOf(pattern), 17), note: "", matches: lane };
+    return isHidden ? { ...track, choice: EMPTY_LANES } : track;
   });
   return [...(alignment ? profiles : []), ...featureTracks(known, alignment?.query ?? ""), ...lanes];
 }
@@ -142,7 +147,7 @@ export function ProteinTracks(props: TracksProps) {
           <Button look="quiet" small disabled={isWhole} onClick={() => props.onSpan(null)}>
             Whole protein
           </Button>
-          <TracksMenu tracks={all.flatMap(({ choice }) => choice ?? [])} />
+          <TracksMenu tracks={[...new Set(all.flatMap(({ choice }) => choice ?? []))]} />
         </>
       }
       legend={<Legend hasFeatures={props.known !== undefined && props.known.length > 0} />}
