@@ -92,7 +92,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   await page.goto(page.url().replace(/\?.*/, ""), { waitUntil: "load" });
   await seeText(page, "Ranked matches");
   const [text, z] = await page.$eval("tbody tr", (row) =>
-    [...row.querySelectorAll("code, td.num")].map((each) => (each as HTMLElement).innerText),
+    [...row.querySelectorAll("code b, td.num")].map((each) => (each as HTMLElement).innerText),
   );
   await page.click("tbody th a");
   await arrive(page, "/score");

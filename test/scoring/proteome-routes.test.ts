@@ -65,7 +65,11 @@ test("finds the matches of the command line and of jobs, with progress, pages an
     table.rows
       .slice(0, 50)
       .map((row, i) =>
-        Object.assign({ rank: i + 1, notes: null }, row, { isDisordered: row.disorder > 0.5 }),
+        Object.assign(
+          { rank: i + 1, notes: null, before: expect.any(String), after: expect.any(String) },
+          row,
+          { isDisordered: row.disorder > 0.5 },
+        ),
       ),
   );
   for (const [format, { head, print, contentType }] of Object.entries(PROTEOME_FORMS)) {

@@ -29,6 +29,8 @@ const match = (more: Partial<Match>): Match => ({
     taxon: 9606,
     length: 1393,
   },
+  before: "MEEP",
+  after: "DPSV",
   q: 0.04,
   label: "likely functional",
   disorder: 0.8125,
@@ -145,6 +147,17 @@ test("the table names protein, place and numbers, and leads to scoring the prote
   ])
     expect(html).toContain(text);
   expect(html).not.toContain("Homo sapiens");
+  const residues = (text: string) =>
+    renderToString(
+      <ProteomeTable search={search({ results: [match({ text })] })} order="" onOrder={() => {}} />,
+    )
+      .replace(/.*<code[^>]*>|<\/code>.*/g, "")
+      .replace(/<[^>]*>/g, " ")
+      .trim()
+      .split(/ +/);
+  expect(residues("PQSP")).toEqual(["MEEP", "PQSP", "DPSV"]);
+  expect(residues("P".repeat(12))).toEqual(["P", "P".repeat(12), "D"]);
+  expect(residues("P".repeat(20))).toEqual([`${"P".repeat(14)}…`]);
   expect(html).not.toContain("Known instance");
   const byClass = search({ motifClass: "LIG_SH3_1", organism: null, organismName: null });
   const other = renderToString(<ProteomeTable search={byClass} order="" onOrder={() => {}} />);

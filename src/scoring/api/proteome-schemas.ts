@@ -81,6 +81,8 @@ const ProteomeMatchSchema = object(
   {
     rank: count("Place among all matches, from 1."),
     protein: ProteinSchema,
+    before: text("Up to four residues before the match."),
+    after: text("Up to four residues after it."),
     ...MATCH,
     q: nullable(fraction("Expected fraction of random matches among this one and those above it.")),
     label: nullable(

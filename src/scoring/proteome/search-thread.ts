@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { Corpus } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import {
   type MatchFilter,
@@ -8,7 +9,9 @@ import {
   needsNotes,
   viewMatches,
 } from "./matches.ts";
+import { openedCorpus } from "./opened-corpus.ts";
 import { familiesOverview, organismWithFamilies } from "./overview.ts";
+import { flanksOf } from "./flanks.ts";
 import { PROTEOME_FORMS, type ProteomeFormName } from "./print.ts";
 import type { SearchRequest } from "./search-files.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
@@ -91,6 +94,7 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
   const { offset, limit, ...listed } = query;
   const { passing, facets, labels, pValues, rankOf } = viewMatches(rows, listed);
   const page = passing.slice(offset, offset + limit);
+  const opened = corpusOf(request);
   const object: ProteomeSearchObject = {
     id,
     state,
@@ -102,7 +106,7 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
     motifClass: pattern.name,
     scoringModel: model,
     organism,
-    organismName: organism && nameOf(request, organism),
+    organismName: organism && opened && nameOf(request, organism),
     searched,
     total: Math.max(search.total, searched),
     missing,
@@ -113,7 +117,10 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
     facets,
     passing: passing.length,
     results: withRowNotes(page, pattern.name, source).map((row, i) =>
-      Object.assign(row, { rank: rankOf(page[i]), isDisordered: isDisordered(row) }),
+      Object.assign(row, flanksOf(opened, row), {
+        rank: rankOf(page[i]),
+        isDisordered: isDisordered(row),
+      }),
     ),
     links: { self: `${base}/${id}`, matches: `${base}/${id}/matches` },
   };
@@ -138,10 +145,13 @@ function rowsFor(
 }
 
 /** The scientific name of an organism that may be given by taxon; null if it is not known. */
-function nameOf({ corpus: { hash } }: SearchRequest, organism: string): string | null {
+const nameOf = ({ corpus: { hash } }: SearchRequest, organism: string): string | null =>
+  organismWithFamilies({ path: corpusPath(dataDirectory, hash), hash }, organism)?.organism ?? null;
+
+/** The corpus of a search; null once it has been removed. */
+function corpusOf({ corpus: { hash } }: SearchRequest): Corpus | null {
   const path = corpusPath(dataDirectory, hash);
-  if (!statSync(path, { throwIfNoEntry: false })) return null;
-  return organismWithFamilies({ path, hash }, organism)?.organism ?? null;
+  return statSync(path, { throwIfNoEntry: false }) ? openedCorpus(path) : null;
 }
 
 const sourceOf = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({

@@ -8,6 +8,8 @@ import { decimal, pText, shorten, VERDICTS } from "./result.ts";
 import { shortNumber } from "./scan.ts";
 import { Kept, VerdictTag } from "./verdict.tsx";
 
+/** Residues in the cell of a match. */
+const MAX_RESIDUES = 14;
 /** Smallest width of a match in the drawing of its protein, in per cent. */
 const NARROWEST = 3;
 
@@ -19,7 +21,7 @@ const columnsOf = (search: Search): readonly Column<Match>[] =>
     column("label", "Label", (match) => <VerdictTag verdict={labelOf(match)} />, { phone: "end" }),
     sortable<Match>("start", "Match", (match) => (
       <>
-        <code>{shorten(match.text, 14)}</code>
+        <Residues of={match} />
         <small class="second-line">
           {match.start}–{match.end} of {formatCount(match.protein.length)}
         </small>
@@ -71,6 +73,18 @@ function ProteinLink({ search, match: { protein, start } }: { search: Search; ma
         {name}
       </small>
     </>
+  );
+}
+
+/** The match between as much of its flanks as there is room for. */
+function Residues({ of: { before, text, after } }: { of: Match }) {
+  const room = Math.max(0, Math.floor((MAX_RESIDUES - text.length) / 2));
+  return (
+    <code class="nowrap">
+      <span class="muted">{before.slice(Math.max(0, before.length - room))}</span>
+      <b>{shorten(text, MAX_RESIDUES)}</b>
+      <span class="muted">{after.slice(0, room)}</span>
+    </code>
   );
 }
 
