@@ -82,12 +82,12 @@ export class Deliverer {
     this.#closed = true;
   }
 
-  /** Polls until nothing is due, for tests, which set the clock. */
+  /** Polls until nothing is due or it is closed, for tests, which set the clock. */
   async deliverAll(): Promise<void> {
     do {
       await this.poll();
       await Promise.all(this.#busy.values());
-    } while (this.#options.store.active().some((webhook) => this.#isDue(webhook)));
+    } while (!this.#closing && this.#options.store.active().some((webhook) => this.#isDue(webhook)));
   }
 
   async #pollLogged(): Promise<void> {

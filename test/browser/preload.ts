@@ -1,8 +1,11 @@
-import { afterAll } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 import { tmpdir } from "node:os";
 
 // The name of a Unix socket has at most 107 bytes, and Chromium, Redis, slapd and munge put theirs below folders of tests.
 if (process.platform !== "win32" && tmpdir().length > 40) process.env.TMPDIR = "/tmp";
+
+// A busy machine takes its time.
+setDefaultTimeout(300_000);
 
 /** The browser and the server of the browser tests are opened by the first that needs them, and closed here. */
 afterAll(async () => {

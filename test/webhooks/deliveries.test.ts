@@ -260,6 +260,15 @@ describe("attempts", () => {
     expect(other.got).toHaveLength(3);
   });
 
+  test("closing ends attempts, although more are due", async () => {
+    await add("bob");
+    for (const word of ["one", "two", "three"]) await change(word);
+    const all = deliver();
+    await stage.webhooks.deliverer.close();
+    await all;
+    expect(stage.receiver.got.length).toBeLessThan(3);
+  });
+
   test("attempts require https once http is no longer allowed", async () => {
     const { id } = await add("alice");
     await reopen(false);
