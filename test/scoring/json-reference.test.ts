@@ -3,6 +3,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { Problem } from "../../src/problem.ts";
 import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calibration-file.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
+import { MAX_MODEL } from "../../src/scoring/structure/model-file.ts";
+import { helixPdb } from "../fixtures/helix-model.ts";
 import { errorsOf, operationsOf, type Paths } from "../described.ts";
 import { type ParsedResponse, ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
@@ -66,12 +68,13 @@ const isOther = (path: string): boolean => /^\/api\/scoring\/(proteome|compariso
 const operationsHere = () =>
   Object.entries(paths).flatMap(([path, methods]) => (isOther(path) ? [] : Object.values(methods)));
 
-test("documents fourteen operations, each with a name, a summary, a tag and responses", () => {
+test("documents eighteen operations, each with a name, a summary, a tag and responses", () => {
   const operations = operationsHere();
-  expect(operations.length).toBe(14);
-  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(14);
-  for (const { summary, tags, responses, parameters = [], requestBody } of operations) {
-    if (requestBody) expect(Object.keys(requestBody.content!)).toEqual(["application/json"]);
+  expect(operations.length).toBe(18);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(18);
+  for (const { operationId, summary, tags, responses, parameters = [], requestBody } of operations) {
+    const type = operationId === "addStructureModel" ? "application/octet-stream" : "application/json";
+    if (requestBody) expect(Object.keys(requestBody.content!)).toEqual([type]);
     expect(summary).toMatch(/\S/);
     expect(tags).toHaveLength(1);
     for (const { description } of [...Object.values(responses), ...parameters])
@@ -139,6 +142,29 @@ describe("every operation responds as documented:", () => {
     }
   });
 
+  test("structure models respond as documented", async () => {
+    const submission = { querySequence: P53.slice(0, 60), patterns: ["P..P"] };
+    const { id } = (await call(service, "POST", "/jobs", { body: submission })).json;
+    await ended(service, id);
+    const model = helixPdb(submission.querySequence);
+    const put = (body: string | Uint8Array, query = "?name=a.pdb", job = id) =>
+      call(service, "PUT", "/jobs/{id}/model", { id: job, query, body });
+    for (const body of [model, "no model", Bun.gzipSync(" ".repeat(MAX_MODEL + 1))]) await put(body);
+    const others = [
+      ["GET", "/jobs/{id}/model"],
+      ["GET", "/jobs/{id}/model/file"],
+      ["DELETE", "/jobs/{id}/model"],
+    ] as const;
+    for (const [method, path] of others)
+      for (const options of [{ id }, { id, query: "?none=1" }, { id: "none" }])
+        await call(service, method, path, options);
+    await put(model, "?name=a", "none");
+    service.database.run("UPDATE job SET expires = 1 WHERE id = ?", [id]);
+    expireJobs(service.database, 2);
+    await put(model);
+    for (const [method, path] of others) await call(service, method, path, { id });
+  });
+
   test("motif classes, expressions and the corpus respond as documented", async () => {
     await call(service, "GET", "/motif-classes");
     await call(service, "GET", "/motif-classes", { query: "?query=sh3" });
@@ -185,6 +211,7 @@ describe("every operation responds as documented:", () => {
       Object.keys(responses).filter((status) => status !== "default" && !seen.get(operationId)?.has(status)),
     ]);
     expect(Object.fromEntries(unseen.filter(([, statuses]) => statuses.length > 0))).toEqual({
+      addStructureModel: ["503"],
       getJointScan: ["503"],
       getScoringFeatures: ["503"],
       getScoringResult: ["503"],
