@@ -64,3 +64,37 @@ test("runs a search of the server again after SIGKILL, with the matches of the c
   expect(matches).toBe((await labd(search, { env })).stdout);
   expect(matches.split("\n").length).toBeGreaterThan(100);
 });
+
+test("continues a build of the server after SIGKILL, and stores every family once", async () => {
+  using files = scratch();
+  const env = { LABD_DATA_DIR: files.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  await labd(["user", "add", "ada", "--admin", "--password-stdin"], { env, stdin: "a password for tests\n" });
+  const token = (await labd(["token", "add", "ada", "--name", "test"], { env })).stdout.trim();
+  const headers = { Authorization: `Token ${token}`, "Content-Type": "application/json" };
+  const path = "/api/admin/proteome/builds";
+  const corpora = join(files.directory, "corpora");
+  const stored = (): string[] =>
+    readdirSync(corpora)
+      .filter((entry) => entry.endsWith(".families"))
+      .flatMap((entry) => readdirSync(join(corpora, entry)))
+      .filter((file) => file.endsWith(".labf"));
+  const id = await (async () => {
+    await using server = await serve(files.directory, ["--workers", "1"]);
+    const response = await fetch(server.url + path, { method: "POST", headers, body: "{}" });
+    expect(response.status).toBe(202);
+    while (stored().length === 0) await Bun.sleep(5);
+    await server.end("SIGKILL");
+    return ((await response.json()) as { id: string }).id;
+  })();
+  const before = stored();
+  await using server = await serve(files.directory, ["--workers", "2"]);
+  let build: { state: string; stored: number | null };
+  do {
+    await Bun.sleep(20);
+    build = (await (await fetch(`${server.url}${path}/${id}`, { headers })).json()) as typeof build;
+  } while (build.state === "running");
+  expect(build).toMatchObject({ state: "finished", stored: 496 - 256 * before.length });
+  expect((await labd(["proteome", "list"], { env })).stdout).toContain("496 of 496 proteins");
+  await server.end("SIGTERM");
+});
