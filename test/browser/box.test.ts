@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "puppeteer-core";
-import { browserTest, checkPage, choose, openPage, press, seeText } from "./browser.ts";
+import { browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
 
 /** The page of a box: the grid, and moves by keyboard, by dragging and with a scanner. */
 
@@ -105,4 +105,29 @@ browserTest("fills free slots with the records of a list, after a preview", asyn
   await seeText(page, "Moved 4 records.");
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
+});
+
+browserTest("consumes stock, refuses more than is left, and makes aliquots", async () => {
+  await using opened = await openPage("/inventory/stocks-consumables?query=ACTB forward", { signedIn: true });
+  const { page } = opened;
+  await Promise.all([page.waitForNavigation(), press(page, "link", "ACTB forward")]);
+  await seeText(page, "180 microliter left, minimum 20 microliter");
+  await press(page, "button", "Consume");
+  await fill(page, "Amount in microliter", "200");
+  await page.keyboard.press("Enter");
+  await seeText(page, "Only 180 is left.");
+  await fill(page, "Amount in microliter", "170");
+  await page.keyboard.press("Enter");
+  await seeText(page, "Consumed: 10 microliter left.");
+  await seeText(page, "Below the minimum");
+  await checkPage(opened, "stock");
+  await press(page, "button", "Undo");
+  await seeText(page, "180 microliter left");
+  await press(page, "button", "Make aliquots");
+  await fill(page, "Number of aliquots", "2");
+  await fill(page, "Amount of each, in microliter optional", "40");
+  await checkPage(opened, "stock-aliquots");
+  await page.keyboard.press("Enter");
+  await seeText(page, "Made 2 aliquots.");
+  await seeText(page, "100 microliter left");
 });

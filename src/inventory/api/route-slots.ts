@@ -57,6 +57,9 @@ const STORED_RECORD = Type.Object({
   model_type: TEXT,
   status: TEXT,
   barcode: TEXT,
+  amount: nullable(Type.Number()),
+  below_minimum: BOOLEAN,
+  expiry: nullable(Type.String({ format: "date" })),
   position: TEXT,
   version: COUNT,
   change: Type.Boolean({ description: "Whether the caller may change the record." }),
@@ -204,7 +207,18 @@ function slotsOf(call: Call, id: string): Slots {
   };
 }
 
-const SHOWN = ["id", "name", "model_type", "status", "barcode", "position", "version"];
+const SHOWN = [
+  "id",
+  "name",
+  "model_type",
+  "status",
+  "barcode",
+  "amount",
+  "below_minimum",
+  "expiry",
+  "position",
+  "version",
+];
 
 /** The records of one list with or without a position in the location, of those that the caller may view. */
 function storedIn(

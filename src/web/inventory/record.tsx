@@ -62,9 +62,11 @@ export function rowOf(nested: Nested): Row {
   };
 }
 
+const UNIT_FIELDS = new Set(["amount", "minimum_amount"]);
+
 /** The unit of an amount. */
 export const unitOf = ({ values }: Row, name: string): string =>
-  name === "amount" && isNamed(values.unit) ? ` ${values.unit.name}` : "";
+  UNIT_FIELDS.has(name) && isNamed(values.unit) ? ` ${values.unit.name}` : "";
 
 export const nameOf = ({ key }: Declaration, { values }: Row): string => asText(values[key]);
 
@@ -151,7 +153,20 @@ const STATES: Readonly<Record<string, string>> = {
   MISSING: "expired",
 };
 
-/** The class of a state of stock. */
+/** The class of the state of stock: by its expiry and its amount, or else by its status. */
+export function stockStateOf(values: {
+  status?: unknown;
+  expiry?: unknown;
+  amount?: unknown;
+  below_minimum?: unknown;
+}): string {
+  const today = new Date().toISOString().slice(0, 10);
+  if (typeof values.expiry === "string" && values.expiry < today) return "expired";
+  if (values.amount === 0) return "empty";
+  return values.below_minimum === true ? "low" : stateOf(String(values.status ?? ""));
+}
+
+/** The class of a status. */
 export const stateOf = (status: string): string => STATES[status] ?? "other";
 
 /** The state of stock, as a shape and a word. */

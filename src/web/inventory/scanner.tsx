@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
@@ -12,14 +12,19 @@ export function Scanner({ onCode, hint }: { onCode: (code: string) => void; hint
   const latest = useRef(onCode);
   latest.current = onCode;
   const focus = (): void => form.current?.querySelector("input")?.focus();
-  useEffect(() => {
+  // Before the picture: what is scanned as soon as the field appears must count.
+  useLayoutEffect(() => {
     focus();
-    // A scanner types wherever the focus is; if it is nowhere, into the field.
-    const onKeyDown = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
-      if (key.length === 1 && !ctrlKey && !metaKey && document.activeElement === document.body) focus();
+    // A scanner types wherever the focus is: into the field, unless into another one. Shortcuts must not take it.
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey } = event;
+      const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select");
+      if (key.length !== 1 || key === " " || ctrlKey || metaKey || isTyping) return;
+      event.stopPropagation();
+      focus();
     };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
+    addEventListener("keydown", onKeyDown, true);
+    return () => removeEventListener("keydown", onKeyDown, true);
   }, []);
   return (
     <div class="stack screen">

@@ -42,6 +42,7 @@ import {
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
+import { StockCard } from "../inventory/stock-card.tsx";
 import { write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { get, send } from "../request.ts";
@@ -79,7 +80,7 @@ function InventoryRecord() {
 }
 
 /** Fields that repeat others. */
-const SHOWN_ELSEWHERE = new Set(["type", "unit", "grid_rows", "grid_columns", "numbering"]);
+const SHOWN_ELSEWHERE = new Set(["type", "unit", "grid_rows", "grid_columns", "numbering", "below_minimum"]);
 /** Values of fields for clients that no client has set. */
 const UNSET = new Set<unknown>([null, undefined, "", false, "None"]);
 const IN_TREE = new Set(["locations", "equipment", "places"]);
@@ -127,6 +128,7 @@ function Record(props: RecordProps) {
           )}
         </div>
         <div class="stack">
+          <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />
           {place && !isDeleted && (
             <Card title="Location">
               <LocationPath {...place} />

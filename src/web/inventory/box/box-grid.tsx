@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { pageOf, wordsOf } from "../declaration.ts";
 import { navigate } from "../../page.tsx";
-import { stateOf } from "../record.tsx";
+import { stockStateOf } from "../record.tsx";
 import { moveToSlot, type Slot, type Slots, type Stored } from "./slots.ts";
 
 interface GridProps {
@@ -191,7 +191,7 @@ function SlotCell(props: CellProps) {
 const Occupied = ({ record }: { record: Stored | null }) => (
   <>
     <span class="name">{record?.name ?? "Hidden"}</span>
-    <span class={`state state-${record ? stateOf(record.status) : "other"}`} />
+    <span class={`state state-${record ? stockStateOf(record) : "other"}`} />
   </>
 );
 
@@ -210,26 +210,28 @@ function classOf({ box, slot, held, selected, latest }: CellProps, isTarget: boo
 function labelOf({ position, record, free }: Slot, isNext: boolean): string {
   if (free) return `${position}, ${isNext ? "next free slot" : "free"}`;
   if (!record) return `${position}, occupied by a record that you may not view`;
-  return [position, record.name, record.status && wordsOf(record.status).toLowerCase()]
-    .filter(Boolean)
-    .join(", ");
+  return [position, record.name, stateWord(record)].filter(Boolean).join(", ");
 }
 
 /** What is in the box, in the order of the slots, as a list. */
 export const BoxList = ({ box }: { box: Slots }) => (
   <ul class="list">
-    {[...box.slots.flatMap(({ record }) => record ?? []), ...box.others].map(
-      ({ id, segment, name, position, status }) => (
-        <li key={id}>
-          <span class="row">
-            <span class="slot-name">{position || "–"}</span>
-            <a href={href(pageOf(segment, id))}>{name}</a>
-          </span>
-          <span class="end">
-            {status && <span class={`state state-${stateOf(status)}`}>{wordsOf(status)}</span>}
-          </span>
-        </li>
-      ),
-    )}
+    {[...box.slots.flatMap(({ record }) => record ?? []), ...box.others].map((record) => (
+      <li key={record.id}>
+        <span class="row">
+          <span class="slot-name">{record.position || "–"}</span>
+          <a href={href(pageOf(record.segment, record.id))}>{record.name}</a>
+        </span>
+        <span class="end">
+          <span class={`state state-${stockStateOf(record)}`}>{stateWord(record)}</span>
+        </span>
+      </li>
+    ))}
   </ul>
 );
+
+const STATE_WORDS: Readonly<Record<string, string>> = { low: "low", empty: "empty", expired: "expired" };
+
+/** The state in a word: what its dot says, or else its status. */
+const stateWord = (record: Stored): string =>
+  STATE_WORDS[stockStateOf(record)] ?? wordsOf(record.status).toLowerCase();

@@ -1,0 +1,200 @@
+import { useState } from "preact/hooks";
+import type { Change } from "../../inventory/api/route-history.ts";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { FormDialog, type FormField } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { Time } from "../format.tsx";
+import { get, send } from "../request.ts";
+import { api, type Declaration, pageOf } from "./declaration.ts";
+import { type Row, rowOf, stockStateOf, unitOf, WHOLE } from "./record.tsx";
+import { showDone, write } from "./write-record.ts";
+
+/** How much is left of a record, what happened to it, and taking some out. */
+
+interface StockProps {
+  of: Declaration;
+  row: Row;
+  onSaved: (row: Row) => void;
+  onUndone: () => void;
+}
+
+type Action = "Consume" | "Refill" | "Aliquots";
+
+/** What is left, of records that have stock and are not deleted. */
+export const StockCard = (props: StockProps) =>
+  "freeze_thaw_count" in props.of.fields && props.row.values.deleted !== true ? <Stock {...props} /> : null;
+
+function Stock(props: StockProps) {
+  const { of, row, onSaved, onUndone } = props;
+  const [action, setAction] = useState<Action | null>(null);
+  const { values } = row;
+  const isTracked = values.amount !== null;
+  const thaw = (): Promise<void> =>
+    write(
+      () => send("POST", api(of.name, `${row.id}/thaw/`), { query: WHOLE, body: {} }),
+      "Counted a freeze–thaw cycle.",
+      onUndone,
+      async (response) => onSaved(rowOf(await response.json())),
+    );
+  return (
+    <Card title="Stock">
+      <div class="stack">
+        <Left row={row} />
+        {row.mayChange && (
+          <div class="actions">
+            {isTracked && (
+              <>
+                <Button small onClick={() => setAction("Consume")}>
+                  Consume
+                </Button>
+                <Button small onClick={() => setAction("Refill")}>
+                  Refill
+                </Button>
+              </>
+            )}
+            <Button small onClick={() => setAction("Aliquots")}>
+              Make aliquots
+            </Button>
+            <Button small onClick={() => void thaw()}>
+              Count a thaw
+            </Button>
+          </div>
+        )}
+        <a href={href(pageOf(of.name), { aliquot_of: row.id })}>Show its aliquots</a>
+        {isTracked && <Amounts key={row.version} of={of} row={row} />}
+      </div>
+      {action === "Aliquots" && <AliquotDialog {...props} onClose={() => setAction(null)} />}
+      {(action === "Consume" || action === "Refill") && (
+        <AmountDialog {...props} action={action} onClose={() => setAction(null)} />
+      )}
+    </Card>
+  );
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  low: "Below the minimum",
+  empty: "Empty",
+  expired: "Expired",
+};
+
+function Left({ row }: { row: Row }) {
+  const { amount, minimum_amount: minimum } = row.values;
+  const state = stockStateOf(row.values);
+  return (
+    <div class="row between">
+      {amount === null ? (
+        <span class="muted">No amount recorded</span>
+      ) : (
+        <span>
+          <strong>
+            {String(amount)}
+            {unitOf(row, "amount")}
+          </strong>{" "}
+          left
+          {minimum !== null && (
+            <span class="muted">
+              , minimum {String(minimum)}
+              {unitOf(row, "amount")}
+            </span>
+          )}
+        </span>
+      )}
+      {WORDS[state] && <span class={`state state-${state}`}>{WORDS[state]}</span>}
+    </div>
+  );
+}
+
+/** Amounts that the card shows. */
+const SHOWN = 5;
+
+/** The last amounts, with who changed them. */
+function Amounts({ of, row }: { of: Declaration; row: Row }) {
+  const path = api(of.name, `${row.id}/history/`);
+  const found = useLoaded(path, (signal) =>
+    get<{ results: Change[] }>(path, { field: "amount", page_size: SHOWN }, signal),
+  );
+  return (
+    <ul class="hint">
+      {found.value?.results.map(({ cursor, at, user, after }) => (
+        <li key={cursor}>
+          {String(after?.amount ?? "–")}
+          {unitOf(row, "amount")} by {user}, <Time at={at} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const DATES: FormField<Record<string, string>>[] = [
+  { name: "lot", label: "Lot", optional: true },
+  { name: "received", label: "Received", type: "date", optional: true },
+  { name: "expiry", label: "Expiry", type: "date", optional: true },
+];
+
+function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClose: () => void }) {
+  const { of, row, action, onSaved, onUndone, onClose } = props;
+  const isRefill = action === "Refill";
+  const unit = unitOf(row, "amount").trim();
+  return (
+    <FormDialog<Record<string, string>>
+      title={`${action} ${String(row.values.name)}`}
+      onClose={onClose}
+      fields={[
+        { name: "amount", label: unit ? `Amount in ${unit}` : "Amount", type: "number" },
+        ...(isRefill ? DATES : []),
+      ]}
+      initial={{ amount: "", lot: "", received: "", expiry: "" }}
+      submit={action}
+      onSubmit={async ({ amount, ...values }) => {
+        const others = Object.entries(values).filter(([, value]) => value !== "");
+        const body = { amount: Number(amount), ...(isRefill ? Object.fromEntries(others) : {}) };
+        const path = api(of.name, `${row.id}/${action.toLowerCase()}/`);
+        const response = await send("POST", path, { query: WHOLE, body });
+        const saved = rowOf(await response.json());
+        const left = `${String(saved.values.amount)}${unitOf(saved, "amount")}`;
+        showDone(
+          `${isRefill ? "Refilled" : "Consumed"}: ${left} left.`,
+          response.headers.get("Batch-Id"),
+          onUndone,
+        );
+        onSaved(saved);
+      }}
+    />
+  );
+}
+
+function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: () => void }) {
+  const unit = unitOf(row, "amount").trim();
+  return (
+    <FormDialog<Record<string, string>>
+      title={`Make aliquots of ${String(row.values.name)}`}
+      onClose={onClose}
+      fields={[
+        { name: "count", label: "Number of aliquots", type: "number" },
+        {
+          name: "amount",
+          label: unit ? `Amount of each, in ${unit}` : "Amount of each",
+          type: "number",
+          optional: true,
+        },
+        { name: "name", label: "Name, followed by a number", optional: true },
+      ]}
+      initial={{ count: "", amount: "", name: String(row.values.name) }}
+      submit="Make aliquots"
+      onSubmit={async ({ count, amount, name }) => {
+        const body = {
+          count: Number(count),
+          ...(amount ? { amount: Number(amount) } : {}),
+          ...(name ? { name } : {}),
+        };
+        const response = await send("POST", api(of.name, `${row.id}/aliquots/`), { body });
+        showDone(`Made ${count} aliquots.`, response.headers.get("Batch-Id"), onUndone);
+        onUndone();
+      }}
+    >
+      <p class="hint">They go to free slots of the same location, and share lot, supplier and dates.</p>
+    </FormDialog>
+  );
+}
