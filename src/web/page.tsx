@@ -58,7 +58,11 @@ export type SetQuery = (changes: Query, how?: { replace?: boolean }) => void;
  * button work.
  */
 export function useQuery(): [URLSearchParams, SetQuery] {
-  const [search, show] = useState(useContext(AddressContext).search);
+  const first = useContext(AddressContext).search;
+  // What appears later sees the address as it is then.
+  const [search, show] = useState(() =>
+    typeof location === "undefined" ? first : new URLSearchParams(location.search),
+  );
   useEffect(() => {
     const stop = new AbortController();
     for (const event of ["popstate", QUERY_CHANGED])

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import {
+  type AnnotationInfo,
   columnTitle,
   constantOf,
   type Declaration,
@@ -9,8 +10,10 @@ import {
   isCommon,
   isConstant,
   isEditable,
+  listedAnnotations,
   newPageOf,
   pageOf,
+  pathOf,
   singularOf,
   titleOf,
   wordsOf,
@@ -41,6 +44,7 @@ const declare = (fields: Record<string, FieldInfo>): Declaration => ({
   ordering: ["name"],
   guarded: true,
   fields,
+  annotations: {},
 });
 const FEW = {
   id: field(),
@@ -123,4 +127,51 @@ test("constants are fields whose rule asks for upper case", () => {
   expect(rules.map((rule) => isConstant(field({ rule })))).toEqual([true, false, false]);
   expect(isConstant(undefined)).toBe(false);
   expect([isCommon("owner"), isCommon("size")]).toEqual([true, false]);
+});
+
+const annotation = (label: string, changes: Partial<AnnotationInfo> = {}): FieldInfo =>
+  field({
+    label,
+    shown: "extra",
+    annotation: { type: "TEXT", multiple: false, used: true, list_visibility: "ALWAYS", ...changes },
+  });
+const ANNOTATED: Declaration = {
+  ...declare(FEW),
+  annotations: {
+    annotations__host: annotation("Raised in"),
+    annotations__host__strain: annotation("Strain of the host"),
+    annotations__unused: annotation("Unused", { used: false }),
+    annotations__rare: annotation("Rare", { list_visibility: "OPTIONAL" }),
+    annotations__never: annotation("Never", { list_visibility: "NEVER" }),
+  },
+};
+
+test("a list shows annotations in use whose list_visibility is ALWAYS, and offers those that are OPTIONAL", () => {
+  const own = ["name", "size", "description"];
+  expect(defaultColumns(ANNOTATED)).toEqual([
+    ...own,
+    "annotations__host",
+    "annotations__host__strain",
+    "modified",
+  ]);
+  expect(listedAnnotations(ANNOTATED).map(([, { label }]) => label)).toEqual([
+    "Raised in",
+    "Strain of the host",
+    "Rare",
+  ]);
+});
+
+test.each([
+  ["annotations__host", ["annotations__host"], "Raised in"],
+  ["annotations__host__name", ["annotations__host", "name"], "Raised in › name"],
+  [
+    "annotations__host__strain__icontains",
+    ["annotations__host__strain", "icontains"],
+    "Strain of the host › icontains",
+  ],
+  ["size", ["size"], "Field"],
+  ["location__label", ["location", "label"], "Location › label"],
+])("the name %s has the parts %j", (name, path, title) => {
+  expect(pathOf(ANNOTATED, name)).toEqual(path);
+  expect(columnTitle(ANNOTATED, name)).toBe(title);
 });

@@ -5,7 +5,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
-import { api, type Reference } from "./declaration.ts";
+import { api, forgetDeclarations, type Reference } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 import { asText, type RecordValue } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
@@ -76,7 +76,7 @@ export function Annotations(props: SubResourceProps) {
               {results.map(({ id, name, value, annotation_type_id }) => [
                 <dt key={id}>{labels.get(annotation_type_id) ?? name ?? "Unknown type"}</dt>,
                 <dd key={`${id}=`} class="row">
-                  <span class="grow">{annotationText(value)}</span>
+                  <span class="grow">{asText(value)}</span>
                   {row.mayChange && (
                     <IconButton
                       icon="x"
@@ -119,6 +119,7 @@ function AddAnnotation(props: {
     else await requestJson("POST", path, { body: { annotation_type_id: typeId, value: sent } });
     setTypeId("");
     setValue("");
+    forgetDeclarations();
     props.onAdded();
   });
   const { error } = form;
@@ -150,16 +151,6 @@ function AddAnnotation(props: {
       )}
     </form>
   );
-}
-
-/** The value of an annotation, such as `5 milligram`. */
-export function annotationText(value: RecordValue): string {
-  if (Array.isArray(value)) return value.map((each) => annotationText(each as RecordValue)).join(", ");
-  if (value !== null && typeof value === "object" && "unit" in value) {
-    const { value: amount, unit } = value as { value: number; unit: RecordValue };
-    return `${amount} ${asText(unit)}`;
-  }
-  return asText(value);
 }
 
 const USERS: Reference = { segment: "users", key: "username", printed: "key" };
@@ -211,6 +202,19 @@ function AnnotationInput(props: {
       </div>
     );
   }
+  if (type.type === "BOOLEAN")
+    return (
+      <SelectField
+        {...labelled}
+        value={String(value)}
+        choices={[
+          { value: "", name: "Choose a value" },
+          { value: "true", name: "yes" },
+          { value: "false", name: "no" },
+        ]}
+        onChange={onChange}
+      />
+    );
   if (isJson(type)) return <TextArea {...text} code />;
   const isNumber = type.type === "NUMBER";
   return (

@@ -7,7 +7,16 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { get, ApiError } from "../request.ts";
-import { api, type Declaration, isEditable, formFields, singularOf } from "./declaration.ts";
+import {
+  api,
+  columnTitle,
+  type Declaration,
+  type FieldInfo,
+  fieldOf,
+  formFields,
+  isEditable,
+  singularOf,
+} from "./declaration.ts";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
 import { ExposedRecords } from "./sharing-confirmation.tsx";
@@ -90,17 +99,20 @@ function EditDialog(props: EditProps) {
   const isMove = task === "Move";
   const offered = isMove
     ? placeFields(of)
-    : formFields(of).flatMap(([name, field]) => (name !== of.key && isEditable(field) ? name : []));
+    : [...formFields(of), ...Object.entries(of.annotations)].flatMap(([name, field]) =>
+        name !== of.key && isEditable(field) ? name : [],
+      );
   const [names, setNames] = useState(offered.slice(0, 1));
   const [values, setValues] = useState<Record<string, string>>({});
   const rest = offered.filter((name) => !names.includes(name));
-  const label = (name: string): string => of.fields[name].label;
+  const label = (name: string): string => columnTitle(of, name);
+  const fieldAt = (name: string): FieldInfo => fieldOf(of, name)!;
   const [isFilling, setFilling] = useState(true);
   const location = isMove && "position" in of.fields && names.length === 1 ? (values.location ?? "") : "";
   const space = useSpace(location);
   const form = useSubmission(async () => {
     if (space && isFilling) return onFill(location, await idsOf(of, selected));
-    onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", of.fields[name])])));
+    onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", fieldAt(name))])));
   });
   return (
     <Dialog title={`${task} ${countOf(count, "record")}`} onClose={onClose}>
@@ -118,7 +130,7 @@ function EditDialog(props: EditProps) {
             <ValueInput
               segment={of.name}
               name={name}
-              field={{ ...of.fields[name], write: "required" }}
+              field={{ ...fieldAt(name), write: "required" }}
               label={isMove ? `To ${label(name).toLowerCase()}` : "New value"}
               value={values[name] ?? ""}
               onChange={(value) => setValues({ ...values, [name]: value })}
@@ -207,12 +219,12 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
   const words = WORDS[kind];
   const form = useSubmission(async () => {
     const batch = await applyBulk(change, preview.value!);
-    showDone(`${words.done} ${countOf(preview.value!.count, "record")}.`, batch, onDone);
+    showDone(`${words.done} ${countOf(preview.value!.records, "record")}.`, batch, onDone);
     onDone();
     onClose();
     return true;
   });
-  const changed = preview.value?.count ?? 0;
+  const changed = preview.value?.records ?? 0;
   const error = preview.error ?? form.error ?? undefined;
   return (
     <Dialog
@@ -237,7 +249,12 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
         <>
           <p>{changed === 0 ? "Nothing would change." : `${countOf(changed, "record")} ${words.would}.`}</p>
           <ExposedRecords exposes={preview.value.exposes} />
-          <PreviewTable of={of} preview={preview.value} hasValues={kind === "values" || kind === "fill"} />
+          <PreviewTable
+            of={of}
+            preview={preview.value}
+            hasValues={kind === "values" || kind === "fill"}
+            entered={change.change.kind === "values" ? change.change.values : {}}
+          />
         </>
       )}
     </Dialog>
@@ -258,52 +275,79 @@ function useRows(of: Declaration, ids: readonly string[], fields: readonly strin
 
 const idOf = ({ id, of }: Change): string => String(of?.id ?? id);
 
-/** The first records of a bulk change: what each field has now, and what it will have. */
-export function PreviewTable(props: { of: Declaration; preview: Preview; hasValues: boolean }) {
-  const { of, preview, hasValues } = props;
-  const changes = preview.changes.slice(0, PREVIEWED);
-  const changed = new Set(changes.flatMap(({ after }) => Object.keys(after ?? {})));
-  const names = hasValues ? [...changed].filter((name) => name in of.fields && !AUTOMATIC.has(name)) : [];
-  const rows = useRows(of, changes.map(idOf), names);
+/** The first records of a bulk change: what each of the values is now, and what it will be. */
+export function PreviewTable(props: {
+  of: Declaration;
+  preview: Preview;
+  hasValues: boolean;
+  /** The values that were entered, by name. */
+  entered: Readonly<Record<string, unknown>>;
+}) {
+  const { of, preview, hasValues, entered } = props;
+  // An annotation is a change of its record.
+  const changes = [...Map.groupBy(preview.changes, idOf).values()].slice(0, PREVIEWED);
+  const own = changes.flat().flatMap((change) => (change.of ? [] : Object.keys(change.after ?? {})));
+  const annotations = Object.keys(entered).filter((name) => name in of.annotations);
+  const changed = [...new Set([...own, ...annotations])];
+  const names = hasValues ? changed.filter((name) => fieldOf(of, name) && !AUTOMATIC.has(name)) : [];
+  const rows = useRows(
+    of,
+    changes.map(([change]) => idOf(change)),
+    names,
+  );
   if (changes.length === 0) return null;
-  const columns: Column<Change>[] = [
+  const columns: Column<Change[]>[] = [
     {
       name: of.key,
       title: singularOf(of.name),
       heading: true,
-      cell: (change) => {
+      cell: ([change]) => {
         const row = rows.get(idOf(change));
         return row ? nameOf(of, row) : "…";
       },
     },
-    ...names.map((name): Column<Change> => {
-      const field = of.fields[name];
+    ...names.map((name): Column<Change[]> => {
+      const field = fieldOf(of, name)!;
       return {
         name,
-        title: field.label,
-        cell: (change) =>
-          change.after && name in change.after ? (
+        title: columnTitle(of, name),
+        cell: (written) => {
+          const row = rows.get(idOf(written[0]));
+          const after = afterOf(written, name, entered[name], field);
+          if (after === undefined) return <span class="muted">unchanged</span>;
+          return (
             <>
               <del>
-                <Value value={rows.get(idOf(change))?.values[name]} field={{ ...field, reference: null }} />
+                <Value value={row?.values[name]} field={{ ...field, reference: null }} />
               </del>{" "}
               <ins>
-                <PlainValue value={change.after[name] as RecordValue} field={field} />
+                <PlainValue value={after} field={field} />
               </ins>
             </>
-          ) : (
-            <span class="muted">unchanged</span>
-          ),
+          );
+        },
       };
     }),
   ];
-  const more = preview.count - changes.length;
+  const more = preview.records - changes.length;
   return (
     <>
-      <Table caption="Preview" columns={columns} rows={changes} keyOf={idOf} />
+      <Table caption="Preview" columns={columns} rows={changes} keyOf={([change]) => idOf(change)} />
       {more > 0 && <p class="muted">and {countOf(more, "record")} more</p>}
     </>
   );
+}
+
+/** What a field of a record will have; undefined if it stays as it is. Annotations get the value that was entered. */
+function afterOf(
+  written: readonly Change[],
+  name: string,
+  entered: unknown,
+  field: FieldInfo,
+): RecordValue | undefined {
+  if (field.annotation) return entered as RecordValue;
+  const own = written.find(({ of, after }) => !of && after && name in after);
+  return own?.after?.[name] as RecordValue | undefined;
 }
 
 /** Why a bulk change is not possible, record by record. */

@@ -3,7 +3,7 @@ import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useRecordChange } from "./change-record.tsx";
-import { type Declaration, type FieldInfo, isEditable } from "./declaration.ts";
+import { type Declaration, type FieldInfo, fieldOf, isEditable } from "./declaration.ts";
 import { asText, bodyOf, inputOf, isNamed, nameOf, type Row, unitOf, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
@@ -22,7 +22,7 @@ export function Cell(props: CellProps) {
   const { of, row, name, isActive } = props;
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const field = of.fields[name];
+  const field = fieldOf(of, name);
   const value = <Value value={row.values[name]} field={field} name={name} unit={unitOf(row, name)} />;
   if (!row.mayChange || !isEditable(field)) return value;
   const close = (): void => {

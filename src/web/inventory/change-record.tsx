@@ -5,7 +5,7 @@ import { KeyValues } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatTime } from "../format.tsx";
 import { ApiError, send } from "../request.ts";
-import { api, type Declaration } from "./declaration.ts";
+import { api, type Declaration, fieldOf } from "./declaration.ts";
 import { asText, readRecord, type Row, rowOf, WHOLE } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
@@ -85,9 +85,10 @@ function ConflictDialog(props: Conflict & { of: Declaration; onKeep: () => void;
       </p>
       <KeyValues
         of={Object.entries(changed).flatMap(([name, ownValue]) => {
-          const { label, reference } = of.fields[name];
+          const field = fieldOf(of, name)!;
+          const { label, reference } = field;
           return [
-            [`${label} now`, asText(now.values[name], of.fields[name])],
+            [`${label} now`, asText(now.values[name], field)],
             [`${label}, yours`, reference ? "your choice" : asText(ownValue as string)],
           ] as const;
         })}

@@ -18,6 +18,17 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   sortable: boolean;
   /** Only clients of LabID need it: forms leave it out. */
   for_clients: boolean;
+  /** Of an annotation. */
+  annotation?: AnnotationInfo;
+}
+
+export interface AnnotationInfo {
+  /** Kind of value, such as NUMBERUNIT. */
+  type: string;
+  multiple: boolean;
+  /** Whether records of the list have values of it. */
+  used: boolean;
+  list_visibility: string;
 }
 
 /** Where the choices of a reference are. */
@@ -42,9 +53,32 @@ export interface Declaration {
   /** Whether records have owners and permissions. */
   guarded: boolean;
   fields: Readonly<Record<string, FieldInfo>>;
+  /** Annotations by their names in requests, such as `annotations__genotype`. */
+  annotations: Readonly<Record<string, FieldInfo>>;
 }
 
+/** A field or an annotation. */
+export const fieldOf = ({ fields, annotations }: Declaration, name: string): FieldInfo | undefined =>
+  fields[name] ?? annotations[name];
+
+/** The fields along a path across references; the first one may be an annotation, whose name may contain underscores. */
+export function pathOf({ annotations }: Declaration, name: string): string[] {
+  const fits = Object.keys(annotations).filter((each) => name === each || name.startsWith(`${each}__`));
+  const [longest] = fits.toSorted((a, b) => b.length - a.length);
+  if (longest === undefined) return name.split("__");
+  return [longest, ...name.slice(longest.length + 2).split("__")].filter((each) => each !== "");
+}
+
+/** Annotations that a list has as columns, filters and facets. */
+export const listedAnnotations = ({ annotations }: Declaration): [string, FieldInfo][] =>
+  Object.entries(annotations).filter(
+    ([, { annotation }]) => annotation!.used && annotation!.list_visibility !== "NEVER",
+  );
+
 const known = new Map<string, Promise<Declaration>>();
+
+/** Annotation types, and which of them are in use, change: after a write, declarations are requested again. */
+export const forgetDeclarations = (): void => known.clear();
 
 /** The declaration of a list, requested once per page. @throws ApiError */
 export function declaration(segment: string): Promise<Declaration> {
@@ -133,7 +167,8 @@ const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !==
 const SECONDARY = new Set(["description", "barcode", "unit", "help_text", "choice_label"]);
 
 /** Columns that a list shows unless others are chosen. */
-export function defaultColumns({ fields, key }: Declaration): string[] {
+export function defaultColumns(of: Declaration): string[] {
+  const { fields, key } = of;
   const own = Object.keys(fields).filter(
     (name) =>
       name !== key &&
@@ -144,8 +179,16 @@ export function defaultColumns({ fields, key }: Declaration): string[] {
       isShowable(fields[name]),
   );
   const few = own.slice(0, 4);
-  return [key, ...few, ...(few.length < 4 && fields.description ? ["description"] : []), "modified"];
+  const described = few.length < 4 && fields.description ? ["description"] : [];
+  const annotations = listedAnnotations(of).filter(
+    ([, { annotation }]) => annotation!.list_visibility === "ALWAYS",
+  );
+  const shown = annotations.slice(0, MAX_ANNOTATIONS).map(([name]) => name);
+  return [key, ...few, ...described, ...shown, "modified"];
 }
+
+/** Annotations that are columns by default. */
+const MAX_ANNOTATIONS = 3;
 
 /** Fields that people fill in. */
 export const writableFields = ({ fields }: Declaration): [string, FieldInfo][] =>
@@ -159,8 +202,11 @@ export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
   field !== undefined && field.write !== "never" && isShowable(field);
 
 /** Title of a column; for one across references, the names on the way. */
-export const columnTitle = ({ fields }: Declaration, name: string): string =>
-  fields[name]?.label ?? capital(name.replaceAll("__", " › ").replaceAll("_", " "));
+export function columnTitle(of: Declaration, name: string): string {
+  const [first, ...rest] = pathOf(of, name);
+  const { label = capital(first.replaceAll("_", " ")) } = fieldOf(of, first) ?? {};
+  return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
+}
 
 /** Whether values are constants such as `DNA_OLIGO`, which pages show as "Dna oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>

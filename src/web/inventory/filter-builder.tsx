@@ -3,11 +3,15 @@ import { Button, IconButton } from "../components/button.tsx";
 import { Select, TextArea } from "../components/field.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import {
+  columnTitle,
   constantOf,
   type Declaration,
   declaration,
   type FieldInfo,
+  fieldOf,
   isConstant,
+  listedAnnotations,
+  pathOf,
   wordsOf,
 } from "./declaration.ts";
 import {
@@ -117,14 +121,15 @@ function Condition(props: {
   onRemove: () => void;
 }) {
   const { of, comparison: condition, onChange, onRemove } = props;
-  const path = condition.category.split("__");
+  const path = pathOf(of, condition.category);
   const levels = usePath(of, path);
   const last = path.length - 1;
-  const field = levels[last]?.fields[path[last]];
+  const field = levels[last] && fieldOf(levels[last], path[last]);
   const isUnset = condition.operator === "exact" && condition.value === "null" && field?.nullable === true;
   const setPath = (level: number, name: string): void => {
     const next = name === "" ? path.slice(0, level) : [...path.slice(0, level), name];
-    const lookups = lookupsOf(levels[next.length - 1]?.fields[next.at(-1)!]);
+    const chosen = levels[next.length - 1];
+    const lookups = lookupsOf(chosen && fieldOf(chosen, next.at(-1)!));
     const operator = lookups.includes(condition.operator) ? condition.operator : (lookups[0] ?? "exact");
     onChange({ ...condition, category: next.join("__"), operator, value: "" });
   };
@@ -143,7 +148,7 @@ function Condition(props: {
         <FieldSelect
           key={level}
           of={declared}
-          label={level === 0 ? "Field" : `Field of ${levels[level - 1].fields[path[level - 1]]?.label}`}
+          label={level === 0 ? "Field" : `Field of ${columnTitle(levels[level - 1], path[level - 1])}`}
           isNested={level > 0}
           value={path[level] ?? ""}
           onChange={(name) => setPath(level, name)}
@@ -174,12 +179,13 @@ function FieldSelect(props: {
   onChange: (name: string) => void;
 }) {
   const { of, isNested, value } = props;
-  const own = Object.entries(of.fields)
+  const annotations = isNested ? [] : listedAnnotations(of);
+  const own = [...Object.entries(of.fields), ...annotations]
     .filter(([, { lookups }]) => lookups.length > 0)
     .map(([name, { label }]): [string, string] => [name, isNested ? `’s ${label.toLowerCase()}` : label]);
   const itself: [string, string][] = isNested ? [["", "itself"]] : [];
   const unknown: [string, string][] =
-    value === "" || value in of.fields ? [] : [[value, `${value}: unknown`]];
+    value === "" || fieldOf(of, value) ? [] : [[value, `${value}: unknown`]];
   return (
     <Select
       label={props.label}
@@ -225,7 +231,7 @@ function usePath(of: Declaration, path: readonly string[]): readonly Declaration
   const { value } = useLoaded(`${of.name} ${path.join()}`, async () => {
     const found = [of];
     for (const name of path.slice(0, MAX_REFERENCES)) {
-      const to = found.at(-1)!.fields[name]?.reference;
+      const to = fieldOf(found.at(-1)!, name)?.reference;
       if (to?.printed !== "id") break;
       found.push(await declaration(to.segment));
     }

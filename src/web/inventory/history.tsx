@@ -4,9 +4,8 @@ import { Button } from "../components/button.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
 import { get, send } from "../request.ts";
-import { annotationText } from "./annotations.tsx";
 import { api, type Declaration } from "./declaration.ts";
-import { PlainValue, type RecordValue, type Row, rowOf, WHOLE } from "./record.tsx";
+import { asText, PlainValue, type RecordValue, type Row, rowOf, WHOLE } from "./record.tsx";
 import { write } from "./write-record.ts";
 
 type Values = Record<string, RecordValue> | null;
@@ -28,7 +27,7 @@ function partText({ resource, op, before, after }: Change): string {
   const values = op === "delete" ? before : after;
   const words = PARTS[resource].fields.flatMap((name) => {
     const value = values?.[name] ?? false;
-    return value === false ? [] : value === true ? `can ${name}` : annotationText(value);
+    return value === false ? [] : value === true ? `can ${name}` : asText(value);
   });
   return words.join(", ").slice(0, MAX_TEXT);
 }

@@ -13,7 +13,15 @@ import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { get, requestJson } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
-import { api, columnTitle, type Declaration, defaultColumns, isCommon, pageOf } from "./declaration.ts";
+import {
+  api,
+  columnTitle,
+  type Declaration,
+  defaultColumns,
+  isCommon,
+  listedAnnotations,
+  pageOf,
+} from "./declaration.ts";
 import { filtersOf, viewQuery } from "./list-address.ts";
 import { undo } from "./write-record.ts";
 
@@ -23,9 +31,11 @@ export function ColumnsDialog(props: { of: Declaration; columns: readonly string
   const [path, setPath] = useState("");
   const all = Object.keys(of.fields).filter((name) => of.fields[name].kind !== "computed" && name !== of.key);
   const others = all.filter((name) => !columns.includes(name));
+  const annotations = listedAnnotations(of).map(([name]) => name);
   const offered = [
     ...columns.filter((name) => name !== of.key),
     ...others.filter((name) => !isCommon(name)),
+    ...annotations.filter((name) => !columns.includes(name)),
     ...others.filter(isCommon),
   ];
   const choose = (chosen: readonly string[]): void =>

@@ -7,7 +7,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { Cell } from "./cell.tsx";
-import { columnTitle, type Declaration, pageOf, titleOf } from "./declaration.ts";
+import { columnTitle, type Declaration, fieldOf, pageOf, titleOf } from "./declaration.ts";
 import { nameOf, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
 
@@ -46,7 +46,7 @@ export function ListTable(props: {
     ),
   };
   const fieldColumn = (name: string): Column<Row> => {
-    const field = of.fields[name];
+    const field = fieldOf(of, name);
     const cell = (row: Row) =>
       name === of.key ? (
         <a href={href(pageOf(of.name, row.id))}>{nameOf(of, row)}</a>

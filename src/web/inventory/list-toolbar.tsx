@@ -7,7 +7,15 @@ import { countOf, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { placeFields, type Task } from "./bulk-dialog.tsx";
-import { columnTitle, type Declaration, isConstant, wordsOf } from "./declaration.ts";
+import {
+  columnTitle,
+  type Declaration,
+  type FieldInfo,
+  fieldOf,
+  isConstant,
+  listedAnnotations,
+  wordsOf,
+} from "./declaration.ts";
 import { filtersOf } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
 import { readName } from "./record.tsx";
@@ -110,7 +118,7 @@ function FilterChips({ of }: { of: Declaration }) {
 }
 
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
-  const field = of.fields[name];
+  const field = fieldOf(of, name);
   const to = field?.reference?.printed === "id" ? field.reference : undefined;
   const { value } = useLoaded(to ? values.join() : null, () =>
     Promise.all(values.slice(0, 3).map((id) => readName(to!, id))),
@@ -157,16 +165,29 @@ export function BulkBar(props: {
 }
 
 const MAX_FACETS = 3;
+const MAX_ANNOTATION_FACETS = 3;
 const MAX_VALUES = 8;
 
-/** Fields by which a list is narrowed: constants first, then references. */
-const facetsOf = ({ fields }: Declaration): string[] => {
+/** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
+const facetsOf = (of: Declaration): string[] => {
+  const { fields } = of;
   const shown = Object.keys(fields).filter(
     (name) => fields[name].shown === "always" && fields[name].write !== "never",
   );
   const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
-  return [...shown.filter((name) => isConstant(fields[name])), ...references].slice(0, MAX_FACETS);
+  const own = [...shown.filter((name) => isConstant(fields[name])), ...references].slice(0, MAX_FACETS);
+  const annotations = listedAnnotations(of).filter(
+    ([, { choices, kind, lookups, annotation }]) =>
+      lookups.length > 0 && (choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM"),
+  );
+  return [...own, ...annotations.slice(0, MAX_ANNOTATION_FACETS).map(([name]) => name)];
 };
+
+function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
+  if (isConstant(field)) return wordsOf(value);
+  if (field?.kind === "flag") return value === "true" ? "yes" : "no";
+  return label ?? "(no name)";
+}
 
 /** The frequent values of a few fields, each a filter. */
 export function Facets({ of }: { of: Declaration }) {
@@ -191,12 +212,12 @@ export function Facets({ of }: { of: Declaration }) {
           setQuery({ [name]: on ? [...chosen, one] : chosen.filter((other) => other !== one), page: null });
         return (
           <section key={name}>
-            <h2>{of.fields[name].label}</h2>
+            <h2>{columnTitle(of, name)}</h2>
             <ul>
               {values.slice(0, MAX_VALUES).map(({ value: one, label, total }) => (
                 <li key={one} class="row">
                   <Checkbox
-                    label={isConstant(of.fields[name]) ? wordsOf(one) : (label ?? "(no name)")}
+                    label={facetLabel(fieldOf(of, name), one, label)}
                     checked={chosen.includes(one)}
                     onChange={(on) => set(one, on)}
                   />

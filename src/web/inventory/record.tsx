@@ -89,7 +89,7 @@ export async function readPage(
 }
 
 /** What returns a whole record in the format of `rowOf`. */
-export const WHOLE = { response_format: "nested", fields: "*" };
+export const WHOLE = { response_format: "nested", fields: "*,annotations__*" };
 
 /** One record with all fields, also if it is deleted. @throws ApiError */
 export const readRecord = async (segment: string, id: string, signal?: AbortSignal): Promise<Row> =>
@@ -115,12 +115,19 @@ export function readName({ segment, key }: Pick<Reference, "segment" | "key">, i
 export const isNamed = (value: RecordValue | undefined): value is NamedReference =>
   value !== null && typeof value === "object" && "id" in value && "name" in value;
 
+/** A number with a unit. */
+const isAmount = (value: object): value is { value: number; unit: RecordValue } =>
+  Object.keys(value).join() === "value,unit";
+
 const isEmpty = (value: unknown): value is null | undefined | "" =>
-  value === null || value === undefined || value === "";
+  value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 
 /** A value as forms contain it. */
 export function inputOf(value: RecordValue | undefined, field: FieldInfo): string {
   if (isEmpty(value)) return "";
+  if (field.annotation?.multiple && Array.isArray(value))
+    return value.map((each) => asText(each as RecordValue)).join("\n");
+  if (field.annotation?.type === "NUMBERUNIT") return asText(value);
   if (isNamed(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
   if (typeof value === "object") return JSON.stringify(value, null, 1);
   return isConstant(field) ? wordsOf(String(value)) : String(value);
@@ -128,10 +135,19 @@ export function inputOf(value: RecordValue | undefined, field: FieldInfo): strin
 
 /** The content of a form field as requests contain it. @throws SyntaxError for invalid JSON */
 export function bodyOf(input: string, field: FieldInfo): unknown {
+  if (field.annotation && input === "") return null;
+  if (field.annotation?.multiple) return input.split("\n").filter((line) => line.trim() !== "");
   if (field.kind === "flag") return input === "true";
   if (input === "" && field.nullable) return null;
   if (field.kind === "json") return JSON.parse(input);
   return isConstant(field) ? constantOf(input, field) : input;
+}
+
+/** Several values, an amount such as `5 milligram`, or JSON. */
+function objectText(value: object, field: FieldInfo | undefined): string {
+  if (Array.isArray(value) && field?.kind !== "json")
+    return value.map((each) => asText(each as RecordValue, field)).join(", ");
+  return isAmount(value) ? `${value.value} ${asText(value.unit)}` : JSON.stringify(value);
 }
 
 /** A value as text, for titles and previews. */
@@ -139,7 +155,7 @@ export function asText(value: RecordValue | undefined, field?: FieldInfo): strin
   if (isEmpty(value)) return "–";
   if (isNamed(value)) return value.name ?? `${String(value.id).slice(0, 8)}…`;
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "object") return JSON.stringify(value);
+  if (typeof value === "object") return objectText(value, field);
   if (field?.kind === "instant") return formatTime(String(value));
   if (field?.kind === "date") return formatDay(String(value));
   return isConstant(field) ? wordsOf(String(value)) : String(value);
@@ -185,6 +201,11 @@ interface ValueProps {
 export function Value({ value, field, name, unit = "" }: ValueProps) {
   if (isEmpty(value)) return <span class="muted">–</span>;
   const to = field?.reference;
+  if (Array.isArray(value) && value.length > 0 && to)
+    return value.map((each, i) => [
+      i > 0 && ", ",
+      <Value key={i} value={each as RecordValue} field={field} />,
+    ]);
   if (isNamed(value) && to?.printed === "id")
     return <a href={href(pageOf(to.segment, String(value.id)))}>{asText(value)}</a>;
   if (field?.kind === "instant") return <Time at={String(value)} />;

@@ -34,6 +34,8 @@ export function ValueInput(props: {
     hideLabel: props.hideLabel,
     ...(hint === "" ? {} : { hint }),
   };
+  if (hasOwnInput(field))
+    return <AnnotationInput {...labelled} field={field} value={value} onInput={onChange} />;
   if (field.reference)
     return (
       <Picker
@@ -67,6 +69,23 @@ export function ValueInput(props: {
   return (
     <TextInput {...labelled} segment={segment} name={name} field={field} value={value} onInput={onChange} />
   );
+}
+
+/** Whether values of an annotation are entered otherwise than those of a field. */
+const hasOwnInput = ({ annotation, kind }: FieldInfo): boolean =>
+  annotation !== undefined && (annotation.multiple || annotation.type === "NUMBERUNIT" || kind === "flag");
+
+function AnnotationInput({ field, ...input }: Parameters<typeof TextField>[0] & { field: FieldInfo }) {
+  if (field.annotation?.multiple) return <TextArea {...input} hint="One value per line." rows={3} />;
+  if (field.kind !== "flag")
+    return <TextField {...input} hint="A number and a unit, such as 5 milligram." autocomplete="off" />;
+  const { value, onInput, ...labelled } = input;
+  const choices = [
+    { value: "", name: "–" },
+    { value: "true", name: "yes" },
+    { value: "false", name: "no" },
+  ];
+  return <SelectField {...labelled} value={value} choices={choices} onChange={onInput} />;
 }
 
 type TextInputProps = Parameters<typeof TextField>[0] & { segment: string; name: string; field: FieldInfo };
@@ -131,7 +150,15 @@ export function readValues(
   let values = known.get(key);
   if (!values) {
     values = get<{ results: FieldCount[] }>(api(segment, "values/"), { ...query, field }).then(
-      ({ results }) => results.filter(({ value }) => value !== null && value !== ""),
+      ({ results }) =>
+        results
+          .filter(({ value }) => value !== null && value !== "")
+          // Flags.
+          .map(({ value, label, total }) => ({
+            value: String(value),
+            label: label === null ? null : String(label),
+            total,
+          })),
     );
     known.set(key, values);
   }

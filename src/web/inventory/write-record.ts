@@ -41,6 +41,8 @@ export type Selected = { ids: readonly string[] } | { filters: Filters };
 /** What a bulk change would do. */
 export interface Preview {
   count: number;
+  /** Records that change: those of annotations, too. */
+  records: number;
   /** Identifies what was shown. */
   confirm: string;
   /** Records that more people could view. */

@@ -18,6 +18,7 @@ import {
   pageOf,
   segmentOf,
   titleOf,
+  fieldOf,
   writableFields,
 } from "../inventory/declaration.ts";
 import {
@@ -203,7 +204,8 @@ function Columns(props: {
 }) {
   const { of, report, mapping } = props;
   const path = of.name === "locations" ? ["path"] : [];
-  const fields = ["id", ...path, ...writableFields(of).map(([name]) => name)];
+  const own = writableFields(of).map(([name]) => name);
+  const fields = ["id", ...path, ...own, ...Object.keys(of.annotations)];
   return (
     <Table
       caption="Columns"
@@ -234,7 +236,7 @@ function Columns(props: {
                   <option value="">Ignore this column</option>
                   {fields.map((name) => (
                     <option key={name} value={name}>
-                      {of.fields[name]?.label ?? name}
+                      {fieldOf(of, name)?.label ?? name}
                     </option>
                   ))}
                 </select>

@@ -1,0 +1,73 @@
+import { expect } from "bun:test";
+import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+
+/** Annotations as columns, facets, filters and orderings of list pages, and set in bulk. */
+
+const CLONALITY = "annotations__clonality";
+const LIST = `/inventory/stocks-consumables?model_type=ANTIBODY&fields=name,annotations__host,${CLONALITY}`;
+
+const column = (page: import("puppeteer-core").Page, title: string): Promise<string[]> =>
+  page.evaluate((wanted) => {
+    const titles = [...document.querySelectorAll("thead th")].map((cell) => cell.textContent?.trim() ?? "");
+    const at = titles.findIndex((each) => each.startsWith(wanted));
+    return [...document.querySelectorAll("tbody tr")].map(
+      (row) => row.children[at]?.textContent?.trim() ?? "",
+    );
+  }, title);
+
+browserTest("shows, narrows and orders a list by annotations", async () => {
+  await using opened = await openPage(LIST, { signedIn: true });
+  const { page } = opened;
+  await page.waitForSelector("tbody tr");
+  expect(await column(page, "Clonality")).toContain("monoclonal");
+  await checkPage(opened, "inventory-annotations");
+  await press(page, "button", "Clonality");
+  await page.waitForFunction((name) => location.search.includes(`ordering=${name}`), {}, CLONALITY);
+  await press(page, "checkbox", "monoclonal");
+  await page.waitForFunction((name) => location.search.includes(`${name}=monoclonal`), {}, CLONALITY);
+  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("polyclonal"));
+  expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["monoclonal"]));
+  await checkPage(opened, "inventory-annotations-facet");
+});
+
+browserTest("filters by an annotation and by a field of the record that it refers to", async () => {
+  await using opened = await openPage(LIST, { signedIn: true });
+  const { page } = opened;
+  await page.waitForSelector("tbody tr");
+  await press(page, "button", "Filter");
+  await page.select("select[aria-label='Field']", "annotations__host");
+  await page.waitForSelector("select[aria-label='Field of Raised in'] option[value=name]");
+  await page.select("select[aria-label='Field of Raised in']", "name");
+  await page.select("select[aria-label='Comparison']", "icontains");
+  await page.type("input[aria-label='Value']", "ORYCT");
+  await press(page, "button", "Apply");
+  await page.waitForFunction(() => location.search.includes("annotations__host__name"));
+  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("Mus musculus"));
+  expect(new Set(await column(page, "Raised in"))).toEqual(new Set(["Oryctolagus cuniculus"]));
+  expect(await page.$eval("select[aria-label='Field']", (field) => field.value)).toBe("annotations__host");
+  await checkPage(opened, "inventory-annotations-filter");
+});
+
+browserTest("sets an annotation of several records after a preview, and takes it back", async () => {
+  await using opened = await openPage(`${LIST}&query=anti`, { signedIn: true });
+  const { page } = opened;
+  await page.waitForSelector("tbody tr");
+  const before = await column(page, "Clonality");
+  await (await page.waitForSelector("thead input[type=checkbox]"))!.click();
+  await press(page, "button", "Edit");
+  await page.waitForSelector(`dialog select option[value=${CLONALITY}]`);
+  await page.select("dialog select", CLONALITY);
+  await page.waitForSelector("dialog select option[value=recombinant]");
+  const selects = await page.$$("dialog select");
+  await selects.at(-1)!.select("recombinant");
+  await press(page, "button", "Preview");
+  await seeText(page, "will change");
+  await checkPage(opened, "inventory-annotations-preview");
+  await press(page, "button", `Change ${before.length} records`);
+  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("recombinant"));
+  expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["recombinant"]));
+  await press(page, "button", "Undo");
+  await seeText(page, "Undone.");
+  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("recombinant"));
+  expect(await column(page, "Clonality")).toEqual(before);
+});
