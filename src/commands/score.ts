@@ -6,6 +6,7 @@ import {
   type NamedQuestion,
   PRINTERS,
   type PrinterName,
+  type Scored,
   type Scoring,
   type Shard,
   type ShardBeginning,
@@ -120,9 +121,18 @@ async function scoreAlignment(
   await printScored(
     call,
     [result].slice(output.done),
-    { ...PRINTERS[format], tail: () => PRINTERS[format].tail },
+    { ...PRINTERS[format], print: annotatedPrint(scoring, format), tail: () => PRINTERS[format].tail },
     output,
   );
+}
+
+/** Prints results with what is known at their matches. */
+function annotatedPrint(scoring: Scoring, format: PrinterName): (scored: Scored) => string {
+  const annotated = scoring.annotator();
+  return (scored) => {
+    const { notes } = annotated(scored);
+    return PRINTERS[format].print(notes ? { ...scored, notes } : scored);
+  };
 }
 
 function readBatch(
@@ -171,7 +181,8 @@ async function scoreQueries(
     call.warn(`${path} is complete: nothing to do.`);
     return;
   }
-  const output = outputOf(call, sha256(JSON.stringify(beginning)));
+  const features = shard ? "" : scoring.features.version();
+  const output = outputOf(call, sha256(JSON.stringify(beginning), features));
   const own = questions.slice(beginning.first, beginning.first + beginning.questions);
   const progress = progressLine(call.streams.stderr);
   const results = scoring.scoreQuestions(own, {
@@ -181,10 +192,11 @@ async function scoreQueries(
     skip: output.done,
     report: (...at) => progress.show(progressBar(...at)),
   });
-  const { head, print, tail } = PRINTERS[format];
+  const { head, tail } = PRINTERS[format];
   const printer = {
     head: shard ? head + beginningLine(format, beginning) : head,
-    print,
+    // Shards are computed on machines with other features.
+    print: shard ? PRINTERS[format].print : annotatedPrint(scoring, format),
     tail: (digest: string) => (shard ? endLine(format, { end: shard.shard, sha256: digest }) : "") + tail,
   };
   await printScored(call, results, printer, output, progress.clear);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { P53 } from "../scoring/scoring-harness.ts";
 import { labd, scratch } from "./labd.ts";
 
 const BED = "P04637\t93\t289\tdomain\nchr1\t0\t5\tpeak\n";
@@ -33,4 +34,23 @@ test("imports, lists, shows and removes features", async () => {
   });
   expect((await run(["remove", "domains.bed"])).stdout).toBe("Removed domains.bed.\n");
   expect((await run(["show", "P04637"])).code).toBe(66);
+});
+
+test("labd score names known instances, except in shards", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const score = async (...words: string[]) => {
+    const pattern = ["score", "--fasta", "-", "--pattern", "F...W..L", "--format", "tsv"];
+    const { stdout } = await labd([...pattern, ...words], { env, stdin: `>p53\n${P53}\n` });
+    return stdout.split("\n").filter((line) => line.includes("FSDLWKLL"));
+  };
+  const [without] = await score();
+  expect(without).toEndWith("\t\t");
+  const elm =
+    `"Accession"\t"ELMIdentifier"\t"Primary_Acc"\t"Start"\t"End"\t"InstanceLogic"\n` +
+    `"ELMI1"\t"DEG_MDM2_SWIB_1"\t"P04637"\t"19"\t"26"\t"true positive"\n`;
+  await labd(["features", "add", "-", "--name", "elm"], { env, stdin: elm });
+  expect(await score()).toEqual([`${without.slice(0, -1)}ELMI1\t`]);
+  expect(await score("--shard", "1/1")).toEqual([without]);
 });

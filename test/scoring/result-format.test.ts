@@ -14,7 +14,7 @@ import type { PredictionReport } from "../../src/scoring/contract/prediction.ts"
 import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
 import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
-import { COLUMNS, NOTE_NAMES } from "../../src/scoring/api/result-rows.ts";
+import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 /** What a prediction becomes in every form: golden files, `GOLDEN=write` writes them, and parsers of others. */
@@ -46,7 +46,7 @@ describe("rows", () => {
   test("rows have every column, whatever the names contain", () => {
     expect(lines.pop()).toBe("");
     expect(lines.length).toBe(5);
-    for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length + NOTE_NAMES.length);
+    for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
   });
 
   test("rows name a query without an identifier, and list a pattern without a match", () => {

@@ -16,10 +16,11 @@ interface ResultPrinter {
 
 const commentLine = (json: string): string => `#labd-shard ${json}\n`;
 
-const report = ({ accession, protein, prediction }: Scored) => ({
+const report = ({ accession, protein, prediction, notes }: Scored) => ({
   identifier: accession,
   protein,
   prediction,
+  ...(notes && { notes }),
 });
 
 /** The formats of `labd score`. */

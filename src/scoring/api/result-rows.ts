@@ -7,6 +7,20 @@ export const PROTEIN_COLUMNS = ["accession", "gene", "name", "organism"] as cons
 export const proteinCells = (protein: PredictionReport["protein"]): string[] =>
   PROTEIN_COLUMNS.map((column) => protein?.[column] ?? "");
 
+/** What is known at a match, as columns and attributes. */
+export const NOTE_CELLS = {
+  known_instance: ({ instances }) => instances.map(instanceName).join(", "),
+  also_annotated_in: ({ homologs }) =>
+    homologs
+      .map((one) => [one.organism, one.accession, instanceName(one)].filter(Boolean).join(" "))
+      .join(", "),
+} as const satisfies Record<string, (notes: MatchNotes) => string>;
+type NoteName = keyof typeof NOTE_CELLS;
+export const NOTE_NAMES = Object.keys(NOTE_CELLS) as NoteName[];
+
+const noteCells = (notes: MatchNotes | undefined): string[] =>
+  NOTE_NAMES.map((name) => (notes ? NOTE_CELLS[name](notes) : ""));
+
 export const COLUMNS = [
   "query",
   "pattern",
@@ -26,6 +40,7 @@ export const COLUMNS = [
   "p_is",
   "overall_p_is",
   ...PROTEIN_COLUMNS,
+  ...NOTE_NAMES,
 ] as const;
 
 /** The verdict in the row of a pattern without a match. */
@@ -44,72 +59,47 @@ export const patternName = ({ name, expression }: { name: string | null; express
  * One row per match, without the header: start and end from 1, numbers with at most four decimals, empty if missing. A
  * pattern without a match has one row. Control characters become spaces, because the format cannot escape them.
  */
-export const printRows = (report: PredictionReport): string =>
-  printTsv(rowsOf(report).map(({ cells }) => cells));
-
-/** The rows, each with the number of its match, from 1; 0 for a pattern without a match. */
-function rowsOf({
-  identifier,
-  protein,
-  prediction,
-}: PredictionReport): { cells: string[]; number: number }[] {
+export function printRows({ identifier, protein, prediction, notes }: AnnotatedReport): string {
   const query = queryName(identifier);
   const names = proteinCells(protein);
   let number = 0;
-  return prediction.patterns.flatMap((pattern) => {
+  const rows = prediction.patterns.flatMap((pattern): string[][] => {
     const named = patternName(pattern);
     if (pattern.matches.length === 0) {
-      const empty = COLUMNS.slice(2, -names.length).map((column) => (column === "verdict" ? NO_MATCH : ""));
-      return [{ cells: [query, named, ...empty, ...names], number: 0 }];
+      const empty = COLUMNS.slice(2, -names.length - NOTE_NAMES.length);
+      const cells = empty.map((column) => (column === "verdict" ? NO_MATCH : ""));
+      return [[query, named, ...cells, ...names, ...noteCells(undefined)]];
     }
-    return pattern.matches.map((match) => ({
-      number: ++number,
-      cells: [
-        query,
-        named,
-        String(match.start),
-        String(match.end),
-        match.text,
-        String(match.homologs),
-        printDecimal(match.effectiveHomologs),
-        printDecimal(match.score),
-        printDecimal(match.expected),
-        printDecimal(match.z),
-        printDecimal(match.pValue),
-        match.verdict,
-        printDecimal(match.kept),
-        printDecimal(match.overallPValue),
-        match.overallVerdict ?? "",
-        match.pValueIs ?? "",
-        match.overallPValueIs ?? "",
-        ...names,
-      ],
-    }));
+    return pattern.matches.map((match) => [
+      query,
+      named,
+      String(match.start),
+      String(match.end),
+      match.text,
+      String(match.homologs),
+      printDecimal(match.effectiveHomologs),
+      printDecimal(match.score),
+      printDecimal(match.expected),
+      printDecimal(match.z),
+      printDecimal(match.pValue),
+      match.verdict,
+      printDecimal(match.kept),
+      printDecimal(match.overallPValue),
+      match.overallVerdict ?? "",
+      match.pValueIs ?? "",
+      match.overallPValueIs ?? "",
+      ...names,
+      ...noteCells(notes?.[number++]),
+    ]);
   });
+  return printTsv(rows);
 }
 
 export const printTsv = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
 
-/** What is known at a match, as columns and attributes. */
-export const NOTE_CELLS = {
-  known_instance: ({ instances }) => instances.map(instanceName).join(", "),
-  also_annotated_in: ({ homologs }) =>
-    homologs
-      .map((one) => `${one.organism ?? one.accession} ${one.accession} ${instanceName(one)}`)
-      .join(", "),
-} as const satisfies Record<string, (notes: MatchNotes) => string>;
-type NoteName = keyof typeof NOTE_CELLS;
-export const NOTE_NAMES = Object.keys(NOTE_CELLS) as NoteName[];
-
-/** The rows of a job's result below a header, with what is known at each match. */
-export function printTable(report: AnnotatedReport): string {
-  const rows = rowsOf(report).map(({ cells, number }) => {
-    const notes = report.notes?.[number - 1];
-    return cells.concat(NOTE_NAMES.map((name) => (notes ? NOTE_CELLS[name](notes) : "")));
-  });
-  return printTsv([[...COLUMNS, ...NOTE_NAMES], ...rows]);
-}
+/** The rows below a header. */
+export const printTable = (report: AnnotatedReport): string => HEADER_ROW + printRows(report);
 
 /** A number with at most four decimals; empty for null, and for a field that predictions of earlier versions lack. */
 export function printDecimal(value: number | null | undefined): string {

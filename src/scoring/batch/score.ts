@@ -12,6 +12,7 @@ import { readPatterns } from "../api/handlers.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { ProteinObject } from "../contract/prediction.ts";
 import type { Corpora } from "../corpus/corpus.ts";
+import type { MatchNotes } from "../features/annotation.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { readAlignmentText } from "./alignment-text.ts";
 import { type NamedQuestion, type PatternInput, type ReadingContext, requireLength } from "./questions.ts";
@@ -23,6 +24,8 @@ export interface Scored {
   /** The query, if the corpus has it. */
   protein: ProteinObject | null;
   prediction: Prediction;
+  /** What is known at each match; absent if no features are imported. */
+  notes?: readonly MatchNotes[];
 }
 
 export interface BatchOptions {
