@@ -148,7 +148,7 @@ function Condition(props: {
         <FieldSelect
           key={level}
           of={declared}
-          label={level === 0 ? "Field" : `Field of ${columnTitle(levels[level - 1], path[level - 1])}`}
+          label={level === 0 ? "Field" : `Field of ${columnTitle(levels[level - 1], path[level - 1] ?? "")}`}
           isNested={level > 0}
           value={path[level] ?? ""}
           onChange={(name) => setPath(level, name)}
