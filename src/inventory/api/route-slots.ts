@@ -190,14 +190,14 @@ function slotsOf(call: Call, id: string): Slots {
   const grid = gridOf(store.statements, rid);
   const placed = STORED.flatMap((resource) => storedIn(call, resource, rid, true));
   const records = new Map(placed.map((record) => [record.position, record]));
-  const free = new Set(space?.positions);
+  const free = new Set(space && grid ? space.positions(space.capacity) : []);
   return {
     id: String(location.id),
     label: String(location.label),
     grid_rows: grid?.rows ?? null,
     grid_columns: grid?.columns ?? null,
     space: space ? usageOf([space]) : null,
-    next: (grid && space?.positions[0]) ?? null,
+    next: free.values().next().value ?? null,
     slots: (grid ? positionsOf(grid) : []).map((position) => ({
       position,
       free: free.has(position),

@@ -112,11 +112,14 @@ export function slotsFor(
   const usable =
     start === undefined
       ? spaces
-      : [{ ...own!, positions: own!.positions.filter((position) => slotOf(grid!, position)! >= from) }];
+      : [{ ...own!, positions: () => free(own!).filter((position) => slotOf(grid!, position)! >= from) }];
   const slots = freeSlots(usable, count);
   if (slots.length < count) throw invalidField(field, tooFew(count, slots.length, spaces));
   return slots;
 }
+
+/** All free positions of a location with a grid. */
+const free = ({ positions, capacity }: Space): string[] => positions(capacity);
 
 function tooFew(records: number, slots: number, spaces: readonly Space[]): string {
   if (spaces.length === 0)

@@ -3,7 +3,7 @@ import { type Grid, type Numbering, positionsOf } from "../model/grid.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Viewer } from "../model/resource.ts";
-import { hasPosition } from "../resources/position.ts";
+import { hasPosition, occupiedIn } from "../resources/position.ts";
 import type { Statements } from "./statements.ts";
 import { type WayInto, waysInto } from "./tree-fields.ts";
 
@@ -21,8 +21,8 @@ export interface Space extends Usage {
   label: string;
   /** Names from the requested record to this location. */
   path: string[];
-  /** Free positions, in order; of a location without a grid, an empty one for each item that fits in. */
-  positions: string[];
+  /** The first free positions, in order; of a location without a grid, an empty one for each item that fits in. */
+  positions(most: number): string[];
 }
 
 /** A place in a location. */
@@ -120,47 +120,36 @@ export class StorageSpace {
 
   /** The nodes with what is free in them. */
   #measured(nodes: readonly Node[]): Space[] {
-    const rids = JSON.stringify(nodes.map(({ row }) => row.rid));
-    const occupied = Map.groupBy(
-      this.statements.all({
-        text: "SELECT location, position FROM slot WHERE location IN (SELECT value FROM json_each(?))",
-        args: [rids],
-      }),
-      ({ location }) => location,
+    const [withGrid, others] = [true, false].map((wanted) =>
+      JSON.stringify(nodes.flatMap(({ row }) => ((row.grid_rows !== null) === wanted ? row.rid : []))),
     );
-    const items = this.#items(rids);
+    const listed = "location IN (SELECT value FROM json_each(?1))";
+    const occupied = this.#count(`SELECT location FROM slot WHERE ${listed}`, withGrid);
+    const tables = [...this.viewer.resources.values()].filter(hasPosition).map(({ table }) => table);
+    const stored = tables.map((table) => `SELECT location FROM ${table} WHERE deleted = 0 AND ${listed}`);
+    const items = this.#count(stored.join(" UNION ALL "), others);
     return nodes.map(({ row, path }) => {
-      const { rid, id, label } = row;
-      const taken = new Set(occupied.get(rid)?.map(({ position }) => String(position)));
+      const rid = Number(row.rid);
       const capacity = Number(row.capacity);
       const grid = gridIn(row);
-      const used = grid ? taken.size : (items.get(Number(rid)) ?? 0);
-      const positions = grid
-        ? positionsOf(grid).filter((position) => !taken.has(position))
-        : Array.from({ length: Math.max(0, capacity - used) }, () => "");
-      return {
-        rid: Number(rid),
-        id: String(id),
-        label: String(label),
-        path,
-        capacity,
-        used,
-        free: positions.length,
-        positions,
-      };
+      const used = (grid ? occupied : items).get(rid) ?? 0;
+      const free = Math.max(0, capacity - used);
+      const positions = (most: number): string[] =>
+        grid ? this.#freeIn(rid, grid).slice(0, most) : Array<string>(Math.min(free, most)).fill("");
+      return { rid, id: String(row.id), label: String(row.label), path, capacity, used, free, positions };
     });
   }
 
-  /** How many items are in each location, also such as the actor may not view. */
-  #items(locations: string): Map<number, number> {
-    const tables = [...this.viewer.resources.values()].filter(hasPosition).map(({ table }) => table);
-    const each = tables.map(
-      (table) =>
-        `SELECT location FROM ${table} WHERE deleted = 0 AND location IN (SELECT value FROM json_each(?1))`,
-    );
-    const text = `SELECT location, count(*) AS total FROM (${each.join(" UNION ALL ")}) GROUP BY location`;
-    const rows = this.statements.all({ text, args: [locations] });
+  /** How often each location is selected. */
+  #count(locations: string, listed: string): Map<number, number> {
+    const text = `SELECT location, count(*) AS total FROM (${locations}) GROUP BY location`;
+    const rows = this.statements.all({ text, args: [listed] });
     return new Map(rows.map(({ location, total }) => [Number(location), Number(total)]));
+  }
+
+  #freeIn(location: number, grid: Grid): string[] {
+    const occupied = occupiedIn(this.statements, location);
+    return positionsOf(grid).filter((position) => !occupied.has(position));
   }
 }
 
@@ -181,8 +170,7 @@ export function freeSlots(spaces: readonly Space[], most: number): Slot[] {
   const slots: Slot[] = [];
   for (const { id, label, positions } of spaces) {
     if (slots.length === most) break;
-    for (const position of positions.slice(0, most - slots.length))
-      slots.push({ location: { id, label }, position });
+    for (const position of positions(most - slots.length)) slots.push({ location: { id, label }, position });
   }
   return slots;
 }

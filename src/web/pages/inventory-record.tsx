@@ -26,7 +26,7 @@ import {
 import { Files } from "../inventory/files.tsx";
 import { History } from "../inventory/history.tsx";
 import { Notes } from "../inventory/notes.tsx";
-import { LocationPath, treeAddress } from "../inventory/path.tsx";
+import { crumbsOf, LocationPath, readBranch, treeAddress } from "../inventory/path.tsx";
 import {
   asText,
   isNamed,
@@ -173,7 +173,7 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
   return (
     <PageHead
       title={name}
-      crumbs={[{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name)]}
+      crumbs={useCrumbs(of, row)}
       actions={
         <>
           {of.name === "views" && (
@@ -199,6 +199,7 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
       }
     >
       <div class="row">
+        {hasGrid && <span>{`${String(values.grid_rows)} × ${String(values.grid_columns)} box`}</span>}
         {typeof values.status === "string" && values.status !== "" && <State status={values.status} />}
         {isConstant(of.fields.model_type) && values.model_type && (
           <span>{wordsOf(String(values.model_type))}</span>
@@ -213,6 +214,15 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
       </div>
     </PageHead>
   );
+}
+
+/** A location is inside others, other records are in lists. */
+function useCrumbs(of: Declaration, row: Row) {
+  const address = of.name === "locations" && row.values.deleted !== true ? `locations/${row.id}` : null;
+  const branch = useLoaded(address, (signal) => readBranch(address!, 1, signal));
+  return branch.value
+    ? crumbsOf(branch.value.path)
+    : [{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name)];
 }
 
 function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete: () => void }) {
