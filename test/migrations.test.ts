@@ -101,3 +101,33 @@ test("making assays anew keeps them", () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+test("adding positions and stock keeps records, and computes what is below its minimum", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const old = openDatabase(path, MIGRATIONS.slice(0, 5));
+    const columns = "created, modified, created_by, modified_by, owner, owned_by";
+    old.run(
+      `INSERT INTO location (rid, id, label, label_fold, ${columns}) VALUES (3, 'l', 'Box', 'box', 1, 1, 1, 1, 1, 1)`,
+    );
+    for (const table of ["consumable", "specimen"])
+      old.run(
+        `INSERT INTO ${table} (rid, id, name, name_fold, location, ${columns}) VALUES (7, 'c', 'Taq', 'taq', 3, 1, 1, 1, 1, 1, 1)`,
+      );
+    old.close();
+    const database = openDatabase(path, MIGRATIONS);
+    for (const table of ["consumable", "specimen"]) {
+      const read = () => database.query(`SELECT name, position, amount, below_minimum FROM ${table}`).get();
+      expect(read()).toEqual({ name: "Taq", position: "", amount: null, below_minimum: 0 });
+      database.run(`UPDATE ${table} SET amount = 1, minimum_amount = 2`);
+      expect(read()).toMatchObject({ amount: 1, below_minimum: 1 });
+    }
+    database.run("UPDATE specimen SET position = 'A1'");
+    expect(() => database.run("UPDATE consumable SET position = 'A1'")).toThrow("UNIQUE");
+    expect(database.query("PRAGMA foreign_key_check").all()).toEqual([]);
+    database.close();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -9,14 +9,11 @@ import type { StoredRecord } from "../model/stored-record.ts";
 /** The position of a record in the grid of its location. The table `slot` keeps it unique there. */
 
 export const positionField = (): Field =>
-  text(
-    "Position in the grid of the location, such as A1; unique there. Cleared when the location changes without it.",
-    {
-      maxLength: 8,
-      dependent: true,
-      pattern: { expression: /^[A-Za-z]{0,2}[ -]?\d{1,5}$/, rule: "a position such as A1 or 17" },
-    },
-  );
+  text("Position in the grid of the location; unique there.", {
+    maxLength: 8,
+    dependent: true,
+    pattern: { expression: /^[A-Za-z]{0,2}[ -]?\d{1,5}$/, rule: "a position such as A1 or 17" },
+  });
 
 /** Whether records are stored in slots. */
 export const hasPosition = ({ fields }: Resource): boolean =>

@@ -25,7 +25,8 @@ export function ValueInput(props: {
   const { segment, name, field, value, onChange, errors } = props;
   const { kind, choices } = field;
   const hint =
-    props.hint ?? (field.rule && !isConstant(field) ? `${field.help_text} ${field.rule}.` : field.help_text);
+    props.hint ??
+    (field.rule && !isConstant(field) ? `${field.help_text} Expected: ${field.rule}.` : field.help_text);
   const optional = field.write !== "required";
   const labelled = {
     label: props.label ?? field.label,

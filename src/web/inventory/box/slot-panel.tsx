@@ -44,7 +44,7 @@ export function SlotPanel(props: {
 }
 
 /** Fields that the panel leaves out, because the page shows them. */
-const ELSEWHERE = new Set(["description", "location", "position", "type", "unit"]);
+const ELSEWHERE = new Set(["below_minimum", "description", "location", "position", "type", "unit"]);
 
 function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; onMoved: () => void }) {
   const [isMoving, setMoving] = useState(false);
