@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { arrive, browserTest, checkPage, openPage, press, seeText, upload } from "./browser.ts";
+import { arrive, browserTest, checkPage, named, openPage, press, seeText, upload } from "./browser.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-features-"));
 function file(name: string, text: string): string {
@@ -86,8 +86,7 @@ browserTest("administrators import features, which results and scans show, and r
   expect((await labels()).some((label) => label.startsWith("Regions"))).toBe(false);
   // Tracks are chosen by keyboard, and the choice is in the address.
   await press(page, "button", "Tracks");
-  await page.waitForSelector(".track-choices input");
-  await page.focus(".track-choices label:last-of-type input");
+  await (await named(page, "checkbox", "Regions")).focus();
   await page.keyboard.press("Space");
   await page.waitForFunction(() => location.search.includes("tracks=region"));
   await page.keyboard.press("Escape");
