@@ -108,6 +108,8 @@ test("adds and verifies corpora, and scores", async () => {
     "gene",
     "name",
     "organism",
+    "known_instance",
+    "also_annotated_in",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
   expect(none).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);

@@ -352,7 +352,7 @@ const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
   [/\/(annotations|notes|attachments|\{grant\})\/.*(restore|purge)$/, "recorded like records"],
   [/^DELETE .*\/(annotations|notes|attachments)\b/, "recorded like records"],
   [/\/permissions\/\{grant\}\/(restore|purge)$/, "recorded like permissions"],
-  [/^(POST|DELETE) (\/api\/scoring\/|\/soap\/)/, "the job itself is kept"],
+  [/^(POST|PUT|DELETE) (\/api\/scoring\/|\/soap\/)/, "the job itself is kept"],
   [/^POST \/api\/account\/second-factor$/, "has no effect until it is confirmed"],
   [/^POST \/api\/webhooks\/\{id\}\/(ping|deliveries\/\{delivery\}\/redeliver)$/, "in the log of deliveries"],
 ];
