@@ -38,7 +38,7 @@ export function readColumns(
 ): { columns: Column[]; errors: CellError[] } {
   const errors: CellError[] = [];
   const taken = new Set<string>();
-  const own = resource.annotations?.offered().map((type, _, types) => annotationName(type, types)) ?? [];
+  const own = resource.annotations?.used().map((type) => annotationName(resource, type)) ?? [];
   const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
   const columns = headers.map((whole): Column => {
     const header = shortened(whole);

@@ -68,10 +68,10 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
 
 /** Annotations of records of this list, and others that were made for it. */
 function annotationColumns(store: Store, resource: Resource, actor: Actor): [string, AnnotationType][] {
-  const types = withAnnotations(store.resources, resource, actor).annotations?.offered() ?? [];
-  return types
+  const named = withAnnotations(store.resources, resource, actor);
+  return (named.annotations?.offered() ?? [])
     .filter(({ used, model_name, readonly }) => (used || model_name !== "") && !readonly)
-    .map((type) => [annotationName(type, types), type]);
+    .map((type) => [annotationName(named, type), type]);
 }
 
 const meaningOf = ({ label, help_text, type, multiple }: AnnotationType): string =>

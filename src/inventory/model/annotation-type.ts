@@ -18,6 +18,7 @@ export function withAnnotations(
   if (!types || !("owned_by" in resource.fields)) return resource;
   const annotations: OwnAnnotationTypes = {
     find: (word) => types.find(resource, actor, word),
+    used: () => types.used(resource, actor),
     offered: () => types.offered(resource, actor),
   };
   return { ...resource, annotations };
@@ -31,13 +32,9 @@ export const ALL_ANNOTATIONS = `${PREFIX}*`;
 /** Whether a name is `annotations__<type>`, which may go on after further underscores. */
 export const isAnnotationName = (name: string): boolean => name.startsWith(PREFIX);
 
-/** The name by which requests address the annotations of a type: its id if its name is that of several. */
-export const annotationName = (type: AnnotationType, types: readonly AnnotationType[]): string => {
-  const isPlain =
-    !/[,]|^[-+]|__|^\s|\s$/.test(type.name) &&
-    types.every(({ rid, name }) => rid === type.rid || name !== type.name);
-  return PREFIX + (isPlain ? type.name : type.id);
-};
+/** The name by which requests address the annotations of a type: its id if its name is no plain text, or that of several. */
+export const annotationName = ({ annotations }: Resource, { id, name }: AnnotationType): string =>
+  PREFIX + (/,|^[-+]|__|^\s|\s$/.test(name) || annotations!.find(name).length !== 1 ? id : name);
 
 export type NamedAnnotation =
   { type: AnnotationType; rest: string[] } | { error: string; isUnknown: boolean };

@@ -210,9 +210,8 @@ function namedAnnotations(
   const found = new Map<string, AnnotationType>();
   for (const name of names.filter((name) => namesAnnotation(resource, name))) {
     if (name === ALL_ANNOTATIONS) {
-      const types = resource.annotations?.offered() ?? [];
-      for (const type of types)
-        if (type.used && type.list_visibility !== "NEVER") found.set(annotationName(type, types), type);
+      for (const type of resource.annotations?.used() ?? [])
+        if (type.list_visibility !== "NEVER") found.set(annotationName(resource, type), type);
       continue;
     }
     const named = findAnnotation(resource, name);

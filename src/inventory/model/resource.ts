@@ -113,12 +113,16 @@ export interface AnnotationType {
 export interface AnnotationTypes {
   /** Those of this id or name that apply to records of the resource. */
   find(resource: Resource, actor: Actor, word: string): readonly AnnotationType[];
+  /** Those of which records of the resource have values, by name. */
+  used(resource: Resource, actor: Actor): readonly AnnotationType[];
   /** Those that lists of the resource offer as columns: those in use, and others that apply to it. */
   offered(resource: Resource, actor: Actor): readonly AnnotationType[];
 }
 
 /** The types of one resource that one caller may view. */
 export interface OwnAnnotationTypes {
+  /** Those of which records of the list have values. */
+  used(): readonly AnnotationType[];
   find(word: string): readonly AnnotationType[];
   offered(): readonly AnnotationType[];
 }

@@ -385,8 +385,8 @@ export function metadata(resources: Resources, resource: Resource, methods: read
     ordering: [...resource.defaultOrder],
     guarded: isGuarded(resource),
     annotations: Object.fromEntries(
-      (resource.annotations?.offered() ?? []).map((type, _, types) => [
-        annotationName(type, types),
+      (resource.annotations?.offered() ?? []).map((type) => [
+        annotationName(resource, type),
         describeAnnotation(resources, type),
       ]),
     ),

@@ -31,15 +31,19 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     );
   }
 
+  used(resource: Resource, actor: Actor): AnnotationType[] {
+    const rids = this.#usedRows(resource);
+    if (rids.length === 0) return [];
+    const rows = this.#select(actor, or(...rids.map((rid) => compare(["rid"], "==", rid))), "");
+    return rows.map((row) => typeOf(row, true)).toSorted(byName);
+  }
+
   offered(resource: Resource, actor: Actor): AnnotationType[] {
-    const used = this.#used(resource);
-    const isUsed = or(...used.map((rid) => compare(["rid"], "==", rid)));
+    const used = this.used(resource, actor);
+    const known = new Set(used.map(({ rid }) => rid));
     const others = this.#select(actor, this.#applies(resource), ` ORDER BY t.name LIMIT ${MAX_UNUSED}`);
-    const rows = [...(used.length > 0 ? this.#select(actor, isUsed, "") : []), ...others];
-    const types = new Map(rows.map((row) => [Number(row.rid), typeOf(row, used.includes(Number(row.rid)))]));
-    return [...types.values()].toSorted(
-      (a, b) => Number(b.used) - Number(a.used) || (a.name < b.name ? -1 : 1),
-    );
+    const unused = others.filter(({ rid }) => !known.has(Number(rid))).map((row) => typeOf(row, false));
+    return [...used, ...unused.toSorted(byName)];
   }
 
   /** Types that do not apply to all records apply to those of one model. */
@@ -47,7 +51,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     or(compare(["model_name"], "==", ""), compare(["model_name"], "==", model));
 
   /** Row numbers of the types of which records of the list have values; each by one lookup. */
-  #used({ name }: Resource): number[] {
+  #usedRows({ name }: Resource): number[] {
     const next = "SELECT min(annotation_type) FROM annotation_value WHERE object_kind = ?1";
     const text =
       `WITH RECURSIVE used (type) AS (${next} UNION ALL SELECT (${next} AND annotation_type > used.type)` +
@@ -64,6 +68,8 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     });
   }
 }
+
+const byName = (a: AnnotationType, b: AnnotationType): number => (a.name < b.name ? -1 : 1);
 
 const typeOf = (row: Row, used: boolean): AnnotationType => ({
   rid: Number(row.rid),
