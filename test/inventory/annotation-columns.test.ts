@@ -200,6 +200,22 @@ test("annotations of a type that the caller may not view are in no list, export 
   expect(Object.keys(body.annotations as object)).not.toContain("annotations__private");
 });
 
+test("a list offers no annotation that only records have that the caller may not view", async () => {
+  await addType("rare");
+  const body = { name: "hidden", model_type: "FISH", annotations__rare: "x" };
+  await sent("alice", "POST", "specimens/", body);
+  for (const [as, isShown] of [
+    ["alice", true],
+    ["bob", false],
+  ] as const) {
+    const header = (await get("fields=annotations__*&format=csv", as)).text.split("\r\n")[0];
+    const { annotations } = (await lab.ask("OPTIONS", "specimens/", { as })).body;
+    const { annotation } = (annotations as Record<string, { annotation: { used: boolean } }>)
+      .annotations__rare;
+    expect([as, header.includes("annotations__rare"), annotation.used]).toEqual([as, isShown, isShown]);
+  }
+});
+
 test("shows annotations flat, nested, and plain in files", async () => {
   const fields = "fields=name,annotations__genotype,annotations__tag,annotations__weight,annotations__organ";
   const flat = (await get(`${OURS}&${fields}&response_format=flat&ordering=name`)).body.results as Json[];

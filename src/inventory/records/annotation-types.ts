@@ -8,7 +8,8 @@ import {
 import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
 import { parseUuid } from "../model/field.ts";
 import type { Query, Row } from "../model/operator.ts";
-import { selectVisible } from "../model/plan.ts";
+import { compile, selecting } from "../model/sql.ts";
+import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 /** Types besides those in use that a list offers. */
 const MAX_UNUSED = 200;
 
@@ -32,7 +33,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
   }
 
   used(resource: Resource, actor: Actor): AnnotationType[] {
-    const rids = this.#usedRows(resource);
+    const rids = this.#usedRows(resource).filter((rid) => this.#isSeen(resource, rid, actor));
     if (rids.length === 0) return [];
     const rows = this.#select(actor, or(...rids.map((rid) => compare(["rid"], "==", rid))), "");
     return rows.map((row) => typeOf(row, true)).toSorted(byName);
@@ -57,6 +58,17 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
       `WITH RECURSIVE used (type) AS (${next} UNION ALL SELECT (${next} AND annotation_type > used.type)` +
       " FROM used WHERE used.type IS NOT NULL) SELECT type FROM used WHERE type IS NOT NULL";
     return this.query.all({ text, args: [name] }).map(({ type }) => Number(type));
+  }
+
+  /** Whether a record that the actor may view has a value of the type: others must not show in what a list offers. */
+  #isSeen(resource: Resource, type: number, actor: Actor): boolean {
+    const joined = plan(this.resources, resource, actor);
+    const where = selecting(resource, compile(visibleOnly(resource, actor, ALIVE), joined));
+    const joins = joined.joins();
+    const text =
+      `SELECT 1 FROM annotation_value AS v CROSS JOIN ${resource.table} AS t ON t.rid = v.object_rid${joins.text}` +
+      ` WHERE v.object_kind = '${resource.name}' AND v.annotation_type = ${type} AND ${where.text} LIMIT 1`;
+    return this.query.get({ text, args: [...joins.args, ...where.args] }) !== null;
   }
 
   #select(actor: Actor, condition: Condition, tail: string): Row[] {
