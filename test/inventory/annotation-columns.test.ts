@@ -316,6 +316,19 @@ test("importing an unchanged export changes nothing, and changed cells change th
     true,
   ]);
   expect(await names("annotations__tag=t&annotations__age=3")).toEqual(["leopard"]);
+  const short = await lab.send(
+    "alice",
+    "POST",
+    "specimens/import/?dry_run=1",
+    "name,age,tag,location__barcode\ncasper,4,z,",
+  );
+  expect(short.body).toMatchObject({ updated: 1, errors: [] });
+  expect(short.body.columns).toMatchObject([
+    { field: "name" },
+    { header: "age", field: "annotations__age" },
+    { field: "annotations__tag" },
+    { header: "location__barcode", field: null },
+  ]);
   const wrong = await lab.send(
     "alice",
     "POST",

@@ -27,8 +27,8 @@ export const writableFields = (resource: Resource): [string, Field][] =>
   Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
 
 /**
- * Interprets headers: names of fields (ignoring case and blanks), `id`, `<reference>_id` and `<reference>__<name>`;
- * read-only fields are ignored. `mapping` renames headers, or ignores a column with null.
+ * Interprets headers: names of fields (ignoring case and blanks), `id`, `<reference>_id`, `<reference>__<name>`,
+ * `annotations__<type>`, and names of annotation types; read-only fields are ignored. `mapping` renames headers, or ignores a column with null.
  */
 export function readColumns(
   resources: Resources,
@@ -82,7 +82,14 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
   if (name === PATH && resource.name === "location") return name;
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (known && known.shown !== "internal") return known.write === "never" ? null : name;
-  return referenceOf(resources, resource, name);
+  const reference = referenceOf(resources, resource, name);
+  return reference === undefined ? annotationOf(resource, header.trim()) : reference;
+}
+
+/** The annotation type that a header names without more, where there is one of the name. */
+function annotationOf(resource: Resource, header: string): string | undefined {
+  const [type, ...others] = header === "" ? [] : (resource.annotations?.find(header) ?? []);
+  return type && others.length === 0 ? annotationName(resource, type) : undefined;
 }
 
 /** The reference that `<reference>_id` or `<reference>__<name>` names, as above. */
