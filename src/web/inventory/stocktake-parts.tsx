@@ -42,6 +42,8 @@ interface RecordLine {
   /** Where it is recorded to be, and where it was found. */
   at: Place | null;
   to?: Place;
+  /** Where in the grid it is recorded to be. */
+  position?: string;
   /** What applying the stocktake did. */
   done?: string;
 }
@@ -129,9 +131,9 @@ export function Lines(props: {
   );
 }
 
-function lineText({ segment, at, to, done }: RecordLine): string {
+function lineText({ segment, at, to, position, done }: RecordLine): string {
   const nameOf = ({ name }: Place) => name ?? "a location that you cannot view";
-  const recorded = at ? nameOf(at) : "nowhere";
+  const recorded = at ? [nameOf(at), position].filter(Boolean).join(" ") : "nowhere";
   const place = to ? `recorded in ${recorded}, found in ${nameOf(to)}` : at && recorded;
   return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
