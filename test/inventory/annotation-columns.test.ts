@@ -271,6 +271,22 @@ test("sets annotations in bulk, after a preview, and takes them back", async () 
   expect(await names(`${OURS}&annotations__genotype__isnull=true`)).toEqual(["roy"]);
 });
 
+test("a JSON Patch tests and sets annotations, of one record and of several", async () => {
+  const path = `specimens/${specimens.nacre}/`;
+  const replace = (at: string, value: Json) => ({
+    op: "replace",
+    path: `${at}/annotations__genotype`,
+    value,
+  });
+  const tested = { op: "test", path: "/annotations__genotype", value: "mitfa -/-" };
+  await sent("alice", "PATCH", path, [tested, replace("", "x"), { op: "remove", path: "/annotations__tag" }]);
+  expect(await values("nacre", "genotype", "tag")).toEqual(["x", []]);
+  expect((await lab.send("alice", "PATCH", path, [tested, replace("", "z")])).status).toBe(409);
+  await sent("alice", "PATCH", "specimens/", [replace(`/${specimens.nacre}`, "mitfa -/-")]);
+  await sent("alice", "PATCH", path, { annotations__tag: "y" });
+  expect(await values("nacre", "genotype", "tag")).toEqual(["mitfa -/-", ["y"]]);
+});
+
 test("rejects annotations that the caller may not write, and writes nothing", async () => {
   const path = `specimens/${specimens.roy}/`;
   const refused = async (body: object, as = "alice") => {

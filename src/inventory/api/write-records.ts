@@ -1,10 +1,12 @@
-import { isPatch, patchRecord } from "../model/apply-json-patch.ts";
+import { namesAnnotation } from "../model/annotation-filter.ts";
+import { findAnnotation, withAnnotations } from "../model/annotation-type.ts";
+import { isPatch, patchRecord, pointerParts } from "../model/apply-json-patch.ts";
 import { type BulkChange, parseBulkChanges, parseFilteredChange } from "../model/bulk-body.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIST_PARAMETERS, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import type { WriteMode } from "../model/parse-body.ts";
-import type { Resource } from "../model/resource.ts";
+import type { AnnotationType, Resource } from "../model/resource.ts";
 import type { UniformUpdate } from "../records/uniform-update.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { writeBatch, writeOnce } from "./batch.ts";
@@ -146,10 +148,23 @@ function patched(
   rid: number,
   operations: Json[],
 ): { [name: string]: Json } {
-  const fields = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
-  const [record] = store.reader.values(resource, fields, actor, [rid]);
-  const writable = new Set(fields.filter((name) => resource.fields[name].write !== "never"));
-  return patchRecord(record, writable, operations);
+  const own = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
+  const annotations = annotationsIn(withAnnotations(store.resources, resource, actor), operations);
+  const fields = [...own, ...annotations.keys()];
+  const [record] = store.reader.values(resource, fields, actor, [rid], annotations);
+  const writable = fields.filter((name) => annotations.has(name) || resource.fields[name].write !== "never");
+  return patchRecord(record, new Set(writable), operations);
+}
+
+/** The annotations that a JSON Patch names, with their types. */
+function annotationsIn(resource: Resource, operations: readonly Json[]): Map<string, AnnotationType> {
+  const pointers = operations.map(membersOf).flatMap((operation) => [operation?.path, operation?.from]);
+  const found = new Map<string, AnnotationType>();
+  for (const [name] of pointers.flatMap((pointer) => [pointerParts(pointer) ?? [""]])) {
+    const named = namesAnnotation(resource, name) ? findAnnotation(resource, name) : undefined;
+    if (named && "type" in named && named.rest.length === 0) found.set(name, named.type);
+  }
+  return found;
 }
 
 /** Parameters of bulk operations that are not filters. */

@@ -190,7 +190,7 @@ async function compareLists(rounds: number, now: readonly Specimen[], past?: str
 }
 
 test("random filters and orderings by annotations find the expected records, before and after writes, and in the past", async () => {
-  expect(await compareLists(150, specimens)).toBeGreaterThan(80);
+  expect(await compareLists(80, specimens)).toBeGreaterThan(40);
   const then = new Date(lab.clock.now()).toISOString();
   const past = structuredClone(
     specimens.map(({ values, ...rest }) => ({
@@ -201,7 +201,7 @@ test("random filters and orderings by annotations find the expected records, bef
   lab.clock.set(lab.clock.now() + 86_400_000);
   terms[0].name = "Hepar";
   await sent("alice", "PATCH", `vocabularies/terms/${terms[0].id}/`, { name: "Hepar" });
-  for (let i = 0; i < 60; i++) {
+  for (let i = 0; i < 30; i++) {
     const specimen = random.pick(specimens);
     const type = random.pick(types);
     if (random.chance(0.6)) await annotate(specimen, type);
@@ -211,13 +211,13 @@ test("random filters and orderings by annotations find the expected records, bef
     }
     if (i % 6 === 0) await compareLists(3, specimens);
   }
-  expect(await compareLists(80, specimens)).toBeGreaterThan(40);
+  expect(await compareLists(30, specimens)).toBeGreaterThan(12);
   const before = past.map(({ values, ...rest }) =>
     Object.assign(rest, {
       values: new Map(values.map(([at, items]) => [types[at], items])),
     }),
   );
-  expect(await compareLists(30, before, then)).toBeGreaterThan(15);
+  expect(await compareLists(20, before, then)).toBeGreaterThan(8);
 }, 60_000);
 
 test("counts the values of annotations as the lists find them", async () => {
