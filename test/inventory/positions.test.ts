@@ -1,6 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Slots } from "../../src/inventory/api/route-slots.ts";
-import { BOX, CONSUMABLES, errorOf, id, openBoxes, RACK, requestsTo, SHELF, SPECIMEN } from "./boxes.ts";
+import {
+  BOX,
+  CONSUMABLES,
+  errorOf,
+  id,
+  openBoxes,
+  PLAIN,
+  RACK,
+  requestsTo,
+  SHELF,
+  SPECIMEN,
+} from "./boxes.ts";
 import { expectStatuses, type Lab } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { IDS } from "./sample.ts";
@@ -8,10 +19,20 @@ import { IDS } from "./sample.ts";
 /** Boxes with positions: the database keeps each slot for one record, whatever list it is in. */
 
 let lab: Lab;
-beforeEach(async () => {
+beforeAll(async () => {
   lab = await openBoxes();
 });
-afterEach(() => lab.database.close());
+beforeEach(async () => {
+  // Opening an installation takes longer than most tests.
+  for (const list of [CONSUMABLES, SPECIMEN]) await patch(`${list}?deleted=false`, { location: null });
+  const [grid_rows, grid_columns, numbering, owner] = [3, 3, "A1", "system"];
+  await patch(`locations/${BOX}/`, { grid_rows, grid_columns, numbering, public: true });
+  const at = (n: number, location: string, position = "") => ({ id: id(n), location, position, owner });
+  const tubes = [at(11, BOX, "A1"), at(12, BOX, "A2"), at(13, SHELF), at(14, PLAIN), at(15, PLAIN)];
+  expect((await patch(CONSUMABLES, tubes)).status).toBe(200);
+  expect((await patch(SPECIMEN, [at(21, BOX, "B2"), at(22, PLAIN)])).status).toBe(200);
+});
+afterAll(() => lab.database.close());
 const { patch, where, slots, fill } = requestsTo(() => lab);
 
 test("stores a position in one spelling, and clears it when the record moves without one", async () => {
@@ -32,7 +53,7 @@ test("tells nothing of a location that the caller may not view", async () => {
   expect(errorOf(refused, "position")).toBe(
     "You may not view the location, so you cannot choose a position in it.",
   );
-  expect((await patch(`${CONSUMABLES}${id(11)}/`, { name: "Mine" }, "bob")).status).toBe(200);
+  expect((await patch(`${CONSUMABLES}${id(11)}/`, { status: "USED" }, "bob")).status).toBe(200);
 });
 
 test("gives a slot to one of many concurrent writes", async () => {
