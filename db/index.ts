@@ -10,6 +10,7 @@ import annotationValues from "./0009-annotation-values.sql" with { type: "text" 
 import jobModel from "./0010-job-model.sql" with { type: "text" };
 import modelsOfLabid from "./0011-models-of-labid.sql" with { type: "text" };
 import stock from "./0012-stock.sql" with { type: "text" };
+import placesWithoutAddress from "./0013-places-without-address.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0010-job-model.sql", sql: jobModel },
   { name: "0011-models-of-labid.sql", sql: modelsOfLabid },
   { name: "0012-stock.sql", sql: stock },
+  { name: "0013-places-without-address.sql", sql: placesWithoutAddress },
 ];

@@ -221,7 +221,6 @@ CREATE TABLE place (
   name TEXT NOT NULL GENERATED ALWAYS AS (trim(building || ' ' || room)) STORED,
   building_fold TEXT NOT NULL,
   room_fold TEXT NOT NULL,
-  address INTEGER NOT NULL REFERENCES address (rid),
   description TEXT NOT NULL DEFAULT '',
   created INTEGER NOT NULL,
   modified INTEGER NOT NULL,
@@ -234,13 +233,11 @@ CREATE TABLE place (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, address INTEGER REFERENCES address (rid)) STRICT;
 
 CREATE INDEX place_building ON place (deleted, building, room, id, public, owner, owned_by);
 
 CREATE INDEX place_name ON place (name);
-
-CREATE INDEX place_address ON place (address);
 
 CREATE TABLE equipment (
   rid INTEGER PRIMARY KEY,
@@ -1775,3 +1772,5 @@ CREATE INDEX specimen_expiry ON specimen (expiry);
 CREATE INDEX specimen_unit ON specimen (unit);
 
 CREATE INDEX specimen_aliquot_of ON specimen (aliquot_of);
+
+CREATE INDEX place_address ON place (address);

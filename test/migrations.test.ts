@@ -21,6 +21,7 @@ const FROZEN: Record<string, string> = {
   "0009-annotation-values.sql": "8510e3ec1ecbec3930d21b8512bbfa2609a973ff64bba03f2e9eb9d317aab2a8",
   "0010-job-model.sql": "83800cb151afc67bd65d2a9f39ecf5a805fb1403d09af368d09edc0e89a24185",
   "0012-stock.sql": "0e5c578b1304c7eca9028c161081275ea582b57906081b294259227e0b423cfa",
+  "0013-places-without-address.sql": "57104dab0f4ec801e53dc873b3f1a91bd4c664db90e45278f452ec5709b11d08",
   "0011-models-of-labid.sql": "8fc04503bacde85ff04013e009eae9e45df786c09d462a5b9cf56637d4a39eb7",
 };
 
@@ -127,6 +128,30 @@ test("adding positions and stock keeps records, and computes what is below its m
     expect(() => database.run("UPDATE consumable SET position = 'A1'")).toThrow("UNIQUE");
     expect(database.query("PRAGMA foreign_key_check").all()).toEqual([]);
     database.close();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("making the address of places optional keeps it", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("places-without-address.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    const shared = "1, 1, 1, 1, 1, 1";
+    const columns = "created, modified, created_by, modified_by, owner, owned_by";
+    old.run(
+      `INSERT INTO address (rid, name, name_fold, ${columns}) VALUES (3, 'Institute', 'institute', ${shared})`,
+    );
+    const room = "INSERT INTO place (id, room, building_fold, room_fold";
+    old.run(`${room}, address, ${columns}) VALUES ('p', '7', '', '7', 3, ${shared})`);
+    old.close(true);
+    const migrated = openDatabase(path, MIGRATIONS);
+    expect(migrated.query("SELECT id, address FROM place").values()).toEqual([["p", 3]]);
+    migrated.run(`${room}, ${columns}) VALUES ('q', '8', '', '8', ${shared})`);
+    expect(() => migrated.run("DELETE FROM address WHERE rid = 3")).toThrow("FOREIGN KEY");
+    migrated.close(true);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -11,7 +11,7 @@ export interface Page {
   paths: readonly string[];
   /** Shown by the browser as "title · labd". */
   title: string;
-  /** It exists only for addresses with a valid `key`. */
+  /** It opens with the `key` of a one-time link. */
   keyed?: boolean;
   /** It reads barcodes from the camera. */
   camera?: boolean;
@@ -81,11 +81,18 @@ const setQuery: SetQuery = (changes, { replace = false } = {}) => {
   dispatchEvent(new Event(QUERY_CHANGED));
 };
 
-/** The key in the address of a keyed page, which is then removed from the address and the history. */
-export function useKey(): string {
-  const [query, set] = useQuery();
-  const [key] = useState(query.get("key") ?? "");
-  useEffect(() => set({ key: null }, { replace: true }), []);
+/**
+ * The key in the address of a keyed page, which is then removed from the address; reloading finds it in the state of the
+ * history entry. Empty if there is none, undefined until that is known.
+ */
+export function useKey(): string | undefined {
+  const given = useContext(AddressContext).search.get("key") ?? undefined;
+  const [key, setKey] = useState(given);
+  useEffect(() => {
+    const { key: kept = "" } = (history.state ?? {}) as { key?: string };
+    setKey(given ?? kept);
+    history.replaceState({ key: given ?? kept }, "", location.pathname);
+  }, []);
   return key;
 }
 

@@ -36,6 +36,7 @@ import { setPasswordPage } from "./pages/set-password.tsx";
 import { setupPage } from "./pages/setup.tsx";
 import { signInPage } from "./pages/sign-in.tsx";
 import { stocktakePage } from "./pages/stocktake.tsx";
+import { usedLinkPage } from "./pages/used-link.tsx";
 
 /** Every page; the routes come from here. */
 export const PAGES: readonly Page[] = [
@@ -76,4 +77,5 @@ export const PAGES: readonly Page[] = [
   administrationTokensPage,
   administrationUsersPage,
   missingPage,
+  usedLinkPage,
 ];

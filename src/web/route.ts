@@ -10,6 +10,7 @@ import { addressOf, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
 import { helpPage } from "./pages/help.tsx";
 import { missingPage } from "./pages/missing.tsx";
+import { usedLinkPage } from "./pages/used-link.tsx";
 
 /** Only scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
 const policyOf = ({ camera }: Page): string =>
@@ -32,11 +33,12 @@ export function webRoutes(
     .get("/assets/icon.svg", icon, HIDE)
     .get("/assets/:name", ({ request, params }) => sendAsset(request, params.name), HIDE);
   const answer = (page: Page, request: Request): Promise<Response> => {
-    const key = new URL(request.url).searchParams.get("key") ?? "";
-    const exists = !page.keyed || opens(page.name, key);
-    return exists
+    const key = new URL(request.url).searchParams.get("key");
+    // A page that was opened with its key is reloaded without.
+    const isOpen = !page.keyed || key === null || opens(page.name, key);
+    return isOpen
       ? show(page, request, contextOf(request))
-      : show(missingPage, request, contextOf(request), 404);
+      : show(usedLinkPage, request, contextOf(request), 404);
   };
   for (const page of PAGES)
     for (const path of page.paths) app.get(path, ({ request }) => answer(page, request), HIDE);

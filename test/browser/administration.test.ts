@@ -46,6 +46,7 @@ browserTest(
     await using opened = await openPage(link, { server: server.url });
     const { page } = opened;
     await page.waitForFunction(() => location.search === "");
+    await page.reload();
     await fill(page, "Username", "ada");
     await fill(page, "Full name optional", "Ada Lovelace");
     await fill(page, "Password", "short");
@@ -63,6 +64,7 @@ browserTest(
     await seeText(page, "First steps");
     await checkPage(opened, "administration-first-steps");
     expect((await page.goto(server.url + link))!.status()).toBe(404);
+    await seeText(page, "This link has been used or has expired");
   },
   TIMEOUT,
 );

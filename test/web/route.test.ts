@@ -138,3 +138,13 @@ test("links and pictures of help lead below the service's path", async () => {
   expect([image.status, image.headers.get("content-type")]).toEqual([200, "image/webp"]);
   expect((await ask("/help/none", { accept: "text/html" })).status).toBe(404);
 });
+
+test.each(["/setup", "/set-password"])(
+  "%s says that a link is used, and can be reloaded without its key",
+  async (path) => {
+    const used = await ask(`${path}?key=bad`);
+    expect(used.status).toBe(404);
+    expect(await used.text()).toContain("This link has been used or has expired");
+    expect((await ask(path)).status).toBe(200);
+  },
+);

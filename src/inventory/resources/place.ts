@@ -24,7 +24,7 @@ export const place = ownedResource({
       folded: "room_fold",
       trigrams: "room",
     }),
-    address: reference("address", "Address of the building.", { write: "required", nullable: false }),
+    address: reference("address", "Address of the building."),
     name: text("Building and room, separated by a space.", {
       example: "A 101",
       shown: "extra",

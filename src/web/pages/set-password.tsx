@@ -1,4 +1,5 @@
 import { newPasswordFields } from "../account/fields.tsx";
+import { UsedLink } from "../account/used-link.tsx";
 import { Form } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useKey } from "../page.tsx";
@@ -6,6 +7,7 @@ import { requestJson } from "../request.ts";
 
 function SetPassword() {
   const key = useKey();
+  if (key === "") return <UsedLink />;
   return (
     <div class="narrow">
       <PageHead title="Choose a password">An administrator sent you this link. It works once.</PageHead>

@@ -1,4 +1,5 @@
 import { newPasswordFields, personBody, personFields, usernameField } from "../account/fields.tsx";
+import { UsedLink } from "../account/used-link.tsx";
 import { Form } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useKey } from "../page.tsx";
@@ -6,10 +7,11 @@ import { requestJson } from "../request.ts";
 
 function Setup() {
   const key = useKey();
+  if (key === "") return <UsedLink />;
   return (
     <div class="narrow">
       <PageHead title="Set up labd">
-        Create the first administrator, who can add all other users. This page is shown only once.
+        Create the first administrator, who can add all other users. The link works once.
       </PageHead>
       <Form
         submit="Create administrator"
