@@ -23,6 +23,7 @@ const FROZEN: Record<string, string> = {
   "0012-stock.sql": "0e5c578b1304c7eca9028c161081275ea582b57906081b294259227e0b423cfa",
   "0013-places-without-address.sql": "57104dab0f4ec801e53dc873b3f1a91bd4c664db90e45278f452ec5709b11d08",
   "0011-models-of-labid.sql": "8fc04503bacde85ff04013e009eae9e45df786c09d462a5b9cf56637d4a39eb7",
+  "0014-search.sql": "6253208495bc7283e1b1cd6aedad8e21a0cf30ade193fb9fc143bbfb38e19b81",
 };
 
 test("embeds every file of db/ in order", () => {

@@ -11,6 +11,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   attachments: "Files of records.",
   labels: "Sheets and rolls for labels.",
   scan: "Records by barcode or label.",
+  search: "All lists at once.",
   tokens: "API tokens.",
   "token-auth": "Tokens for a username and password.",
   session: "The current browser session.",

@@ -119,15 +119,9 @@ async function addParts({ resource, id, parts, marks }: Marked): Promise<void> {
   await send("DELETE", `${path}notes/${String(gone.id)}/`);
   const type = records.find((of) => of.resource.name === "annotation_type")!;
   await send("POST", `${path}annotations/`, { annotation_type_id: type.id, value: newMark(parts) });
-  const [app, model] = resource.model.split(".");
-  const file = await lab.bytes(
-    "POST",
-    `attachments/?app=${app}&model=${model}&object_id=${id}&name=${newMark(parts)}`,
-    {
-      as: "admin",
-      body: newMark(parts),
-    },
-  );
+  const form = new FormData();
+  form.append("file", new File([newMark(parts)], `${newMark(parts)}.txt`));
+  const file = await lab.bytes("POST", `${path}attachments/`, { as: "admin", body: form });
   expect(file.status).toBe(201);
   const key = "name" in resource.fields && resource.fields.name.kind === "text" ? "name" : "description";
   if (key in resource.fields) await send("PATCH", path, { [key]: newMark(marks) });
@@ -245,6 +239,7 @@ async function addresses(): Promise<string[]> {
   }[];
   found.push(
     ...ids.map(({ id }) => `batches/${id}/?page_size=max`),
+    "search/?q=zq0&deleted=all&limit=500",
     "changes/?page_size=10000",
     "batches/?page_size=100",
   );
@@ -315,6 +310,11 @@ test("no filter matches the mark of a record that the caller may not view", asyn
           });
         if (as === "alice") found += await ask("zq");
       }
+    }
+    for (const mark of hidden) {
+      const path = `search/?deleted=all&q=${mark}`;
+      const { body } = await lab.ask("GET", path, as === undefined ? {} : { as });
+      expect({ as, mark, body }).toEqual({ as, mark, body: { q: mark, total: 0, more: false, groups: [] } });
     }
     for (const mark of hidden.slice(0, 60)) {
       const { body } = await lab.ask("GET", `resolver/?query=${mark}`, as === undefined ? {} : { as });

@@ -89,6 +89,18 @@ export function expectedList(
     });
 }
 
+/** The locations that a search for the beginning of a label finds. */
+export function expectedSearch(locations: readonly Location[], who: Caller, q: string) {
+  const ids = locations.filter((of) => views(who, of) && of.label.startsWith(q)).map(({ id }) => id);
+  return { total: ids.length, ids: ids.toSorted() };
+}
+
+/** The same in the answer to a search of locations. */
+export function foundIn(body: Record<string, unknown>): ReturnType<typeof expectedSearch> {
+  const [group] = body.groups as { total: number; results: { id: string }[] }[];
+  return { total: group?.total ?? 0, ids: (group?.results ?? []).map(({ id }) => id).toSorted() };
+}
+
 /** The status of a request that needs the right to change a location. */
 export function statusFor(who: Caller, of: Location): number {
   if (who === null) return 401;

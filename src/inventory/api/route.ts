@@ -17,6 +17,7 @@ import { addLabid } from "./route-labid.ts";
 import { addPeople } from "./route-people.ts";
 import { addRecords } from "./route-records.ts";
 import { addRelations } from "./route-relations.ts";
+import { addSearchOfAll } from "./route-search.ts";
 import { addSlots } from "./route-slots.ts";
 import { addStock } from "./route-stock.ts";
 import { addSignIn, addTokens } from "./route-session.ts";
@@ -89,6 +90,7 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addHistory(api);
   addSharing(api);
   addRelations(api);
+  addSearchOfAll(api);
   addSlots(api);
   addStock(api);
   addLabels(api);

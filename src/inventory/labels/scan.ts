@@ -1,4 +1,5 @@
 import type { Actor } from "../model/access.ts";
+import { hasId, idOfCode, isUrl } from "../model/code.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
 import { FIRST_PAGE } from "../model/listing.ts";
@@ -17,31 +18,6 @@ export interface ScannedRecord {
 
 /** Records of one list that are returned for an ambiguous code. */
 const MAX_FOUND = 10;
-
-/** A whole id, or at least its first eight digits, with or without hyphens. */
-const PREFIX = /^[0-9a-f]{8}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,12})?)?)?)?$/i;
-
-/** The beginning of an id as it is stored; undefined for other texts. */
-function idPrefix(text: string): string | undefined {
-  if (!PREFIX.test(text)) return undefined;
-  const digits = text.replaceAll("-", "").toLowerCase();
-  return [8, 12, 16, 20, 32]
-    .map((end, i, ends) => digits.slice(ends[i - 1] ?? 0, end))
-    .filter((part) => part !== "")
-    .join("-");
-}
-
-/** The id in the URL of a record, whatever the server; null for a URL without one, undefined for other texts. */
-function idInUrl(text: string): string | null | undefined {
-  if (!/^https?:\/\//i.test(text)) return undefined;
-  const parts = text.split(/[?#]/)[0].split("/").filter(Boolean).slice(2);
-  for (const part of parts.toReversed()) {
-    const whole = KINDS.uuid.parse(part);
-    if (whole !== undefined) return String(whole);
-  }
-  // The URL on a label: /i/ and the beginning of an id.
-  return parts.at(-2) === "i" ? (idPrefix(parts.at(-1)!) ?? null) : null;
-}
 
 /**
  * The records that a code stands for, of those that the actor may view. A barcode takes precedence over the beginning
@@ -73,18 +49,10 @@ export function scan(
         by,
       }));
     });
-  const fromUrl = idInUrl(code);
-  const barcoded =
-    fromUrl === undefined
-      ? find("barcode", ({ fields }) => "barcode" in fields && compare(["barcode"], "==", code))
-      : [];
+  const barcoded = isUrl(code)
+    ? []
+    : find("barcode", ({ fields }) => "barcode" in fields && compare(["barcode"], "==", code));
   if (barcoded.length > 0) return barcoded;
-  const id = fromUrl === undefined ? (KINDS.uuid.parse(code) ?? idPrefix(code)) : fromUrl;
-  if (id === null || id === undefined) return [];
-  // "g" sorts after every digit and the hyphen.
-  return find(
-    "id",
-    ({ fields }) =>
-      fields.id.kind === "uuid" && and(compare(["id"], ">=", id), compare(["id"], "<", `${id}g`)),
-  );
+  const id = idOfCode(code);
+  return id === undefined ? [] : find("id", ({ fields }) => fields.id.kind === "uuid" && hasId(id));
 }

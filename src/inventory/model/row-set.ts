@@ -27,6 +27,10 @@ export class RowSet {
     if (rid >>> 5 < this.#words.length) this.#words[rid >>> 5] &= ~(1 << (rid & 31));
   }
 
+  has(rid: number): boolean {
+    return ((this.#words[rid >>> 5] >>> (rid & 31)) & 1) === 1;
+  }
+
   /** The rows that are in all of the sets, of which there must be one. */
   static intersection([first, ...others]: readonly RowSet[]): RowSet {
     const found = new RowSet();
@@ -74,6 +78,19 @@ export class RowSet {
     const rest = RowSet.intersection([this]);
     for (const rid of rids) rest.delete(rid);
     return rest;
+  }
+
+  /** The largest row numbers, at most `limit`. */
+  last(limit: number): number[] {
+    const rids: number[] = [];
+    const words = this.#words;
+    for (let i = words.length - 1; i >= 0 && rids.length < limit; i--)
+      for (let left = words[i]; left !== 0 && rids.length < limit;) {
+        const bit = 31 - Math.clz32(left);
+        rids.push(i * 32 + bit);
+        left &= ~(1 << bit);
+      }
+    return rids;
   }
 
   /** The row numbers in ascending order. */

@@ -130,12 +130,18 @@ export function rowsStatement(resource: Resource, condition: Condition, plan: Pl
   };
 }
 
-/** The same of a JSON list of row numbers (first argument), by a lookup of each. */
-export function amongStatement(resource: Resource, condition: Condition, plan: Plan, rids: string): Sql {
+/** The same of a JSON list of row numbers (first argument), by a lookup of each; by default it selects their row numbers. */
+export function amongStatement(
+  resource: Resource,
+  condition: Condition,
+  plan: Plan,
+  rids: string,
+  columns = "t.rid AS rid",
+): Sql {
   const where = selecting(resource, compile(condition, plan));
   const joins = plan.joins();
   return {
-    text: `SELECT t.rid AS rid FROM ${eachOf(resource)}${joins.text} WHERE ${where.text}`,
+    text: `SELECT ${columns} FROM ${eachOf(resource)}${joins.text} WHERE ${where.text}`,
     args: [rids, ...joins.args, ...where.args],
   };
 }

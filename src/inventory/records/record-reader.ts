@@ -8,6 +8,7 @@ import { cacheCounter } from "../../platform/cache-counter.ts";
 import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { ReadContext, Resource, Resources } from "../model/resource.ts";
+import type { RowSet } from "../model/row-set.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
 import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
 import type { ReadStatements } from "./statements.ts";
@@ -199,6 +200,18 @@ export class RecordReader {
     this.#refresh();
     const condition = visibleOnly(resource, actor, listing.condition);
     return this.#index?.missing({ resource, actor }, condition, listing.order, isScan);
+  }
+
+  /** All rows for which the condition holds and that the actor may view, from memory or for later use. */
+  rowSet(resource: Resource, condition: Condition, actor: Actor): RowSet {
+    this.#refresh();
+    return this.#index!.holding({ resource, actor }, visibleOnly(resource, actor, condition));
+  }
+
+  /** What another process is reading so that `rowSet` has little to read. */
+  loadingRowSet(resource: Resource, condition: Condition, actor: Actor): Promise<void>[] {
+    this.#refresh();
+    return this.#index!.loading({ resource, actor }, visibleOnly(resource, actor, condition));
   }
 
   /** Lets another process read large tables for the caches. */

@@ -157,6 +157,20 @@ export class RowIndex {
     return RowSet.intersection(sets);
   }
 
+  /** The rows for which the condition holds. Parts of it that are not in memory are read here, and kept. */
+  holding(scope: Scope, condition: Condition): RowSet {
+    const { sets, rest } = this.#split(scope, condition);
+    for (const part of rest) sets.push(this.#keepSet(scope, part, this.#rows(scope, part)));
+    return RowSet.intersection(sets);
+  }
+
+  /** Reads elsewhere what `holding` would have to read of a large table. */
+  loading(scope: Scope, condition: Condition): Promise<void>[] {
+    const { load } = this;
+    if (!load || this.#maxRow(scope) <= SMALL_TABLE) return [];
+    return this.#split(scope, condition).rest.map((part) => this.#load(load, scope, { holding: part }));
+  }
+
   /** One page of the rows in order, `limit` -1 for all; undefined if a statement over all rows is needed. */
   page(
     scope: Scope,

@@ -13,6 +13,7 @@ import { History } from "./history.ts";
 import { type BatchInfo, Journal } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
 import { RecordWriter } from "./record-writer.ts";
+import { Search } from "./search.ts";
 import { Statements } from "./statements.ts";
 import { Undo } from "./undo.ts";
 import { UniformUpdates } from "./uniform-update.ts";
@@ -68,6 +69,7 @@ export class Store {
   readonly resources: Resources;
   readonly statements: Statements;
   readonly reader: RecordReader;
+  readonly search: Search;
   readonly bulk: Bulk;
   readonly uniformUpdates: UniformUpdates;
   readonly history: History;
@@ -88,6 +90,7 @@ export class Store {
     const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
     this.statements = statements;
     this.reader = new RecordReader(statements, DECLARED);
+    this.search = new Search(statements, DECLARED, this.reader);
     const audit = new BatchAudit(statements, auditOf(database, clock));
     this.#journal = new Journal(statements, clock, audit, (resource, rid, parent) => {
       this.reader.note(resource, rid);

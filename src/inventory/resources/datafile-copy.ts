@@ -18,8 +18,8 @@ export const datafileCopy = ownedResource({
     dataset_id: "datafile__dataset",
   },
   fields: {
-    name: nameField("Name of the copy.", { example: "library1_R1.fastq.gz" }),
-    description: prose("Description."),
+    name: nameField("Name of the copy.", { example: "library1_R1.fastq.gz", trigrams: "name" }),
+    description: prose("Description.", { trigrams: "description" }),
     datafile: reference("datafile", "The file.", { nested: true }),
     storage_volume: reference("storage_volume", "The volume that the copy is on.", { nested: true }),
     uri: text("Path or address of the copy.", { write: "required", blank: false, maxLength: 4096 }),

@@ -24,8 +24,8 @@ export const datafile = ownedResource({
     assay_id: "dataset__assay",
   },
   fields: {
-    name: nameField("Name of the file.", { example: "library1_R1.fastq.gz" }),
-    description: prose("Description."),
+    name: nameField("Name of the file.", { example: "library1_R1.fastq.gz", trigrams: "name" }),
+    description: prose("Description.", { trigrams: "description" }),
     dataset: reference("dataset", "The dataset of the file.", { nested: true }),
     uri: text("Path or address of the file when it was registered.", { maxLength: 4096 }),
     filetype: text("Format, such as fastq."),

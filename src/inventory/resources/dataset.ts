@@ -16,8 +16,8 @@ export const dataset = ownedResource({
     dataset_id: "id",
   },
   fields: {
-    name: nameField("Name of the dataset.", { example: "Lane 1, library 1" }),
-    description: prose("Description."),
+    name: nameField("Name of the dataset.", { example: "Lane 1, library 1", trigrams: "name" }),
+    description: prose("Description.", { trigrams: "description" }),
     dataset_type: text("Kind of data, such as fastq; generic by default.", { initial: "generic" }),
     qc: text("Outcome of the quality control."),
     is_raw: flag("Whether the data are as measured, not derived.", false),

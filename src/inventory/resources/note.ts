@@ -9,7 +9,12 @@ export const note = subResource({
   nameFields: ["content"],
   searchFields: ["content"],
   fields: {
-    content: prose("Text of the note.", { write: "required", blank: false, example: "Thawed twice." }),
+    content: prose("Text of the note.", {
+      write: "required",
+      blank: false,
+      example: "Thawed twice.",
+      trigrams: "content",
+    }),
   },
   docs: { list: "List notes", add: "Add a note", body: '{"content": "…"}' },
 });

@@ -9,7 +9,7 @@ export const project = ownedResource({
   summary: "Projects, which consist of experiments.",
   table: "project",
   fields: {
-    name: nameField("Name of the project.", { example: "Cell atlas" }),
-    description: prose("Purpose of the project."),
+    name: nameField("Name of the project.", { example: "Cell atlas", trigrams: "name" }),
+    description: prose("Purpose of the project.", { trigrams: "description" }),
   },
 });

@@ -1,0 +1,112 @@
+import { Type } from "typebox";
+import { KINDS } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
+import { parseDeletedFilter } from "../model/listing.ts";
+import { LIMITS } from "../model/limits.ts";
+import { listParameter } from "../model/schema.ts";
+import { FOUND_BY } from "../model/search-query.ts";
+import { MOST_FOUND, type SearchRequest } from "../records/search.ts";
+import { PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { exceeded } from "../../platform/limits.ts";
+import { type Call, respondJson } from "./call.ts";
+import { type Api } from "./operation-plugin.ts";
+import { BOOLEAN, content, TEXT } from "./schema.ts";
+
+/** Results of each list. */
+const FEW = 5;
+
+/** Lists whose records people look for: those with an id of their own. */
+const SEARCHED: readonly RoutedResource[] = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
+/** Only signed-in users may view accounts and groups. */
+const SEARCHED_SIGNED_IN = [...SEARCHED, PEOPLE.user, PEOPLE.group];
+
+const QUERY = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: "\\S",
+    description: "Words, or the beginning of a name; a barcode, an id, or the URL on a label.",
+    examples: ["GFP"],
+  }),
+  list: Type.Optional(
+    Type.String({ description: "Only this list, such as stocks/consumables.", examples: ["locations"] }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_FOUND,
+      description: `Results of each list; ${FEW} by default.`,
+    }),
+  ),
+});
+
+const FOUND = Type.Object(
+  {
+    q: TEXT,
+    total: Type.Integer({ description: "Records found, of all lists." }),
+    more: Type.Boolean({ description: "Whether there may be more. Add a word." }),
+    groups: Type.Array(
+      Type.Object({
+        list: Type.String({ description: "The list, such as stocks/consumables." }),
+        total: Type.Integer({ description: `Records found, at most ${MOST_FOUND}.` }),
+        more: BOOLEAN,
+        results: Type.Array(
+          Type.Object({
+            id: TEXT,
+            name: TEXT,
+            by: Type.Enum([...FOUND_BY], { description: "What it was found by." }),
+            text: Type.String({ description: "Part of the description, or of what it was found by." }),
+          }),
+        ),
+      }),
+    ),
+  },
+  { $id: "Found" },
+);
+
+export type Found = Type.Static<typeof FOUND>;
+
+/** One search of all lists. */
+export function addSearchOfAll(api: Api): void {
+  api.add("GET", "search/", {
+    summary: "Search all lists",
+    description:
+      "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
+      "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
+      "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
+      "word, part of the name, other texts; of equal ones, those changed last.",
+    query: QUERY,
+    parameters: [listParameter("deleted")],
+    returns: content(FOUND),
+    heavy({ call, query }) {
+      const loading = call.store.search.loading(requestOf(call, query));
+      // If that fails, it is read here.
+      const light = (): boolean => false;
+      return loading.length > 0 && Promise.all(loading).then(light, light);
+    },
+    run({ call, query }) {
+      const groups = call.store.search
+        .find(requestOf(call, query))
+        .map(({ resource, total, more, results }) => ({
+          list: (resource as RoutedResource).segment,
+          total,
+          more,
+          results,
+        }));
+      const total = groups.reduce((sum, group) => sum + group.total, 0);
+      return respondJson({ q: query.q.trim(), total, more: groups.some(({ more }) => more), groups });
+    },
+  });
+}
+
+/** @throws Problem invalid_request */
+function requestOf({ actor, url }: Call, { q, list, limit = FEW }: Type.Static<typeof QUERY>): SearchRequest {
+  if (KINDS.text.parse(q) === undefined) throw parameterProblem("q", `Expected ${KINDS.text.expected}.`);
+  if (q.trim().split(/\s+/).length > LIMITS.words.max) throw parameterProblem("q", exceeded(LIMITS.words));
+  const all = actor.user === null ? SEARCHED : SEARCHED_SIGNED_IN;
+  const resources = list === undefined ? all : all.filter(({ segment }) => segment === list);
+  if (resources.length === 0)
+    throw parameterProblem("list", `Choices: ${all.map(({ segment }) => segment).join(", ")}.`);
+  const limitOf: SearchRequest["limitOf"] = (resource) => parseDeletedFilter(resource, url.searchParams);
+  return { typed: q, actor, resources, limitOf, results: limit };
+}

@@ -1,0 +1,126 @@
+import { hasId, idOfCode, isUrl } from "./code.ts";
+import { compare, type Condition, NEVER, or } from "./condition.ts";
+import { foldCase } from "./operator.ts";
+import type { Resource } from "./resource.ts";
+
+/** Characters of a text that a trigram index can find. */
+const TRIGRAM = 3;
+/** Characters of an excerpt. */
+const EXCERPT = 120;
+
+/** What somebody searches for. */
+export interface SearchQuery {
+  /** Barcodes that are meant exactly: as typed, and in upper case. */
+  codes: readonly string[];
+  /** The id that is meant, or its beginning. */
+  id: string | undefined;
+  /** Folded, with single spaces. */
+  phrase: string;
+  /** Folded words, of which each must be found. */
+  words: readonly string[];
+  /** Those that are long enough for the trigram indexes. Without one, only beginnings of names are searched. */
+  indexed: readonly string[];
+}
+
+export function parseSearch(typed: string): SearchQuery {
+  const code = typed.trim();
+  const words = [...new Set(foldCase(code).split(/\s+/).filter(Boolean))];
+  return {
+    codes: isUrl(code) ? [] : [...new Set([code, code.toUpperCase()])],
+    id: idOfCode(code),
+    phrase: foldCase(code).split(/\s+/).filter(Boolean).join(" "),
+    words,
+    indexed: words.filter((word) => Array.from(word).length >= TRIGRAM),
+  };
+}
+
+/** Text fields of the record itself, not of others. */
+const own = (paths: readonly string[], { fields }: Resource): string[] =>
+  paths.filter((name) => fields[name]?.kind === "text");
+
+export const searchedNames = (resource: Resource): string[] =>
+  own([...new Set([resource.key, ...resource.nameFields])], resource);
+
+/** Names and descriptions. */
+export const searchedTexts = (resource: Resource): string[] => [
+  ...searchedNames(resource),
+  ...own(resource.descriptionFields, resource),
+];
+
+/** Records whose names or descriptions contain the word. */
+export const containsWord = (resource: Resource, word: string): Condition =>
+  or(...searchedTexts(resource).map((name) => compare([name], "icontains", word)));
+
+/** Records that are meant exactly: by their name, barcode or id. */
+export const isMeant = (resource: Resource, { codes, id, phrase }: SearchQuery): Condition =>
+  or(
+    ...searchedNames(resource).map((name) => compare([name], "iexact", phrase)),
+    ...compareBarcode(resource, "==", codes),
+    id === undefined || resource.fields.id.kind !== "uuid" ? NEVER : hasId(id),
+  );
+
+/** Records whose name or barcode begins so. */
+export const beginsSo = (resource: Resource, { codes, phrase }: SearchQuery): Condition =>
+  or(
+    ...searchedNames(resource).map((name) => compare([name], "istartswith", phrase)),
+    ...(Array.from(phrase).length < TRIGRAM ? [] : compareBarcode(resource, "startswith", codes)),
+  );
+
+const compareBarcode = (
+  { fields }: Resource,
+  operator: "==" | "startswith",
+  codes: readonly string[],
+): Condition[] => ("barcode" in fields ? codes.map((code) => compare(["barcode"], operator, code)) : []);
+
+/** What a record was found by. */
+export const FOUND_BY = ["barcode", "id", "name", "description", "annotation", "note", "attachment"] as const;
+export type FoundBy = (typeof FOUND_BY)[number];
+
+/** How well a record matches: best first. */
+const RANKS = ["code", "name", "beginning", "word", "part of the name", "other text"] as const;
+const rank = (name: (typeof RANKS)[number]): number => RANKS.indexOf(name);
+
+/** What decides about the rank of a record. */
+export interface RankedTexts {
+  id: string;
+  barcode: string;
+  names: readonly string[];
+}
+
+/** The rank, 0 for the best, and by what the record was found; undefined for neither code nor name. */
+export function rankOf(
+  { id, barcode, names }: RankedTexts,
+  query: SearchQuery,
+): { rank: number; by: FoundBy | undefined } {
+  const { codes, phrase, words } = query;
+  if (barcode !== "" && codes.includes(barcode)) return { rank: rank("code"), by: "barcode" };
+  if (query.id !== undefined && id.startsWith(query.id)) return { rank: rank("code"), by: "id" };
+  const folded = names.map(foldCase);
+  const has = (test: (name: string) => boolean): boolean => folded.some(test);
+  if (has((name) => name === phrase)) return { rank: rank("name"), by: "name" };
+  if (has((name) => name.startsWith(phrase))) return { rank: rank("beginning"), by: "name" };
+  if (barcode !== "" && codes.some((code) => barcode.startsWith(code)))
+    return { rank: rank("beginning"), by: "barcode" };
+  if (has((name) => beginsWord(name, phrase))) return { rank: rank("word"), by: "name" };
+  if (words.every((word) => has((name) => name.includes(word))))
+    return { rank: rank("part of the name"), by: "name" };
+  return { rank: rank("other text"), by: undefined };
+}
+
+/** Whether a word of the text begins with the phrase. */
+function beginsWord(text: string, phrase: string): boolean {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1))
+    if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1])) return true;
+  return false;
+}
+
+/** The part of a text around the first of the words; the beginning if it has none of them. */
+export function excerpt(text: string, words: readonly string[]): string {
+  const plain = text.replace(/\s+/g, " ").trim();
+  const lower = plain.toLowerCase();
+  const found = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
+  const first = found.length > 0 ? Math.min(...found) : 0;
+  const from = first + 40 > EXCERPT ? Math.max(0, first - 40) : 0;
+  const part = plain.slice(from, from + EXCERPT).toWellFormed();
+  return `${from > 0 ? "…" : ""}${part}${from + EXCERPT < plain.length ? "…" : ""}`;
+}

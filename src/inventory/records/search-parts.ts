@@ -1,0 +1,118 @@
+import { compare } from "../model/condition.ts";
+import type { Sql } from "../model/operator.ts";
+import { selectVisible } from "../model/plan.ts";
+import type { Viewer } from "../model/resource.ts";
+import type { RowSet } from "../model/row-set.ts";
+import type { FoundBy } from "../model/search-query.ts";
+import type { ReadStatements } from "./statements.ts";
+
+/** Parts of records that contain one word are counted up to here. */
+const MOST_PARTS = 2000;
+const FIRST_CHUNK = 1000;
+const LARGEST_CHUNK = 50_000;
+
+/** An annotation, a note or a file in which a word was found. */
+export interface FoundPart {
+  by: FoundBy;
+  rid: number;
+}
+
+/** Records by kind, each with the newest part that contains the word. */
+export interface PartsFound {
+  records: Map<string, Map<number, FoundPart>>;
+  /** Whether some were not looked at. */
+  more: boolean;
+}
+
+interface Source {
+  by: FoundBy;
+  table: string;
+  text: string;
+  /** Further conditions on the part `p`. */
+  where: Sql;
+}
+
+const ALIVE: Sql = { text: "p.deleted = 0", args: [] };
+
+/** What belongs to records and is searched for whole and partial words. */
+export class SearchedParts {
+  readonly #sources: readonly Source[];
+  readonly #found = new Map<string, PartsFound>();
+
+  /** @param viewable the rows by kind of record that the caller may view */
+  constructor(
+    private readonly statements: ReadStatements,
+    viewer: Viewer,
+    private readonly viewable: ReadonlyMap<string, RowSet>,
+  ) {
+    this.#sources = [
+      { by: "annotation", table: "annotation_value", text: "text", where: searchable(viewer) },
+      { by: "note", table: "note", text: "content", where: ALIVE },
+      { by: "attachment", table: "attachment", text: "name", where: ALIVE },
+    ];
+  }
+
+  /** Records that the caller may view and that have a part with the word, newest parts first. */
+  find(word: string): PartsFound {
+    let found = this.#found.get(word);
+    if (!found) {
+      this.#found.set(word, (found = { records: new Map(), more: false }));
+      for (const source of this.#sources) if (!this.#findIn(source, word, found)) found.more = true;
+    }
+    return found;
+  }
+
+  /** A part of the record that has one of the words. */
+  partOf(words: readonly string[], kind: string, rid: number): FoundPart | undefined {
+    const found = words.map((word) => this.#found.get(word)?.records.get(kind)?.get(rid));
+    return found.find((part) => part !== undefined);
+  }
+
+  /** The text of a part. */
+  textOf({ by, rid }: FoundPart): string {
+    const { table, text } = this.#sources.find((source) => source.by === by)!;
+    const row = this.statements.get({
+      text: `SELECT ${text} AS text FROM ${table} WHERE rid = ?`,
+      args: [rid],
+    });
+    return String(row?.text ?? "");
+  }
+
+  /** Only parts that the caller may view count for the limit, so that it reveals nothing of others. */
+  #findIn({ by, table, where }: Source, word: string, { records }: PartsFound): boolean {
+    const index = `${table}_fts`;
+    const text =
+      `SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid FROM ${index}` +
+      ` CROSS JOIN ${table} AS p ON p.rid = ${index}.rowid WHERE ${index} MATCH ? AND ${index}.rowid < ?` +
+      ` AND ${where.text} ORDER BY ${index}.rowid DESC LIMIT ?`;
+    let [before, size, viewed] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
+    for (;;) {
+      const rows = this.statements.all({ text, args: [matchAll([word]), before, ...where.args, size] });
+      for (const { part, kind, rid } of rows) {
+        if (!this.viewable.get(String(kind))?.has(Number(rid))) continue;
+        if (++viewed > MOST_PARTS) return false;
+        let ofKind = records.get(String(kind));
+        if (!ofKind) records.set(String(kind), (ofKind = new Map()));
+        if (!ofKind.has(Number(rid))) ofKind.set(Number(rid), { by, rid: Number(part) });
+      }
+      if (rows.length < size) return true;
+      before = Number(rows[rows.length - 1].part);
+      size = Math.min(size * 4, LARGEST_CHUNK);
+    }
+  }
+}
+
+/** Values of types that the caller may view and whose values can be searched. */
+function searchable(viewer: Viewer): Sql {
+  const types = ["annotation_type", "custom_property_type"].map((name) =>
+    selectVisible(viewer, viewer.resources.get(name)!, "t.rid", compare(["searchable"], "==", 1)),
+  );
+  return {
+    text: `p.annotation_type IN (${types.map(({ text }) => text).join(" UNION ALL ")})`,
+    args: types.flatMap(({ args }) => args),
+  };
+}
+
+/** Rows with all of the words, in the language of FTS5. */
+export const matchAll = (words: readonly string[]): string =>
+  words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" AND ");

@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Lab, openLab, START } from "./harness.ts";
+import { seeded } from "./random.ts";
+import { EMPTY } from "./sample.ts";
+
+/** Random records and searches. Every answer equals that of a plain model of the rules. */
+
+const random = seeded(17);
+const CALLERS = [undefined, "alice", "bob", "admin"] as const;
+const GROUP_OF: Record<string, string> = { alice: "Genomics", bob: "Imaging" };
+const WORDS = [
+  "Anti-GFP",
+  "GFP",
+  "gfp2",
+  "Übermaß",
+  "tube",
+  "Tub",
+  "TUBULIN",
+  "ab",
+  "a",
+  "-20",
+  "10%",
+  'x"y',
+  "N*",
+  "(OR)",
+];
+/** In the order of the answer among lists with equally good results; the last has no trigram index. */
+const LISTS = [
+  "locations",
+  "stocks/consumables",
+  "stocks/specimen",
+  "stocks/samples",
+  "protocols/protocols",
+] as const;
+
+interface Thing {
+  list: (typeof LISTS)[number];
+  id: string;
+  name: string;
+  description: string;
+  barcode: string;
+  /** By kind, newest first. */
+  parts: { by: string; text: string }[];
+  owner: string;
+  group: string;
+  public: boolean;
+  viewer: string | undefined;
+  deleted: boolean;
+  modified: number;
+}
+
+let lab: Lab;
+const things: Thing[] = [];
+let time = START;
+
+const phrase = (most: number): string =>
+  Array.from({ length: 1 + random.below(most) }, () => random.pick(WORDS)).join(" ");
+
+const send = async (method: string, path: string, body?: unknown): Promise<Record<string, Json>> => {
+  lab.clock.set((time += 1000));
+  const answer = await lab.send("admin", method, path, body);
+  expect({ method, path, text: answer.status < 300 ? "" : answer.text }).toMatchObject({ text: "" });
+  return answer.body;
+};
+
+async function addThing(list: Thing["list"], i: number): Promise<void> {
+  const named = { name: phrase(3), description: random.chance(0.5) ? phrase(4) : "" };
+  const barcode =
+    list !== "protocols/protocols" && random.chance(0.5) ? `GFP${String(i).padStart(4, "0")}` : "";
+  const access = { owner: random.pick(["alice", "bob", "admin"]), public: random.chance(0.2) };
+  const group = random.pick(["Genomics", "Imaging", "SYSTEM_GROUP"]);
+  const { id } = await send("POST", `${list}/`, {
+    [list === "locations" ? "label" : "name"]: named.name,
+    description: named.description,
+    ...(barcode === "" ? {} : { barcode }),
+    ...access,
+    owned_by: group,
+  });
+  const path = `${list}/${String(id)}/`;
+  const thing: Thing = {
+    ...named,
+    ...access,
+    list,
+    id: String(id),
+    barcode,
+    parts: [],
+    group,
+    viewer: random.chance(0.2) ? "bob" : undefined,
+    deleted: false,
+    modified: time,
+  };
+  things.push(thing);
+  if (thing.viewer) await send("PUT", `${path}permissions/`, { users: [{ user: "bob", view: true }] });
+  await addParts(thing, path);
+  if (random.chance(0.1)) {
+    await send("DELETE", path);
+    thing.deleted = true;
+    thing.modified = time;
+  }
+}
+
+async function addParts({ parts }: Thing, path: string): Promise<void> {
+  if (random.chance(0.4)) {
+    const type = random.pick(["genotype", "secret_type", "unsearchable"]);
+    const value = phrase(2);
+    await send("POST", `${path}annotations/`, { annotation_type_id: type, value });
+    if (type !== "unsearchable")
+      parts.push({ by: type === "genotype" ? "annotation" : "secret", text: value });
+  }
+  for (let i = random.below(3); i > 0; i--) {
+    const content = phrase(4);
+    const { id } = await send("POST", `${path}notes/`, { content });
+    if (random.chance(0.3)) await send("DELETE", `${path}notes/${String(id)}/`);
+    else parts.push({ by: "note", text: content });
+  }
+  if (!random.chance(0.3)) return;
+  const name = `${random.pick(["gfp", "tube"])}-${parts.length}.txt`;
+  const form = new FormData();
+  form.append("file", new File(["x"], name));
+  expect((await lab.bytes("POST", `${path}attachments/`, { as: "admin", body: form })).status).toBe(201);
+  parts.push({ by: "attachment", text: name });
+}
+
+beforeAll(async () => {
+  lab = await openLab({ sample: EMPTY });
+  await send("POST", "annotationtypes/", { name: "genotype", type: "TEXT", public: true });
+  await send("POST", "annotationtypes/", {
+    name: "secret_type",
+    type: "TEXT",
+    owner: "alice",
+    owned_by: "Genomics",
+  });
+  await send("POST", "annotationtypes/", {
+    name: "unsearchable",
+    type: "TEXT",
+    public: true,
+    searchable: false,
+  });
+  for (let i = 0; i < 150; i++) await addThing(random.pick(LISTS), i);
+});
+afterAll(() => lab.database.close());
+
+const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
+const views = (as: string | undefined, of: Thing): boolean =>
+  as === "admin" ||
+  of.public ||
+  (as !== undefined && (of.owner === as || GROUP_OF[as] === of.group || of.viewer === as));
+
+/** The rank of a thing and by what it is found; undefined if it is not found. */
+function rank(as: string | undefined, of: Thing, typed: string): { rank: number; by: string } | undefined {
+  const q = typed.trim();
+  const whole = fold(q).replace(/\s+/g, " ");
+  const words = whole.split(" ");
+  const name = fold(of.name);
+  const parts = of.parts.filter(({ by }) => by !== "secret" || as === "alice" || as === "admin");
+  const inParts = (word: string) => word.length > 2 && parts.some(({ text }) => fold(text).includes(word));
+  const codes = [q, q.toUpperCase()];
+  if (of.barcode !== "" && codes.includes(of.barcode)) return { rank: 0, by: "barcode" };
+  if (/^[0-9a-f]{8}/.test(q) && of.id.startsWith(q)) return { rank: 0, by: "id" };
+  if (name === whole) return { rank: 1, by: "name" };
+  if (name.startsWith(whole)) return { rank: 2, by: "name" };
+  if (whole.length > 2 && of.barcode !== "" && codes.some((code) => of.barcode.startsWith(code)))
+    return { rank: 2, by: "barcode" };
+  if (words.every((word) => word.length < 3)) return undefined;
+  const own = (word: string) => name.includes(word) || fold(of.description).includes(word);
+  if (!words.every((word) => own(word) || inParts(word))) return undefined;
+  const atWord = [...name].some(
+    (_, i) => i > 0 && !/[\p{L}\p{N}]/u.test(name[i - 1]) && name.startsWith(whole, i),
+  );
+  if (atWord) return { rank: 3, by: "name" };
+  if (words.every((word) => name.includes(word))) return { rank: 4, by: "name" };
+  if (words.some((word) => fold(of.description).includes(word))) return { rank: 5, by: "description" };
+  return { rank: 5, by: "part" };
+}
+
+/** The lists in the order of the answer, with their results. */
+function expected(as: string | undefined, typed: string, deleted: string) {
+  const found = things
+    .filter((of) => views(as, of) && (deleted === "all" || of.deleted === (deleted === "true")))
+    .flatMap((of) => {
+      const ranked = rank(as, of, typed);
+      return ranked ? [{ of, ...ranked }] : [];
+    })
+    .sort((a, b) => a.rank - b.rank || b.of.modified - a.of.modified || (a.of.id < b.of.id ? -1 : 1));
+  const lists = LISTS.map((list) => found.filter(({ of }) => of.list === list)).filter(
+    (list) => list.length > 0,
+  );
+  return lists
+    .sort((a, b) => a[0].rank - b[0].rank)
+    .map((list) => ({
+      list: list[0].of.list,
+      total: list.length,
+      results: list.slice(0, 20).map(({ of, by }) => `${of.id} ${of.name} ${by}`),
+    }));
+}
+
+const PARTS = new Set(["annotation", "note", "attachment"]);
+
+async function search(as: string | undefined, query: Record<string, string>) {
+  const path = `search/?${new URLSearchParams(query).toString()}`;
+  const { status, body } = await lab.ask("GET", path, as === undefined ? {} : { as });
+  expect(status).toBe(200);
+  const groups = body.groups as { list: string; total: number; results: Record<string, string>[] }[];
+  return groups
+    .filter(({ list }) => (LISTS as readonly string[]).includes(list))
+    .map(({ list, total, results }) => ({
+      list,
+      total,
+      results: results.map(({ id, name, by }) => `${id} ${name} ${PARTS.has(by) ? "part" : by}`),
+    }));
+}
+
+test("finds, counts and ranks what a plain model of the rules finds", async () => {
+  let found = 0;
+  for (let i = 0; i < 200; i++) {
+    const as = random.pick(CALLERS);
+    const some = random.pick(things);
+    const typed = random.pick([
+      () => phrase(1),
+      () => phrase(3),
+      () => random.pick(WORDS).slice(0, 1 + random.below(4)),
+      () => some.barcode || "gfp00",
+      () => some.barcode.toLowerCase().slice(0, 5) || "tub",
+      () => some.id,
+      () => some.id.slice(0, 13),
+      () => some.name.toUpperCase(),
+      () => `${some.parts[0]?.text ?? ""} ${some.name.split(" ")[0]}`,
+    ])();
+    const deleted = random.pick(["false", "false", "true", "all"]);
+    const answer = await search(as, { q: typed, deleted, limit: "20" });
+    expect({ as, typed, deleted, answer }).toEqual({
+      as,
+      typed,
+      deleted,
+      answer: expected(as, typed, deleted),
+    });
+    found += answer.length;
+  }
+  expect(found).toBeGreaterThan(200);
+});
+
+test("ranks old records that match exactly before many that begin so", async () => {
+  const [first, second] = [
+    await send("POST", "stocks/specimen/", { name: "Zebra", barcode: "ZEBRA" }),
+    await send("POST", "stocks/specimen/", { name: "The zebra" }),
+  ];
+  await send(
+    "POST",
+    "stocks/specimen/",
+    Array.from({ length: 510 }, (_, i) => ({ name: `Zebra ${i}` })),
+  );
+  const { body } = await lab.ask("GET", "search/?q=zebra&limit=500", { as: "admin" });
+  const [group] = body.groups as { total: number; more: boolean; results: { id: string; name: string }[] }[];
+  expect(group).toMatchObject({ total: 500, more: true });
+  expect(group.results.slice(0, 2)).toMatchObject([
+    { id: first.id },
+    { name: expect.stringMatching(/^Zebra \d+$/) },
+  ]);
+  expect(group.results.some(({ id }) => id === second.id)).toBe(false);
+});
+
+test("follows writes at once", async () => {
+  const { id } = await send("POST", "stocks/consumables/", { name: "Quenched sample" });
+  const names = async (as: string, q: string) => (await search(as, { q })).flatMap(({ results }) => results);
+  expect(await names("admin", "quenched")).toEqual([`${String(id)} Quenched sample name`]);
+  expect(await names("alice", "quenched")).toEqual([]);
+  await send("PATCH", `stocks/consumables/${String(id)}/`, { name: "Frozen sample", owned_by: "Genomics" });
+  expect(await names("admin", "quenched")).toEqual([]);
+  expect(await names("alice", "frozen")).toEqual([`${String(id)} Frozen sample name`]);
+  await send("DELETE", `stocks/consumables/${String(id)}/`);
+  expect(await names("admin", "frozen")).toEqual([]);
+});
+
+test("finds people for signed-in callers only", async () => {
+  const lists = async (as: string | undefined) => {
+    const { body } = await lab.ask("GET", "search/?q=Archer", as === undefined ? {} : { as });
+    return (body.groups as { list: string }[]).map(({ list }) => list);
+  };
+  expect(await lists("bob")).toEqual(["users"]);
+  expect(await lists(undefined)).toEqual([]);
+});
+
+test("shows the text in which a word was found", async () => {
+  const { id } = await send("POST", "core/projects/", { name: "Atlas" });
+  await send("POST", `core/projects/${String(id)}/notes/`, {
+    content: `${"Long. ".repeat(40)}The zymogen arrived.`,
+  });
+  const { body } = await lab.ask("GET", "search/?q=ZYMO", { as: "admin" });
+  const [group] = body.groups as { results: Record<string, string>[] }[];
+  expect(group.results[0]).toMatchObject({
+    by: "note",
+    text: expect.stringMatching(/^….*The zymogen arrived\.$/),
+  });
+});
+
+test.each([
+  ["", "q"],
+  ["q=", "q"],
+  ["q=%20", "q"],
+  ["q=a%00bc", "without NUL"],
+  [`q=${"x".repeat(201)}`, "200"],
+  [`q=${"ab+".repeat(21)}`, "20"],
+  ["q=x&list=rooms", "stocks/consumables"],
+  ["q=x&limit=0", "limit"],
+  ["q=x&deleted=maybe", "true, false or all"],
+])("rejects a search for %s", async (query, message) => {
+  const { status, text } = await lab.ask("GET", `search/?${query}`, { as: "admin" });
+  expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(message) });
+});
