@@ -107,7 +107,7 @@ test("titles of columns across references contain all names of the path", () => 
 });
 
 test.each([
-  ["DNA_OLIGO", "Dna oligo"],
+  ["DNA_OLIGO", "DNA oligo"],
   ["ANTIBODY", "Antibody"],
 ])("the constant %s is recognized in %p", (constant, words) => {
   expect([wordsOf(constant), constantOf(words, undefined)]).toEqual([words, constant]);

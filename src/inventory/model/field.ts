@@ -16,6 +16,30 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
+/** How pages ask for a field and name its values. */
+export interface FieldForm {
+  /** By default the name of the field. */
+  label?: string;
+  /** Below the input; by default the description. */
+  hint?: string;
+  /** Few people need it: forms have it under "Advanced", with its name in requests. */
+  advanced?: true;
+  /** Other fields imply it: forms leave it out. */
+  omitted?: true;
+  /** Only where another field has one of these values. Without one the form is incomplete if it is `required`. */
+  when?: { field: string; values: readonly string[]; required?: true };
+  /** Its place among the fields of the form. */
+  order?: number;
+  /** The text field that a machine name is made from. */
+  derivedFrom?: string;
+  /** Values in words, and a remark about each. Forms offer these. */
+  words?: Readonly<Record<string, readonly [word: string, remark?: string]>>;
+  /** Offers them as cards with a remark and an icon. */
+  cards?: true;
+  /** Pairs of value and label, or texts, each on a line. */
+  lines?: "pairs" | "texts";
+}
+
 /** One property of a resource. What is absent is `undefined`; the constructors below fill in the defaults. */
 export interface Field {
   kind: KindName | "computed";
@@ -43,6 +67,7 @@ export interface Field {
   wrapped?: true;
   /** For clients of LabID and nothing else of labd: forms leave it out, and the reference its filter. */
   forClients?: true;
+  form?: FieldForm;
   /** Few filter by it: the reference does not list its filter. */
   seldomFiltered?: true;
   /** Reference: shown as a small object with id and name, except in files. */

@@ -269,7 +269,10 @@ type Shown = { shown: "always" | "extra" };
 
 /** Whether everyone may view a record. */
 export const publicField = (options: Shown): Field =>
-  flag("Whether everyone may view the record.", false, options);
+  flag("Whether everyone may view the record.", false, {
+    form: { label: "Public", hint: "Everyone can view it, also without signing in." },
+    ...options,
+  });
 
 /** The owners of a record. */
 export const ownerFields = (options: Shown): Record<string, Field> => ({
@@ -277,7 +280,11 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
   owned_by: reference(
     "group",
     "Name of the owning group, whose members may view the record; by default the creator's primary group.",
-    { nullable: false, ...options },
+    {
+      nullable: false,
+      form: { label: "Group", hint: "Its members can view it; by default your primary group." },
+      ...options,
+    },
   ),
 });
 

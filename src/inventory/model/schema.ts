@@ -279,7 +279,13 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
 
 /** A field's name as people read it. */
 export const labelOf = (name: string): string =>
-  name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+  name === "id" ? "ID" : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+
+const describeForm = (name: string, { form, kind, initial }: Field): JsonObject => ({
+  label: form?.label ?? labelOf(name),
+  form: (form as Json | undefined) ?? null,
+  initial: kind === "flag" ? initial === 1 : null,
+});
 
 /** One field for the forms, tables and filter editors of the pages. */
 function describeField(resources: Resources, name: string, field: Field): Json {
@@ -290,7 +296,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
   );
   return {
     kind: field.day ? "date" : field.kind,
-    label: labelOf(name),
+    ...describeForm(name, field),
     help_text: field.doc,
     shown: field.shown,
     write: field.write,

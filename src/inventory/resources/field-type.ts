@@ -21,6 +21,7 @@ import {
   urlField,
 } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
+import { TYPE_FORMS } from "./field-type-form.ts";
 import { CONSTANT, MODEL_NAME } from "./model-type.ts";
 
 /** Types of the specification, then number, date and user, which the original system also has, and flags. */
@@ -210,6 +211,16 @@ const modelType = (options: Partial<Field>) =>
     ...options,
   });
 
+const FORM_ORDER = Object.keys(TYPE_FORMS);
+const withForms = (fields: Resource["fields"]): Resource["fields"] =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) =>
+      name in TYPE_FORMS
+        ? [name, { ...field, form: { ...TYPE_FORMS[name], order: FORM_ORDER.indexOf(name) } }]
+        : [name, field],
+    ),
+  );
+
 type Declared = Pick<Resource, "name" | "summary" | "model" | "where"> & { segment: string };
 
 const typeResource = (declared: Declared, options: Partial<Field>): Resource => ({
@@ -220,10 +231,9 @@ const typeResource = (declared: Declared, options: Partial<Field>): Resource => 
   descriptionFields: ["description"],
   defaultOrder: ["name"],
   ...declared,
-  fields: typeFields(declared.segment, {
-    model_name: modelName(options),
-    model_type: modelType(options),
-  }),
+  fields: withForms(
+    typeFields(declared.segment, { model_name: modelName(options), model_type: modelType(options) }),
+  ),
   rules: typeRules,
 });
 

@@ -1,4 +1,4 @@
-import { type Field, text } from "../model/field.ts";
+import { type Field, type FieldForm, text } from "../model/field.ts";
 
 /** A word that programs know too. */
 export const CONSTANT = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
@@ -16,8 +16,31 @@ export const MODEL_NAME = {
 };
 
 /** The kind of a record within its resource. The set is open: custom property types may be added for new kinds. */
-export const modelType = (doc: string): Field => text(doc, { pattern: CONSTANT });
+export const modelType = (doc: string): Field =>
+  text(doc, {
+    pattern: CONSTANT,
+    form: { label: "Type", hint: "Such as Antibody; new types can be typed in." },
+  });
 
 /** The name by which links of the specification filter by it. */
 export const sameAsModelType = (): Field =>
   text("The same as model_type, as a filter.", { column: "model_type", shown: "extra", write: "never" });
+
+/** Lists that metadata applies or refers to, by segment: model and name. */
+const LISTS = {
+  "stocks/consumables": ["stocks.consumable", "Consumables"],
+  "stocks/specimen": ["stocks.specimen", "Specimens"],
+  equipment: ["stocks.equipment", "Equipment"],
+  locations: ["stocks.location", "Locations"],
+  places: ["stocks.place", "Places"],
+  "core/projects": ["core.project", "Projects"],
+  "assays/experiments": ["assays.experiment", "Experiments"],
+  "assays/assays": ["assays.assay", "Assays"],
+} as const;
+
+export const MODELS_IN_WORDS: NonNullable<FieldForm["words"]> = Object.fromEntries(
+  Object.values(LISTS).map(([model, name]) => [model, [name]]),
+);
+export const LISTS_IN_WORDS: NonNullable<FieldForm["words"]> = Object.fromEntries(
+  Object.entries(LISTS).map(([segment, [, name]]) => [segment, [name]]),
+);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Icon, type IconName } from "./icon.tsx";
 
 export interface FieldProps {
   label: string;
@@ -126,6 +127,40 @@ export function SelectField<Value extends string>(
         </select>
       )}
     </Field>
+  );
+}
+
+/** One of a few options, each as a card with an icon and a remark. */
+export function ChoiceCards(
+  props: FieldProps & {
+    value: string;
+    choices: readonly { value: string; name: string; remark: string; icon: IconName }[];
+    onChange: (value: string) => void;
+  },
+) {
+  const group = useId();
+  const { label, value, choices, errors = [], onChange } = props;
+  return (
+    <fieldset class="field">
+      <legend>{label}</legend>
+      <div class="choice-cards">
+        {choices.map((choice) => (
+          <label key={choice.value} class="choice-card">
+            <input
+              type="radio"
+              name={group}
+              checked={value === choice.value}
+              aria-invalid={errors.length > 0 ? "true" : undefined}
+              onChange={() => onChange(choice.value)}
+            />
+            <Icon name={choice.icon} />
+            <span>{choice.name}</span>
+            <small>{choice.remark}</small>
+          </label>
+        ))}
+      </div>
+      {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
+    </fieldset>
   );
 }
 

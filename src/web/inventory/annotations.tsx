@@ -19,7 +19,7 @@ interface Annotation {
   annotation_type_id: string;
 }
 
-interface AnnotationType {
+export interface AnnotationType {
   id: string;
   name: string;
   label: string;
@@ -155,14 +155,18 @@ function AddAnnotation(props: {
 
 const USERS: Reference = { segment: "users", key: "username", printed: "key" };
 
-function AnnotationInput(props: {
+/** The input for a value of a type. */
+export function AnnotationInput(props: {
   type: AnnotationType;
   value: unknown;
   errors: readonly string[];
-  onChange: (value: unknown) => void;
+  label?: string;
+  optional?: boolean;
+  onChange: (value: unknown, name?: string) => void;
 }) {
   const { type, value, errors, onChange } = props;
-  const labelled = { label: "Value", errors, ...(type.help_text ? { hint: type.help_text } : {}) };
+  const { label = "Value", optional } = props;
+  const labelled = { label, optional, errors, ...(type.help_text ? { hint: type.help_text } : {}) };
   const text = { ...labelled, value: String(value), onInput: onChange };
   if (type.value_choices)
     return (
@@ -179,29 +183,7 @@ function AnnotationInput(props: {
   const to = type.type === "USER" ? USERS : referenceOf(type.choices_api);
   if (to && ["OBJECT", "VOCABULARYTERM", "USER"].includes(type.type))
     return <Picker {...labelled} to={to} value={String(value)} onChoose={onChange} />;
-  if (type.type === "NUMBERUNIT") {
-    const { value: amount = "", unit = "" } = (value || {}) as { value?: string; unit?: string };
-    const units = referenceOf(type.unit_choices_api);
-    return (
-      <div class="columns">
-        <TextField
-          {...labelled}
-          label="Amount"
-          inputMode="decimal"
-          value={amount}
-          onInput={(typed) => onChange({ value: typed, unit })}
-        />
-        {units && (
-          <Picker
-            label="Unit"
-            to={units}
-            value={unit}
-            onChoose={(chosen) => onChange({ value: amount, unit: chosen })}
-          />
-        )}
-      </div>
-    );
-  }
+  if (type.type === "NUMBERUNIT") return <AmountInput {...props} labelled={labelled} />;
   if (type.type === "BOOLEAN")
     return (
       <SelectField
@@ -223,5 +205,40 @@ function AnnotationInput(props: {
       type={type.type === "DATE" ? "date" : "text"}
       {...(isNumber ? { inputMode: "decimal" as const } : {})}
     />
+  );
+}
+
+function AmountInput(props: {
+  type: AnnotationType;
+  value: unknown;
+  labelled: { errors: readonly string[] };
+  label?: string;
+  onChange: (value: unknown, name?: string) => void;
+}) {
+  const { type, value, label, labelled, onChange } = props;
+  const { value: amount = "", unit = "" } = (value || {}) as { value?: string; unit?: string };
+  const units = referenceOf(type.unit_choices_api);
+  const [unitName, setUnitName] = useState("");
+  return (
+    <div class="columns">
+      <TextField
+        {...labelled}
+        label={label ?? "Amount"}
+        inputMode="decimal"
+        value={amount}
+        onInput={(typed) => onChange({ value: typed, unit }, `${typed} ${unitName}`)}
+      />
+      {units && (
+        <Picker
+          label="Unit"
+          to={units}
+          value={unit}
+          onChoose={(chosen, name) => {
+            setUnitName(name);
+            onChange({ value: amount, unit: chosen }, `${amount} ${name}`);
+          }}
+        />
+      )}
+    </div>
   );
 }

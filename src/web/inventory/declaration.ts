@@ -1,4 +1,4 @@
-import type { Field } from "../../inventory/model/field.ts";
+import type { Field, FieldForm } from "../../inventory/model/field.ts";
 import { href } from "../address.ts";
 import { requestJson } from "../request.ts";
 
@@ -18,6 +18,10 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   sortable: boolean;
   /** Only clients of LabID need it: forms leave it out. */
   for_clients: boolean;
+  /** How pages ask for it. */
+  form?: FieldForm | null;
+  /** A flag's value in new records. */
+  initial?: boolean | null;
   /** Of an annotation. */
   annotation?: AnnotationInfo;
 }
@@ -166,6 +170,10 @@ const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !==
 /** Fields that are no columns by default: long, repeated by others, or part of them, as units of amounts. */
 const SECONDARY = new Set(["description", "barcode", "unit", "help_text", "choice_label"]);
 
+/** Whether few people need a field, or others imply it. */
+export const isSeldomUsed = ({ form }: FieldInfo): boolean =>
+  form?.advanced === true || form?.omitted === true;
+
 /** Columns that a list shows unless others are chosen. */
 export function defaultColumns(of: Declaration): string[] {
   const { fields, key } = of;
@@ -175,7 +183,9 @@ export function defaultColumns(of: Declaration): string[] {
       !SECONDARY.has(name) &&
       fields[name].shown === "always" &&
       !fields[name].for_clients &&
+      !isSeldomUsed(fields[name]) &&
       !COMMON.has(name) &&
+      name !== fields[key].form?.derivedFrom &&
       isShowable(fields[name]),
   );
   const few = own.slice(0, 4);
@@ -196,7 +206,20 @@ export const writableFields = ({ fields }: Declaration): [string, FieldInfo][] =
 
 /** Those of them that forms have. */
 export const formFields = (of: Declaration): [string, FieldInfo][] =>
-  writableFields(of).filter(([, field]) => !field.for_clients);
+  writableFields(of).filter(([, field]) => !field.for_clients && !field.form?.omitted);
+
+/** Whether a form with these values, or a record, has use for a field. */
+export const applies = ({ form }: FieldInfo, values: Readonly<Record<string, unknown>>): boolean =>
+  !form?.when || form.when.values.includes(String(values[form.when.field] ?? ""));
+
+/** `host_species` for "Host species". */
+export const machineName = (label: string): string =>
+  label
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, " ")
+    .trim()
+    .replaceAll(" ", "_");
 
 export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
   field !== undefined && field.write !== "never" && isShowable(field);
@@ -204,15 +227,28 @@ export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
 /** Title of a column; for one across references, the names on the way. */
 export function columnTitle(of: Declaration, name: string): string {
   const [first, ...rest] = pathOf(of, name);
-  const { label = capital(first.replaceAll("_", " ")) } = fieldOf(of, first) ?? {};
+  // The column of records' names shows names for people.
+  const shown = first === of.key ? (of.fields[first]?.form?.derivedFrom ?? first) : first;
+  const { label = capital(first.replaceAll("_", " ")) } = fieldOf(of, shown) ?? {};
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
 
-/** Whether values are constants such as `DNA_OLIGO`, which pages show as "Dna oligo". */
+/** Whether values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>
   field?.rule?.startsWith("upper case") === true;
 
-export const wordsOf = (constant: string): string => capital(constant.toLowerCase().replaceAll("_", " "));
+/** Abbreviations in constants, which stay in upper case. */
+const ABBREVIATIONS = /\b(dna|rna|pcr|api|id)\b/gi;
+
+export const wordsOf = (constant: string): string =>
+  capital(constant.toLowerCase().replaceAll("_", " ")).replaceAll(ABBREVIATIONS, (word) =>
+    word.toUpperCase(),
+  );
+
+/** A value of an enumeration as pages show it. */
+export const wordOf = (value: string, field: FieldInfo | undefined): string =>
+  field?.form?.words?.[value]?.[0] ??
+  (isConstant(field) || (field?.choices && /^[A-Z][A-Z_]+$/.test(value)) ? wordsOf(value) : value);
 
 /** The constant that words stand for, in the form that the rule of the field allows. */
 export function constantOf(words: string, field: FieldInfo | undefined): string {

@@ -12,6 +12,7 @@ import {
   isConstant,
   listedAnnotations,
   pathOf,
+  wordOf,
   wordsOf,
 } from "./declaration.ts";
 import {
@@ -261,7 +262,7 @@ function ConditionValue(props: {
         value={value}
         choices={[
           ["", "choose"],
-          ...choices.map((choice): [string, string] => [choice, FLAGS[choice] ?? wordsOf(choice)]),
+          ...choices.map((choice): [string, string] => [choice, FLAGS[choice] ?? wordOf(choice, field)]),
         ]}
         onChange={onChange}
       />

@@ -13,8 +13,9 @@ import {
   type FieldInfo,
   fieldOf,
   isConstant,
+  isSeldomUsed,
   listedAnnotations,
-  wordsOf,
+  wordOf,
 } from "./declaration.ts";
 import { filtersOf } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
@@ -123,7 +124,8 @@ function ChipValues({ of, name, values }: { of: Declaration; name: string; value
   const { value } = useLoaded(to ? values.join() : null, () =>
     Promise.all(values.slice(0, 3).map((id) => readName(to!, id))),
   );
-  const words = isConstant(field) ? values.map(wordsOf) : to ? (value ?? []) : values;
+  const words =
+    field && hasWords(field) ? values.map((one) => wordOf(one, field)) : to ? (value ?? []) : values;
   return <b>{name === "query_expression" ? "advanced" : words.join(" or ").slice(0, 60)}</b>;
 }
 
@@ -168,14 +170,17 @@ const MAX_FACETS = 3;
 const MAX_ANNOTATION_FACETS = 3;
 const MAX_VALUES = 8;
 
+const hasWords = (field: FieldInfo): boolean => isConstant(field) || field.form?.words !== undefined;
+
 /** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
 const facetsOf = (of: Declaration): string[] => {
   const { fields } = of;
   const shown = Object.keys(fields).filter(
-    (name) => fields[name].shown === "always" && fields[name].write !== "never",
+    (name) =>
+      fields[name].shown === "always" && fields[name].write !== "never" && !isSeldomUsed(fields[name]),
   );
   const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
-  const own = [...shown.filter((name) => isConstant(fields[name])), ...references].slice(0, MAX_FACETS);
+  const own = [...shown.filter((name) => hasWords(fields[name])), ...references].slice(0, MAX_FACETS);
   const annotations = listedAnnotations(of).filter(
     ([, { choices, kind, lookups, annotation }]) =>
       lookups.length > 0 && (choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM"),
@@ -184,7 +189,7 @@ const facetsOf = (of: Declaration): string[] => {
 };
 
 function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
-  if (isConstant(field)) return wordsOf(value);
+  if (field && hasWords(field)) return wordOf(value, field);
   if (field?.kind === "flag") return value === "true" ? "yes" : "no";
   return label ?? "(no name)";
 }

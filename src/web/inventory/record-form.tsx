@@ -1,30 +1,80 @@
+import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
+import { Icon } from "../components/icon.tsx";
+import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
-import { type Declaration, isCommon, formFields } from "./declaration.ts";
+import {
+  applies,
+  type Declaration,
+  type FieldInfo,
+  isCommon,
+  formFields,
+  machineName,
+} from "./declaration.ts";
+import { isTypeList, MachineName, TypePreview } from "./type-form.tsx";
 import { asText, bodyOf, inputOf, isNamed, type Row } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
-/** Names of the fields: the record's name, required fields, the rest; access last. */
-function groupsOf(of: Declaration, isSuperuser: boolean): { title: string; names: string[] }[] {
+type Values = Readonly<Record<string, string>>;
+
+interface Group {
+  title: string;
+  names: string[];
+  closed?: true;
+}
+
+/** Names of the fields: the record's name, required fields, the rest; then access, or what few people need with it. */
+export function groupsOf(of: Declaration, values: Values, isSuperuser: boolean): Group[] {
   // Only administrators change owners.
   const names = formFields(of).flatMap(([name]) => (name === "owner" && !isSuperuser ? [] : name));
   const rank = (name: string): number => {
-    const { write, kind } = of.fields[name];
+    const { write, kind, form } = of.fields[name];
+    if (form?.order !== undefined) return form.order - 1000;
     return name === of.key ? 0 : write === "required" ? 1 : kind === "flag" ? 3 : 2;
   };
-  return [
-    {
-      title: "Properties",
-      names: names.filter((name) => !isCommon(name)).toSorted((a, b) => rank(a) - rank(b)),
-    },
-    { title: "Access", names: names.filter(isCommon) },
-  ];
+  const own = names
+    .filter(
+      (name) => !isCommon(name) && !of.fields[name].form?.derivedFrom && applies(of.fields[name], values),
+    )
+    .toSorted((a, b) => rank(a) - rank(b));
+  const advanced = own.filter((name) => of.fields[name].form?.advanced);
+  const groups: Group[] = [{ title: "Properties", names: own.filter((name) => !advanced.includes(name)) }];
+  const access = names.filter(isCommon);
+  if (advanced.length > 0) groups.push({ title: "Advanced", names: [...advanced, ...access], closed: true });
+  else if (access.length > 0) groups.push({ title: "Access", names: access });
+  return groups;
 }
 
-/** A form for a new record or an existing one, made from the declaration. */
-export function RecordForm(props: {
+/** Whether a form needs a value, though the API may not. */
+const isNeeded = (of: Declaration, name: string, values: Values): boolean => {
+  const field = of.fields[name];
+  if (field.write === "required" && !field.form?.derivedFrom) return true;
+  return (
+    (field.form?.when?.required === true && applies(field, values)) ||
+    Object.values(of.fields).some(({ form }) => form?.derivedFrom === name)
+  );
+};
+
+/** The values to send: of machine names what their labels propose, of fields that no longer apply nothing. */
+export function sentValues(of: Declaration, values: Values): Record<string, string> {
+  const fields = formFields(of);
+  const missing = fields.filter(([name]) => isNeeded(of, name, values) && !values[name]?.trim());
+  if (missing.length > 0)
+    throw new ApiError(400, "invalid_request", "Fill in the missing fields.", {
+      fields: Object.fromEntries(missing.map(([name]) => [name, ["This field is required."]])),
+    });
+  return Object.fromEntries(
+    fields.map(([name, field]) => {
+      const from = field.form?.derivedFrom;
+      if (from && !values[name]) return [name, machineName(values[from] ?? "")];
+      return [name, applies(field, values) ? (values[name] ?? "") : ""];
+    }),
+  );
+}
+
+interface RecordFormProps {
   of: Declaration;
   /** Undefined for a new record. */
   row?: Row | undefined;
@@ -34,20 +84,26 @@ export function RecordForm(props: {
   /** Sends the changed fields. @throws ApiError */
   onSubmit: (changed: Record<string, unknown>) => Promise<void>;
   onCancel: () => void;
-}) {
+}
+
+const startOf = (field: FieldInfo): string => (field.initial === true ? "true" : "");
+
+/** A form for a new record or an existing one, made from the declaration. */
+export function RecordForm(props: RecordFormProps) {
   const { of, row } = props;
   const before = Object.fromEntries(
-    formFields(of).map(([name, field]) => [name, row ? inputOf(row.values[name], field) : ""]),
+    formFields(of).map(([name, field]) => [name, row ? inputOf(row.values[name], field) : startOf(field)]),
   );
   const [values, setValues] = useState<Record<string, string>>({ ...before, ...props.values });
-  const groups = groupsOf(of, useSession()?.user.is_superuser === true);
+  const groups = groupsOf(of, values, useSession()?.user.is_superuser === true);
   const form = useSubmission(async () => {
-    const names = Object.keys(values).filter((name) => values[name] !== before[name]);
-    // A record that moves without a position loses it.
-    if (names.includes("location") && values.position) names.push("position");
     try {
+      const sent = sentValues(of, values);
+      const names = Object.keys(sent).filter((name) => sent[name] !== before[name]);
+      // A record that moves without a position loses it.
+      if (names.includes("location") && values.position) names.push("position");
       await props.onSubmit(
-        Object.fromEntries(names.map((name) => [name, bodyOf(values[name], of.fields[name])])),
+        Object.fromEntries(names.map((name) => [name, bodyOf(sent[name], of.fields[name])])),
       );
     } catch (error) {
       // After the errors appear, to the first of them.
@@ -55,43 +111,80 @@ export function RecordForm(props: {
       throw error;
     }
   });
+  const input = (name: string) => {
+    const value = row?.values[name];
+    const isUnchanged = values[name] === before[name];
+    const set = (changed: string): void => setValues((old) => ({ ...old, [name]: changed }));
+    const field = of.fields[name];
+    const derived = Object.keys(of.fields).find((other) => of.fields[other].form?.derivedFrom === name);
+    return (
+      <Fragment key={name}>
+        <ValueInput
+          segment={of.name}
+          name={name}
+          field={isNeeded(of, name, values) ? { ...field, write: "required" } : field}
+          value={values[name] ?? ""}
+          referenceName={isUnchanged && isNamed(value) ? asText(value) : undefined}
+          errors={form.fields[name]}
+          onChange={set}
+        />
+        {derived && (
+          <MachineName
+            label={of.fields[derived].label}
+            value={values[derived] || machineName(values[name] ?? "")}
+            errors={form.fields[derived]}
+            onChange={(changed) => setValues((old) => ({ ...old, [derived]: changed }))}
+          />
+        )}
+      </Fragment>
+    );
+  };
   return (
-    <form class="form" onSubmit={form.submit} noValidate>
-      <FormError of={form} shown={groups.flatMap(({ names }) => names)} />
-      {groups.map(
-        ({ title, names }) =>
-          names.length > 0 && (
-            <fieldset key={title} class="card">
-              <legend class="card-head">{title}</legend>
-              <div class="card-body">
-                {names.map((name) => {
-                  const value = row?.values[name];
-                  const isUnchanged = values[name] === before[name];
-                  return (
-                    <ValueInput
-                      key={name}
-                      segment={of.name}
-                      name={name}
-                      field={of.fields[name]}
-                      value={values[name] ?? ""}
-                      referenceName={isUnchanged && isNamed(value) ? asText(value) : undefined}
-                      errors={form.fields[name]}
-                      onChange={(changed) => setValues((old) => ({ ...old, [name]: changed }))}
-                    />
-                  );
-                })}
-              </div>
+    <div class={isTypeList(of) ? "with-panel" : undefined}>
+      <form class="form" onSubmit={form.submit} noValidate>
+        <FormError of={form} shown={[...groups.flatMap(({ names }) => names), "name"]} />
+        {groups.map((group) =>
+          group.closed ? (
+            <Advanced
+              key={group.title}
+              of={of}
+              group={group}
+              isOpen={group.names.some((name) => name in form.fields)}
+            >
+              {group.names.map(input)}
+            </Advanced>
+          ) : (
+            <fieldset key={group.title} class="card">
+              <legend class="card-head">{group.title}</legend>
+              <div class="card-body">{group.names.map(input)}</div>
             </fieldset>
           ),
-      )}
-      <div class="actions">
-        <Button look="primary" type="submit" busy={form.busy}>
-          {props.submit}
-        </Button>
-        <Button look="quiet" onClick={props.onCancel}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+        )}
+        <div class="actions">
+          <Button look="primary" type="submit" busy={form.busy}>
+            {props.submit}
+          </Button>
+          <Button look="quiet" onClick={props.onCancel}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+      {isTypeList(of) && <TypePreview values={values} />}
+    </div>
+  );
+}
+
+/** Fields that few people need, behind a heading that names some of them. */
+function Advanced(props: { of: Declaration; group: Group; isOpen: boolean; children: ComponentChildren }) {
+  const { of, group, isOpen, children } = props;
+  const some = group.names.slice(0, 5).map((name) => of.fields[name].label.toLowerCase());
+  return (
+    <details class="card disclosed" open={isOpen}>
+      <summary class="card-head">
+        <Icon name="chevron-right" />
+        {group.title} <small class="end">{some.join(", ")}</small>
+      </summary>
+      <div class="card-body">{children}</div>
+    </details>
   );
 }

@@ -9,6 +9,7 @@ import {
   isConstant,
   pageOf,
   type Reference,
+  wordOf,
   wordsOf,
 } from "./declaration.ts";
 import { useLoaded } from "../components/loaded.tsx";
@@ -68,7 +69,9 @@ const UNIT_FIELDS = new Set(["amount", "minimum_amount"]);
 export const unitOf = ({ values }: Row, name: string): string =>
   UNIT_FIELDS.has(name) && isNamed(values.unit) ? ` ${values.unit.name}` : "";
 
-export const nameOf = ({ key }: Declaration, { values }: Row): string => asText(values[key]);
+/** The name of a record for people: the label where the name is one for programs. */
+export const nameOf = ({ key, fields }: Declaration, { values }: Row): string =>
+  asText(values[fields[key]?.form?.derivedFrom ?? key] || values[key]);
 
 /** One page of a list with these fields. @throws ApiError */
 export async function readPage(
@@ -79,7 +82,9 @@ export async function readPage(
 ): Promise<Page> {
   const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
   const unit = fields.includes("amount") && "unit" in of.fields ? ["unit"] : [];
-  const names = [...new Set([...always, of.key, ...fields, ...unit])].join(",");
+  const names = [
+    ...new Set([...always, of.key, of.fields[of.key]?.form?.derivedFrom ?? of.key, ...fields, ...unit]),
+  ].join(",");
   const { results, ...page } = await get<Omit<Page, "rows"> & { results: Nested[] }>(
     api(of.name),
     { ...query, response_format: "nested", fields: names },
@@ -129,8 +134,26 @@ export function inputOf(value: RecordValue | undefined, field: FieldInfo): strin
     return value.map((each) => asText(each as RecordValue)).join("\n");
   if (field.annotation?.type === "NUMBERUNIT") return asText(value);
   if (isNamed(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
+  if (field.form?.lines && Array.isArray(value)) return linesOf(value).join("\n");
   if (typeof value === "object") return JSON.stringify(value, null, 1);
   return isConstant(field) ? wordsOf(String(value)) : String(value);
+}
+
+/** A text for each of several values: `value = label` for a pair whose parts differ. */
+const linesOf = (values: readonly unknown[]): string[] =>
+  values.map((each) =>
+    Array.isArray(each) && each[0] !== each[1]
+      ? each.join(" = ")
+      : String(Array.isArray(each) ? each[0] : each),
+  );
+
+function fromLines(input: string, kind: "pairs" | "texts"): unknown[] {
+  const lines = input.split("\n").filter((line) => line.trim() !== "");
+  if (kind === "texts") return lines.map((line) => line.trim());
+  return lines.map((line) => {
+    const [value, ...label] = line.split("=");
+    return [value.trim(), label.length > 0 ? label.join("=").trim() : value.trim()];
+  });
 }
 
 /** The content of a form field as requests contain it. @throws SyntaxError for invalid JSON */
@@ -139,12 +162,14 @@ export function bodyOf(input: string, field: FieldInfo): unknown {
   if (field.annotation?.multiple) return input.split("\n").filter((line) => line.trim() !== "");
   if (field.kind === "flag") return input === "true";
   if (input === "" && field.nullable) return null;
+  if (field.form?.lines) return fromLines(input, field.form.lines);
   if (field.kind === "json") return JSON.parse(input);
   return isConstant(field) ? constantOf(input, field) : input;
 }
 
 /** Several values, an amount such as `5 milligram`, or JSON. */
 function objectText(value: object, field: FieldInfo | undefined): string {
+  if (field?.form?.lines && Array.isArray(value)) return linesOf(value).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => asText(each as RecordValue, field)).join(", ");
   return isAmount(value) ? `${value.value} ${asText(value.unit)}` : JSON.stringify(value);
@@ -158,7 +183,7 @@ export function asText(value: RecordValue | undefined, field?: FieldInfo): strin
   if (typeof value === "object") return objectText(value, field);
   if (field?.kind === "instant") return formatTime(String(value));
   if (field?.kind === "date") return formatDay(String(value));
-  return isConstant(field) ? wordsOf(String(value)) : String(value);
+  return wordOf(String(value), field);
 }
 
 const STATES: Readonly<Record<string, string>> = {

@@ -1,8 +1,18 @@
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { Checkbox, SelectField, TextArea, TextField } from "../components/field.tsx";
+import type { FieldForm } from "../../inventory/model/field.ts";
+import {
+  Checkbox,
+  ChoiceCards,
+  type FieldProps,
+  SelectField,
+  TextArea,
+  TextField,
+} from "../components/field.tsx";
+import type { IconName } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
-import { api, type FieldInfo, isConstant, wordsOf } from "./declaration.ts";
+import { api, type FieldInfo, isConstant, wordOf, wordsOf } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 
 /** Longer texts get several lines. */
@@ -23,10 +33,8 @@ export function ValueInput(props: {
   onChange: (value: string) => void;
 }) {
   const { segment, name, field, value, onChange, errors } = props;
-  const { kind, choices } = field;
-  const hint =
-    props.hint ??
-    (field.rule && !isConstant(field) ? `${field.help_text} Expected: ${field.rule}.` : field.help_text);
+  const { kind, choices, form } = field;
+  const hint = props.hint ?? hintOf(name, field);
   const optional = field.write !== "required";
   const labelled = {
     label: props.label ?? field.label,
@@ -47,30 +55,73 @@ export function ValueInput(props: {
         onChoose={onChange}
       />
     );
-  if (kind === "flag")
-    return (
-      <div class="field">
-        <Checkbox label={labelled.label} checked={value === "true"} onChange={(on) => onChange(String(on))} />
-        <p class="hint">{hint}</p>
-        {errors && <p class="error">{errors.join(" ")}</p>}
-      </div>
-    );
-  if (choices)
-    return (
-      <SelectField
-        {...labelled}
-        value={value}
-        choices={[
-          ...(optional || value === "" ? [{ value: "", name: "–" }] : []),
-          ...choices.map((choice) => ({ value: choice, name: wordsOf(choice) })),
-        ]}
-        onChange={onChange}
-      />
-    );
+  if (kind === "flag") return <FlagInput {...labelled} on={value === "true"} onChange={onChange} />;
+  if (form?.cards)
+    return <ChoiceCards {...labelled} value={value} choices={cardsOf(form)} onChange={onChange} />;
+  if (choices || form?.words)
+    return <OptionsInput {...labelled} field={field} value={value} onChange={onChange} />;
   return (
     <TextInput {...labelled} segment={segment} name={name} field={field} value={value} onInput={onChange} />
   );
 }
+
+const FlagInput = (props: FieldProps & { on: boolean; onChange: (value: string) => void }) => (
+  <div class="field">
+    <Checkbox label={props.label} checked={props.on} onChange={(on) => props.onChange(String(on))} />
+    {props.hint && <p class="hint">{props.hint}</p>}
+    {props.errors && <p class="error">{props.errors.join(" ")}</p>}
+  </div>
+);
+
+/** A choice among the values that a field can have, or usually has. */
+function OptionsInput(
+  props: FieldProps & { field: FieldInfo; value: string; onChange: (value: string) => void },
+) {
+  const { field, value, optional } = props;
+  const options = field.choices ?? Object.keys(field.form?.words ?? {});
+  const empty = optional || value === "" ? [""] : [];
+  const other = value === "" || options.includes(value) ? [] : [value];
+  return (
+    <SelectField
+      {...props}
+      choices={[...empty, ...other, ...options].map((choice) => ({
+        value: choice,
+        name: choice === "" ? "–" : wordOf(choice, field),
+      }))}
+    />
+  );
+}
+
+/** Below an input; of what few people need, with the name in requests. */
+function hintOf(name: string, field: FieldInfo): ComponentChildren {
+  const { form, rule, help_text } = field;
+  const text = form?.hint ?? (rule && !isConstant(field) ? `${help_text} Expected: ${rule}.` : help_text);
+  if (!form?.advanced) return text;
+  return (
+    <>
+      {text} In requests: <code>{name}</code>
+    </>
+  );
+}
+
+const CARD_ICONS: Readonly<Record<string, IconName>> = {
+  TEXT: "type",
+  NUMBER: "hash",
+  NUMBERUNIT: "ruler",
+  VOCABULARYTERM: "list",
+  DATE: "calendar",
+  BOOLEAN: "toggle-left",
+  OBJECT: "link",
+  USER: "user",
+};
+
+const cardsOf = ({ words = {} }: FieldForm) =>
+  Object.entries(words).map(([value, [name, remark = ""]]) => ({
+    value,
+    name,
+    remark,
+    icon: CARD_ICONS[value] ?? ("braces" as const),
+  }));
 
 /** Whether values of an annotation are entered otherwise than those of a field. */
 const hasOwnInput = ({ annotation, kind }: FieldInfo): boolean =>
@@ -94,7 +145,7 @@ type TextInputProps = Parameters<typeof TextField>[0] & { segment: string; name:
 function TextInput({ segment, name, field, ...text }: TextInputProps) {
   const { kind, max_length } = field;
   if (kind === "json" || (max_length ?? 0) > LINE)
-    return <TextArea {...text} rows={3} code={kind === "json"} />;
+    return <TextArea {...text} rows={3} code={kind === "json" && !field.form?.lines} />;
   const isNumber = kind === "integer" || kind === "number";
   const input = {
     ...text,

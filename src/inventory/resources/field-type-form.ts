@@ -1,0 +1,110 @@
+import type { FieldForm } from "../model/field.ts";
+import { LISTS_IN_WORDS, MODELS_IN_WORDS } from "./model-type.ts";
+
+const only = (required: boolean, ...values: string[]): NonNullable<FieldForm["when"]> => ({
+  field: "type",
+  values,
+  ...(required && { required: true }),
+});
+
+const SHOWN: FieldForm["words"] = {
+  ALWAYS: ["Always"],
+  OPTIONAL: ["When chosen"],
+  NEVER: ["Never"],
+};
+
+/** How pages ask for an annotation type or a custom property type: the name, the kind of value and what follows from it. */
+export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
+  label: { label: "Name", hint: "Shown on forms and as a column, such as Host species." },
+  name: { label: "Name for programs", derivedFrom: "label" },
+  type: {
+    label: "Kind of value",
+    cards: true,
+    words: {
+      TEXT: ["Text", "free, or fixed choices"],
+      NUMBER: ["Number", "without a unit"],
+      NUMBERUNIT: ["Amount", "a number with a unit"],
+      VOCABULARYTERM: ["Choice", "from a vocabulary"],
+      DATE: ["Date", "a day"],
+      BOOLEAN: ["Yes or no", "a check box"],
+      OBJECT: ["Link", "to another record"],
+      USER: ["Person", "with an account"],
+      JSON: ["Data", "JSON, for programs"],
+      DMAPPANNOTATION: ["Data of LabID", "for its client"],
+    },
+  },
+  value_choices: {
+    label: "Choices",
+    hint: "One on each line. Leave it empty for free text. A value that differs from its name: rabbit = Rabbit (New Zealand).",
+    lines: "pairs",
+    when: only(false, "TEXT"),
+  },
+  cv_category: {
+    label: "Vocabulary",
+    hint: "The terms that people can choose.",
+    when: only(true, "VOCABULARYTERM"),
+  },
+  unit_category: {
+    label: "Units",
+    hint: "The list of units, such as volumes; all units if it is empty.",
+    when: only(false, "NUMBERUNIT"),
+  },
+  choices_target: {
+    label: "Links to",
+    hint: "The records that people can choose; all records if it is empty.",
+    words: LISTS_IN_WORDS,
+    when: only(false, "OBJECT"),
+  },
+  model_name: {
+    label: "Used for",
+    hint: "The records that can have it; all if it is empty.",
+    words: MODELS_IN_WORDS,
+  },
+  model_type: {
+    label: "Only of the type",
+    hint: "Such as Antibody; all types if it is empty.",
+    when: { field: "model_name", values: ["stocks.consumable", "stocks.specimen"] },
+  },
+  mandatory: {
+    label: "Required",
+    hint: "Records cannot be saved without it. Existing records stay as they are.",
+  },
+  description: { advanced: true },
+  help_text: { advanced: true, hint: "Shown below the input." },
+  default: { label: "Default value", advanced: true, hint: "Of new records; empty if there is none." },
+  has_default: { omitted: true },
+  multiple: { label: "Several values", advanced: true, hint: "A record may have more than one value." },
+  searchable: { label: "Search by it", advanced: true, hint: "Its values can be searched and filtered." },
+  sortable: { label: "Sort by it", advanced: true, hint: "Lists can be sorted by it." },
+  readonly: { label: "Read-only", advanced: true, hint: "Only administrators set its values." },
+  list_visibility: {
+    label: "In lists",
+    advanced: true,
+    hint: "When lists show it as a column.",
+    words: SHOWN,
+  },
+  visibility: { label: "On pages of records", advanced: true, words: SHOWN },
+  edit_visibility: { label: "In forms", advanced: true, words: SHOWN },
+  mandatory_owned_by: {
+    label: "Required only for groups",
+    advanced: true,
+    hint: "Names of groups whose records require a value, one on each line.",
+    lines: "texts",
+  },
+  is_protocol_parameter: { label: "Parameter of protocols", advanced: true },
+  choice_label: { label: "Name in menus", advanced: true },
+  field_meta: { label: "Shared meaning", advanced: true },
+  validations: {
+    label: "Checks",
+    advanced: true,
+    hint: "A JSON list of objects with name, arguments and error_message.",
+  },
+  autocomplete: { advanced: true },
+  choices_value: { advanced: true },
+  choices_label: { advanced: true },
+  preferred_view_widget: { advanced: true },
+  preferred_edit_widget: { advanced: true },
+  preferred_list_widget: { advanced: true },
+  choices_api: { advanced: true },
+  unit_choices_api: { advanced: true },
+};

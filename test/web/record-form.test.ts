@@ -1,0 +1,120 @@
+import { beforeAll, expect, test } from "bun:test";
+import {
+  applies,
+  columnTitle,
+  type Declaration,
+  defaultColumns,
+  machineName,
+  wordOf,
+} from "../../src/web/inventory/declaration.ts";
+import { asText, bodyOf, inputOf, nameOf, rowOf } from "../../src/web/inventory/record.tsx";
+import { groupsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
+import { typeIn } from "../../src/web/inventory/type-form.tsx";
+import { ApiError } from "../../src/web/request.ts";
+import { type Lab, openLab } from "../inventory/harness.ts";
+
+/** Forms that pages make from the declarations of the server. */
+
+let lab: Lab;
+let of: Declaration;
+beforeAll(async () => {
+  lab = await openLab();
+  const { body } = await lab.ask("OPTIONS", "annotationtypes/", { as: "alice" });
+  of = body as unknown as Declaration;
+});
+
+const main = (values: Record<string, string>): string[] => groupsOf(of, values, false)[0].names;
+
+test.each([
+  ["TEXT", "value_choices"],
+  ["VOCABULARYTERM", "cv_category"],
+  ["NUMBERUNIT", "unit_category"],
+  ["OBJECT", "choices_target"],
+])("the form for a type of the kind %s asks for %s", (type, asked) => {
+  expect(main({ type })).toEqual(["label", "type", asked, "model_name", "mandatory"]);
+});
+
+test("the form of annotation types has all other fields under Advanced", () => {
+  const [, advanced, ...others] = groupsOf(of, { type: "DATE" }, true);
+  expect(others).toEqual([]);
+  expect(advanced.title).toBe("Advanced");
+  expect(advanced.names).toContain("help_text");
+  expect(advanced.names).toContain("owned_by");
+  expect(advanced.names).not.toContain("has_default");
+});
+
+test("a machine name is proposed from the label, and kept where one was typed", () => {
+  expect(machineName("  Höst species (2)")).toBe("ho_st_species_2");
+  expect(sentValues(of, { label: "Host species", type: "DATE" }).name).toBe("host_species");
+  expect(sentValues(of, { label: "Host species", name: "host", type: "DATE" }).name).toBe("host");
+});
+
+test("values of fields that no longer apply are cleared", () => {
+  const values = { label: "Tissue", type: "VOCABULARYTERM", cv_category: "1", value_choices: "a\nb" };
+  expect(sentValues(of, values)).toMatchObject({ cv_category: "1", value_choices: "" });
+  expect(applies(of.fields.value_choices, values)).toBe(false);
+});
+
+test("a choice without a vocabulary is rejected at that field", () => {
+  expect(() => sentValues(of, { label: "Tissue", type: "VOCABULARYTERM" })).toThrow(ApiError);
+  try {
+    sentValues(of, { type: "VOCABULARYTERM" });
+  } catch (error) {
+    expect(Object.keys((error as ApiError).fields)).toEqual(["label", "cv_category"]);
+  }
+});
+
+test("choices are typed one on each line", () => {
+  const field = of.fields.value_choices;
+  const pairs = [
+    ["rabbit", "rabbit"],
+    ["m", "Mouse"],
+  ];
+  expect(bodyOf("rabbit\n\n m =  Mouse ", field)).toEqual(pairs);
+  expect(inputOf(pairs, field)).toBe("rabbit\nm = Mouse");
+  expect(asText(pairs, field)).toBe("rabbit, m = Mouse");
+  expect(bodyOf("", field)).toBeNull();
+});
+
+test("the form creates a type that the server accepts", async () => {
+  const sent = sentValues(of, { label: "Raised in", type: "TEXT", value_choices: "rabbit\nmouse" });
+  const body = Object.fromEntries(
+    Object.entries(sent)
+      .filter(([, value]) => value !== "")
+      .map(([name, value]) => [name, bodyOf(value, of.fields[name])]),
+  );
+  const added = await lab.send("alice", "POST", "annotationtypes/", body);
+  expect(added.body).toMatchObject({
+    name: "raised_in",
+    label: "Raised in",
+    value_choices: [
+      ["rabbit", "rabbit"],
+      ["mouse", "mouse"],
+    ],
+  });
+});
+
+test("lists and pages of types show names for people and kinds in words", () => {
+  const row = rowOf({ id: "1", name: "host_species", label: "Host species" });
+  expect(nameOf(of, row)).toBe("Host species");
+  expect(columnTitle(of, "name")).toBe("Name");
+  expect(defaultColumns(of)).not.toContain("label");
+  expect(wordOf("NUMBERUNIT", of.fields.type)).toBe("Amount");
+  expect(wordOf("stocks.specimen", of.fields.model_name)).toBe("Specimens");
+});
+
+test("the preview asks for a term of the chosen vocabulary", () => {
+  expect(typeIn({ type: "VOCABULARYTERM", cv_category: "7" }).choices_api).toBe(
+    "/api/v2/vocabularies/terms/?category_id=7",
+  );
+  expect(typeIn({ type: "OBJECT", choices_target: "stocks/consumables" }).choices_api).toBe(
+    "/api/v2/stocks/consumables/",
+  );
+});
+
+test("every list and model in words is one of the server's", async () => {
+  for (const segment of Object.keys(of.fields.choices_target.form!.words!)) {
+    const { body } = await lab.ask("OPTIONS", `${segment}/`, { as: "alice" });
+    expect(Object.keys(of.fields.model_name.form!.words!)).toContain(body.model as string);
+  }
+});
