@@ -71,3 +71,18 @@ browserTest("sets an annotation of several records after a preview, and takes it
   await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("recombinant"));
   expect(await column(page, "Clonality")).toEqual(before);
 });
+
+browserTest("sets an annotation in its cell, and takes it back", async () => {
+  await using opened = await openPage(`${LIST}&query=anti-GFP`, { signedIn: true });
+  const { page } = opened;
+  await page.waitForSelector("tbody tr");
+  await (await page.waitForSelector("button[title='Edit clonality of anti-GFP']"))!.click();
+  await page.select(".cell-editor select", "recombinant");
+  await press(page, "button", "Save");
+  await seeText(page, "Changed clonality of anti-GFP.");
+  expect(await column(page, "Clonality")).toEqual(["recombinant"]);
+  expect(await column(page, "Raised in")).toEqual(["Oryctolagus cuniculus"]);
+  await press(page, "button", "Undo");
+  await seeText(page, "Undone.");
+  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("polyclonal"));
+});
