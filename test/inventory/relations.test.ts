@@ -51,7 +51,7 @@ test("includes references by annotations", async () => {
       field: null,
       annotation: "stored_in",
       total: 2,
-      list: `http://lab/api/v2/stocks/specimen/?id=${IDS.fish}&id=${IDS.hidden}`,
+      list: expect.stringContaining("stocks/specimen/?annotations__"),
       records: [
         { id: IDS.fish, name: "Fish 12" },
         { id: IDS.hidden, name: "Fish 13" },

@@ -35,7 +35,7 @@ const SUMMARY = Type.Object({
   total: COUNT,
   list: nullable(
     described(
-      `URL of all referring records; null if more than ${MAX_LISTED} annotations refer to the record.`,
+      `URL of all referring records; null if more than ${MAX_LISTED} annotations refer to it whose type has no filter.`,
     ),
   ),
   records: Type.Array(Type.Object({ id: Type.Union([TEXT, COUNT]), name: TEXT })),
@@ -179,15 +179,18 @@ function byField(call: Call, to: RoutedResource, id: string): ReferenceSummary[]
 function byAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;
   const uuid = String(KINDS.uuid.parse(id));
-  return annotatedWith(store.statements, DECLARED, to, uuid, actor).map(({ resource, annotation, rids }) => {
-    const { segment } = resource;
-    const values = store.reader.values(resource, ["id"], actor, rids.slice(0, MAX_LISTED + 1));
-    // No filter searches annotations, so the URL lists the ids themselves.
-    const ids = values.map((record) => String(record.id)).join("&id=");
-    const list = values.length > MAX_LISTED ? null : `${base}${segment}/?id=${ids}`;
-    const records = named(call, resource, rids);
-    return { segment, field: null, annotation, total: rids.length, list, records };
-  });
+  return annotatedWith(store.statements, DECLARED, to, uuid, actor).map(
+    ({ resource, annotation, filter, rids }) => {
+      const { segment } = resource;
+      const values = store.reader.values(resource, ["id"], actor, rids.slice(0, MAX_LISTED + 1));
+      // Without a filter, the URL lists the ids themselves.
+      const ids = values.map((record) => String(record.id)).join("&id=");
+      const listed = values.length > MAX_LISTED ? null : `${base}${segment}/?id=${ids}`;
+      const list = filter === undefined ? listed : `${base}${segment}/?${filter}=${uuid}`;
+      const records = named(call, resource, rids);
+      return { segment, field: null, annotation, total: rids.length, list, records };
+    },
+  );
 }
 
 function valuesOf({ url, actor, store }: Call, resource: RoutedResource, name: string): Response {

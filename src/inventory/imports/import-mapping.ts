@@ -38,7 +38,7 @@ export function readColumns(
 ): { columns: Column[]; errors: CellError[] } {
   const errors: CellError[] = [];
   const taken = new Set<string>();
-  const own = resource.annotations?.used().map((type) => annotationName(resource, type)) ?? [];
+  const own = resource.annotations?.used().map((type) => annotationName(type)) ?? [];
   const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
   const columns = headers.map((whole): Column => {
     const header = shortened(whole);
@@ -89,7 +89,7 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
 /** The annotation type that a header names without more, where there is one of the name. */
 function annotationOf(resource: Resource, header: string): string | undefined {
   const [type, ...others] = header === "" ? [] : (resource.annotations?.find(header) ?? []);
-  return type && others.length === 0 ? annotationName(resource, type) : undefined;
+  return type && others.length === 0 ? annotationName(type) : undefined;
 }
 
 /** The reference that `<reference>_id` or `<reference>__<name>` names, as above. */

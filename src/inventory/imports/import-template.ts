@@ -71,7 +71,7 @@ function annotationColumns(store: Store, resource: Resource, actor: Actor): [str
   const named = withAnnotations(store.resources, resource, actor);
   return (named.annotations?.offered() ?? [])
     .filter(({ used, model_name, readonly }) => (used || model_name !== "") && !readonly)
-    .map((type) => [annotationName(named, type), type]);
+    .map((type) => [annotationName(type), type]);
 }
 
 const meaningOf = ({ label, help_text, type, multiple }: AnnotationType): string =>

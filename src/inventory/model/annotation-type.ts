@@ -33,8 +33,8 @@ export const ALL_ANNOTATIONS = `${PREFIX}*`;
 export const isAnnotationName = (name: string): boolean => name.startsWith(PREFIX);
 
 /** The name by which requests address the annotations of a type: its id if its name is no plain text, or that of several. */
-export const annotationName = ({ annotations }: Resource, { id, name }: AnnotationType): string =>
-  PREFIX + (/,|^[-+]|__|^\s|\s$/.test(name) || annotations!.find(name).length !== 1 ? id : name);
+export const annotationName = ({ id, name, unique }: AnnotationType): string =>
+  PREFIX + (unique && !/,|^[-+]|__|^\s|\s$/.test(name) ? name : id);
 
 export type NamedAnnotation =
   { type: AnnotationType; rest: string[] } | { error: string; isUnknown: boolean };

@@ -211,7 +211,7 @@ function namedAnnotations(
   for (const name of names.filter((name) => namesAnnotation(resource, name))) {
     if (name === ALL_ANNOTATIONS) {
       for (const type of resource.annotations?.used() ?? [])
-        if (type.list_visibility !== "NEVER") found.set(annotationName(resource, type), type);
+        if (type.list_visibility !== "NEVER") found.set(annotationName(type), type);
       continue;
     }
     const named = findAnnotation(resource, name);

@@ -107,6 +107,8 @@ export interface AnnotationType {
   model_type: string;
   /** Whether records of the list have values of it. */
   used: boolean;
+  /** Whether no other type that applies has the name. */
+  unique: boolean;
 }
 
 /** Finds the types that a caller may view. */

@@ -392,7 +392,7 @@ export function metadata(resources: Resources, resource: Resource, methods: read
     guarded: isGuarded(resource),
     annotations: Object.fromEntries(
       (resource.annotations?.offered() ?? []).map((type) => [
-        annotationName(resource, type),
+        annotationName(type),
         describeAnnotation(resources, type),
       ]),
     ),

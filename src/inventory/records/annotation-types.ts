@@ -5,8 +5,8 @@ import {
   type Resource,
   type Resources,
 } from "../model/resource.ts";
-import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
-import { parseUuid } from "../model/field.ts";
+import { ALIVE, ALWAYS, and, compare, type Condition, or } from "../model/condition.ts";
+import { parseUuid, type Stored } from "../model/field.ts";
 import type { Query, Row } from "../model/operator.ts";
 import { compile, selecting } from "../model/sql.ts";
 import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
@@ -27,37 +27,57 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
   find(resource: Resource, actor: Actor, word: string): AnnotationType[] {
     const id = parseUuid(word);
     const named = id === undefined ? compare(["name"], "==", word.trim()) : compare(["id"], "==", id);
-    return this.#select(actor, and(named, this.#applies(resource)), " LIMIT 10").map((row) =>
-      typeOf(row, true),
-    );
+    const rows = this.#select(actor, and(named, this.#applies(resource)), " LIMIT 10");
+    return rows.map((row) => typeOf(row, { used: true, unique: id === undefined && rows.length === 1 }));
   }
 
   used(resource: Resource, actor: Actor): AnnotationType[] {
-    const rids = this.#usedRows(resource).filter((rid) => this.#isSeen(resource, rid, actor));
-    if (rids.length === 0) return [];
-    const rows = this.#select(actor, or(...rids.map((rid) => compare(["rid"], "==", rid))), "");
-    return rows.map((row) => typeOf(row, true)).toSorted(byName);
+    return this.#list(resource, actor, this.#usedRows(resource, actor), []);
   }
 
   offered(resource: Resource, actor: Actor): AnnotationType[] {
-    const used = this.used(resource, actor);
-    const known = new Set(used.map(({ rid }) => rid));
     const others = this.#select(actor, this.#applies(resource), ` ORDER BY t.name LIMIT ${MAX_UNUSED}`);
-    const unused = others.filter(({ rid }) => !known.has(Number(rid))).map((row) => typeOf(row, false));
-    return [...used, ...unused.toSorted(byName)];
+    return this.#list(resource, actor, this.#usedRows(resource, actor), others);
+  }
+
+  /** Types in use, then others, each once and by name. */
+  #list(resource: Resource, actor: Actor, used: readonly Row[], others: readonly Row[]): AnnotationType[] {
+    const known = new Set(used.map(({ rid }) => rid));
+    const unused = others.filter(({ rid }) => !known.has(rid));
+    const names = this.#timesNamed(resource, actor, [...used, ...unused]);
+    const typesOf = (rows: readonly Row[], isUsed: boolean) =>
+      rows
+        .map((row) => typeOf(row, { used: isUsed, unique: names.get(row.name) === 1 }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return [...typesOf(used, true), ...typesOf(unused, false)];
+  }
+
+  /** How many types that apply have each name. */
+  #timesNamed(resource: Resource, actor: Actor, rows: readonly Row[]): Map<Stored, number> {
+    if (rows.length === 0) return new Map();
+    const tail = " AND t.name IN (SELECT value FROM json_each(?))";
+    const names = JSON.stringify(rows.map(({ name }) => name));
+    const found = this.#select(actor, this.#applies(resource), tail, [names]);
+    const counts = new Map<Stored, number>();
+    for (const { name } of found) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return counts;
   }
 
   /** Types that do not apply to all records apply to those of one model. */
   #applies = ({ model }: Resource): Condition =>
     or(compare(["model_name"], "==", ""), compare(["model_name"], "==", model));
 
-  /** Row numbers of the types of which records of the list have values; each by one lookup. */
-  #usedRows({ name }: Resource): number[] {
+  /** Types of which records of the list have values; each is found by one lookup. */
+  #usedRows(resource: Resource, actor: Actor): Row[] {
+    const { name } = resource;
     const next = "SELECT min(annotation_type) FROM annotation_value WHERE object_kind = ?1";
     const text =
       `WITH RECURSIVE used (type) AS (${next} UNION ALL SELECT (${next} AND annotation_type > used.type)` +
       " FROM used WHERE used.type IS NOT NULL) SELECT type FROM used WHERE type IS NOT NULL";
-    return this.query.all({ text, args: [name] }).map(({ type }) => Number(type));
+    const rids = this.query.all({ text, args: [name] }).map(({ type }) => Number(type));
+    const seen = rids.filter((rid) => this.#isSeen(resource, rid, actor));
+    const tail = " AND t.rid IN (SELECT value FROM json_each(?))";
+    return seen.length === 0 ? [] : this.#select(actor, ALWAYS, tail, [JSON.stringify(seen)]);
   }
 
   /** Whether a record that the actor may view has a value of the type: others must not show in what a list offers. */
@@ -71,19 +91,17 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     return this.query.get({ text, args: [...joins.args, ...where.args] }) !== null;
   }
 
-  #select(actor: Actor, condition: Condition, tail: string): Row[] {
+  #select(actor: Actor, condition: Condition, tail: string, args: readonly Stored[] = []): Row[] {
     return ["annotation_type", "custom_property_type"].flatMap((name) => {
       const viewer = { resources: this.resources, actor };
-      return this.query.all(
-        selectVisible(viewer, this.resources.get(name)!, COLUMNS, and(condition, ALIVE), tail),
-      );
+      const sql = selectVisible(viewer, this.resources.get(name)!, COLUMNS, and(condition, ALIVE), tail);
+      return this.query.all({ text: sql.text, args: [...sql.args, ...args] });
     });
   }
 }
 
-const byName = (a: AnnotationType, b: AnnotationType): number => (a.name < b.name ? -1 : 1);
-
-const typeOf = (row: Row, used: boolean): AnnotationType => ({
+const typeOf = (row: Row, found: Pick<AnnotationType, "used" | "unique">): AnnotationType => ({
+  ...found,
   rid: Number(row.rid),
   id: String(row.id),
   name: String(row.name),
@@ -102,5 +120,4 @@ const typeOf = (row: Row, used: boolean): AnnotationType => ({
   kind: String(row.kind),
   model_name: String(row.model_name),
   model_type: String(row.model_type),
-  used,
 });

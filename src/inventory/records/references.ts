@@ -1,5 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, ALWAYS, and, compare, type Condition } from "../model/condition.ts";
+import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import type { RoutedResource } from "../resources/index.ts";
@@ -46,6 +47,8 @@ export interface Annotated {
   resource: RoutedResource;
   /** Name of the type; null if the actor may not view it. */
   annotation: string | null;
+  /** Filter of the list that finds the records; undefined if the actor may not use it. */
+  filter: string | undefined;
   /** Row numbers, in the order of the records' names. */
   rids: number[];
 }
@@ -80,7 +83,22 @@ export function annotatedWith(
     const rids = statements.all({ text, args: [...args, kind, type, stored] }).map(({ rid }) => Number(rid));
     if (rids.length === 0) return [];
     const types = resources.get(family === "annotation" ? "annotation_type" : "custom_property_type")!;
-    const row = statements.get(selectVisible(viewer, types, "t.name AS name", compare(["rid"], "==", type)));
-    return [{ resource, annotation: row === null ? null : String(row.name), rids }];
+    const columns = "t.name AS name, t.id AS id, t.type AS type, t.searchable AS searchable";
+    const row = statements.get(selectVisible(viewer, types, columns, compare(["rid"], "==", type)));
+    return [
+      {
+        resource,
+        annotation: row === null ? null : String(row.name),
+        filter: row ? filterOf(row) : undefined,
+        rids,
+      },
+    ];
   });
+}
+
+/** The filter on values of a type that refer to a record. */
+function filterOf({ id, type, searchable }: Row): string | undefined {
+  const name = `annotations__${String(id)}`;
+  if (type === "NUMBERUNIT") return `${name}__unit`;
+  return searchable === 1 && ["VOCABULARYTERM", "USER", "OBJECT"].includes(String(type)) ? name : undefined;
 }
