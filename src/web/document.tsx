@@ -25,6 +25,9 @@ function Document(props: { page: Page; address: Address; bundle: Bundle; context
         <meta name="color-scheme" content="light dark" />
         <title>{`${page.title} · labd`}</title>
         <link rel="icon" type="image/svg+xml" href={href("/assets/icon.svg")} />
+        <link rel="manifest" href={href("/assets/manifest.webmanifest")} />
+        <link rel="apple-touch-icon" href={href(`/assets/${bundle.icons[192]}`)} />
+        <meta name="theme-color" content="#0b6a56" />
         <link rel="stylesheet" href={href(`/assets/${bundle.style}`)} />
         {imports.map((address) => (
           <link key={address} rel="modulepreload" href={address} />

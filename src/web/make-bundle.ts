@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { helpPictures, makeHelp } from "./make-help.ts";
 import { HELP_TOPICS } from "./help-topics.ts";
 
@@ -16,6 +16,8 @@ export interface Bundle {
   style: string;
   /** Scripts of each page by the name of its file: its own first, then those that it imports. */
   scripts: Readonly<Record<string, readonly string[]>>;
+  /** Names of the pictures of the installed application, by their size in pixels. */
+  icons: Readonly<Record<string, string>>;
   /** Texts of `/help` by topic: HTML, compressed with gzip, in Base64. */
   help: Readonly<Record<string, string>>;
 }
@@ -26,6 +28,7 @@ const TYPES: Record<string, string> = {
   css: "text/css; charset=utf-8",
   wasm: "application/wasm",
   webp: "image/webp",
+  png: "image/png",
 };
 
 /** Bundles every file of `pages/` as the script of a page; code that several pages import becomes a shared script. */
@@ -36,21 +39,30 @@ export async function makeBundle(): Promise<Bundle> {
   const texts = new Map(scripts.map(({ name, content }) => [name, content.toString()]));
   const named: Record<string, string[]> = {};
   for (const { name, page } of scripts) if (page !== null) named[page] = withImports(name, texts);
-  const pictures = await readPictures();
+  const [pictures, icons] = await Promise.all([readPictures(helpPictures()), readPictures(iconFiles())]);
   return {
-    assets: [...scripts, style, ...pictures.values()].map(({ name, content }) => assetOf(name, content)),
+    assets: [...scripts, style, ...pictures.values(), ...icons.values()].map(({ name, content }) =>
+      assetOf(name, content),
+    ),
     style: style.name,
     scripts: named,
+    icons: Object.fromEntries(Array.from(icons, ([size, { name }]) => [size, name])),
     help: await makeHelpTexts((path) => `/assets/${pictures.get(path)!.name}`),
   };
 }
 
-/** The pictures of the documentation, by their paths there. */
-async function readPictures(): Promise<Map<string, Pick<Output, "name" | "content">>> {
-  const files = Array.from(helpPictures(), async ([path, file]) => {
+/** The icons of the installed application, by their size in pixels. */
+const iconFiles = (): Map<string, Bun.BunFile> =>
+  new Map(["192", "512"].map((size) => [size, Bun.file(join(HERE, `icons/icon-${size}.png`))]));
+
+/** Pictures with names for the browser, by the keys of their files. */
+async function readPictures(
+  pictures: ReadonlyMap<string, Bun.BunFile>,
+): Promise<Map<string, Pick<Output, "name" | "content">>> {
+  const files = Array.from(pictures, async ([key, file]) => {
     const content = Buffer.from(await file.arrayBuffer());
     const hash = Bun.hash(content).toString(36);
-    return [path, { name: path.replace(/^.*\/(.*)\./, `$1-${hash}.`), content }] as const;
+    return [key, { name: basename(file.name!).replace(/\.(\w+)$/, `-${hash}.$1`), content }] as const;
   });
   return new Map(await Promise.all(files));
 }

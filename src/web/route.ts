@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import type { PageContext } from "./address.ts";
+import { href, type PageContext, withPageContext } from "./address.ts";
 import { bundle } from "./bundle.ts";
 import { LOGO } from "./components/icon.tsx";
 import { renderPage } from "./document.tsx";
@@ -15,7 +15,7 @@ import { usedLinkPage } from "./pages/used-link.tsx";
 /** Only scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
 const policyOf = ({ camera }: Page): string =>
   `default-src 'none'; script-src 'self'${camera ? " 'wasm-unsafe-eval'" : ""}; style-src 'self'; font-src data:; ` +
-  "img-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+  "img-src 'self' blob:; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
 
 const HIDE = { parse: "none", detail: { hide: true } } as const;
@@ -31,6 +31,7 @@ export function webRoutes(
 ): AnyElysia {
   const app = new Elysia({ name: "web" })
     .get("/assets/icon.svg", icon, HIDE)
+    .get("/assets/manifest.webmanifest", ({ request }) => manifest(contextOf(request)), HIDE)
     .get("/assets/:name", ({ request, params }) => sendAsset(request, params.name), HIDE);
   const answer = (page: Page, request: Request): Promise<Response> => {
     const key = new URL(request.url).searchParams.get("key");
@@ -86,6 +87,35 @@ async function sendAsset(request: Request, name: string): Promise<Response> {
   if (!/\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers.get("accept-encoding") ?? ""))
     return new Response(Bun.gunzipSync(gzip), { headers });
   return new Response(gzip, { headers: { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding" } });
+}
+
+/** What browsers install as an application. */
+async function manifest(context: PageContext): Promise<Response> {
+  const { icons } = await bundle();
+  const content = withPageContext(context, () => ({
+    name: "labd",
+    short_name: "labd",
+    id: href("/"),
+    start_url: href("/"),
+    scope: href("/"),
+    display: "standalone",
+    theme_color: "#0b6a56",
+    background_color: "#ffffff",
+    icons: Object.entries(icons).flatMap(([size, name]) =>
+      ["any", "maskable"].map((purpose) => ({
+        src: href(`/assets/${name}`),
+        sizes: `${size}x${size}`,
+        type: "image/png",
+        purpose,
+      })),
+    ),
+    shortcuts: [
+      { name: "Scan a code", url: href("/inventory/scan") },
+      { name: "Stocktakes", url: href("/inventory/stocktakes") },
+    ],
+  }));
+  const headers = { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" };
+  return new Response(JSON.stringify(content), { headers });
 }
 
 const icon = (): Response =>

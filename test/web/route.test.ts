@@ -120,6 +120,29 @@ test("all links begin with the base path", async () => {
   expect(href("/")).toBe("/");
 });
 
+test("the pages can be installed as an application below the base path", async () => {
+  const below = serve("/labd");
+  const html = await (await below(new Request("http://lab/"))).text();
+  const [, address] = /<link rel="manifest" href="\/labd([^"]+)"/.exec(html)!;
+  const response = await below(new Request(`http://lab${address}`));
+  expect(response.headers.get("content-type")).toBe("application/manifest+json");
+  const manifest = (await response.json()) as Record<string, string> & { icons: Record<string, string>[] };
+  expect(manifest).toMatchObject({ start_url: "/labd/", scope: "/labd/", display: "standalone" });
+  expect(manifest.icons.map(({ sizes, purpose }) => `${sizes} ${purpose}`)).toEqual([
+    "192x192 any",
+    "192x192 maskable",
+    "512x512 any",
+    "512x512 maskable",
+  ]);
+  for (const { src, sizes } of manifest.icons) {
+    const picture = await ask(src.replace("/labd", ""));
+    expect(picture.headers.get("content-type")).toBe("image/png");
+    // Width and height follow the names of the file and of its first part.
+    const bytes = new DataView(await picture.arrayBuffer());
+    expect(`${bytes.getUint32(16)}x${bytes.getUint32(20)}`).toBe(sizes);
+  }
+});
+
 test("a path template matches paths with the same number of non-empty parts", () => {
   expect(match("/score/:job", "/score/a%20b")).toEqual({ job: "a b" });
   expect(match("/score/:job", "/score/%")).toEqual({ job: "%" });

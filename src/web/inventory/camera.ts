@@ -10,7 +10,9 @@ declare const BarcodeDetector: {
   getSupportedFormats(): Promise<string[]>;
 };
 
-const FORMATS = ["qr_code", "code_128"] as const;
+/** Codes that are read, as BarcodeDetector and zxing-wasm name them. */
+const FORMATS = ["qr_code", "code_128", "data_matrix"] as const;
+export const ZXING_FORMATS = ["QRCode", "Code128", "DataMatrix"] as const;
 /** Milliseconds between two frames. */
 const PAUSE = 150;
 /** Milliseconds within which the same code is the same scan. */
@@ -64,7 +66,7 @@ async function openReader(): Promise<(video: HTMLVideoElement) => Promise<string
     canvas.height = Math.round(video.videoHeight * scale);
     context.drawImage(video, 0, 0, canvas.width, canvas.height);
     const frame = context.getImageData(0, 0, canvas.width, canvas.height);
-    const found = await readBarcodes(frame, { formats: ["QRCode", "Code128"] });
+    const found = await readBarcodes(frame, { formats: [...ZXING_FORMATS] });
     return found.map(({ text }) => text).filter((text) => text !== "");
   };
 }
