@@ -20,6 +20,7 @@ import { addRelations } from "./route-relations.ts";
 import { addSearchOfAll } from "./route-search.ts";
 import { addSlots } from "./route-slots.ts";
 import { addStock } from "./route-stock.ts";
+import { addStorage } from "./route-storage.ts";
 import { addSignIn, addTokens } from "./route-session.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addStocktakes } from "./route-stocktakes.ts";
@@ -93,6 +94,7 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addSearchOfAll(api);
   addSlots(api);
   addStock(api);
+  addStorage(api);
   addLabels(api);
   addStocktakes(api);
   addLabid(api);

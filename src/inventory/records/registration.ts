@@ -163,9 +163,10 @@ function checkPooling({ allow_pooled_samples: isAllowed = true, datasets }: Regi
 }
 
 /** Says in which part of the registration an error is. */
-function within(where: string, work: () => void): void {
+/** Says in which part of a request something is wrong. */
+export function within<T>(where: string, work: () => T): T {
   try {
-    work();
+    return work();
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "invalid_request") throw error;
     const list = where.replace(/\[.*/, "");

@@ -1,0 +1,82 @@
+import { Type } from "typebox";
+import type { JsonObject } from "../model/field.ts";
+import { buildStorage, LEVEL_LISTS, MAX_BUILT, type LevelList, type Plan } from "../records/build-storage.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
+import { nullable } from "../../platform/schema.ts";
+import { writeOnce } from "./batch.ts";
+import { respondJson } from "./call.ts";
+import type { Api } from "./operation-plugin.ts";
+import { BOOLEAN, closed, content, COUNT, INSTANT } from "./schema.ts";
+
+const MAX_LEVELS = 10;
+const LOCATION = DECLARED.get("location") as RoutedResource;
+
+const inside = (description: string) => Type.Optional(nullable(Type.String({ description })));
+const PLAN = closed({
+  place: inside("Id of the room that it is in."),
+  equipment: inside("Id of the freezer or other equipment that it is in."),
+  parent: inside("Id of the location that it is in."),
+  owned_by: Type.Optional(Type.String({ description: "Group of the new records." })),
+  public: Type.Optional(BOOLEAN),
+  levels: Type.Array(
+    Type.Object(
+      {
+        list: Type.Optional(
+          Type.Union((Object.keys(LEVEL_LISTS) as LevelList[]).map((list) => Type.Literal(list))),
+        ),
+        name: Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: "Pattern of the names: {1..5}, {01..12} and {A..D} are ranges.",
+        }),
+      },
+      { additionalProperties: true },
+    ),
+    {
+      minItems: 1,
+      maxItems: MAX_LEVELS,
+      description:
+        "From the outermost; the records of each are in every one of the level before. Further members are fields of the list.",
+      examples: [
+        [
+          { list: "equipment", name: "Freezer {7..8}", model_type: "FREEZER" },
+          { name: "Shelf {1..4}" },
+          { name: "Box {01..10}", grid_rows: 9, grid_columns: 9 },
+        ],
+      ],
+    },
+  ),
+});
+const BUILT = Type.Object(
+  {
+    results: Type.Object({
+      places: COUNT,
+      equipment: COUNT,
+      locations: COUNT,
+      first_created: INSTANT,
+      last_created: INSTANT,
+    }),
+  },
+  { $id: "BuiltStorage" },
+);
+export type BuiltStorage = { results: ReturnType<typeof buildStorage> };
+
+/** Creating rooms, freezers, shelves and boxes at once. */
+export function addStorage(api: Api): void {
+  api.add("POST", [LOCATION, "build/"], {
+    summary: "Build storage",
+    description:
+      `Creates rooms, equipment and locations inside each other, with names by pattern: at most ${MAX_BUILT.toLocaleString("en")} records, ` +
+      "in one batch. `created__gte=<first_created>&created__lte=<last_created>` finds them, such as for labels.",
+    accepts: ["dryRun", "once"],
+    body: PLAN,
+    status: 201,
+    returns: content(BUILT),
+    run: ({ call, body }) =>
+      writeOnce(call, body as unknown as JsonObject, {
+        kind: "bulk_create",
+        work: (writer) => buildStorage(call.store, writer, body as unknown as Plan, call.actor),
+        respond: (results) => respondJson({ results }, {}, 201),
+      }),
+  });
+}

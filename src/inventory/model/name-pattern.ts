@@ -1,0 +1,50 @@
+/** Names by pattern: `Rack {1..5}` is Rack 1 to Rack 5. Pages expand patterns, too, so this file imports nothing. */
+
+/** Its message says what is wrong with the pattern. */
+export class PatternError extends Error {}
+
+const RANGE = /\{([^{}]*)\}/g;
+const FORMS = "Write {1..5}, {01..12} or {A..D}.";
+
+/** How many names a pattern stands for. @throws PatternError */
+export const countNames = (pattern: string): number =>
+  rangesOf(pattern).reduce((count, { first, last }) => count * (last - first + 1), 1);
+
+/** The names that a pattern stands for, at most `most` of them: the last range changes fastest. @throws PatternError */
+export function expandNames(pattern: string, most: number): string[] {
+  const texts = pattern.split(RANGE).filter((_, i) => i % 2 === 0);
+  let names = [texts[0].trimStart()];
+  for (const [i, { first, last, nameOf }] of rangesOf(pattern).entries()) {
+    const next: string[] = [];
+    for (const name of names)
+      for (let at = first; at <= last && next.length < most; at++)
+        next.push(name + nameOf(at) + texts[i + 1]);
+    names = next;
+  }
+  return names.map((name) => name.trim());
+}
+
+interface NameRange {
+  first: number;
+  last: number;
+  nameOf: (at: number) => string;
+}
+
+const rangesOf = (pattern: string): NameRange[] =>
+  [...pattern.matchAll(RANGE)].map(([text, range]) => parseRange(text, range));
+
+function parseRange(text: string, range: string): NameRange {
+  const [, from, to] = /^\s*(\d{1,6}|[A-Za-z])\s*\.\.\s*(\d{1,6}|[A-Za-z])\s*$/.exec(range) ?? [];
+  if (from === undefined) throw new PatternError(`${text} is not a range. ${FORMS}`);
+  const isNumber = /\d/.test(from);
+  const [first, last] = isNumber ? [Number(from), Number(to)] : [from.charCodeAt(0), to.charCodeAt(0)];
+  const isAlike = isNumber ? /\d/.test(to) : /[a-z]/.test(from) === /[a-z]/.test(to) && !/\d/.test(to);
+  if (!isAlike) throw new PatternError(`${text} does not end as it begins. ${FORMS}`);
+  if (last < first) throw new PatternError(`${text} ends before it begins. ${FORMS}`);
+  const width = from.startsWith("0") ? from.length : 0;
+  return {
+    first,
+    last,
+    nameOf: (at) => (isNumber ? String(at).padStart(width, "0") : String.fromCharCode(at)),
+  };
+}
