@@ -40,7 +40,7 @@ const PLAN = closed({
       examples: [
         [
           { list: "equipment", name: "Freezer {7..8}", model_type: "FREEZER" },
-          { name: "Shelf {1..4}" },
+          { name: "Drawer {1..4}" },
           { name: "Box {01..10}", grid_rows: 9, grid_columns: 9 },
         ],
       ],
