@@ -134,6 +134,45 @@ test("adding positions and stock keeps records, and computes what is below its m
   }
 });
 
+test("stored annotations become values that lists compare", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("annotation-values.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    old.run(
+      "INSERT INTO field_type (rid, id, kind, name, name_fold, description_fold, type, preferred_view_widget, preferred_edit_widget," +
+        " preferred_list_widget, field_meta, created, modified, created_by, modified_by, owner, owned_by)" +
+        " VALUES (9, 'y', 'annotation', 'line', 'line', '', 'TEXT', '', '', '', 1, 1, 1, 1, 1, 1, 1)",
+    );
+    const values = ['"Wild Type"', "[1.5, true]", '"2026-01-02"', '{"resource": "term", "id": "t"}'];
+    for (const [i, value] of values.entries())
+      old.run(
+        "INSERT INTO annotation (rid, id, object_kind, object_rid, annotation_type, value, created, modified, created_by, modified_by)" +
+          " VALUES (?1, ?1, 'specimen', 7, 9, ?2, 1, 1, 1, 1)",
+        [i + 1, value],
+      );
+    old.close();
+    const database = openDatabase(path, MIGRATIONS);
+    expect(
+      database.query("SELECT rid, text, fold, number, reference FROM annotation_value ORDER BY rid").values(),
+    ).toEqual([
+      [1024, "Wild Type", "wild type", null, null],
+      [2048, "1.5", "1.5", 1.5, null],
+      [2049, "true", "true", 1, null],
+      [3072, "2026-01-02", "2026-01-02", Date.UTC(2026, 0, 2) * 1000, null],
+      [4096, null, null, null, "t"],
+    ]);
+    const found = database.query(
+      "SELECT rowid FROM annotation_value_fts WHERE annotation_value_fts MATCH 'type'",
+    );
+    expect(found.values()).toEqual([[1024]]);
+    database.close();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
 test("making the address of places optional keeps it", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {

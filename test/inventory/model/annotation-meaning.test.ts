@@ -245,3 +245,13 @@ test("counts the values of annotations as the lists find them", async () => {
     }
   }
 });
+
+test("the database keeps the values in step with the annotations", () => {
+  const columns = "rid, object_kind, object_rid, annotation_type, text, number, unit, reference";
+  const kept = lab.database.query(`SELECT ${columns}, fold FROM annotation_value ORDER BY rid`).all();
+  const items = lab.database
+    .query(`SELECT ${columns}, fold(text) AS fold FROM annotation_item ORDER BY rid`)
+    .all();
+  expect(kept).toEqual(items);
+  expect(kept.length).toBeGreaterThan(300);
+});
