@@ -981,36 +981,9 @@ CREATE TABLE webhook (
   job_cursor INTEGER NOT NULL,
   former_sealed_secret TEXT,
   former_until INTEGER
-) STRICT;
+, reminder_cursor INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX webhook_user ON webhook (user_rid);
-
-CREATE TABLE webhook_delivery (
-  rid INTEGER PRIMARY KEY,
-  -- Derived from the webhook and the event, so that an event collected again after a power cut gets the same id.
-  id TEXT NOT NULL UNIQUE,
-  webhook INTEGER NOT NULL REFERENCES webhook (rid) ON DELETE CASCADE,
-  event TEXT NOT NULL,
-  -- Source of the event: a row of record_change or of job.
-  source TEXT NOT NULL CHECK (source IN ('record', 'job', 'ping')),
-  seq INTEGER NOT NULL,
-  -- Request body, identical for every attempt.
-  payload TEXT NOT NULL CHECK (json_valid(payload)),
-  state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed', 'withheld')),
-  created INTEGER NOT NULL,
-  -- Earliest time of the next attempt.
-  due INTEGER NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  attempted INTEGER,
-  -- Last attempt: response status and first bytes, or the error.
-  status INTEGER,
-  answer TEXT,
-  error TEXT
-) STRICT;
-
-CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook, rid) WHERE state = 'pending';
-
-CREATE INDEX webhook_delivery_webhook ON webhook_delivery (webhook, rid);
 
 CREATE TABLE job_end (
   seq INTEGER PRIMARY KEY,
@@ -1907,3 +1880,58 @@ END;
 CREATE TRIGGER attachment_trigrams_delete AFTER DELETE ON attachment BEGIN
   DELETE FROM attachment_fts WHERE rowid = old.rid;
 END;
+
+CREATE TABLE reminder (
+  -- Never reused, so that a record that is due again is a new event.
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  resource TEXT NOT NULL,
+  record INTEGER NOT NULL,
+  reason TEXT NOT NULL CHECK (reason IN ('expiring', 'below_minimum')),
+  -- Milliseconds.
+  since INTEGER NOT NULL,
+  UNIQUE (resource, reason, record)
+) STRICT;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE reminder_digest (
+  user_rid INTEGER PRIMARY KEY REFERENCES user_account (rid) ON DELETE CASCADE,
+  -- The last reminder that an e-mail contained.
+  seen INTEGER NOT NULL DEFAULT 0,
+  -- Earliest time of the next e-mail, in milliseconds. Moved on before one is sent, so that no crash repeats it.
+  due INTEGER NOT NULL,
+  sent INTEGER,
+  -- The failure of the last e-mail.
+  error TEXT
+) STRICT;
+
+CREATE INDEX consumable_below_minimum ON consumable (below_minimum, rid);
+
+CREATE INDEX specimen_below_minimum ON specimen (below_minimum, rid);
+
+CREATE TABLE webhook_delivery (
+  rid INTEGER PRIMARY KEY,
+  -- Derived from the webhook and the event, so that an event collected again after a power cut gets the same id.
+  id TEXT NOT NULL UNIQUE,
+  webhook INTEGER NOT NULL REFERENCES webhook (rid) ON DELETE CASCADE,
+  event TEXT NOT NULL,
+  -- Source of the event: a row of record_change, of job_end or of reminder.
+  source TEXT NOT NULL CHECK (source IN ('record', 'job', 'reminder', 'ping')),
+  seq INTEGER NOT NULL,
+  -- Request body, identical for every attempt.
+  payload TEXT NOT NULL CHECK (json_valid(payload)),
+  state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed', 'withheld')),
+  created INTEGER NOT NULL,
+  -- Earliest time of the next attempt.
+  due INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  attempted INTEGER,
+  -- Last attempt: response status and first bytes, or the error.
+  status INTEGER,
+  answer TEXT,
+  error TEXT
+) STRICT;
+
+CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook, rid) WHERE state = 'pending';
+
+CREATE INDEX webhook_delivery_webhook ON webhook_delivery (webhook, rid);

@@ -68,7 +68,7 @@ export const SECTIONS = {
     ),
     ca_file: text("", "empty, or a path", PATH, {
       sentence:
-        "File with certificates (PEM) of your own authorities, for connections to LDAP, OpenID Connect and the queue; empty trusts those of the system.",
+        "File with certificates (PEM) of your own authorities, for connections to LDAP, OpenID Connect, the mail server and the queue; empty trusts those of the system.",
     }),
     max_message_bytes: integer(16_777_216, 1024, 4_294_967_296, {
       sentence: "Largest body of a request, in bytes.",
@@ -144,6 +144,18 @@ export const SECTIONS = {
         "Private networks that webhooks may call, also over http://, separated by commas; if empty, only public addresses over https://.",
     }),
   },
+  email: {
+    smtp_url: text(
+      "",
+      "empty, or smtps://user:password@host?from=labd@lab.example, or smtp:// with STARTTLS",
+      /^(smtps?:\/\/[^\s]+)?$/i,
+      {
+        secret: true,
+        sentence:
+          "Mail server for reminders, and their sender (?from=): smtps://user:password@host?from=address, or smtp:// with STARTTLS, which hosts other than this machine need unless &tls=off is added. Requires public_url.",
+      },
+    ),
+  },
   backup: {
     backup_hours: integer(24, 0, 8760, {
       sentence: "Hours between backups while the server runs; 0 disables them.",
@@ -193,6 +205,7 @@ export const SETTINGS = {
   ...SECTIONS.ldap,
   ...SECTIONS.oidc,
   ...SECTIONS.webhooks,
+  ...SECTIONS.email,
   ...SECTIONS.backup,
 };
 

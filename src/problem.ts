@@ -131,6 +131,7 @@ export const PROBLEMS = {
     69,
     "An object store (S3) or another server cannot be used; the message says what to do.",
   ),
+  email_failed: server(502, 69, "The mail server cannot be used; the message names it and what it said."),
   queue_away: server(503, 69, "The job queue (Redis) does not respond; the message names it."),
   internal: server(500, 70, "A defect of labd; the log contains the cause under the request id."),
 } as const satisfies Record<string, Answer>;

@@ -49,6 +49,10 @@ const RULES: Record<string, Rule> = {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],
     packages: ["elysia", "typebox", "node:"],
   },
+  "src/reminders": {
+    files: ["src/accounts", ...PLATFORM, ...SERVICES],
+    packages: ["elysia", "typebox", "nodemailer", "node:"],
+  },
   "src/farm": {
     files: ["src/accounts", "src/motif", ...PLATFORM, ...SERVICES],
     packages: ["bullmq", "ioredis", "node:"],

@@ -24,6 +24,7 @@ const FROZEN: Record<string, string> = {
   "0013-places-without-address.sql": "57104dab0f4ec801e53dc873b3f1a91bd4c664db90e45278f452ec5709b11d08",
   "0011-models-of-labid.sql": "8fc04503bacde85ff04013e009eae9e45df786c09d462a5b9cf56637d4a39eb7",
   "0014-search.sql": "6253208495bc7283e1b1cd6aedad8e21a0cf30ade193fb9fc143bbfb38e19b81",
+  "0015-reminders.sql": "2564a8a9244f95b9f733e7c94b8b049ad8670a271d7d09337406420176318a83",
 };
 
 test("embeds every file of db/ in order", () => {
@@ -191,6 +192,37 @@ test("making the address of places optional keeps it", () => {
     expect(migrated.query("SELECT id, address FROM place").values()).toEqual([["p", 3]]);
     migrated.run(`${room}, ${columns}) VALUES ('q', '8', '', '8', ${shared})`);
     expect(() => migrated.run("DELETE FROM address WHERE rid = 3")).toThrow("FOREIGN KEY");
+    migrated.close(true);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("making deliveries to webhooks anew keeps them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("reminders.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    old.run(
+      "INSERT INTO webhook (rid, id, user_rid, url, sealed_secret, events, jobs, created, record_cursor, job_cursor)" +
+        " VALUES (3, 'w', 1, 'https://lab.example', 's', '[]', 0, 1, 5, 6)",
+    );
+    old.run(
+      "INSERT INTO webhook_delivery (rid, id, webhook, event, source, seq, payload, created, due, error)" +
+        " VALUES (7, 'd', 3, 'record.created', 'record', 4, '{}', 1, 2, 'late')",
+    );
+    old.close(true);
+    const migrated = openDatabase(path, MIGRATIONS);
+    const columns = "rid, id, webhook, source, seq, payload, state, due, attempts, error";
+    expect(migrated.query(`SELECT ${columns} FROM webhook_delivery`).values()).toEqual([
+      [7, "d", 3, "record", 4, "{}", "pending", 2, 0, "late"],
+    ]);
+    expect(migrated.query("SELECT record_cursor, job_cursor, reminder_cursor FROM webhook").values()).toEqual(
+      [[5, 6, 0]],
+    );
+    migrated.run("DELETE FROM webhook");
+    expect(migrated.query("SELECT 1 FROM webhook_delivery").get()).toBeNull();
     migrated.close(true);
   } finally {
     rmSync(directory, { recursive: true });

@@ -163,6 +163,7 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   enableSecondFactor: [400, "the code is not of an app"],
   replaceRecoveryCodes: [409, "there is no second factor"],
   removeSecondFactor: [409, "there is no second factor"],
+  sendTestMessage: [409, "there is no mail server"],
   resetSecondFactor: [404, "there is no second factor"],
   linkAccount: [400, "no directory is configured"],
   unlinkAccount: [404, "no account is linked"],

@@ -57,6 +57,7 @@ import {
   scoringOptions,
 } from "./options.ts";
 import { TAGS } from "./tags.ts";
+import { remindersOf } from "./reminders.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 /** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
@@ -100,6 +101,7 @@ export async function open(
     const reasons = (): string[] => (retired ? ["The service is stopping."] : notReadyReasons(parts));
     const answer = answerOf(config, parts, reasons);
     parts.webhooks.deliverer.start();
+    parts.reminders.sender.start();
     return {
       answer,
       accounts,
@@ -170,6 +172,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   const pool = new RequestPool({ version: VERSION, log });
   const tasks = new Tasks(clock, log, accounts.audit.log);
   const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
+  const reminders = remindersOf({ database, accounts }, config, { clock, log });
   const metrics = new Metrics();
   reportThrottledSignIns(accounts, metrics, log);
   const backupFailure = new BackupFailure(() =>
@@ -203,12 +206,14 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     pool,
     tasks,
     webhooks,
+    reminders,
     metrics,
     backupFailure,
     async close() {
       stopMeasuring();
       await identity.close();
       await tasks.close();
+      await reminders.sender.close();
       await webhooks.deliverer.close();
       pool.close();
       await imports.close();
@@ -262,7 +267,20 @@ function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[])
 
 const serviceRoutes = (
   config: Config,
-  { accounts, clock, database, farm, identity, imports, metrics, pool, scoring, tasks, webhooks }: Parts,
+  {
+    accounts,
+    clock,
+    database,
+    farm,
+    identity,
+    imports,
+    metrics,
+    pool,
+    reminders,
+    scoring,
+    tasks,
+    webhooks,
+  }: Parts,
 ): HttpOptions["services"] => [
   metricsRoutes(metrics, config.metrics_token, (request) =>
     isOwnHost(request, allowedHosts(config), publicUrlOptions(config)),
@@ -282,6 +300,7 @@ const serviceRoutes = (
   secondFactorRoutes(accounts),
   identityRoutes(accounts, identity.identities, config),
   webhooks.routes,
+  reminders.routes,
   identity.routes,
   administrationRoutes({
     accounts,

@@ -5,6 +5,7 @@ import { type Config, socketPath } from "../config.ts";
 import { connectionOptions } from "../farm/index.ts";
 import { readCertificate } from "../platform/certificate.ts";
 import { Problem } from "../problem.ts";
+import { parseSmtpUrl } from "../reminders/index.ts";
 import { readNetworks } from "../webhooks/index.ts";
 
 /**
@@ -22,6 +23,7 @@ export const settingMistakes = (config: Config): string[] => [
     ? []
     : mistakeOf(() => connectionOptions({ url: config.queue, ca: config.ca_file }))),
   ...mistakeOf(() => readNetworks(config.webhook_allow)),
+  ...emailMistakes(config),
 ];
 
 function directoryMistakes({ data_dir, host }: Config): string[] {
@@ -51,6 +53,13 @@ function tlsMistakes(config: Config): string[] {
   if (socketPath(config) !== "")
     return ["tls_certificate: a Unix socket (setting host) does not support TLS."];
   return mistakeOf(() => readCertificate({ certificate, key }));
+}
+
+function emailMistakes({ smtp_url, ca_file, public_url }: Config): string[] {
+  if (smtp_url === "") return [];
+  const missing =
+    public_url === "" ? ["smtp_url: requires public_url, the address of the links in e-mails."] : [];
+  return [...missing, ...mistakeOf(() => parseSmtpUrl(smtp_url, ca_file))];
 }
 
 /** The message of the Problem that `read` throws; else nothing. */

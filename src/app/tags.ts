@@ -35,6 +35,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "second-factors": "Second factors of all accounts.",
   identities: "Links between accounts and people in a directory or at a provider.",
   audit: "The audit log.",
+  reminders: "Your reminders by e-mail.",
   farm: "Workers on other machines.",
   backups: "Backups.",
   health: "State of the server.",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { recordEvents } from "../inventory/index.ts";
+import { recordEvents, reminders } from "../inventory/index.ts";
 import { jobCompletions } from "../scoring/index.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -23,7 +23,11 @@ export function webhooksOf(
     database,
     clock,
     log,
-    sources: { records: recordEvents(database, clock, base), jobs: jobCompletions(database) },
+    sources: {
+      records: recordEvents(database, clock, base),
+      jobs: jobCompletions(database),
+      reminders: reminders(database, clock, base),
+    },
     accounts,
     allow: config.webhook_allow,
     plain: config.webhook_allow !== "",

@@ -7,6 +7,7 @@ export { REQUEST_PROCESS } from "./api/remote-request.ts";
 export { RequestPool } from "./api/request-pool.ts";
 export { PEOPLE, RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
+export { type DueList, reminders, type Reminders, REMINDER_REASONS } from "./records/reminders.ts";
 export type { ImportReport } from "./imports/import.ts";
 export { Imports } from "./imports/imports.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";

@@ -3,7 +3,7 @@ import type { Actor } from "../accounts/actor.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { Problem } from "../problem.ts";
-import { type Cursors, type EventSources, isJobEvent, isRecordEvent } from "./events.ts";
+import { type Cursors, type EventSources, isJobEvent, isRecordEvent, isReminder } from "./events.ts";
 import type { WebhookResponse } from "./post.ts";
 import { signedHeaders } from "./secret.ts";
 import type { Attempt, Delivery, NewDelivery, Webhook, WebhookStore } from "./store.ts";
@@ -155,10 +155,15 @@ export class Deliverer {
   /** Turns the next events into deliveries. @returns whether there are more events, and room for them */
   #collect(webhook: Webhook): boolean {
     const { store, sources, log } = this.#options;
-    const cursors: Cursors = { record: webhook.recordCursor, job: webhook.jobCursor };
+    const cursors: Cursors = {
+      record: webhook.recordCursor,
+      job: webhook.jobCursor,
+      reminder: webhook.reminderCursor,
+    };
     const hasMore = (): boolean =>
       ((webhook.events.some(isRecordEvent) && sources.records.last() > cursors.record) ||
-        (webhook.events.some(isJobEvent) && sources.jobs.last() > cursors.job)) &&
+        (webhook.events.some(isJobEvent) && sources.jobs.last() > cursors.job) ||
+        (webhook.events.some(isReminder) && sources.reminders.last() > cursors.reminder)) &&
       store.waiting(webhook) < MAX_PENDING;
     if (!hasMore()) return false;
     try {
@@ -175,7 +180,11 @@ export class Deliverer {
       log.problem("webhook failing", { webhook: webhook.id, cause: error.message });
       return false;
     }
-    return (cursors.record > webhook.recordCursor || cursors.job > webhook.jobCursor) && hasMore();
+    const hasMoved =
+      cursors.record > webhook.recordCursor ||
+      cursors.job > webhook.jobCursor ||
+      cursors.reminder > webhook.reminderCursor;
+    return hasMoved && hasMore();
   }
 
   /** The next events of each source that the webhook asks for. Moves the cursors. */
@@ -199,6 +208,12 @@ export class Deliverer {
         found.push({ event, source: "job", seq: row, payload });
       }
     }
+    if (webhook.events.some(isReminder)) {
+      const { events, cursor } = sources.reminders.since(cursors.reminder, actor, webhook, BATCH_SIZE);
+      cursors.reminder = cursor;
+      for (const { seq, at, data } of events)
+        found.push({ event: "reminder", source: "reminder", seq, payload: payloadOf("reminder", at, data) });
+    }
     return found;
   }
 
@@ -220,6 +235,7 @@ export class Deliverer {
   #mayView(webhook: Webhook, { source, seq }: Delivery): boolean {
     const { sources, accounts } = this.#options;
     const actor = accounts.actorOf(webhook.user);
+    if (source === "reminder") return sources.reminders.matches(seq, actor, webhook);
     if (source === "record") return sources.records.matches(seq, actor, webhook);
     const client = clientOf(actor);
     return client === undefined || sources.jobs.belongsTo(seq, client);

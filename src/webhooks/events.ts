@@ -1,5 +1,5 @@
 import type { JobCompletions } from "../scoring/index.ts";
-import type { RecordEvents } from "../inventory/index.ts";
+import type { RecordEvents, Reminders } from "../inventory/index.ts";
 
 export const EVENTS = [
   "record.created",
@@ -9,6 +9,7 @@ export const EVENTS = [
   "job.finished",
   "job.failed",
   "job.cancelled",
+  "reminder",
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 
@@ -16,13 +17,16 @@ export type EventName = (typeof EVENTS)[number];
 export interface EventSources {
   records: RecordEvents;
   jobs: JobCompletions;
+  reminders: Reminders;
 }
 
 /** The last event of each source that a webhook has seen. */
 export interface Cursors {
   record: number;
   job: number;
+  reminder: number;
 }
 
 export const isJobEvent = (event: string): boolean => event.startsWith("job.");
 export const isRecordEvent = (event: string): boolean => event.startsWith("record.");
+export const isReminder = (event: string): boolean => event === "reminder";

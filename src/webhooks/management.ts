@@ -59,7 +59,11 @@ export class WebhookManagement {
     await this.whenWritable();
     if (store.list(user).length >= MAX_PER_ACCOUNT)
       throw new Problem("conflict", `The account already has ${MAX_PER_ACCOUNT} webhooks. Remove one first.`);
-    const cursors = { record: sources.records.last(), job: sources.jobs.last() };
+    const cursors = {
+      record: sources.records.last(),
+      job: sources.jobs.last(),
+      reminder: sources.reminders.last(),
+    };
     return store.add({ user, secret: newSigningSecret(), ...input }, cursors);
   }
 

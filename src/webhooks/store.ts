@@ -24,6 +24,7 @@ export interface Webhook extends RecordFilter {
   created: number;
   recordCursor: number;
   jobCursor: number;
+  reminderCursor: number;
 }
 
 export type NewWebhook = Pick<Webhook, "user" | "url" | "events" | "resource" | "expression"> & {
@@ -35,7 +36,7 @@ export interface Delivery {
   id: string;
   webhook: number;
   event: EventName | "ping";
-  source: "record" | "job" | "ping";
+  source: "record" | "job" | "reminder" | "ping";
   /** Number of the event in its source. */
   seq: number;
   payload: string;
@@ -59,7 +60,8 @@ const KEPT = 1000;
 
 const SELECT = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.sealed_secret AS secret, w.events,
   w.former_sealed_secret AS formerSecret, w.former_until AS formerUntil, w.resource, w.expression,
-  w.state, w.created, w.record_cursor AS recordCursor, w.job_cursor AS jobCursor
+  w.state, w.created, w.record_cursor AS recordCursor, w.job_cursor AS jobCursor,
+  w.reminder_cursor AS reminderCursor
   FROM webhook AS w JOIN user_account AS u ON u.rid = w.user_rid`;
 
 const INSERT_DELIVERY = `INSERT INTO webhook_delivery (id, webhook, event, source, seq, payload, state, created, due)
@@ -111,8 +113,8 @@ export class WebhookStore {
     this.audited({ id, username, url }, "webhook.create", { events, resource }, () =>
       this.database
         .query(
-          `INSERT INTO webhook (id, user_rid, url, sealed_secret, events, jobs, resource, expression, created, record_cursor, job_cursor)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO webhook (id, user_rid, url, sealed_secret, events, jobs, resource, expression, created, record_cursor, job_cursor,
+           reminder_cursor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(
           id,
@@ -126,6 +128,7 @@ export class WebhookStore {
           this.clock.now(),
           cursors.record,
           cursors.job,
+          cursors.reminder,
         ),
     );
     return this.find(id)!;
@@ -195,8 +198,8 @@ export class WebhookStore {
           .run(id, webhook.rid, event, source, seq, payload, "pending", now);
       }
       this.database
-        .query("UPDATE webhook SET record_cursor = ?, job_cursor = ? WHERE rid = ?")
-        .run(cursors.record, cursors.job, webhook.rid);
+        .query("UPDATE webhook SET record_cursor = ?, job_cursor = ?, reminder_cursor = ? WHERE rid = ?")
+        .run(cursors.record, cursors.job, cursors.reminder, webhook.rid);
       this.prune(webhook);
     });
     withoutSync(this.database, () => write.immediate());

@@ -28,6 +28,7 @@ const newSecrets = (): Record<string, string> => ({
   ldap_bind_password: "MARK-ldap-bind",
   oidc_client_secret: "MARK-oidc-client",
   queue: "MARK-queue-password",
+  smtp_url: "MARK-smtp-password",
   s3_secret_key: "MARK-s3-secret",
   metrics_token: "MARK-metrics-token",
   "webhook URL": "MARK-in-the-address",
@@ -97,6 +98,7 @@ function openEchoServer() {
 /** Settings with secrets. Nothing listens on port 1. */
 function settings(secrets: Secrets, echoUrl: string): string {
   const values = {
+    smtp_url: `smtp://labd:${secrets.smtp_url}@127.0.0.1:1?from=labd@lab.example`,
     queue: `redis://bob:${secrets.queue}@127.0.0.1:1/0`,
     ldap_url: "ldap://127.0.0.1:1",
     ldap_bind_dn: "cn=reader",

@@ -354,6 +354,8 @@ const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
   [/\/permissions\/\{grant\}\/(restore|purge)$/, "recorded like permissions"],
   [/^(POST|PUT|DELETE) (\/api\/scoring\/|\/soap\/)/, "the job itself is kept"],
   [/^POST \/api\/account\/second-factor$/, "has no effect until it is confirmed"],
+  [/^PUT \/api\/account\/reminders$/, "concerns only e-mails to oneself"],
+  [/^POST \/api\/admin\/reminders\/test$/, "sends one e-mail to oneself"],
   [/^POST \/api\/webhooks\/\{id\}\/(ping|deliveries\/\{delivery\}\/redeliver)$/, "in the log of deliveries"],
 ];
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { reminders } from "../../src/inventory/index.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { delayAfter, MAX_ATTEMPTS } from "../../src/webhooks/deliverer.ts";
 import { IDS } from "../inventory/sample.ts";
@@ -50,6 +51,54 @@ describe("events", () => {
     await deliver();
     expect(types()).toEqual(["record.updated"]);
     expect(await states(id)).toEqual(["withheld"]);
+  });
+
+  test("reminders of records that the owner may view are delivered once, as long as they are due", async () => {
+    const due = reminders(stage.lab.database, stage.lab.clock, "https://lab.example/labd");
+    const addStock = async (as: string, values: object) => {
+      const body = { name: "Taq", model_type: "ENZYME", amount: 1, minimum_amount: 2, ...values };
+      const answer = await stage.lab.send(as, "POST", "stocks/consumables/", body);
+      expect(answer.status).toBe(201);
+      return String(answer.body.id);
+    };
+    await add("alice", { events: ["reminder"] });
+    const query_expression = JSON.stringify({ category: "lot", operator: "==", value: "L7" });
+    await add("alice", { events: ["reminder"], resource: "stocks/consumables", query_expression });
+    const { id: elsewhere } = await add("alice", { events: ["reminder"], resource: "locations" });
+    const low = await addStock("alice", { lot: "L7" });
+    const both = await addStock("alice", { expiry: "2026-01-20" });
+    await addStock("bob", {});
+    due.scan();
+    due.scan();
+    await deliver();
+    const shown = stage.receiver.got.map(({ data }) => [data.id, data.reason]).toSorted();
+    expect(shown).toEqual(
+      [
+        [low, "below_minimum"],
+        [low, "below_minimum"],
+        [both, "below_minimum"],
+        [both, "expiring"],
+      ].toSorted(),
+    );
+    expect(stage.receiver.got[0]).toMatchObject({ type: "reminder" });
+    expect(stage.receiver.got.find(({ data }) => data.id === low)!.data).toEqual({
+      resource: "stocks/consumables",
+      id: low,
+      address: `https://lab.example/labd/api/v2/stocks/consumables/${low}/`,
+      reason: "below_minimum",
+    });
+    expect(await states(elsewhere)).toEqual([]);
+    // Withheld, because it is no longer due when the receiver is back.
+    const later = await addStock("alice", {});
+    due.scan();
+    stage.receiver.answers.push(500);
+    await deliver();
+    await stage.lab.send("alice", "POST", `stocks/consumables/${later}/refill/`, { amount: 9 });
+    due.scan();
+    advance(HOUR);
+    const before = stage.receiver.got.length;
+    await deliver();
+    expect(stage.receiver.got.length).toBe(before);
   });
 
   test("events can be limited to a list, to records that match, and by name", async () => {

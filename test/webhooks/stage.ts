@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, setSystemTime } from "bun:test
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { recordEvents } from "../../src/inventory/index.ts";
+import { recordEvents, reminders } from "../../src/inventory/index.ts";
 import { jobCompletions } from "../../src/scoring/index.ts";
 import { openWebhooks, type Webhooks } from "../../src/webhooks/index.ts";
 import { type Json, openService } from "../fixtures/service.ts";
@@ -36,6 +36,7 @@ export function webhookStage() {
       sources: {
         records: recordEvents(stage.lab.database, stage.lab.clock, "https://lab.example/labd"),
         jobs: jobCompletions(stage.lab.database),
+        reminders: reminders(stage.lab.database, stage.lab.clock, "https://lab.example/labd"),
       },
       accounts: stage.lab.accounts,
       allow: "127.0.0.0/8",

@@ -52,6 +52,12 @@ export const shared = (resource: Resource, actor: Actor): Condition =>
 export const mine = (resource: Resource, actor: Actor): Condition =>
   actor.user === null || !isGuarded(resource) ? NEVER : compare(["owner", "rid"], "==", actor.user);
 
+/** Records that the actor or one of its groups owns. */
+export const mineOrOfGroup = (resource: Resource, actor: Actor): Condition =>
+  actor.user === null || !isGuarded(resource)
+    ? NEVER
+    : or(mine(resource, actor), ...actor.groups.map(ownedByGroup));
+
 const ownedByGroup = (group: number): Condition => compare(["owned_by", "rid"], "==", group);
 
 function granted(actor: Actor, right: Right): Condition {

@@ -1,3 +1,4 @@
+import { EmailCard } from "../account/reminders.tsx";
 import { AdministrationFrame, defineAdministration } from "../administration/page.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
 import { href } from "../address.ts";
@@ -51,6 +52,7 @@ function HealthPage() {
               />
             </Card>
             <SystemCheck />
+            <EmailCard />
           </>
         )}
       </Loaded>

@@ -7,6 +7,7 @@ import {
   personBody,
   personFields,
 } from "../account/fields.tsx";
+import { RemindersCard } from "../account/reminders.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
 import { revokeToken, tokenColumns, type TokenRow } from "../account/tokens.tsx";
 import type { Printed } from "../administration/printed.ts";
@@ -43,6 +44,7 @@ function Profile() {
             <PersonCard session={session} />
             <PasswordCard username={session.user.username} onChanged={sessions.reload} />
           </div>
+          <RemindersCard />
           <Card title="Second factor">
             <SecondFactor />
           </Card>

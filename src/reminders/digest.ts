@@ -1,0 +1,54 @@
+import { type DueList, REMINDER_REASONS } from "../inventory/index.ts";
+
+/** Records of each list that an e-mail shows. */
+export const SHOWN = 50;
+
+/** Page of the profile where reminders are switched on and off. @param base URL of the service */
+export const settingsPage = (base: string): string => `${base}/profile#reminders`;
+
+const pageOf = (base: string, segment: string): string => `${base}/inventory/${segment.replace("/", "-")}`;
+const KINDS: Readonly<Record<string, string>> = {
+  "stocks/consumables": "Consumables",
+  "stocks/specimen": "Specimens",
+};
+
+/** The e-mail of one person. @param base URL of the service */
+export function digestText(lists: readonly DueList[], base: string): { subject: string; text: string } {
+  const counts = (Object.keys(REMINDER_REASONS) as (keyof typeof REMINDER_REASONS)[]).flatMap((reason) => {
+    const total = lists.filter((list) => list.reason === reason).reduce((sum, list) => sum + list.total, 0);
+    return total === 0 ? [] : [`${total} ${SUBJECTS[reason]}`];
+  });
+  const blocks = lists.map((list) => listText(list, base));
+  const end = `You get this e-mail because you switched reminders on in labd. Change that here:\n${settingsPage(base)}\n`;
+  return { subject: `Stock: ${counts.join(", ")}`, text: [...blocks, end].join("\n") };
+}
+
+const SUBJECTS = { expiring: "expiring soon", below_minimum: "below minimum" } as const;
+
+function listText({ reason, segment, total, shown }: DueList, base: string): string {
+  const { title, query } = REMINDER_REASONS[reason];
+  const heading = `${KINDS[segment] ?? segment} ${title} (${total})`;
+  const lines = shown.map(({ values, isNew }) => {
+    const facts = reason === "expiring" ? expiryOf(values) : amountOf(values);
+    const place = plain(values.location__label);
+    const where = place === "" ? "" : ` (${place})`;
+    const address = `${pageOf(base, segment)}/${plain(values.id)}`;
+    return `${isNew ? "* New: " : "* "}${plain(values.name)}, ${facts}${where}\n  ${address}\n`;
+  });
+  const list = `${pageOf(base, segment)}?${query}`;
+  const rest = total > shown.length ? `${total - shown.length} more are in the list:\n` : "Open the list:\n";
+  return `${heading}\n${"-".repeat(heading.length)}\n\n${lines.join("")}\n${rest}${list}\n`;
+}
+
+type Values = DueList["shown"][number]["values"];
+
+const expiryOf = ({ expiry }: Values): string => `expires ${plain(expiry).slice(0, 10)}`;
+
+function amountOf({ amount, minimum_amount: minimum, unit__name: unit }: Values): string {
+  const words = [plain(amount), plain(unit)].filter((word) => word !== "").join(" ");
+  return `${words} left, minimum ${plain(minimum)}`;
+}
+
+/** A value on one line. */
+const plain = (value: unknown): string =>
+  (value === null || value === undefined ? "" : String(value)).replace(/[\p{Cc}\s]+/gu, " ").trim();

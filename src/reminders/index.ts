@@ -1,0 +1,41 @@
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Reminders } from "../inventory/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Database } from "../platform/sqlite.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
+import { reminderRoutes } from "./reminder-routes.ts";
+import { ReminderSender } from "./sender.ts";
+import { parseSmtpUrl, sendEmail } from "./smtp.ts";
+import { SubscriptionStore } from "./store.ts";
+
+export { parseSmtpUrl } from "./smtp.ts";
+
+export interface ReminderOptions {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  accounts: Accounts;
+  reminders: Reminders;
+  /** The setting smtp_url; empty without a mail server. */
+  smtpUrl: string;
+  /** The setting ca_file. */
+  caFile: string;
+  /** URL of the service without /api/, for links. */
+  base: string;
+}
+
+/** Reminders by e-mail. Nothing is sent until `sender` is started. @throws Problem invalid_setting */
+export function openReminders(options: ReminderOptions) {
+  const { database, clock, accounts, smtpUrl, caFile } = options;
+  const server = smtpUrl === "" ? undefined : parseSmtpUrl(smtpUrl, caFile);
+  const store = new SubscriptionStore(database);
+  const sender = new ReminderSender({
+    ...options,
+    store,
+    send: server && ((email) => sendEmail(server, email)),
+    whenWritable: () => writeLockOf(database).free(),
+  });
+  const routes = reminderRoutes({ accounts, store, sender, isAvailable: server !== undefined, clock });
+  return { routes, sender, store };
+}

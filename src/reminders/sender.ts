@@ -1,0 +1,161 @@
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Reminders } from "../inventory/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { Problem } from "../problem.ts";
+import { digestText, settingsPage, SHOWN } from "./digest.ts";
+import { type Email, EmailFailure } from "./smtp.ts";
+import type { Subscription, SubscriptionStore } from "./store.ts";
+
+export interface SenderOptions {
+  store: SubscriptionStore;
+  reminders: Reminders;
+  accounts: Pick<Accounts, "actorOf">;
+  /** Sends an e-mail; undefined without a mail server. @throws EmailFailure */
+  send: ((email: Email) => Promise<void>) | undefined;
+  /** Waits while another thread holds the write lock. */
+  whenWritable: () => Promise<void> | undefined;
+  clock: Clock;
+  log: Log;
+  /** URL of the service without /api/, for links. */
+  base: string;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Hour (UTC) from which e-mails of the day are sent. */
+const SENDING_HOUR = 6;
+const POLL_INTERVAL = 60_000;
+
+/** The next sending hour after a time. */
+export const nextMorning = (now: number): number => {
+  const today = Math.floor(now / DAY) * DAY + SENDING_HOUR * HOUR;
+  return today > now ? today : today + DAY;
+};
+
+/**
+ * Looks for due stock every hour, and sends each person at most one e-mail a day, if something is new. The time of the
+ * next one is on disk before an e-mail is sent, so that none is repeated after a crash; reminders count as seen only
+ * after the mail server accepted them, so that none is lost.
+ */
+export class ReminderSender {
+  readonly #options: SenderOptions;
+  #timer: Timer | undefined;
+  #polling: Promise<void> | undefined;
+  #scanned = Number.NEGATIVE_INFINITY;
+  /** The mail server failed: wait until then. */
+  #pausedUntil = 0;
+  #closing = false;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.poll(), POLL_INTERVAL);
+    this.#timer.unref();
+  }
+
+  /** Stops, after the e-mail that is being sent. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#timer);
+    await this.#polling;
+  }
+
+  /** Looks for due stock and sends what is due. Never rejects. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#run().finally(() => (this.#polling = undefined));
+    return this.#polling;
+  }
+
+  async #run(): Promise<void> {
+    const { reminders, clock, log, whenWritable } = this.#options;
+    try {
+      if (Math.abs(clock.now() - this.#scanned) >= HOUR) {
+        await whenWritable();
+        reminders.scan();
+        this.#scanned = clock.now();
+      }
+      if (this.#options.send) await this.#sendAll();
+    } catch (error) {
+      // Such as a full disk; the next poll tries again.
+      log.problem("reminders", { cause: String(error) });
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    const { store, clock } = this.#options;
+    while (!this.#closing) {
+      const now = clock.now();
+      if (now < this.#pausedUntil && this.#pausedUntil <= now + HOUR) return;
+      const next = store.nextDue(now, now + DAY);
+      if (next === null) return;
+      await this.#sendTo(next);
+    }
+  }
+
+  async #sendTo(subscription: Subscription): Promise<void> {
+    const { store, reminders, accounts, send, whenWritable, clock, log, base } = this.#options;
+    const { user, seen } = subscription;
+    await whenWritable();
+    store.postpone(user, nextMorning(clock.now()));
+    const last = reminders.last();
+    const lists = reminders.dueOf(accounts.actorOf(user), seen, SHOWN);
+    if (!lists.some(({ shown }) => shown.some(({ isNew }) => isNew))) return;
+    try {
+      await send!({
+        to: recipientOf(subscription),
+        settings: settingsPage(base),
+        ...digestText(lists, base),
+      });
+    } catch (error) {
+      if (!(error instanceof EmailFailure)) throw error;
+      await this.#recordFailure(user, error);
+      return;
+    }
+    await whenWritable();
+    store.recordSent(user, last, clock.now());
+    log.info("reminder sent", { user });
+  }
+
+  async #recordFailure(
+    user: number,
+    { message, kind: { isRecipient, mayBeDelivered, isTemporary } }: EmailFailure,
+  ): Promise<void> {
+    const { store, whenWritable, clock, log } = this.#options;
+    await whenWritable();
+    const soon = clock.now() + HOUR;
+    if (!isRecipient) this.#pausedUntil = soon;
+    const again = isTemporary && !mayBeDelivered ? soon : nextMorning(clock.now());
+    store.recordFailure(user, message, again);
+    log.problem("reminder not sent", { user, cause: message });
+  }
+
+  /** Sends a test message to an account. @throws Problem conflict, store_failed with the words of the mail server */
+  async sendTest(user: number): Promise<string> {
+    const { store, send, base } = this.#options;
+    if (!send) throw new Problem("conflict", NO_SERVER);
+    const person = store.emailOf(user);
+    if (person.email === "")
+      throw new Problem(
+        "conflict",
+        "Your account has no e-mail address to send to. Add one in your profile.",
+      );
+    const text = `This is a test message of labd at ${base}. Reminders can be sent.\n`;
+    try {
+      await send({ to: recipientOf(person), subject: "Test message", text, settings: settingsPage(base) });
+    } catch (error) {
+      if (error instanceof EmailFailure) throw new Problem("email_failed", error.message);
+      throw error;
+    }
+    return person.email;
+  }
+}
+
+export const NO_SERVER = "There is no mail server: set smtp_url.";
+
+const recipientOf = ({ fullName, email }: { fullName: string; email: string }): Email["to"] => ({
+  name: fullName,
+  address: email,
+});

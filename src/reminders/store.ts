@@ -1,0 +1,67 @@
+import type { Database } from "../platform/sqlite.ts";
+
+/** A person who gets reminders by e-mail. Times are milliseconds since 1970-01-01 UTC. */
+export interface Subscription {
+  user: number;
+  fullName: string;
+  email: string;
+  /** The last reminder that an e-mail contained. */
+  seen: number;
+  due: number;
+  sent: number | null;
+  error: string | null;
+}
+
+const SELECT = `SELECT d.user_rid AS user, u.full_name AS fullName, u.email, d.seen, d.due, d.sent, d.error
+  FROM reminder_digest AS d JOIN user_account AS u ON u.rid = d.user_rid`;
+
+/** Who gets reminders by e-mail, and when the next one is due. The caller waits for the write lock. */
+export class SubscriptionStore {
+  constructor(private readonly database: Database) {}
+
+  find(user: number): Subscription | null {
+    return this.database.query(`${SELECT} WHERE d.user_rid = ?`).get(user) as Subscription | null;
+  }
+
+  /** The subscription of an active account with an address that is due first. @param latest a later time is a clock set back */
+  nextDue(now: number, latest: number): Subscription | null {
+    return this.database
+      .query(
+        `${SELECT} WHERE (d.due <= ? OR d.due > ?) AND u.is_active AND u.email <> '' ORDER BY d.due, d.user_rid LIMIT 1`,
+      )
+      .get(now, latest) as Subscription | null;
+  }
+
+  emailOf(user: number): { fullName: string; email: string } {
+    return this.database
+      .query("SELECT full_name AS fullName, email FROM user_account WHERE rid = ?")
+      .get(user) as { fullName: string; email: string };
+  }
+
+  enable(user: number, due: number): void {
+    this.database
+      .query("INSERT INTO reminder_digest (user_rid, due) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .run(user, due);
+  }
+
+  disable(user: number): void {
+    this.database.query("DELETE FROM reminder_digest WHERE user_rid = ?").run(user);
+  }
+
+  /** On disk when it returns, so that what follows is not repeated. */
+  postpone(user: number, due: number): void {
+    this.database.query("UPDATE reminder_digest SET due = ? WHERE user_rid = ?").run(due, user);
+  }
+
+  recordSent(user: number, seen: number, sent: number): void {
+    this.database
+      .query("UPDATE reminder_digest SET seen = ?, sent = ?, error = NULL WHERE user_rid = ?")
+      .run(seen, sent, user);
+  }
+
+  recordFailure(user: number, error: string, due: number): void {
+    this.database
+      .query("UPDATE reminder_digest SET error = ?, due = ? WHERE user_rid = ?")
+      .run(error, due, user);
+  }
+}

@@ -1,0 +1,98 @@
+import { useEffect, useRef } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { showToast } from "../components/toast.tsx";
+import { Time } from "../format.tsx";
+import { get, requestJson } from "../request.ts";
+
+interface Reminders {
+  enabled: boolean;
+  available: boolean;
+  email: string;
+  sent: string | null;
+  error: string | null;
+}
+
+const OWN = "/api/account/reminders";
+
+/** Reminders by e-mail, which e-mails lead to by #reminders. */
+export function RemindersCard() {
+  const loaded = useLoaded("reminders", (signal) => get<Reminders>(OWN, {}, signal));
+  const place = useRef<HTMLDivElement>(null);
+  const isLoaded = loaded.value !== undefined;
+  useEffect(() => {
+    if (isLoaded && location.hash === "#reminders") place.current?.scrollIntoView();
+  }, [isLoaded]);
+  return (
+    <div id="reminders" ref={place}>
+      <Card title="Reminders">
+        <p class="muted">
+          An e-mail a day if stock of yours or of your groups newly expires within 30 days or falls below its
+          minimum amount. It contains names, places and amounts.
+        </p>
+        <Loaded of={loaded}>
+          {(value) => <Switch value={value} onChanged={(next) => loaded.update(() => next)} />}
+        </Loaded>
+      </Card>
+    </div>
+  );
+}
+
+function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Reminders) => void }) {
+  const { enabled, available, email, sent, error } = value;
+  const form = useSubmission(async () => {
+    onChanged(await requestJson<Reminders>("PUT", OWN, { body: { enabled: !enabled } }));
+    showToast(enabled ? "You get no reminders any more." : `Reminders go to ${email}.`);
+  });
+  if (!available && !enabled)
+    return (
+      <p>
+        This server cannot send e-mail yet: an administrator must set <code>smtp_url</code>.
+      </p>
+    );
+  return (
+    <>
+      <FormError of={form} />
+      <p>
+        {enabled ? `On: they go to ${email || "no address; add one above"}.` : "Off."}{" "}
+        {sent !== null && (
+          <>
+            The last one was sent <Time at={sent} />.
+          </>
+        )}
+      </p>
+      {error !== null && <p class="anywhere">The last one was not sent. {error}</p>}
+      <Button busy={form.busy} onClick={() => form.submit()}>
+        {enabled ? "Switch reminders off" : "Switch reminders on"}
+      </Button>
+    </>
+  );
+}
+
+/** Tests the mail server, for administrators. */
+export function EmailCard() {
+  const form = useSubmission(async () => {
+    const { email } = await requestJson<{ email: string }>("POST", "/api/admin/reminders/test");
+    showToast(`Sent a test message to ${email}.`);
+  });
+  return (
+    <Card
+      title="E-mail"
+      actions={
+        <Button small busy={form.busy} onClick={() => form.submit()}>
+          Send test message
+        </Button>
+      }
+    >
+      <p class="lead">
+        Users switch on reminders of expiring and low stock in their{" "}
+        <a href={`${href("/profile")}#reminders`}>profile</a>. The test message goes to the address of your
+        account.
+      </p>
+      <FormError of={form} focus />
+    </Card>
+  );
+}
