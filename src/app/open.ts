@@ -11,11 +11,13 @@ import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
 import {
   Imports,
+  type InventorySample,
   inventoryAliases,
   inventoryRoutes,
   openMemberships,
   RequestPool,
 } from "../inventory/index.ts";
+import INVENTORY from "../sample/inventory.json";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
@@ -293,6 +295,7 @@ const serviceRoutes = (
     clock,
     accounts,
     anonymousRead: config.anonymous_read,
+    sample: INVENTORY as InventorySample,
     maxMessageBytes: config.max_message_bytes,
   }),
   auditRoutes(accounts),

@@ -10,6 +10,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   imports: "Imports of files.",
   attachments: "Files of records.",
   labels: "Sheets and rolls for labels.",
+  sample: "Sample data for an empty inventory.",
   scan: "Records by barcode or label.",
   search: "All lists at once.",
   tokens: "API tokens.",

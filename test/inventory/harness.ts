@@ -94,7 +94,10 @@ const HTTP = {
 };
 
 const openAnswer = (
-  options: Pick<Lab, "database" | "clock" | "accounts"> & { anonymousRead: boolean },
+  options: Pick<Lab, "database" | "clock" | "accounts"> & {
+    anonymousRead: boolean;
+    sample?: InventorySample;
+  },
   pool: RequestPool | undefined,
   reach: PublicUrlOptions,
 ): Answer =>
@@ -122,6 +125,8 @@ async function readAnswer(response: Response): Promise<Answered> {
 export async function openLab(
   options: {
     sample?: InventorySample;
+    /** The sample that administrators may load. */
+    loadable?: InventorySample;
     anonymousRead?: boolean;
     reach?: PublicUrlOptions;
     passwords?: boolean;
@@ -147,7 +152,8 @@ export async function openLab(
   );
   if (options.subResources) openStore(database, clock, options.subResources);
   loadInventory(database, clock, options.sample ?? SAMPLE, "system");
-  const routed = { database, clock, accounts, anonymousRead: options.anonymousRead ?? true };
+  const { anonymousRead = true, loadable } = options;
+  const routed = { database, clock, accounts, anonymousRead, ...(loadable ? { sample: loadable } : {}) };
   const through = (pool: RequestPool | undefined) => openAnswer(routed, pool, options.reach ?? DIRECT);
   const answer = through(undefined);
   const lab: Lab = {

@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { Actor } from "../model/access.ts";
 import { LIST_PARAMETERS } from "../model/listing.ts";
 import type { LoadRows, RowsRequest } from "../records/row-index.ts";
+import type { InventorySample } from "../records/sample.ts";
 import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall, ROOT } from "./call.ts";
@@ -19,6 +20,7 @@ import { addRecords } from "./route-records.ts";
 import { addRelations } from "./route-relations.ts";
 import { addSearchOfAll } from "./route-search.ts";
 import { addSlots } from "./route-slots.ts";
+import { addSampleData } from "./route-sample.ts";
 import { addStock } from "./route-stock.ts";
 import { addStorage } from "./route-storage.ts";
 import { addSignIn, addTokens } from "./route-session.ts";
@@ -39,6 +41,8 @@ export interface InventoryOptions {
   accounts: Accounts;
   /** Whether callers without credentials may read public records. */
   anonymousRead: boolean;
+  /** Records to try labd with, which administrators may load into an empty inventory. */
+  sample?: InventorySample;
   /** Maximum size of a body in bytes. */
   maxMessageBytes?: number;
   /** Closed by their owner. */
@@ -77,6 +81,7 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
   addImports(api, options.imports ?? new Imports(database, clock));
   addAttachments(api, store);
   addScan(api);
+  if (options.sample) addSampleData(api, options.sample);
   addTokens(api, accounts);
   // Signing in takes no credentials, not even invalid ones.
   const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);

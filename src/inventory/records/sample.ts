@@ -4,6 +4,7 @@ import type { Json } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
+import type { RecordWriter } from "./record-writer.ts";
 import { openStore, type Store } from "./store.ts";
 import { SubResourceRecords } from "./sub-resources.ts";
 import { Problem } from "../../problem.ts";
@@ -82,33 +83,49 @@ export function loadInventory(
     groups: [],
     primaryGroup: Number(account.primary_group),
   };
-  return store.write(
-    (writer) => {
-      let added = 0;
-      const add = (where: string, work: () => void): void => {
-        try {
-          work();
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error;
-          throw new Problem(error.code, `${where}: ${error.message}`, { cause: error });
-        }
-        added++;
-      };
-      for (const { where, resource, id, body } of missingRecords(store, sample))
-        add(where, () => {
-          store.statements.run({
-            text: "INSERT INTO user_group (id, name) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
-            args: [clock.newId(), body.owned_by as string],
-          });
-          writer.create(resource, body, actor, id);
-        });
-      const children = new SubResourceRecords(store);
-      for (const { where, sub, parent, id, body } of missingChildren(store, sample, actor))
-        add(where, () => children.create(writer, sub, parent, body, { actor, id }));
-      return added;
-    },
-    { kind: "sample" },
-  );
+  return store.write((writer) => addSample(store, writer, sample, actor), { kind: "sample" });
+}
+
+/** The same within a batch that the caller opens. */
+export function addSample(store: Store, writer: RecordWriter, sample: InventorySample, actor: Actor): number {
+  let added = 0;
+  const add = (where: string, work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      throw new Problem(error.code, `${where}: ${error.message}`, { cause: error });
+    }
+    added++;
+  };
+  for (const { where, resource, id, body } of missingRecords(store, sample))
+    add(where, () => {
+      store.statements.run({
+        text: "INSERT INTO user_group (id, name) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+        args: [store.clock.newId(), body.owned_by as string],
+      });
+      writer.create(resource, body, actor, id);
+    });
+  const children = new SubResourceRecords(store);
+  for (const { where, sub, parent, id, body } of missingChildren(store, sample, actor))
+    add(where, () => children.create(writer, sub, parent, body, { actor, id }));
+  return added;
+}
+
+/** Lists whose records show that an inventory is in use. */
+const IN_USE: readonly List[] = ["places", "equipment", "locations", "consumables", "specimens"];
+
+/** @throws Problem conflict for an inventory that is in use: the sample would be mixed with its records */
+export function requireEmpty(store: Store): void {
+  const used = IN_USE.find((list) => {
+    const { table } = DECLARED.get(LISTS[list].resource)!;
+    return store.statements.get({ text: `SELECT 1 FROM ${table} WHERE deleted = 0 LIMIT 1`, args: [] });
+  });
+  if (used !== undefined)
+    throw new Problem(
+      "conflict",
+      `The inventory has ${used}, which would be mixed with the sample. Try the sample in another installation.`,
+    );
 }
 
 function* missingRecords(store: Store, sample: InventorySample) {

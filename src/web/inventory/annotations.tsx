@@ -182,7 +182,7 @@ export function AnnotationInput(props: {
     );
   const to = type.type === "USER" ? USERS : referenceOf(type.choices_api);
   if (to && ["OBJECT", "VOCABULARYTERM", "USER"].includes(type.type))
-    return <Picker {...labelled} to={to} value={String(value)} onChoose={onChange} />;
+    return <Picker {...labelled} to={to} value={String(value)} onChoose={onChange} creates />;
   if (type.type === "NUMBERUNIT") return <AmountInput {...props} labelled={labelled} />;
   if (type.type === "BOOLEAN")
     return (

@@ -1,9 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
 import { Combobox } from "../components/combobox.tsx";
-import type { FieldProps } from "../components/field.tsx";
-import { get } from "../request.ts";
-import { api, type Reference } from "./declaration.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { type FieldProps, TextField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { get, send } from "../request.ts";
+import { useSession } from "../session.ts";
+import { CREATABLE, suggestionsFor } from "./creatable.ts";
+import {
+  api,
+  constantOf,
+  declaration,
+  isConstant,
+  type Reference,
+  singularOf,
+  wordsOf,
+} from "./declaration.ts";
 import { readName } from "./record.tsx";
+import { showDone } from "./write-record.ts";
 
 interface Option {
   /** What requests contain. */
@@ -11,6 +27,8 @@ interface Option {
   name: string;
   /** Distinguishes equal names. */
   context: string;
+  /** The name of a record that choosing it creates. */
+  creates?: string;
 }
 
 /** Fields that distinguish records of the same name. */
@@ -53,37 +71,136 @@ interface PickerProps extends FieldProps {
   /** Name of the value, if known. */
   name?: string | undefined;
   onChoose: (value: string, name: string) => void;
+  /** Whether it offers to create a record of the typed name. */
+  creates?: boolean;
 }
 
-/** Chooses a record by part of its name. */
-export function Picker({ to, value, name: known, onChoose, ...field }: PickerProps) {
+/** Chooses a record by part of its name, or creates it. */
+export function Picker({ to, value, name: known, onChoose, creates = false, ...field }: PickerProps) {
   const [name, setName] = useState("");
+  const [created, setCreated] = useState<string | null>(null);
+  const mayCreate = creates && to.segment in CREATABLE && Boolean(useSession());
   useEffect(() => {
     setName(known ?? value);
     if (value !== "" && known === undefined && to.printed === "id") void readName(to, value).then(setName);
   }, [value, known]);
+  const choose = (option: Option): void => {
+    setName(option.name);
+    onChoose(option.value, option.name);
+  };
   return (
-    <Combobox<Option>
-      {...field}
-      shown={name}
-      placeholder="Type part of the name"
-      search={async (text, signal) => ({ options: await search(to, text, signal) })}
-      keyOf={(option) => option.value}
-      optionOnLeave={(typed, options) =>
-        typed === ""
-          ? { value: "", name: "", context: "" }
-          : options.find((option) => option.name.toLowerCase() === typed.toLowerCase())
-      }
-      onChoose={(option) => {
-        setName(option.name);
-        onChoose(option.value, option.name);
-      }}
-    >
-      {(option) => (
-        <>
-          {option.name || "(no name)"} <small>{option.context}</small>
-        </>
+    <>
+      <Combobox<Option>
+        {...field}
+        shown={name}
+        placeholder={mayCreate ? "Type part of the name, or a new name" : "Type part of the name"}
+        search={async (text, signal) => {
+          const options = await search(to, text, signal);
+          return { options: mayCreate ? withCreation(options, text.trim()) : options };
+        }}
+        keyOf={(option) => option.creates ?? option.value}
+        optionOnLeave={(typed, options) =>
+          typed === ""
+            ? { value: "", name: "", context: "" }
+            : options.find((option) => option.name.toLowerCase() === typed.toLowerCase())
+        }
+        onChoose={(option) => (option.creates === undefined ? choose(option) : setCreated(option.creates))}
+      >
+        {(option) =>
+          option.creates === undefined ? (
+            <>
+              {option.name || "(no name)"} <small>{option.context}</small>
+            </>
+          ) : (
+            <>
+              <Icon name="plus" /> Create “{option.creates}”…
+            </>
+          )
+        }
+      </Combobox>
+      {created !== null && (
+        <CreateDialog to={to} name={created} onClose={() => setCreated(null)} onCreated={choose} />
       )}
-    </Combobox>
+    </>
+  );
+}
+
+/** Offers to create a record of this name unless one exists. */
+const withCreation = (options: Option[], name: string): Option[] =>
+  name === "" || options.some((option) => option.name.toLowerCase() === name.toLowerCase())
+    ? options
+    : [...options, { value: "", name: "", context: "", creates: name }];
+
+/** Asks for the few fields that a new record needs. */
+function CreateDialog(props: {
+  to: Reference;
+  name: string;
+  onClose: () => void;
+  onCreated: (option: Option) => void;
+}) {
+  const { to, onClose } = props;
+  const { segment } = to;
+  // What the choice is limited to holds for the new record, too.
+  const limits = to.filter?.category_id ? { category: to.filter.category_id } : {};
+  const [first, ...others] = CREATABLE[segment];
+  const declared = useLoaded(segment, () => declaration(segment));
+  const [values, setValues] = useState<Record<string, string>>({
+    ...suggestionsFor(segment, props.name),
+    ...limits,
+    [first]: props.name,
+  });
+  const form = useSubmission(async () => {
+    const given = Object.entries(values).filter(([, value]) => value !== "");
+    const query = { response_format: "flat", fields: [...new Set(["id", to.key])].join(",") };
+    const response = await send("POST", api(segment), { query, body: Object.fromEntries(given) });
+    const { results } = (await response.json()) as { results: Record<string, string> };
+    showDone(`Created ${results[to.key]}.`, response.headers.get("Batch-Id"), () => {});
+    onClose();
+    const value = to.printed === "key" ? results[to.key] : results.id;
+    props.onCreated({ value, name: results[to.key], context: "" });
+    return true;
+  });
+  const asked = [first, ...others.filter((name) => !(name in limits))];
+  return (
+    <Dialog
+      title={`New ${segment === "places" ? "room" : singularOf(segment)}`}
+      onClose={onClose}
+      cancel
+      actions={
+        <Button look="primary" busy={form.busy} onClick={form.submit}>
+          Create
+        </Button>
+      }
+    >
+      <FormError of={form} shown={asked} />
+      <Loaded of={declared}>
+        {({ fields }) =>
+          asked.map((name) => {
+            const field = fields[name];
+            const shared = {
+              label: field.label,
+              optional: field.write !== "required",
+              errors: form.fields[name],
+            };
+            const set = (value: string): void => setValues((before) => ({ ...before, [name]: value }));
+            return field.reference ? (
+              <Picker key={name} {...shared} to={field.reference} value={values[name] ?? ""} onChoose={set} />
+            ) : (
+              <TextField
+                key={name}
+                {...shared}
+                value={isConstant(field) ? wordsOf(values[name] ?? "") : (values[name] ?? "")}
+                onInput={(text) => set(isConstant(field) ? constantOf(text, field) : text)}
+                focus={name === first}
+                onKeyDown={(event) => {
+                  // Not the form around the picker.
+                  if (event.key === "Enter") form.submit(event);
+                }}
+              />
+            );
+          })
+        }
+      </Loaded>
+    </Dialog>
   );
 }

@@ -177,6 +177,7 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
           to={{ segment, key: declared.value.key, printed: "id" }}
           value={chosen.id}
           onChoose={(id, name) => setChosen({ id, name })}
+          creates
         />
       )}
     </Dialog>

@@ -53,6 +53,7 @@ export function ValueInput(props: {
         value={value}
         name={props.referenceName}
         onChoose={onChange}
+        creates
       />
     );
   if (kind === "flag") return <FlagInput {...labelled} on={value === "true"} onChange={onChange} />;

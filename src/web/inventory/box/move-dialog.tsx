@@ -48,6 +48,7 @@ export function MoveDialog(props: { box: Slots; record: Stored; onClose: () => v
     >
       <FormError of={form} shown={[]} />
       <Picker
+        creates
         label="Location"
         to={LOCATIONS}
         value={to.id}
