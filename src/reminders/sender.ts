@@ -111,7 +111,7 @@ export class ReminderSender {
       });
     } catch (error) {
       if (!(error instanceof EmailFailure)) throw error;
-      await this.#recordFailure(user, error);
+      await this.#recordFailure(subscription, error);
       return;
     }
     await whenWritable();
@@ -120,7 +120,7 @@ export class ReminderSender {
   }
 
   async #recordFailure(
-    user: number,
+    { user, email }: Subscription,
     { message, kind: { isRecipient, mayBeDelivered, isTemporary } }: EmailFailure,
   ): Promise<void> {
     const { store, whenWritable, clock, log } = this.#options;
@@ -129,7 +129,8 @@ export class ReminderSender {
     if (!isRecipient) this.#pausedUntil = soon;
     const again = isTemporary && !mayBeDelivered ? soon : nextMorning(clock.now());
     store.recordFailure(user, message, again);
-    log.problem("reminder not sent", { user, cause: message });
+    // The log has no addresses of people.
+    log.problem("reminder not sent", { user, cause: message.replaceAll(email, "…") });
   }
 
   /** Sends a test message to an account. @throws Problem conflict, store_failed with the words of the mail server */

@@ -175,6 +175,12 @@ ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=
     await pollAt(START + DAY + 6 * HOUR);
     expect(mail.got.map(({ to }) => to)).toEqual(["alice@lab.example"]);
     expect((await ask("GET", "/api/account/reminders", "alice")).body).toMatchObject({ error: null });
+    const causes = logged.flatMap((line) => ("cause" in line ? line.cause : []));
+    const server = `Mail server 127.0.0.1:${mail.port}: It rejected`;
+    expect(causes).toEqual([
+      `${server} user or password: 454 4.7.0 try later`,
+      `${server} the recipient …: 550 5.1.1 no such user`,
+    ]);
     expect(JSON.stringify(logged)).not.toContain("SECRET");
   });
 });

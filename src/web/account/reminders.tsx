@@ -65,9 +65,11 @@ function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Remi
         )}
       </p>
       {error !== null && <p class="anywhere">The last one was not sent. {error}</p>}
-      <Button busy={form.busy} onClick={() => form.submit()}>
-        {enabled ? "Switch reminders off" : "Switch reminders on"}
-      </Button>
+      <div class="actions">
+        <Button busy={form.busy} onClick={() => form.submit()}>
+          {enabled ? "Switch reminders off" : "Switch reminders on"}
+        </Button>
+      </div>
     </>
   );
 }
