@@ -45,7 +45,7 @@ export function PValueChart({ bins }: { bins: Bins }) {
               y2={HEIGHT - heightOf(expected)}
             />
             <text x={`${(i + 0.5) * width}%`} y={HEIGHT + 14}>
-              {i % 3 === 0 || i === bins.length - 1 ? `≤ ${p}` : ""}
+              {i % 4 === 0 ? `≤ ${p}` : ""}
             </text>
           </g>
         ))}
