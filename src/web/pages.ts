@@ -31,6 +31,7 @@ import { profilePage } from "./pages/profile.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scanPage } from "./pages/scan.tsx";
 import { scorePage } from "./pages/score.tsx";
+import { searchPage } from "./pages/search.tsx";
 import { secondFactorPage } from "./pages/second-factor.tsx";
 import { setPasswordPage } from "./pages/set-password.tsx";
 import { setupPage } from "./pages/setup.tsx";
@@ -57,6 +58,7 @@ export const PAGES: readonly Page[] = [
   proteomePage,
   proteomeSearchPage,
   jointScanPage,
+  searchPage,
   inventoryPage,
   locationTreePage,
   scanPage,

@@ -191,7 +191,9 @@ function expected(as: string | undefined, typed: string, deleted: string) {
     .map((list) => ({
       list: list[0].of.list,
       total: list.length,
-      results: list.slice(0, 20).map(({ of, by }) => `${of.id} ${of.name} ${by}`),
+      results: list
+        .slice(0, 20)
+        .map(({ of, by, rank }) => `${of.id} ${of.name} ${by}${rank === 0 ? " exact" : ""}`),
     }));
 }
 
@@ -201,13 +203,20 @@ async function search(as: string | undefined, query: Record<string, string>) {
   const path = `search/?${new URLSearchParams(query).toString()}`;
   const { status, body } = await lab.ask("GET", path, as === undefined ? {} : { as });
   expect(status).toBe(200);
-  const groups = body.groups as { list: string; total: number; results: Record<string, string>[] }[];
+  const groups = body.groups as {
+    list: string;
+    total: number;
+    results: Record<string, string | boolean>[];
+  }[];
   return groups
     .filter(({ list }) => (LISTS as readonly string[]).includes(list))
     .map(({ list, total, results }) => ({
       list,
       total,
-      results: results.map(({ id, name, by }) => `${id} ${name} ${PARTS.has(by) ? "part" : by}`),
+      results: results.map(
+        ({ id, name, by, exact }) =>
+          `${String(id)} ${String(name)} ${PARTS.has(String(by)) ? "part" : String(by)}${exact ? " exact" : ""}`,
+      ),
     }));
 }
 

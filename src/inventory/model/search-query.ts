@@ -80,6 +80,9 @@ export type FoundBy = (typeof FOUND_BY)[number];
 const RANKS = ["code", "name", "beginning", "word", "part of the name", "other text"] as const;
 const rank = (name: (typeof RANKS)[number]): number => RANKS.indexOf(name);
 
+/** Whether a record has the barcode or id that was typed. */
+export const isCode = (found: number): boolean => found === rank("code");
+
 /** What decides about the rank of a record. */
 export interface RankedTexts {
   id: string;

@@ -8,6 +8,7 @@ import {
   containsWord,
   excerpt,
   type FoundBy,
+  isCode,
   isMeant,
   parseSearch,
   rankOf,
@@ -40,6 +41,8 @@ export interface SearchResult {
   id: string;
   name: string;
   by: FoundBy;
+  /** Whether it has the barcode or id that was typed. */
+  exact: boolean;
   /** Of its description, or of what it was found by. */
   text: string;
 }
@@ -123,15 +126,16 @@ export class Search {
     const described = searchedTexts(resource).filter((name) => !searchedNames(resource).includes(name));
     const rids = ranked.map(({ rid }) => rid);
     const shown = this.reader.values(resource, [resource.key, ...described], actor, rids);
-    return ranked.map(({ rid, id, by }, i) => {
+    return ranked.map(({ rid, rank, id, by }, i) => {
+      const exact = isCode(rank);
       const name = String(shown[i][resource.key]);
       const description = described.map((field) => String(shown[i][field] ?? "")).find(Boolean) ?? "";
       const part = by === undefined ? parts.partOf(indexed, resource.name, rid) : undefined;
       const isDescribed =
         description !== "" && words.some((word) => description.toLowerCase().includes(word));
       if (!part || isDescribed)
-        return { id, name, by: by ?? "description", text: excerpt(description, words) };
-      return { id, name, by: part.by, text: excerpt(parts.textOf(part), words) };
+        return { id, name, by: by ?? "description", exact, text: excerpt(description, words) };
+      return { id, name, by: part.by, exact, text: excerpt(parts.textOf(part), words) };
     });
   }
 }

@@ -20,6 +20,8 @@ export interface ComboboxProps<Option> extends FieldProps {
   optionOnLeave?: (typed: string, options: readonly Option[]) => Option | undefined;
   /** Opens only once something is typed, and then highlights the first option. */
   onlyTyped?: boolean;
+  /** The heading above the first of several options. */
+  headingOf?: (option: Option) => string | undefined;
   /** Content of an option. */
   children: (option: Option) => ComponentChildren;
 }
@@ -56,6 +58,10 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
     close();
     props.onChoose(option);
   };
+  useEffect(() => {
+    if (highlight.index >= 0)
+      document.getElementById(`${id}-${highlight.index}`)?.scrollIntoView({ block: "nearest" });
+  }, [highlight]);
   const [isWaiting, setWaiting] = useState(false);
   useEffect(() => {
     if (!isWaiting || found.busy) return;
@@ -110,7 +116,13 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
               onKeyDown={onKeyDown}
             />
             <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
-              {options.map((option, i) => (
+              {options.map((option, i) => [
+                <Heading
+                  key={`${keyOf(option)} heading`}
+                  of={options}
+                  index={i}
+                  headingOf={props.headingOf}
+                />,
                 <li
                   key={keyOf(option)}
                   id={`${id}-${i}`}
@@ -123,8 +135,8 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
                   }}
                 >
                   {props.children(option)}
-                </li>
-              ))}
+                </li>,
+              ])}
               {note !== undefined && (
                 <li role="option" aria-disabled="true" aria-selected="false">
                   <small>{note}</small>
@@ -136,6 +148,25 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
       </Field>
     </div>
   );
+}
+
+/** A heading where another group of options begins. */
+function Heading<Option>({
+  of: options,
+  index,
+  headingOf,
+}: {
+  of: readonly Option[];
+  index: number;
+  headingOf: ((option: Option) => string | undefined) | undefined;
+}) {
+  const heading = headingOf?.(options[index]);
+  const isNew = heading !== undefined && (index === 0 || headingOf?.(options[index - 1]) !== heading);
+  return isNew ? (
+    <li class="heading" role="presentation">
+      {heading}
+    </li>
+  ) : null;
 }
 
 const noteOf = (found: Found<unknown> | undefined, busy: boolean): string | undefined =>

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { Reauthentication } from "../account/reauthentication.tsx";
 import { SharingConfirmation } from "../inventory/sharing-confirmation.tsx";
 import { href } from "../address.ts";
+import { SearchButton } from "../search/search-dialog.tsx";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
 import { ConfirmDialog } from "./confirm.tsx";
@@ -109,6 +110,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
         </nav>
         <header class="topbar">
           <Brand />
+          <SearchButton />
           <div class="topbar-end">
             <LinkButton look="quiet" icon="book-open" aria-label="Help" href={href("/help")} />
             <LinkButton
@@ -197,7 +199,7 @@ function Account({ path }: { path: string }) {
     <>
       <a class="btn btn-quiet" href={href("/profile")}>
         <span class="avatar" data-initials={username.slice(0, 2).toUpperCase()} />
-        {username}
+        <span class="account-name">{username}</span>
       </a>
       <Button look="quiet" icon="log-out" aria-label="Sign out" onClick={() => void leave()} />
     </>

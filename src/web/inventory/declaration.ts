@@ -128,6 +128,9 @@ const TITLES: Readonly<Record<string, string>> = {
 /** `Consumables` for `stocks/consumables`. */
 export const titleOf = (segment: string): string => TITLES[segment] ?? capital(segment.split("/").at(-1)!);
 
+/** Whether it is a list of accounts or groups, to which references are not listed. */
+export const isPeople = (segment: string): boolean => segment === "users" || segment === "groups";
+
 /** A breadcrumb to a list. */
 export const crumbOf = (segment: string) => ({ name: titleOf(segment), href: href(pageOf(segment)) });
 

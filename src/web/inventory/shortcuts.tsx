@@ -12,9 +12,11 @@ export interface Shortcut {
 
 /** Single-letter keys can be turned off, for people who use speech input (WCAG 2.1.4). */
 const SETTING = "labd:shortcuts";
-const isOn = (): boolean => readStored<string>("local", SETTING, "on") !== "off";
+export const hasLetterShortcuts = (): boolean => readStored<string>("local", SETTING, "on") !== "off";
 
-const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable], dialog, [role=listbox]";
+/** Where keys are text. */
+export const TYPING =
+  "input:not([type=checkbox]), textarea, select, [contenteditable], dialog, [role=listbox]";
 const NAMES: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "↑" };
 
 /** Keyboard shortcuts of a page; `?` lists them. */
@@ -24,7 +26,7 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   // Those of the last render: effects may run later than the next key.
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => setEnabled(isOn()), []);
+  useEffect(() => setEnabled(hasLetterShortcuts()), []);
   // Before the picture: a key pressed as soon as the list appears must count.
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -33,7 +35,7 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
       if (event.ctrlKey || event.metaKey || event.altKey || target.closest(TYPING)) return;
       const found = latest.current.find(({ keys }) => keys.includes(key));
       const run = key === "?" ? () => setOpen(true) : found?.run;
-      if (!run || (key.length === 1 && !isOn())) return;
+      if (!run || (key.length === 1 && !hasLetterShortcuts())) return;
       // Enter and arrows belong to the control that has the focus.
       if (key === "Enter" && target.closest("a, button, summary, input")) return;
       if (key.startsWith("Arrow") && target.closest("summary, input")) return;

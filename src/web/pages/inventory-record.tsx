@@ -18,6 +18,7 @@ import {
   declaration,
   isCommon,
   isConstant,
+  isPeople,
   pageOf,
   segmentOf,
   titleOf,
@@ -134,7 +135,7 @@ function Record(props: RecordProps) {
               <LocationPath {...place} />
             </Card>
           )}
-          {!isDeleted && <References of={of} row={row} />}
+          {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
           <Card title="Details">
             <Properties of={of} row={row} names={details} />
           </Card>

@@ -1,0 +1,176 @@
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { formatCount } from "../format.tsx";
+import { pageOf, titleOf } from "../inventory/declaration.ts";
+import { definePage, useQuery, useTitle } from "../page.tsx";
+import {
+  countOf,
+  type Found,
+  type FoundAnywhere,
+  hrefOf,
+  LONGEST,
+  nameOf,
+  type Result,
+  scorePageOf,
+  searchAnywhere,
+} from "../search/search.ts";
+
+/** Results of each list, and of one list. */
+const [FEW, ALL] = [5, 500];
+
+const SOURCES: Readonly<Record<string, string>> = {
+  annotation: "Annotation",
+  note: "Note",
+  attachment: "File",
+};
+
+function SearchPage() {
+  const [query, setQuery] = useQuery();
+  const [q, list] = [query.get("q")?.trim() ?? "", query.get("list")];
+  const withDeleted = query.get("deleted") === "all";
+  useTitle(q === "" ? undefined : `${q} · Search`);
+  const found = useLoaded(q === "" ? null : JSON.stringify([q, list, withDeleted]), (signal) =>
+    searchAnywhere(q, { limit: list === null ? FEW : ALL, list, withDeleted }, signal),
+  );
+  return (
+    <>
+      <PageHead
+        title={list === null ? "Search" : `Search in ${titleOf(list)}`}
+        {...(list === null ? {} : { crumbs: [{ name: "All results", href: href("/search", { q }) }] })}
+        actions={list !== null && <LinkButton href={href(pageOf(list))}>Open the list</LinkButton>}
+      />
+      <div class="stack">
+        <SearchForm key={q} q={q} onSearch={(text) => setQuery({ q: text })} />
+        <Checkbox
+          label="Include deleted records"
+          checked={withDeleted}
+          onChange={(wanted) => setQuery({ deleted: wanted ? "all" : null })}
+        />
+        {q !== "" && <Loaded of={found}>{(of) => <Results of={of} q={q} list={list} />}</Loaded>}
+      </div>
+    </>
+  );
+}
+
+function SearchForm({ q, onSearch }: { q: string; onSearch: (text: string) => void }) {
+  const [text, setText] = useState(q);
+  return (
+    <form
+      class="search-form"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch(text.trim());
+      }}
+    >
+      <TextField
+        label="Search"
+        hideLabel
+        type="search"
+        placeholder="Names, barcodes, ids, descriptions, annotations, notes, files"
+        value={text}
+        maxLength={LONGEST}
+        autocomplete="off"
+        autocapitalize="none"
+        focus={q === ""}
+        onInput={setText}
+      />
+      <Button type="submit" look="primary" icon="search">
+        Search
+      </Button>
+    </form>
+  );
+}
+
+function Results({ of, q, list }: { of: FoundAnywhere; q: string; list: string | null }) {
+  const { records, proteins } = of;
+  const total = (records?.total ?? 0) + (proteins?.total ?? 0);
+  if (total === 0)
+    return (
+      <Empty title="Nothing found" icon="search-x">
+        <p role="status">
+          No record that you can view, and no protein, has all of these words. Use fewer words, or the
+          beginning of one.
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <p role="status" class="muted">
+        {countOf({ total, more: records?.more ?? false })} found.
+        {records?.more === true && " Add a word to see fewer."}
+      </p>
+      {(records?.groups ?? []).map((group) => (
+        <Group key={group.list} of={group} q={q} isAlone={list !== null} />
+      ))}
+      {proteins !== undefined && proteins.total > 0 && <ProteinGroup of={proteins} />}
+    </>
+  );
+}
+
+function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isAlone: boolean }) {
+  const { list, total, more, results } = of;
+  const title = titleOf(list);
+  return (
+    <Card
+      title={title}
+      count={countOf({ total, more })}
+      bare
+      foot={
+        !isAlone &&
+        total > results.length && (
+          <a href={href("/search", { q, list })}>
+            Show {more ? `the best ${formatCount(total)}` : `all ${formatCount(total)}`} in {title}
+          </a>
+        )
+      }
+    >
+      <ul class="list found">
+        {results.map((result) => (
+          <li key={result.id}>
+            <a href={hrefOf(list, result.id)}>{result.name || "(no name)"}</a>
+            <Where of={result} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** Where the words were found, unless in the name or the description. */
+const Where = ({ of: { by, text } }: { of: Result }) => (
+  <small>{[SOURCES[by], text].filter(Boolean).join(": ")}</small>
+);
+
+const ProteinGroup = ({ of: { total, results } }: { of: NonNullable<FoundAnywhere["proteins"]> }) => (
+  <Card
+    title="Proteins"
+    count={formatCount(total)}
+    bare
+    foot={total > results.length && "Add a word, such as a species, to see fewer."}
+  >
+    <ul class="list found">
+      {results.map((protein) => (
+        <li key={protein.accession}>
+          <a href={scorePageOf(protein)}>{nameOf(protein)}</a>
+          <small>
+            {protein.gene && `${protein.gene}, `}
+            {protein.organism && <i>{protein.organism}</i>} {protein.accession}
+          </small>
+        </li>
+      ))}
+    </ul>
+  </Card>
+);
+
+export const searchPage = definePage({
+  name: "search",
+  paths: ["/search"],
+  title: "Search",
+  View: SearchPage,
+});

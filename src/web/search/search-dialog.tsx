@@ -1,0 +1,142 @@
+import { useLayoutEffect, useState } from "preact/hooks";
+import type { ProteinObject } from "../../scoring/index.ts";
+import { href } from "../address.ts";
+import { Combobox, type Found as Options } from "../components/combobox.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Icon } from "../components/icon.tsx";
+import { titleOf } from "../inventory/declaration.ts";
+import { hasLetterShortcuts, TYPING } from "../inventory/shortcuts.tsx";
+import {
+  countOf,
+  exactRecord,
+  type FoundAnywhere,
+  hrefOf,
+  nameOf,
+  type Result,
+  scorePageOf,
+  searchAnywhere,
+} from "./search.ts";
+
+/** Results of each list. */
+const FEW = 3;
+
+type Option =
+  | { kind: "all"; text: string }
+  | { kind: "record"; list: string; result: Result; heading: string | undefined }
+  | { kind: "protein"; protein: ProteinObject };
+
+/** Opens the search of everything; so do Ctrl-K and, where nothing else uses it, a slash. */
+export function SearchButton() {
+  const [isOpen, setOpen] = useState(false);
+  // Before the picture: keys count as soon as the page appears.
+  useLayoutEffect(() => {
+    // After the shortcuts of the page, which may use the slash.
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey, target, defaultPrevented } = event;
+      const isCommand = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k";
+      const isSlash =
+        key === "/" &&
+        !(ctrlKey || metaKey || altKey || defaultPrevented) &&
+        !(target as Element).closest(TYPING) &&
+        hasLetterShortcuts();
+      if ((!isCommand && !isSlash) || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        class="search-open"
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Control+K"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="search" />
+        <span>Search records, people, proteins</span>
+        <kbd>Ctrl</kbd>
+        <kbd>K</kbd>
+      </button>
+      {isOpen && <SearchDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+const SearchDialog = ({ onClose }: { onClose: () => void }) => (
+  <Dialog title="Search" wide onClose={onClose}>
+    <div class="palette">
+      <Combobox<Option>
+        label="Search"
+        hideLabel
+        placeholder="A name, a word of a note, or a barcode"
+        shown=""
+        onlyTyped
+        search={async (text, signal) => optionsOf(text, await searchAnywhere(text, { limit: FEW }, signal))}
+        keyOf={keyOf}
+        headingOf={headingOf}
+        onChoose={(option) => location.assign(addressOf(option))}
+      >
+        {(option) => <OptionContent of={option} />}
+      </Combobox>
+      <p class="hint">
+        <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open. A scanned barcode opens its record.
+      </p>
+    </div>
+  </Dialog>
+);
+
+/** A record with exactly this code comes first, so that a scanner, which presses Enter, opens it. */
+function optionsOf(text: string, { records, proteins }: FoundAnywhere): Options<Option> {
+  const exact = records && exactRecord(records);
+  const found = [
+    ...(records?.groups ?? []).flatMap(({ list, total, more, results }) => {
+      const heading = `${titleOf(list)} ${countOf({ total, more })}`;
+      const others = results.filter((result) => result !== exact?.result);
+      return others.map((result): Option => ({ kind: "record", list, result, heading }));
+    }),
+    ...(proteins?.results ?? []).slice(0, FEW).map((protein): Option => ({ kind: "protein", protein })),
+  ];
+  const first: Option[] = exact ? [{ kind: "record", ...exact, heading: undefined }] : [];
+  const options = [...first, { kind: "all", text: text.trim() } as const, ...found];
+  return { options, ...(exact || found.length > 0 ? {} : { note: "Nothing found." }) };
+}
+
+function keyOf(option: Option): string {
+  if (option.kind === "all") return "all";
+  return option.kind === "protein" ? option.protein.accession : `${option.list} ${option.result.id}`;
+}
+
+const headingOf = (option: Option): string | undefined =>
+  option.kind === "protein" ? "Proteins" : option.kind === "record" ? option.heading : undefined;
+
+function addressOf(option: Option): string {
+  if (option.kind === "all") return href("/search", { q: option.text });
+  return option.kind === "protein" ? scorePageOf(option.protein) : hrefOf(option.list, option.result.id);
+}
+
+function OptionContent({ of: option }: { of: Option }) {
+  switch (option.kind) {
+    case "all":
+      return <>All results for “{option.text}”</>;
+    case "protein":
+      return (
+        <>
+          {nameOf(option.protein)}{" "}
+          <small>
+            {[option.protein.gene, option.protein.organism, option.protein.accession]
+              .filter(Boolean)
+              .join(", ")}
+          </small>
+        </>
+      );
+    case "record":
+      return (
+        <>
+          {option.result.name || "(no name)"} <small>{option.result.text}</small>
+        </>
+      );
+  }
+}

@@ -1,0 +1,73 @@
+import type { Found } from "../../inventory/api/route-search.ts";
+import type { ProteinObject } from "../../scoring/index.ts";
+import { href } from "../address.ts";
+import { formatCount } from "../format.tsx";
+import { pageOf } from "../inventory/declaration.ts";
+import { get } from "../request.ts";
+
+export type { Found };
+export type Result = Found["groups"][number]["results"][number];
+
+interface Proteins {
+  total: number;
+  results: ProteinObject[];
+}
+
+/** What both services find; undefined for one that does not answer, or not to this caller. */
+export interface FoundAnywhere {
+  records: Found | undefined;
+  proteins: Proteins | undefined;
+}
+
+interface SearchOptions {
+  /** Results of each list. */
+  limit: number;
+  /** Only this list. */
+  list?: string | null;
+  withDeleted?: boolean;
+}
+
+/** Most characters that the services search for. */
+export const LONGEST = 200;
+
+/** Asks the inventory for records and people, and the scoring service for proteins. @throws ApiError of both */
+export async function searchAnywhere(
+  text: string,
+  { limit, list = null, withDeleted = false }: SearchOptions,
+  signal: AbortSignal,
+): Promise<FoundAnywhere> {
+  const q = text.trim().slice(0, LONGEST);
+  const [records, proteins] = await Promise.allSettled([
+    get<Found>("/api/v2/search/", { q, limit, list, deleted: withDeleted ? "all" : null }, signal),
+    list === null
+      ? get<Proteins>("/api/scoring/proteins", { query: q, limit: Math.min(limit, 10) }, signal)
+      : undefined,
+  ]);
+  if (records.status === "rejected" && (proteins.status === "rejected" || list !== null))
+    throw records.reason;
+  return {
+    records: records.status === "fulfilled" ? records.value : undefined,
+    proteins: proteins.status === "fulfilled" ? proteins.value : undefined,
+  };
+}
+
+/** The page of a record or a person. */
+export const hrefOf = (list: string, id: string): string => href(pageOf(list, id));
+
+/** The page where the protein can be scored. */
+export const scorePageOf = ({ accession }: ProteinObject): string => href("/score", { protein: accession });
+
+export const nameOf = (protein: ProteinObject): string =>
+  protein.name || protein.entryName || protein.accession;
+
+/** `37`, or `500+` of more. */
+export const countOf = ({ total, more }: { total: number; more: boolean }): string =>
+  `${formatCount(total)}${more ? "+" : ""}`;
+
+/** The only record with the barcode or id that was typed or scanned. */
+export function exactRecord({ groups }: Found): { list: string; result: Result } | undefined {
+  const exact = groups.flatMap(({ list, results }) =>
+    results.filter((result) => result.exact).map((result) => ({ list, result })),
+  );
+  return exact.length === 1 ? exact[0] : undefined;
+}
