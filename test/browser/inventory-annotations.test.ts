@@ -57,7 +57,9 @@ browserTest("sets an annotation of several records after a preview, and takes it
   await press(page, "button", "Edit");
   await page.waitForSelector(`dialog select option[value=${CLONALITY}]`);
   await page.select("dialog select", CLONALITY);
-  await page.waitForSelector("dialog select option[value=recombinant]");
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("dialog option")].some(({ textContent }) => textContent === "recombinant"),
+  );
   const selects = await page.$$("dialog select");
   await selects.at(-1)!.select("recombinant");
   await press(page, "button", "Preview");
