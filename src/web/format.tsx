@@ -67,3 +67,15 @@ export function browserName(agent: string): string {
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1];
   return [browser || "Unknown browser", system].filter(Boolean).join(" on ");
 }
+
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const DAY_MS = 86_400_000;
+
+/** "in 7 months" or "3 days ago" of a day such as 2027-06-30. */
+export function daysUntil(day: string, now = Date.now()): string {
+  const days = Math.round((Date.parse(day) - Math.floor(now / DAY_MS) * DAY_MS) / DAY_MS);
+  if (Math.abs(days) < 60) return RELATIVE.format(days, "day");
+  return Math.abs(days) < 730
+    ? RELATIVE.format(Math.round(days / 30.44), "month")
+    : RELATIVE.format(Math.round(days / 365.25), "year");
+}

@@ -61,7 +61,7 @@ browserTest("moves, selects and opens rows by keyboard", async () => {
   await page.keyboard.press("Escape");
   const name = await page.$eval("tr.active th a", (link) => (link as HTMLElement).innerText);
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
-  await seeText(page, "Referenced by");
+  await seeText(page, "History");
   expect(await page.$eval("h1", (heading) => heading.innerText)).toBe(name);
 });
 

@@ -33,7 +33,7 @@ browserTest(
     await seeText(page, "This field is required.");
     expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-invalid"))).toBe("true");
     await fill(page, "Name", "Taq polymerase");
-    await fill(page, "Model type optional", "Enzyme");
+    await fill(page, "Type optional", "Enzyme");
     await fill(page, "Amount optional", "a lot");
     await choose(page, "Location optional", "-20 drawer 2");
     await press(page, "button", "Add");
@@ -70,7 +70,8 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   const { page, url } = opened;
   const id = await idOf(page, "stocks/specimen", "name=Tg(krt4:EGFP) 12");
   await page.goto(`${url}/inventory/stocks-specimen/${id}`, { waitUntil: "networkidle2" });
-  const choice = await named(page, "combobox", "Add metadata");
+  await press(page, "button", "Add metadata");
+  const choice = await named(page, "combobox", "What to add");
   const species = await choice.$$eval(
     "option",
     (options) => options.find(({ innerText }) => innerText === "Species")!.value,
@@ -90,9 +91,11 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
     new URL(import.meta.url).pathname,
   );
   await seeText(page, "Added inventory-record.test.ts.");
-  await page.select("form.share-form select", "group");
-  await choose(page, "Group", "SYS", "SYSTEM_GROUP");
   await press(page, "button", "Share");
+  await seeText(page, "Who can see it now");
+  await page.select("dialog form.share-form select", "group");
+  await choose(page, "Group", "SYS", "SYSTEM_GROUP");
+  await page.click("dialog form.share-form button[type=submit]");
   await seeText(page, "Shared with SYSTEM_GROUP.");
   await page.waitForSelector("select[aria-label='Permission of SYSTEM_GROUP']");
   await checkPage(opened, "inventory-attached");
@@ -106,6 +109,7 @@ browserTest("shows what becomes visible before a record is published, and asks",
   const id = await idOf(page, "stocks/consumables", `name=${name}`);
   await post(page, `/api/v2/stocks/consumables/${id}/notes/`, { content: "Not for everyone yet." });
   await page.goto(`${url}/inventory/stocks-consumables/${id}`, { waitUntil: "networkidle2" });
+  await press(page, "button", "Share");
   const isChecked = async (): Promise<boolean> =>
     (await named(page, "checkbox", "Everyone can view")).evaluate((box) => (box as HTMLInputElement).checked);
   await press(page, "checkbox", "Everyone can view");

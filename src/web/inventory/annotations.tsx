@@ -66,9 +66,25 @@ export function Annotations(props: SubResourceProps) {
   const path = api(of.name, `${row.id}/annotations/`);
   const { loaded, reload, change } = useSubResource<{ results: Annotation[] }>(path, onChanged);
   const types = useLoaded(row.id, (signal) => typesFor(props, signal));
+  const [isAdding, setAdding] = useState(false);
   const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
   return (
-    <Card title="Metadata" count={loaded.value?.results.length}>
+    <Card
+      title="Metadata"
+      actions={
+        row.mayChange && (
+          <Button
+            look="quiet"
+            small
+            icon="plus"
+            aria-label="Add metadata"
+            onClick={() => setAdding(!isAdding)}
+          >
+            Add
+          </Button>
+        )
+      }
+    >
       <Loaded of={loaded}>
         {({ results }) => (
           <>
@@ -87,10 +103,10 @@ export function Annotations(props: SubResourceProps) {
                 </dd>,
               ])}
             </dl>
-            {row.mayChange && types.value && (
+            {isAdding && types.value && (
               <AddAnnotation path={path} types={types.value} existing={results} onAdded={reload} />
             )}
-            {!row.mayChange && results.length === 0 && <p class="muted">None</p>}
+            {!isAdding && results.length === 0 && <p class="muted">None yet</p>}
           </>
         )}
       </Loaded>
@@ -127,7 +143,7 @@ function AddAnnotation(props: {
   return (
     <form class="form" onSubmit={form.submit}>
       <SelectField
-        label="Add metadata"
+        label="What to add"
         value={typeId}
         choices={[
           { value: "", name: "Choose a type" },

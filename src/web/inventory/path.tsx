@@ -19,7 +19,7 @@ export const crumbsOf = (path: readonly Node[]): { name: string; href: string }[
 ];
 
 /** The path to a location, from the outermost place, as nested links. */
-export function LocationPath({ segment, id }: { segment: string; id: string }) {
+export function LocationPath({ segment, id, slot = "" }: { segment: string; id: string; slot?: string }) {
   const of = `${segment}/${id}`;
   const { value } = useLoaded(of, (signal) => readBranch(of, 1, signal));
   return (
@@ -30,6 +30,11 @@ export function LocationPath({ segment, id }: { segment: string; id: string }) {
             <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
           </li>
         ))}
+        {value && slot !== "" && (
+          <li>
+            <b>Slot {slot}</b>
+          </li>
+        )}
       </ol>
     </nav>
   );

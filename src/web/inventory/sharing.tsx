@@ -3,10 +3,12 @@ import type { Grants } from "../../inventory/api/route-sharing.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Checkbox, Select, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
-import { KeyValues } from "../components/layout.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
-import { api } from "./declaration.ts";
+import { api, type Declaration } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
+import { asText, nameOf, type Row } from "./record.tsx";
 import { useSubResource } from "./sub-resource.ts";
 
 /** Permissions of users and groups on records. */
@@ -76,44 +78,95 @@ export function ShareForm(props: {
   );
 }
 
-/** The permissions of one record, for people who may change it. */
-export function SharingOf(props: { segment: string; id: string; onChanged: () => void }) {
-  const { segment, id, onChanged } = props;
-  const access = useSubResource<Grants>(api(segment, `${id}/permissions/`), onChanged);
+interface AccessProps {
+  of: Declaration;
+  row: Row;
+  onChanged: () => void;
+}
+
+/** Who can see a record. Those who may change it can share it, in a dialog. */
+export function AccessCard(props: AccessProps & { isSharing: boolean; onShare: (on: boolean) => void }) {
+  const { of, row, isSharing, onShare } = props;
+  const { owner, owned_by, public: isPublic, deleted } = row.values;
+  const mayShare = row.mayChange && deleted !== true;
+  return (
+    <Card
+      title="Access"
+      actions={
+        mayShare && (
+          <Button look="quiet" small icon="share-2" onClick={() => onShare(true)}>
+            Share
+          </Button>
+        )
+      }
+    >
+      <KeyValues
+        of={[
+          ["Owner", asText(owner)],
+          ["Group", of.name === "views" ? null : asText(owned_by)],
+          ["Can view", isPublic === true ? "Everyone" : "Owner, group, and those it is shared with"],
+        ]}
+      />
+      {mayShare && isSharing && <SharingDialog {...props} onClose={() => onShare(false)} />}
+    </Card>
+  );
+}
+
+/** Who can see the record now, and sharing it with others. */
+function SharingDialog({ of, row, onChanged, onClose }: AccessProps & { onClose: () => void }) {
+  const access = useSubResource<Grants>(api(of.name, `${row.id}/permissions/`), onChanged);
   const change = (body: object, done: string): Promise<void> =>
     access.change("PATCH", "", done, body, (_before, now: Grants) => now);
   return (
-    <Loaded of={access.loaded}>
-      {({ owner, owned_by, public: isPublic, groups, users }) => (
-        <>
-          <KeyValues
-            of={[
-              ["Owner", owner],
-              ["Group", segment === "views" ? null : owned_by],
-            ]}
-          />
-          <Checkbox
-            label="Everyone can view"
-            checked={isPublic}
-            onChange={(on) => void change({ public: on }, on ? "Everyone can view it." : "No longer public.")}
-          />
-          <ul class="shares">
-            {groups.map((rights) => (
-              <Share key={rights.id} kind="group" title="group" {...{ rights, change }} name={rights.name} />
-            ))}
-            {users.map(({ username, full_name, ...rights }) => (
-              <Share key={username} kind="user" title={full_name} {...{ rights, change }} name={username} />
-            ))}
-          </ul>
-          <ShareForm
-            submit="Share"
-            onShare={(kind, name, level) => change(shareRequest(kind, name, level), `Shared with ${name}.`)}
-          />
-        </>
-      )}
-    </Loaded>
+    <Dialog title={`Share ${nameOf(of, row)}`} onClose={onClose} wide>
+      <ShareForm
+        submit="Share"
+        onShare={(kind, name, level) => change(shareRequest(kind, name, level), `Shared with ${name}.`)}
+      />
+      <Loaded of={access.loaded}>
+        {({ owner, owned_by, public: isPublic, groups, users }) => (
+          <>
+            <h3>Who can see it now</h3>
+            <ul class="shares">
+              <Standing name={owner} title="owner" may="Can edit and delete" />
+              {of.name !== "views" && <Standing name={owned_by} title="group of the record" may="Can view" />}
+              {groups.map((rights) => (
+                <Share
+                  key={rights.id}
+                  kind="group"
+                  title="group"
+                  {...{ rights, change }}
+                  name={rights.name}
+                />
+              ))}
+              {users.map(({ username, full_name, ...rights }) => (
+                <Share key={username} kind="user" title={full_name} {...{ rights, change }} name={username} />
+              ))}
+              <Standing name="Administrators" title="" may="Can edit and delete" />
+            </ul>
+            <Checkbox
+              label="Everyone can view"
+              checked={isPublic}
+              onChange={(on) =>
+                void change({ public: on }, on ? "Everyone can view it." : "No longer public.")
+              }
+            />
+          </>
+        )}
+      </Loaded>
+    </Dialog>
   );
 }
+
+/** A right that sharing does not change. */
+const Standing = ({ name, title, may }: { name: string; title: string; may: string }) => (
+  <li class="row">
+    <span class="grow">
+      {name} <small>{title}</small>
+    </span>
+    <span class="muted">{may}</span>
+  </li>
+);
 
 function Share(props: {
   kind: Kind;

@@ -5,10 +5,10 @@ import { Button } from "../components/button.tsx";
 import { FormDialog, type FormField } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { Time } from "../format.tsx";
+import { daysUntil, Time } from "../format.tsx";
 import { get, send } from "../request.ts";
 import { api, type Declaration, pageOf } from "./declaration.ts";
-import { type Row, rowOf, stockStateOf, unitOf, WHOLE } from "./record.tsx";
+import { asText, type Row, rowOf, stockStateOf, unitOf, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** How much is left of a record, what happened to it, and taking some out. */
@@ -39,21 +39,26 @@ function Stock(props: StockProps) {
       async (response) => onSaved(rowOf(await response.json())),
     );
   return (
-    <Card title="Stock">
+    <Card
+      title="Stock"
+      actions={
+        row.mayChange &&
+        isTracked && (
+          <>
+            <Button small icon="minus" onClick={() => setAction("Consume")}>
+              Consume
+            </Button>
+            <Button small icon="plus" onClick={() => setAction("Refill")}>
+              Refill
+            </Button>
+          </>
+        )
+      }
+    >
       <div class="stack">
-        <Left row={row} />
+        <StockFacts of={of} row={row} />
         {row.mayChange && (
           <div class="actions">
-            {isTracked && (
-              <>
-                <Button small onClick={() => setAction("Consume")}>
-                  Consume
-                </Button>
-                <Button small onClick={() => setAction("Refill")}>
-                  Refill
-                </Button>
-              </>
-            )}
             <Button small onClick={() => setAction("Aliquots")}>
               Make aliquots
             </Button>
@@ -79,30 +84,33 @@ const WORDS: Readonly<Record<string, string>> = {
   expired: "Expired",
 };
 
-function Left({ row }: { row: Row }) {
+/** Fields of stock that are facts beside the amount. */
+const FACTS = ["expiry", "opened", "received", "lot", "freeze_thaw_count"] as const;
+
+/** Amount, dates and counts, each with what follows from it. */
+function StockFacts({ of, row }: { of: Declaration; row: Row }) {
   const { amount, minimum_amount: minimum } = row.values;
   const state = stockStateOf(row.values);
+  const unit = unitOf(row, "amount");
+  const facts = FACTS.filter((name) => name in of.fields && row.values[name]);
   return (
-    <div class="row between">
-      {amount === null ? (
-        <span class="muted">No amount recorded</span>
-      ) : (
-        <span>
-          <strong>
-            {String(amount)}
-            {unitOf(row, "amount")}
-          </strong>{" "}
-          left
-          {minimum !== null && (
-            <span class="muted">
-              , minimum {String(minimum)}
-              {unitOf(row, "amount")}
-            </span>
-          )}
-        </span>
-      )}
-      {WORDS[state] && <span class={`state state-${state}`}>{WORDS[state]}</span>}
-    </div>
+    <dl class="facts">
+      <div>
+        <dt>Amount</dt>
+        <dd>{amount === null ? "–" : `${String(amount)}${unit}`}</dd>
+        <dd class="hint">
+          {amount === null ? "No amount recorded" : minimum !== null && `low below ${String(minimum)}${unit}`}
+          {WORDS[state] && <span class={`state state-${state}`}>{WORDS[state]}</span>}
+        </dd>
+      </div>
+      {facts.map((name) => (
+        <div key={name}>
+          <dt>{of.fields[name].label}</dt>
+          <dd>{asText(row.values[name], of.fields[name])}</dd>
+          {name === "expiry" && <dd class="hint">{daysUntil(String(row.values[name]))}</dd>}
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -4,7 +4,7 @@ import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
-import { Card, KeyValues, PageHead } from "../components/layout.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
 import { formatCount, formatTime } from "../format.tsx";
@@ -16,7 +16,6 @@ import {
   crumbOf,
   type Declaration,
   declaration,
-  isCommon,
   isConstant,
   isPeople,
   pageOf,
@@ -27,21 +26,12 @@ import {
 import { Files } from "../inventory/files.tsx";
 import { History } from "../inventory/history.tsx";
 import { Notes } from "../inventory/notes.tsx";
-import { crumbsOf, LocationPath, readBranch, treeAddress } from "../inventory/path.tsx";
-import {
-  asText,
-  isNamed,
-  nameOf,
-  readRecord,
-  type Row,
-  rowOf,
-  State,
-  unitOf,
-  Value,
-  WHOLE,
-} from "../inventory/record.tsx";
+import { isInTree, LocationCard } from "../inventory/location-card.tsx";
+import { crumbsOf, readBranch, treeAddress } from "../inventory/path.tsx";
+import { ClosedProperties, Properties, shownFields } from "../inventory/properties.tsx";
+import { asText, nameOf, readRecord, type Row, rowOf, State, WHOLE } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
-import { SharingOf } from "../inventory/sharing.tsx";
+import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { StockCard } from "../inventory/stock-card.tsx";
 import { write } from "../inventory/write-record.ts";
@@ -80,46 +70,30 @@ function InventoryRecord() {
   return query.get("edit") === "1" && props.row.mayChange ? <Edit {...props} /> : <Record {...props} />;
 }
 
-/** Fields that repeat others. */
-const SHOWN_ELSEWHERE = new Set(["type", "unit", "grid_rows", "grid_columns", "numbering", "below_minimum"]);
-/** Values of fields for clients that no client has set. */
-const UNSET = new Set<unknown>([null, undefined, "", false, "None"]);
-const IN_TREE = new Set(["locations", "equipment", "places"]);
-
 function Record(props: RecordProps) {
   const { of, row, onSaved, onUndone } = props;
   // Sub-resources have versions of their own; the history shows them too.
   const [revision, setRevision] = useState(0);
+  const [isSharing, setSharing] = useState(false);
   const onChanged = (): void => setRevision((count) => count + 1);
-  const { values } = row;
-  const isDeleted = values.deleted === true;
-  const place = IN_TREE.has(of.name)
-    ? { segment: of.name, id: row.id }
-    : isNamed(values.location)
-      ? { segment: "locations", id: String(values.location.id) }
-      : undefined;
-  const own = Object.keys(of.fields).filter(
-    (name) =>
-      !isCommon(name) &&
-      name !== of.key &&
-      !SHOWN_ELSEWHERE.has(name) &&
-      !(of.fields[name].for_clients && UNSET.has(values[name])),
-  );
-  const showsAccess = of.guarded && row.mayChange && !isDeleted;
-  const details =
-    `${showsAccess ? "" : "owner owned_by public "}created_by created modified_by modified version id`
-      .split(" ")
-      .filter((name) => name in of.fields);
+  const isDeleted = row.values.deleted === true;
+  const { main, advanced } = shownFields(of, row);
+  const details = "created_by created modified_by modified version id"
+    .split(" ")
+    .filter((name) => name in of.fields);
   return (
     <>
-      <RecordHead {...props} />
+      <RecordHead {...props} onShare={() => setSharing(true)} />
       {isDeleted && <Deleted {...props} />}
       {of.name === "locations" && !isDeleted && <Box key={`${row.version}`} id={row.id} />}
-      <div class="with-panel">
+      <div class="with-panel record">
         <div class="stack">
-          <Card title="Properties">
-            <Properties of={of} row={row} names={own} />
-          </Card>
+          <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />
+          {main.length > 0 && (
+            <Card title="Properties">
+              <Properties of={of} row={row} names={main} />
+            </Card>
+          )}
           {of.guarded && (
             <>
               <Annotations of={of} row={row} onChanged={onChanged} />
@@ -127,33 +101,23 @@ function Record(props: RecordProps) {
               <Files of={of} row={row} onChanged={onChanged} />
             </>
           )}
+          <ClosedProperties title="Advanced" of={of} row={row} names={advanced} />
         </div>
         <div class="stack">
-          <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />
-          {place && !isDeleted && (
-            <Card title="Location">
-              <LocationPath {...place} />
-            </Card>
-          )}
+          <div class="where-card">{!isDeleted && <LocationCard segment={of.name} row={row} />}</div>
+          {of.guarded && <AccessCard {...{ of, row, onChanged, isSharing }} onShare={setSharing} />}
           {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
-          <Card title="Details">
-            <Properties of={of} row={row} names={details} />
-          </Card>
-          {showsAccess && (
-            <Card title="Access">
-              <SharingOf segment={of.name} id={row.id} onChanged={onChanged} />
-            </Card>
-          )}
           <Card title="History">
             <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
           </Card>
+          <ClosedProperties title="Details" of={of} row={row} names={details} />
         </div>
       </div>
     </>
   );
 }
 
-function RecordHead({ of, row, onSaved }: RecordProps) {
+function RecordHead({ of, row, onSaved, onShare }: RecordProps & { onShare: () => void }) {
   const [, setQuery] = useQuery();
   const { values } = row;
   const mayEdit = row.mayChange && values.deleted !== true;
@@ -185,6 +149,11 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
           {of.name === "stocktakes" && (
             <LinkButton href={href(`/inventory/stocktake/${row.id}`)}>Scan and apply</LinkButton>
           )}
+          {of.guarded && mayEdit && (
+            <Button icon="share-2" onClick={onShare}>
+              Share
+            </Button>
+          )}
           {of.name !== "fieldmeta" && (
             <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, id: row.id })}>
               Label
@@ -199,13 +168,8 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
         </>
       }
     >
-      <div class="row">
-        {hasGrid && <span>{`${String(values.grid_rows)} × ${String(values.grid_columns)} box`}</span>}
-        {typeof values.status === "string" && values.status !== "" && <State status={values.status} />}
-        {isConstant(of.fields.model_type) && values.model_type && (
-          <span>{wordsOf(String(values.model_type))}</span>
-        )}
-        {values.barcode && <code>{String(values.barcode)}</code>}
+      <div class="row dotted">
+        <Summary of={of} row={row} />
         <Shortcuts
           shortcuts={[
             { keys: ["e"], does: "edit", run: () => mayEdit && edit() },
@@ -214,6 +178,20 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
         />
       </div>
     </PageHead>
+  );
+}
+
+/** What a record is, in a line. */
+function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
+  const { grid_rows, grid_columns, status, model_type, description, barcode } = values;
+  return (
+    <>
+      {typeof grid_rows === "number" && <span>{`${grid_rows} × ${String(grid_columns)} box`}</span>}
+      {typeof status === "string" && status !== "" && <State status={status} />}
+      {isConstant(of.fields.model_type) && model_type && <span>{wordsOf(String(model_type))}</span>}
+      {description && <span class="anywhere">{String(description)}</span>}
+      {barcode && <code>{String(barcode)}</code>}
+    </>
   );
 }
 
@@ -230,7 +208,7 @@ function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete
   const isDeleted = row.values.deleted === true;
   return (
     <Menu label="More">
-      {IN_TREE.has(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
+      {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
       {row.mayChange && !isDeleted && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
       <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>View as JSON</a>
@@ -243,32 +221,17 @@ function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete
   );
 }
 
-const Properties = ({ of, row, names }: { of: Declaration; row: Row; names: readonly string[] }) => (
-  <KeyValues
-    of={names.map((name) => [
-      of.fields[name].label,
-      <Value
-        key={name}
-        value={row.values[name]}
-        field={of.fields[name]}
-        name={name}
-        unit={unitOf(row, name)}
-      />,
-    ])}
-  />
-);
-
 function References({ of, row }: { of: Declaration; row: Row }) {
   const path = api(of.name, `${row.id}/references/`);
   const found = useLoaded(path, (signal) =>
     get<{ total: number; results: ReferenceSummary[] }>(path, {}, signal),
   );
+  if (!found.value?.total) return null;
   return (
-    <Card title="Referenced by" count={found.value?.total}>
+    <Card title="Referenced by" count={found.value.total}>
       <Loaded of={found}>
         {({ results }) => (
           <>
-            {results.length === 0 && <p class="muted">Nothing</p>}
             {results.map(({ segment, field, annotation, total, list, records }) => {
               const count = `${formatCount(total)} in ${titleOf(segment).toLowerCase()}`;
               return (

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { daysUntil } from "../../src/web/format.tsx";
+import type { Declaration, FieldInfo } from "../../src/web/inventory/declaration.ts";
+import { shownFields } from "../../src/web/inventory/properties.tsx";
+import { rowOf } from "../../src/web/inventory/record.tsx";
+
+const field = (changes: Partial<FieldInfo> = {}) => changes as FieldInfo;
+const of = {
+  key: "name",
+  fields: {
+    id: field(),
+    name: field(),
+    status: field(),
+    supplier: field(),
+    price: field(),
+    location: field(),
+    position: field(),
+    client: field({ for_clients: true }),
+    widget: field({ form: { advanced: true } }),
+    choices: field({ form: { when: { field: "kind", values: ["TEXT"] } } }),
+  },
+} as unknown as Declaration;
+const BASE = { id: "1", name: "anti-GFP", status: "LOW", supplier: "Metabion", price: null, position: "A1" };
+
+test("a page lists the fields that have values and that it shows nowhere else", () => {
+  const placed = rowOf({
+    ...BASE,
+    location: { id: "2", name: "Box" },
+    client: "None",
+    widget: "TEXT",
+    choices: [["a", "a"]],
+  });
+  expect(shownFields(of, placed)).toEqual({ main: ["supplier"], advanced: ["widget"] });
+  const ofKind = rowOf({ ...BASE, location: null, client: "x", choices: [["a", "a"]], kind: "TEXT" });
+  expect(shownFields(of, ofKind)).toEqual({
+    main: ["supplier", "position", "client", "choices"],
+    advanced: [],
+  });
+});
+
+test.each([
+  ["2027-06-30", "in 7 months"],
+  ["2026-12-05", "in 12 days"],
+  ["2026-11-23", "today"],
+  ["2026-11-20", "3 days ago"],
+  ["2030-11-23", "in 4 years"],
+])("a day of expiry of %s is %s", (day, words) => {
+  expect(daysUntil(day, Date.UTC(2026, 10, 23, 15))).toBe(words);
+});
