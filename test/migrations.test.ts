@@ -198,6 +198,37 @@ test("making the address of places optional keeps it", () => {
   }
 });
 
+test("adding the search finds texts from before, and follows changes of them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("-search.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    const [columns, shared] = ["created, modified, created_by, modified_by", "1, 1, 1, 1"];
+    old.run(
+      `INSERT INTO note (rid, id, object_kind, object_rid, content, ${columns}) VALUES (3, 'n', 'place', 1, 'Übermaß', ${shared})`,
+    );
+    old.run(
+      `INSERT INTO sample (rid, id, name, name_fold, description, ${columns}, owner, owned_by) VALUES (4, 's', 'Tube', 'tube', 'From LIVER', ${shared}, 1, 1)`,
+    );
+    old.close(true);
+    const migrated = openDatabase(path, MIGRATIONS);
+    const found = (table: string, text: string) =>
+      migrated.query(`SELECT rowid FROM ${table}_fts WHERE ${table}_fts MATCH ?`).values(`"${text}"`);
+    expect([found("note", "übermaß"), found("sample", "liver")]).toEqual([[[3]], [[4]]]);
+    migrated.run("UPDATE note SET content = 'Thawed' WHERE rid = 3");
+    migrated.run("DELETE FROM sample");
+    expect([found("note", "übermaß"), found("note", "haw"), found("sample", "liver")]).toEqual([
+      [],
+      [[3]],
+      [],
+    ]);
+    migrated.close(true);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
 test("making deliveries to webhooks anew keeps them", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
