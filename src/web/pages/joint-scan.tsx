@@ -1,4 +1,3 @@
-import { useMemo } from "preact/hooks";
 import type { JointScanObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { Empty } from "../components/empty.tsx";
@@ -9,10 +8,8 @@ import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { ApiError, get } from "../request.ts";
-import { inOrder } from "../score/order.ts";
-import { downloadQuery, filtered, filterIn, scanAnswer } from "../score/scan.ts";
-import { ScanFilters } from "../score/scan-filters.tsx";
-import { KEYS, ScanTable } from "../score/scan-table.tsx";
+import { scanAnswer } from "../score/scan.ts";
+import { ScanMatches } from "../score/scan-matches.tsx";
 
 const PATH = "/api/scoring/scans";
 /** Milliseconds between two looks whether all scans have finished. */
@@ -81,14 +78,7 @@ const Facts = ({ scan: { proteins, matches } }: { scan: JointScanObject }) => (
 );
 
 function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObject }) {
-  const [query, setQuery] = useQuery();
   const { proteins, matches, tested } = scan;
-  const filter = filterIn(query);
-  const order = query.get("sort") ?? "";
-  const shown = useMemo(
-    () => inOrder(filtered(matches, filter), order, (match, name) => KEYS[name]?.(match)),
-    [matches, query.toString()],
-  );
   const proteinOf = (match: { of: number }): Protein => proteins[match.of];
   return (
     <div class="stack">
@@ -99,46 +89,12 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
           differ from those of each protein alone.
         </small>
       </div>
-      <div class="with-filters">
-        <details open>
-          <summary>Filters</summary>
-          <ScanFilters {...{ matches, filter, setQuery }} />
-        </details>
-        <Card
-          title="Matches"
-          bare
-          count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
-          actions={
-            <div class="row" role="group" aria-label="Download">
-              {["tsv", "gff3", "json"].map((format) => (
-                <LinkButton
-                  key={format}
-                  small
-                  icon="download"
-                  href={href(PATH, { jobs: jobs.join(","), ...downloadQuery(filter, format) })}
-                  download={`scans.${format}`}
-                >
-                  {format.toUpperCase()}
-                </LinkButton>
-              ))}
-            </div>
-          }
-        >
-          {shown.length > 0 ? (
-            <ScanTable
-              jobOf={(match) => proteinOf(match as (typeof matches)[number]).job ?? ""}
-              proteinOf={(match) => nameOf(proteinOf(match as (typeof matches)[number]))}
-              rows={shown}
-              order={order}
-              onOrder={(sort) => setQuery({ sort }, { replace: true })}
-            />
-          ) : (
-            <Empty title="No match passes the filters">
-              <p>Remove a filter.</p>
-            </Empty>
-          )}
-        </Card>
-      </div>
+      <ScanMatches
+        matches={matches}
+        download={{ path: PATH, query: { jobs: jobs.join(",") }, name: "scans" }}
+        jobOf={(match) => proteinOf(match as (typeof matches)[number]).job ?? ""}
+        proteinOf={(match) => nameOf(proteinOf(match as (typeof matches)[number]))}
+      />
       <Card title="Proteins" count={proteins.length} bare>
         <ul class="known-list">
           {proteins.map((protein) => (

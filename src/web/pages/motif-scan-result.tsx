@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Card, PageHead } from "../components/layout.tsx";
+import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
@@ -12,13 +12,11 @@ import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
-import { inOrder } from "../score/order.ts";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
-import { downloadQuery, type Filter, filtered, filterIn, type Scan, scanAnswer } from "../score/scan.ts";
-import { ScanFilters } from "../score/scan-filters.tsx";
+import { filtered, filterIn, type Scan, scanAnswer } from "../score/scan.ts";
+import { ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
-import { KEYS, ScanTable } from "../score/scan-table.tsx";
 
 function MotifScanResult() {
   const id = useParams().job ?? "";
@@ -66,16 +64,10 @@ const Facts = ({ scan: { queryLength, homologs, corpus, matches, classes } }: { 
 );
 
 function ScanView({ job, scan }: { job: string; scan: Scan }) {
-  const [query, setQuery] = useQuery();
+  const [query] = useQuery();
   const known = useFeatures(job).value;
-  const filter = filterIn(query);
-  const order = query.get("sort") ?? "";
   const { matches } = scan;
-  const passing = useMemo(() => filtered(matches, filter), [matches, query.toString()]);
-  const shown = useMemo(
-    () => inOrder(passing, order, (match, name) => KEYS[name]?.(match)),
-    [passing, order],
-  );
+  const passing = useMemo(() => filtered(matches, filterIn(query)), [matches, query.toString()]);
   const general = scan.warnings.filter(
     (warning) => !matches.some(({ motif }) => warning.startsWith(`${motif}: `)),
   );
@@ -102,52 +94,18 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
         </small>
       </div>
       <ScanOverview scan={scan} shown={passing} known={known?.features} />
-      <div class="with-filters">
-        <details open>
-          <summary>Filters</summary>
-          <ScanFilters {...{ matches, filter, setQuery }} />
-        </details>
-        <Card
-          title="Matches"
-          bare
-          count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
-          actions={<ScanDownloads job={job} name={scan.identifier || "protein"} filter={filter} />}
-          foot={<ScanHelp />}
-        >
-          {shown.length > 0 ? (
-            <ScanTable
-              jobOf={() => job}
-              rows={shown}
-              order={order}
-              onOrder={(sort) => setQuery({ sort }, { replace: true })}
-            />
-          ) : (
-            <Empty title="No match passes the filters">
-              <p>Remove a filter.</p>
-            </Empty>
-          )}
-        </Card>
-      </div>
+      <ScanMatches
+        matches={matches}
+        download={{ path: `${jobPath(job)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
+        jobOf={() => job}
+        foot={<ScanHelp />}
+      />
     </div>
   );
 }
 
-/** Downloads of the listed matches. */
-const ScanDownloads = ({ job, name, filter }: { job: string; name: string; filter: Filter }) => (
-  <div class="row" role="group" aria-label="Download">
-    {["tsv", "gff3", "json"].map((format) => (
-      <LinkButton
-        key={format}
-        small
-        icon="download"
-        href={href(`${jobPath(job)}/scan`, downloadQuery(filter, format))}
-        download={`${name.replace(/[^\w.-]+/g, "_").slice(0, 60)}-scan.${format}`}
-      >
-        {format.toUpperCase()}
-      </LinkButton>
-    ))}
-  </div>
-);
+const fileName = (identifier: string): string =>
+  (identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
 
 const ScanHelp = () => (
   <details>

@@ -1,6 +1,5 @@
-import { useRef } from "preact/hooks";
-import { Button } from "../components/button.tsx";
 import { TextArea, TextField } from "../components/field.tsx";
+import { FileButton } from "../components/file-button.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { readTextFile } from "../text-file.ts";
 import type { Result } from "./result.ts";
@@ -18,10 +17,8 @@ export function AlignmentField(props: {
   errors: Readonly<Record<string, readonly string[]>>;
 }) {
   const { value, onChange, errors } = props;
-  const chooser = useRef<HTMLInputElement>(null);
-  const take = (files: FileList | null | undefined): Promise<void> =>
+  const take = ([file]: Iterable<File>): Promise<void> =>
     withErrorToast(async () => {
-      const [file] = files ?? [];
       if (file) onChange({ ...value, text: await readTextFile(file) });
     });
   return (
@@ -30,7 +27,7 @@ export function AlignmentField(props: {
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        void take(event.dataTransfer?.files);
+        void take(event.dataTransfer?.files ?? []);
       }}
     >
       <TextArea
@@ -47,18 +44,13 @@ export function AlignmentField(props: {
       />
       <div class="row between">
         <span role="status">{rowsText(value.text)}</span>
-        <Button look="quiet" small icon="upload" onClick={() => chooser.current?.click()}>
-          Choose a file
-        </Button>
-        <input
-          ref={chooser}
-          type="file"
-          class="unseen"
-          tabIndex={-1}
-          aria-label="File with an alignment"
+        <FileButton
+          label="File with an alignment"
           accept=".fasta,.fa,.afa,.a3m,.aln,.clustal,.sto,.stk,.txt,.gz"
-          onChange={(event) => void take(event.currentTarget.files)}
-        />
+          onChoose={(files) => void take(files)}
+        >
+          Choose a file
+        </FileButton>
       </div>
       <TextField
         label="Your protein in it"

@@ -1,6 +1,6 @@
-import { useRef, useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { useState } from "preact/hooks";
 import { TextArea } from "../components/field.tsx";
+import { FileButton } from "../components/file-button.tsx";
 import { Tag } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
@@ -26,10 +26,9 @@ export function ProteinField(props: {
     input.kind === "proteins" && input.entries.length === 1 && input.entries[0].sequence === null
       ? input.entries[0].name
       : null;
-  const chooser = useRef<HTMLInputElement>(null);
-  const take = (files: FileList | null | undefined): Promise<void> =>
+  const take = (files: Iterable<File>): Promise<void> =>
     withErrorToast(async () => {
-      const texts = await Promise.all(Array.from(files ?? [], readTextFile));
+      const texts = await Promise.all(Array.from(files, readTextFile));
       if (texts.length > 0) onInput(texts.map((text) => text.trim()).join("\n"));
     });
   return (
@@ -68,18 +67,13 @@ export function ProteinField(props: {
             <Tag tone="warn">Looks like DNA or RNA: translate it first</Tag>
           )}
         </span>
-        <Button look="quiet" small icon="upload" onClick={() => chooser.current?.click()}>
-          Choose a file
-        </Button>
-        <input
-          ref={chooser}
-          type="file"
-          class="unseen"
-          tabIndex={-1}
-          aria-label="File with proteins"
+        <FileButton
+          label="File with proteins"
           accept=".fasta,.fa,.faa,.txt,.gz"
-          onChange={(event) => void take(event.currentTarget.files)}
-        />
+          onChoose={(files) => void take(files)}
+        >
+          Choose a file
+        </FileButton>
       </div>
     </div>
   );

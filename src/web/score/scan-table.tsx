@@ -42,7 +42,7 @@ function KnownTag({ match: { notes } }: { match: ScanMatch }) {
 }
 
 /** Where rows lead, and the proteins that they are of if there are several. */
-interface RowContext {
+export interface RowContext {
   jobOf: (match: ScanMatch) => string;
   proteinOf?: (match: ScanMatch) => string;
 }

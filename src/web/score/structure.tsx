@@ -3,6 +3,7 @@ import type { JobModel, StructureModel } from "../../scoring/index.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, IconButton } from "../components/button.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
+import { FileButton } from "../components/file-button.tsx";
 import { Card } from "../components/layout.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
@@ -79,7 +80,14 @@ export function Structure({ job, of, result, match }: StructureProps) {
               Remove
             </Button>
           )}
-          <ModelChooser busy={isBusy} isFirst={model === null} onChoose={(file) => void add(file)} />
+          <FileButton
+            label="File with a structure model"
+            accept=".cif,.mmcif,.pdb,.ent,.gz"
+            busy={isBusy}
+            onChoose={([file]) => void (file && add(file))}
+          >
+            {model === null ? "Choose a model" : "Choose another model"}
+          </FileButton>
         </>
       }
     >
@@ -97,31 +105,6 @@ export function Structure({ job, of, result, match }: StructureProps) {
         )}
       </div>
     </Card>
-  );
-}
-
-function ModelChooser(props: { busy: boolean; isFirst: boolean; onChoose: (file: File) => void }) {
-  const chooser = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <Button look="quiet" small icon="upload" busy={props.busy} onClick={() => chooser.current?.click()}>
-        {props.isFirst ? "Choose a model" : "Choose another model"}
-      </Button>
-      <input
-        ref={chooser}
-        type="file"
-        class="unseen"
-        tabIndex={-1}
-        aria-label="File with a structure model"
-        accept=".cif,.mmcif,.pdb,.ent,.gz"
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          // Choosing the same file again is a change, too.
-          currentTarget.value = "";
-          if (file) props.onChoose(file);
-        }}
-      />
-    </>
   );
 }
 
