@@ -25,6 +25,8 @@ import type { ReadStatements } from "./statements.ts";
 export const MOST_FOUND = 500;
 const FIRST_CHUNK = 1000;
 const LARGEST_CHUNK = 50_000;
+/** Rows that begin as typed, of which the newest are found. */
+const MANY = 50_000;
 
 /** Which records are searched, and for whom. */
 export interface SearchRequest {
@@ -65,6 +67,12 @@ interface Ranked {
 
 interface Hits {
   rids: Set<number>;
+  more: boolean;
+}
+
+/** Some rows of a list. */
+interface Found {
+  rids: readonly number[];
   more: boolean;
 }
 
@@ -158,7 +166,7 @@ class ListSearch {
   hits(query: SearchQuery, parts: SearchedParts): Hits {
     const hits: Hits = { rids: new Set(), more: false };
     this.#add(hits, this.#newest(this.#rows(isMeant(this.resource, query))));
-    this.#add(hits, this.#newest(this.#rows(beginsSo(this.resource, query))));
+    this.#add(hits, this.#beginning(query));
     if (hits.more || query.indexed.length === 0) return hits;
     this.#add(hits, this.#withOwnWords(query));
     if (!hits.more) this.#add(hits, this.#withWordsOfParts(query, parts));
@@ -194,25 +202,31 @@ class ListSearch {
       .toSorted((a, b) => a.rank - b.rank || b.modified - a.modified || (a.id < b.id ? -1 : 1));
   }
 
-  #add(hits: Hits, { rids, more }: { rids: readonly number[]; more: boolean }): void {
+  #add(hits: Hits, { rids, more }: Found): void {
     for (const rid of rids) hits.rids.add(rid);
     hits.more ||= more;
   }
 
-  #rows(condition: Condition): Uint32Array {
+  #rows(condition: Condition, limit = -1): Uint32Array {
     const { resources, resource, actor } = this;
-    return this.statements.numbers(
-      rowsStatement(resource, condition, plan(resources, resource, actor, EACH_ROW)),
-    );
+    const { text, args } = rowsStatement(resource, condition, plan(resources, resource, actor, EACH_ROW));
+    return this.statements.numbers({ text: `${text} LIMIT ?`, args: [...args, limit] });
   }
 
-  #newest(rows: Uint32Array): { rids: number[]; more: boolean } {
+  #newest(rows: Uint32Array): Found & { read: number } {
     const seen = new RowSet(rows.filter((rid) => this.viewable.has(rid)));
-    return { rids: seen.last(MOST_FOUND), more: seen.count() > MOST_FOUND };
+    return { rids: seen.last(MOST_FOUND), more: seen.count() > MOST_FOUND, read: rows.length };
+  }
+
+  /** Rows whose name or barcode begins so: the newest, if they are not too many to read. */
+  #beginning(query: SearchQuery): Found {
+    const condition = beginsSo(this.resource, query);
+    const some = this.#newest(this.#rows(condition, MANY));
+    return some.more || some.read < MANY ? some : this.#newest(this.#rows(condition));
   }
 
   /** Rows whose names and descriptions have all of the words, the newest ones. */
-  #withOwnWords({ words, indexed }: SearchQuery): { rids: number[]; more: boolean } {
+  #withOwnWords({ words, indexed }: SearchQuery): Found {
     const { resource } = this;
     const texts = searchedTexts(resource);
     const short = and(
@@ -223,7 +237,7 @@ class ListSearch {
     const index = `${resource.table}_fts`;
     const text = `SELECT rowid AS rid FROM ${index} WHERE ${index} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
     const rids: number[] = [];
-    let [before, size] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK];
+    let [before, size, read] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
     for (;;) {
       const chunk = this.statements.numbers({ text, args: [matchAll(indexed), before, size] });
       rids.push(
@@ -235,15 +249,15 @@ class ListSearch {
       if (rids.length > MOST_FOUND) return { rids: rids.slice(0, MOST_FOUND), more: true };
       if (chunk.length < size) return { rids, more: false };
       before = chunk[chunk.length - 1];
-      size = Math.min(size * 4, LARGEST_CHUNK);
+      // About as many as are needed, at the rate so far.
+      read += chunk.length;
+      const needed = Math.ceil((1.2 * read * (MOST_FOUND + 1 - rids.length)) / (rids.length + 1));
+      size = Math.min(size * 4, needed, LARGEST_CHUNK);
     }
   }
 
   /** Rows of which each word is in a part, a name or the description, and at least one in a part. */
-  #withWordsOfParts(
-    { words, indexed }: SearchQuery,
-    parts: SearchedParts,
-  ): { rids: number[]; more: boolean } {
+  #withWordsOfParts({ words, indexed }: SearchQuery, parts: SearchedParts): Found {
     const { resource } = this;
     const found = new Map(indexed.map((word) => [word, parts.find(word)]));
     const inParts = (word: string) => found.get(word)?.records.get(resource.name);
