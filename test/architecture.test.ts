@@ -76,7 +76,10 @@ const RULES: Record<string, Rule> = {
   "src/web": { files: ["src/motif/protein-text.ts"], packages: ["preact"] },
   "src/web/batch": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "hucre"] },
   "src/web/score": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "3dmol"] },
-  "src/web/inventory": { files: ["src/web"], packages: ["preact", "zxing-wasm"] },
+  "src/web/inventory": {
+    files: ["src/web", "src/inventory/model/name-pattern.ts"],
+    packages: ["preact", "zxing-wasm"],
+  },
   "src/web/document.tsx": { files: ["src/web"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { files: ["src/web", "src/platform", "src/problem.ts"], packages: ["elysia"] },
   "src/web/make-bundle.ts": { files: ["src/web"], packages: ["node:"] },

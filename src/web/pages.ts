@@ -14,6 +14,7 @@ import { changesPage } from "./pages/changes.tsx";
 import { comparePage } from "./pages/compare.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
+import { inventoryBuildPage } from "./pages/inventory-build.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
 import { inventoryLabelsPage } from "./pages/inventory-labels.tsx";
 import { inventoryListPage } from "./pages/inventory-list.tsx";
@@ -61,6 +62,7 @@ export const PAGES: readonly Page[] = [
   searchPage,
   inventoryPage,
   locationTreePage,
+  inventoryBuildPage,
   scanPage,
   inventoryLabelsPage,
   stocktakePage,

@@ -19,5 +19,7 @@ test("administrators load the sample into an empty inventory, once, and can undo
   ]);
   const undo = await lab.send("admin", "POST", `batches/${headers.get("Batch-Id")}/undo/`, {});
   expect([undo.status, await total()]).toEqual([200, 0]);
+  expect((await lab.send("admin", "POST", "sample/")).body).toEqual(body);
+  expect(await total()).toBe(INVENTORY.consumables.length);
   lab.database.close();
 });

@@ -147,7 +147,7 @@ test.each([
   ["/score/1", "Score a protein", "Scoring"],
   ["/inventory/stocks-consumables/1", "Consumables", "Inventory"],
   ["/inventory/stocktake/1", "Stocktakes", "Inventory"],
-  ["/inventory/places", "All lists", "Inventory"],
+  ["/inventory/places", "Overview", "Inventory"],
   ["/administration/jobs", "Administration", "Setup"],
 ])("the navigation marks %s as %s, and as %s on phones", (path, wide, narrow) => {
   const html = renderToString(<Shell path={path}>{""}</Shell>);

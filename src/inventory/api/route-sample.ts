@@ -23,7 +23,7 @@ export function addSampleData(api: Api, sample: InventorySample): void {
         work(writer) {
           if (!call.actor.superuser) throw forbidden();
           requireEmpty(call.store);
-          return addSample(call.store, writer, sample, call.actor);
+          return addSample(call.store, writer, sample, { actor: call.actor, restores: true });
         },
         respond: (added) => respondJson({ added }, {}, 201),
       }),

@@ -83,11 +83,18 @@ export function loadInventory(
     groups: [],
     primaryGroup: Number(account.primary_group),
   };
-  return store.write((writer) => addSample(store, writer, sample, actor), { kind: "sample" });
+  return store.write((writer) => addSample(store, writer, sample, { actor }), { kind: "sample" });
 }
 
-/** The same within a batch that the caller opens. */
-export function addSample(store: Store, writer: RecordWriter, sample: InventorySample, actor: Actor): number {
+/**
+ * The same within a batch that the caller opens. With `restores`, deleted records of the sample are restored.
+ */
+export function addSample(
+  store: Store,
+  writer: RecordWriter,
+  sample: InventorySample,
+  { actor, restores = false }: { actor: Actor; restores?: boolean },
+): number {
   let added = 0;
   const add = (where: string, work: () => void): void => {
     try {
@@ -98,8 +105,12 @@ export function addSample(store: Store, writer: RecordWriter, sample: InventoryS
     }
     added++;
   };
-  for (const { where, resource, id, body } of missingRecords(store, sample))
+  for (const { where, resource, id, deleted, body } of missingRecords(store, sample, restores))
     add(where, () => {
+      if (deleted !== undefined) {
+        writer.restoreValues(resource, deleted, {}, actor);
+        return;
+      }
       store.statements.run({
         text: "INSERT INTO user_group (id, name) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
         args: [store.clock.newId(), body.owned_by as string],
@@ -107,8 +118,11 @@ export function addSample(store: Store, writer: RecordWriter, sample: InventoryS
       writer.create(resource, body, actor, id);
     });
   const children = new SubResourceRecords(store);
-  for (const { where, sub, parent, id, body } of missingChildren(store, sample, actor))
-    add(where, () => children.create(writer, sub, parent, body, { actor, id }));
+  for (const { where, sub, parent, id, deleted, body } of missingChildren(store, sample, { actor, restores }))
+    add(where, () => {
+      if (deleted === undefined) children.create(writer, sub, parent, body, { actor, id });
+      else writer.restoreValues(sub, deleted, {}, actor);
+    });
   return added;
 }
 
@@ -128,7 +142,7 @@ export function requireEmpty(store: Store): void {
     );
 }
 
-function* missingRecords(store: Store, sample: InventorySample) {
+function* missingRecords(store: Store, sample: InventorySample, restores: boolean) {
   for (const [list, { resource: name, within }] of Object.entries(LISTS)) {
     const resource = DECLARED.get(name)!;
     const seen = new Set<string>();
@@ -141,11 +155,13 @@ function* missingRecords(store: Store, sample: InventorySample) {
         throw new Problem("invalid_request", `${where}: another record has the same names; give it an id.`);
       seen.add(id);
       const [column, value] = name === "address" ? ["name", String(record.name)] : ["id", id];
-      if (exists(store, resource, column, value)) continue;
+      const found = find(store, resource, column, value);
+      if (found && !(restores && found.deleted === 1)) continue;
       yield {
         where,
         resource,
         id,
+        deleted: found && Number(found.rid),
         body: { public: true, owned_by: "SYSTEM_GROUP", ...fields } as RecordSample,
       };
     }
@@ -153,7 +169,11 @@ function* missingRecords(store: Store, sample: InventorySample) {
 }
 
 /** Annotations and notes; not those of a missing or ambiguous record, or of a type that the record has a value of. */
-function* missingChildren(store: Store, sample: InventorySample, actor: Actor) {
+function* missingChildren(
+  store: Store,
+  sample: InventorySample,
+  { actor, restores }: { actor: Actor; restores: boolean },
+) {
   const children = [
     ...(sample.annotations ?? []).map(({ list, of, type, value }, i) => {
       const body = { annotation_type_id: type, value };
@@ -170,15 +190,20 @@ function* missingChildren(store: Store, sample: InventorySample, actor: Actor) {
     const viewer = { resources: DECLARED, actor };
     const [parent, another] = store.statements.all(selectVisible(viewer, resource, "t.rid AS rid", named));
     const id = Bun.randomUUIDv5([sub.segment, list, of, key].join("/"), NAMESPACE);
-    if (!parent || another || exists(store, sub, "id", id)) continue;
+    const found = find(store, sub, "id", id);
+    if (!parent || another || (found && !(restores && found.deleted === 1))) continue;
     const rid = Number(parent.rid);
     const text =
       "SELECT 1 FROM annotation AS a JOIN field_type AS f ON f.rid = a.annotation_type WHERE a.object_kind = ?" +
       " AND a.object_rid = ? AND f.name = ? AND a.deleted = 0";
     if (store.statements.get({ text, args: [resource.name, rid, type] })) continue;
-    yield { where, sub, parent: { resource, rid }, id, body };
+    yield { where, sub, parent: { resource, rid }, id, deleted: found && Number(found.rid), body };
   }
 }
 
-const exists = (store: Store, { table }: Resource, column: string, value: string): boolean =>
-  store.statements.get({ text: `SELECT 1 FROM ${table} WHERE ${column} = ?`, args: [value] }) !== null;
+/** The record with this value, whether or not it is deleted; one that is not comes first. */
+const find = (store: Store, { table }: Resource, column: string, value: string) =>
+  store.statements.get({
+    text: `SELECT rid, deleted FROM ${table} WHERE ${column} = ? ORDER BY deleted LIMIT 1`,
+    args: [value],
+  }) ?? undefined;

@@ -32,7 +32,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
   {
     title: "Inventory",
     links: [
-      { name: "All lists", path: "/inventory", icon: "layout-list" },
+      { name: "Overview", path: "/inventory", icon: "layout-list" },
       { name: "Consumables", path: "/inventory/stocks-consumables", icon: "flask-conical" },
       { name: "Specimens", path: "/inventory/stocks-specimen", icon: "test-tubes" },
       { name: "Equipment", path: "/inventory/equipment", icon: "microscope" },

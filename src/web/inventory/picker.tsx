@@ -112,9 +112,10 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
               {option.name || "(no name)"} <small>{option.context}</small>
             </>
           ) : (
-            <>
-              <Icon name="plus" /> Create “{option.creates}”…
-            </>
+            <span class="row">
+              <Icon name="plus" />
+              <span>Create “{option.creates}”…</span>
+            </span>
           )
         }
       </Combobox>

@@ -4,49 +4,87 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
+import { Dashboard } from "../inventory/dashboard.tsx";
+import { FirstSteps, NextStep } from "../inventory/first-steps.tsx";
 import type { View } from "../inventory/list-menus.tsx";
 import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
 
-const Inventory = () => (
-  <>
-    <PageHead
-      title="Inventory"
-      actions={
-        <>
-          <LinkButton icon="scan-line" href={href("/inventory/scan")}>
-            Scan a code
-          </LinkButton>
-          <LinkButton look="primary" icon="map-pin" href={href("/inventory/tree")}>
-            Browse locations
-          </LinkButton>
-        </>
-      }
-    />
-    <div class="columns">
-      {GROUPS.map(({ title, segments }) => (
-        <Card key={title} title={title} bare>
-          <ul class="list">
-            {segments.map((segment) => (
-              <li key={segment}>
-                <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
-                <Count segment={segment} />
-              </li>
-            ))}
-          </ul>
-        </Card>
-      ))}
-      <Views />
-    </div>
-  </>
-);
+const STORAGE = ["places", "equipment", "locations"];
+const STOCK = ["stocks/consumables", "stocks/specimen"];
 
-function Count({ segment }: { segment: string }) {
-  const { value } = useLoaded(segment, (signal) =>
-    get<{ total: number }>(api(segment), { page_size: "1", fields: "id" }, signal),
+/** Numbers of records, by list. */
+type Counts = Record<string, number>;
+
+/** The number of records in each list. */
+async function readCounts(signal: AbortSignal): Promise<Counts> {
+  const lists = GROUPS.flatMap(({ segments }) => segments);
+  const totals = await Promise.all(
+    lists.map(async (segment) => {
+      const query = { page_size: "1", fields: "id" };
+      return [segment, (await get<{ total: number }>(api(segment), query, signal)).total] as const;
+    }),
   );
-  return <span class="count end">{value && formatCount(value.total)}</span>;
+  return Object.fromEntries(totals);
 }
+
+function Inventory() {
+  const counts = useLoaded("counts", readCounts);
+  return (
+    <>
+      <PageHead
+        title="Inventory"
+        actions={
+          <>
+            <LinkButton icon="scan-line" href={href("/inventory/scan")}>
+              Scan a code
+            </LinkButton>
+            <LinkButton icon="map-pin" href={href("/inventory/tree")}>
+              Browse locations
+            </LinkButton>
+          </>
+        }
+      />
+      <Loaded of={counts}>{(value) => <Overview counts={value} onLoaded={counts.reload} />}</Loaded>
+    </>
+  );
+}
+
+/** The first steps in an empty inventory, the dashboard in one with stock; below them all lists. */
+function Overview({ counts, onLoaded }: { counts: Counts; onLoaded: () => void }) {
+  const isUsed = (segments: readonly string[]): boolean => segments.some((segment) => counts[segment] > 0);
+  return (
+    <div class="stack">
+      {!isUsed([...STORAGE, ...STOCK]) ? (
+        <FirstSteps onLoaded={onLoaded} />
+      ) : isUsed(STOCK) ? (
+        <Dashboard>
+          <Views />
+        </Dashboard>
+      ) : (
+        <NextStep />
+      )}
+      <Lists counts={counts} />
+    </div>
+  );
+}
+
+const Lists = ({ counts }: { counts: Counts }) => (
+  <div class="columns lists">
+    {GROUPS.map(({ title, segments }) => (
+      <Card key={title} title={title} bare>
+        <ul class="list">
+          {segments.map((segment) => (
+            <li key={segment}>
+              <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
+              <span class="count end">{formatCount(counts[segment])}</span>
+            </li>
+          ))}
+        </ul>
+      </Card>
+    ))}
+  </div>
+);
 
 function Views() {
   const query = { response_format: "flat", page_size: "50", fields: "id,name,list,query" };

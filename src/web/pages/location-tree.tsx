@@ -44,6 +44,13 @@ function LocationTree() {
                     <p>
                       {here ? "Add a location, or move one here." : "Add a room, then the equipment in it."}
                     </p>
+                    {!here && (
+                      <div class="actions">
+                        <LinkButton look="primary" icon="layers" href={href("/inventory/build")}>
+                          Build rooms and freezers
+                        </LinkButton>
+                      </div>
+                    )}
                   </Empty>
                 )}
               </Card>
@@ -86,6 +93,11 @@ function Actions({ here: { segment, id } }: { here: Node }) {
       {session && isLocation && (
         <LinkButton icon="plus" href={href("/inventory/stocks-consumables/new", { location: id })}>
           Add consumable
+        </LinkButton>
+      )}
+      {session && segment === "places" && (
+        <LinkButton icon="layers" href={href("/inventory/build", { place: id })}>
+          Build storage
         </LinkButton>
       )}
       {session && (

@@ -1,0 +1,189 @@
+import { useState } from "preact/hooks";
+import type { BuiltStorage } from "../../../inventory/api/route-storage.ts";
+import { Button, IconButton } from "../../components/button.tsx";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { FormError, useSubmission } from "../../components/form.tsx";
+import { Card } from "../../components/layout.tsx";
+import { Table } from "../../components/table.tsx";
+import { countOf, formatCount } from "../../format.tsx";
+import { useQuery } from "../../page.tsx";
+import { send } from "../../request.ts";
+import { api } from "../declaration.ts";
+import { Picker } from "../picker.tsx";
+import {
+  type DraftLevel,
+  type LevelPreview,
+  GRIDS,
+  levelOf,
+  newLevel,
+  OTHER,
+  PRESETS,
+  previewOf,
+  shownNames,
+} from "./levels.ts";
+
+/** What was built, and the batch that undoes it. */
+export interface Built {
+  results: BuiltStorage["results"];
+  batch: string | null;
+  place: string;
+}
+
+const ROOMS = { segment: "places", key: "name", printed: "id" } as const;
+const MAX_LEVELS = 10;
+
+/** Describes storage level by level, shows what that makes, and builds it. */
+export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
+  const [query] = useQuery();
+  const [place, setPlace] = useState(query.get("place") ?? "");
+  const [preset, setPreset] = useState(PRESETS[0].value);
+  const [levels, setLevels] = useState<DraftLevel[]>(PRESETS[0].levels.map(newLevel));
+  const previews = previewOf(levels);
+  const total = previews.reduce((sum, each) => sum + each.total, 0);
+  const isComplete = previews.every(({ error }) => error === undefined);
+  const form = useSubmission(async () => {
+    const body = { place: place === "" ? null : place, levels: levels.map(levelOf) };
+    const response = await send("POST", api("locations", "build/"), { body });
+    const { results } = (await response.json()) as BuiltStorage;
+    onBuilt({ results, batch: response.headers.get("Batch-Id"), place });
+  });
+  const change = (key: number, patch: Partial<DraftLevel>): void =>
+    setLevels((before) => before.map((level) => (level.key === key ? { ...level, ...patch } : level)));
+  return (
+    <form class="stack" onSubmit={form.submit} noValidate>
+      <Card title="1. Where">
+        <Picker label="Room" optional creates to={ROOMS} value={place} onChoose={setPlace} />
+      </Card>
+      <Card title="2. What is in it">
+        <SelectField
+          label="Start from"
+          value={preset}
+          choices={PRESETS}
+          onChange={(value) => {
+            setPreset(value);
+            setLevels(PRESETS.find((each) => each.value === value)!.levels.map(newLevel));
+          }}
+        />
+        <p class="hint">
+          A name may have ranges: “Rack {"{1..5}"}” makes Rack 1 to Rack 5, “{"{01..12}"}” and “{"{A..D}"}”
+          work too. Every level is made in each one of the level before.
+        </p>
+        {levels.map((level, i) => (
+          <LevelFields
+            key={level.key}
+            level={level}
+            number={i + 1}
+            error={previews[i].error}
+            onChange={(patch) => change(level.key, patch)}
+            onRemove={
+              levels.length > 1
+                ? () => setLevels((before) => before.filter(({ key }) => key !== level.key))
+                : undefined
+            }
+          />
+        ))}
+        {levels.length < MAX_LEVELS && (
+          <div>
+            <Button icon="plus" onClick={() => setLevels((before) => [...before, newLevel()])}>
+              Add a level
+            </Button>
+          </div>
+        )}
+      </Card>
+      <Card title="3. Preview" bare>
+        <Preview levels={levels} previews={previews} />
+      </Card>
+      <FormError of={form} shown={[]} focus />
+      <div class="actions">
+        <Button look="primary" type="submit" busy={form.busy} disabled={!isComplete}>
+          Create {countOf(total, "record")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function LevelFields(props: {
+  level: DraftLevel;
+  number: number;
+  error: string | undefined;
+  onChange: (patch: Partial<DraftLevel>) => void;
+  onRemove: (() => void) | undefined;
+}) {
+  const { level, number, error, onChange, onRemove } = props;
+  const isEquipment = level.list === "equipment";
+  return (
+    <fieldset class="level">
+      <legend class="unseen">Level {number}</legend>
+      <TextField
+        label={isEquipment ? "Freezer or other equipment" : `Names of level ${number}`}
+        value={level.name}
+        errors={error === undefined ? undefined : [error]}
+        autocomplete="off"
+        onInput={(name) => onChange({ name })}
+      />
+      {!isEquipment && (
+        <SelectField
+          label="Slots in each"
+          value={level.grid}
+          choices={GRIDS}
+          onChange={(grid) => onChange({ grid })}
+        />
+      )}
+      {level.grid === OTHER &&
+        (["rows", "columns"] as const).map((side) => (
+          <TextField
+            key={side}
+            label={side === "rows" ? "Rows" : "Columns"}
+            inputMode="numeric"
+            value={level[side]}
+            onInput={(value) => onChange({ [side]: value })}
+          />
+        ))}
+      {level.grid !== "" && (
+        <SelectField
+          label="Slots are named"
+          value={level.numbering}
+          choices={[
+            { value: "A1", name: "A1, A2, …" },
+            { value: "1", name: "1, 2, 3, …" },
+          ]}
+          onChange={(numbering) => onChange({ numbering })}
+        />
+      )}
+      {onRemove && <IconButton icon="trash-2" label={`Remove level ${number}`} onClick={onRemove} />}
+    </fieldset>
+  );
+}
+
+/** How many records each level makes, and their first names. */
+function Preview({ levels, previews }: { levels: readonly DraftLevel[]; previews: readonly LevelPreview[] }) {
+  return (
+    <Table
+      caption="What will be created"
+      rows={levels.map(({ key, list }, i) => ({ key, list, ...previews[i] }))}
+      keyOf={({ key }) => String(key)}
+      columns={[
+        {
+          name: "names",
+          title: "Names",
+          heading: true,
+          cell: (level) => level.error ?? shownNames(level),
+        },
+        {
+          name: "list",
+          title: "Kind",
+          cell: ({ list }) => (list === "equipment" ? "Equipment" : "Location"),
+        },
+        { name: "each", title: "In each", numeric: true, cell: ({ inEach }) => formatCount(inEach) },
+        { name: "total", title: "Altogether", numeric: true, cell: ({ total }) => formatCount(total) },
+        {
+          name: "slots",
+          title: "Slots",
+          numeric: true,
+          cell: ({ slots }) => (slots > 0 ? formatCount(slots) : "–"),
+        },
+      ]}
+    />
+  );
+}

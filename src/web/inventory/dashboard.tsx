@@ -1,0 +1,234 @@
+import type { ComponentChildren } from "preact";
+import { href } from "../address.ts";
+import { Card, Tag } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { formatCount, formatDay, Time } from "../format.tsx";
+import { get } from "../request.ts";
+import { useSession } from "../session.ts";
+import { api, pageOf, titleOf } from "./declaration.ts";
+import { stockStateOf } from "./record.tsx";
+
+/** What needs attention: each panel asks for the first records of the lists of stock, and their number. */
+
+const STOCK = ["stocks/consumables", "stocks/specimen"] as const;
+/** Records that a panel shows. */
+const SHOWN = 5;
+
+interface Item {
+  id: string;
+  segment: string;
+  name: string;
+  location__label: string | null;
+  position: string;
+  expiry: string | null;
+  amount: number | null;
+  minimum_amount: number | null;
+  unit__name: string | null;
+  status: string;
+  created: string;
+  modified: string;
+  modified_by__username: string | null;
+  owner__username: string | null;
+}
+
+interface Found {
+  items: Item[];
+  totals: { segment: string; total: number }[];
+}
+
+interface Panel {
+  title: string;
+  /** Filters of the lists, as their pages and the REST API take them. */
+  filters: Record<string, string>;
+  ordering: string;
+  /** Fields besides id, name and where it is. */
+  fields: readonly string[];
+  /** Order of the records of both lists. */
+  compare: (a: Item, b: Item) => number;
+  empty: string;
+  end: (item: Item) => ComponentChildren;
+  start?: (item: Item) => ComponentChildren;
+  below?: (item: Item) => ComponentChildren;
+}
+
+const byText = (a: string | null, b: string | null): number => (a ?? "").localeCompare(b ?? "");
+const latestFirst = (a: Item, b: Item): number => byText(b.modified, a.modified);
+
+const Changed = ({ item }: { item: Item }) => (
+  <small>
+    <Time at={item.modified} />
+  </small>
+);
+
+const EXPIRING: Panel = {
+  title: "Expiring in 30 days",
+  filters: { expiry__lte: "30d" },
+  ordering: "expiry",
+  fields: ["expiry"],
+  compare: (a, b) => byText(a.expiry, b.expiry),
+  empty: "Nothing expires in the next 30 days.",
+  end: ({ expiry }) => expiry && <Expiry day={expiry} />,
+};
+
+const LOW: Panel = {
+  title: "Below minimum",
+  filters: { below_minimum: "true" },
+  ordering: "name",
+  fields: ["amount", "minimum_amount", "unit__name", "status"],
+  compare: (a, b) => byText(a.name, b.name),
+  empty: "Nothing is below its minimum amount.",
+  end: (item) => <Amount item={item} />,
+};
+
+const RECENT: Panel = {
+  title: "Recently changed",
+  filters: { modified__gte: "-7d" },
+  ordering: "-modified",
+  fields: ["modified", "created", "modified_by__username"],
+  compare: latestFirst,
+  empty: "Nothing was changed in the last 7 days.",
+  start: ({ modified_by__username: by }) => (
+    <span class="avatar" aria-hidden="true" data-initials={(by ?? "–").slice(0, 2).toUpperCase()} />
+  ),
+  below: ({ modified_by__username: by, created, modified }) =>
+    `${created === modified ? "added" : "changed"} by ${by ?? "a deleted user"}`,
+  end: (item) => <Changed item={item} />,
+};
+
+const MINE: Panel = {
+  title: "Mine",
+  filters: { mine: "true" },
+  ordering: "-modified",
+  fields: ["modified"],
+  compare: latestFirst,
+  empty: "You own no stock.",
+  end: (item) => <Changed item={item} />,
+};
+
+const SHARED: Panel = {
+  title: "Shared with me",
+  filters: { shared_with_me: "true" },
+  ordering: "-modified",
+  fields: ["modified", "owner__username"],
+  compare: latestFirst,
+  empty: "Nobody has shared stock with you.",
+  below: ({ owner__username: owner }) => owner && `shared by ${owner}`,
+  end: (item) => <Changed item={item} />,
+};
+
+const DAY = 86_400_000;
+
+/** A day of expiry, with how far away it is. */
+function Expiry({ day }: { day: string }) {
+  const today = new Date().toISOString().slice(0, 10);
+  const days = (Date.parse(day) - Date.parse(today)) / DAY;
+  return (
+    <>
+      <Tag tone={days < 0 ? "danger" : "warn"}>
+        {days < 0 ? "expired" : days === 0 ? "today" : days === 1 ? "1 day" : `${days} days`}
+      </Tag>
+      <small>{formatDay(day)}</small>
+    </>
+  );
+}
+
+function Amount({ item }: { item: Item }) {
+  const unit = item.unit__name === null ? "" : ` ${item.unit__name}`;
+  return (
+    <>
+      <span class={`state state-${stockStateOf({ ...item, below_minimum: true })}`}>
+        {item.amount}
+        {unit}
+      </span>
+      <small>
+        of {item.minimum_amount}
+        {unit}
+      </small>
+    </>
+  );
+}
+
+async function readPanel({ filters, ordering, fields, compare }: Panel, signal: AbortSignal): Promise<Found> {
+  const query = {
+    ...filters,
+    ordering,
+    fields: ["id", "name", "location__label", "position", ...fields].join(","),
+    response_format: "flat",
+    page_size: String(SHOWN),
+  };
+  const pages = await Promise.all(
+    STOCK.map(async (segment) => {
+      const page = await get<{ total: number; results: Item[] }>(api(segment), query, signal);
+      return {
+        segment,
+        total: page.total,
+        items: page.results.map((item) => Object.assign(item, { segment })),
+      };
+    }),
+  );
+  const items = pages.flatMap((page) => page.items).toSorted(compare);
+  return { items: items.slice(0, SHOWN), totals: pages.filter(({ total }) => total > 0) };
+}
+
+function StockPanel({ of }: { of: Panel }) {
+  const found = useLoaded(of.title, (signal) => readPanel(of, signal));
+  const { totals = [] } = found.value ?? {};
+  const total = totals.reduce((sum, each) => sum + each.total, 0);
+  const query = { ...of.filters, ordering: of.ordering };
+  return (
+    <Card
+      title={of.title}
+      count={found.value && formatCount(total)}
+      bare
+      foot={
+        totals.length > 0 &&
+        totals.map(({ segment, total: count }) => (
+          <a key={segment} href={href(pageOf(segment), query)}>
+            {formatCount(count)} {titleOf(segment).toLowerCase()}
+          </a>
+        ))
+      }
+    >
+      <Loaded of={found}>
+        {({ items }) => (
+          <ul class="list panel">
+            {items.length === 0 && <li class="muted">{of.empty}</li>}
+            {items.map((item) => (
+              <li key={item.id}>
+                {of.start?.(item)}
+                <span class="grow">
+                  <a href={href(pageOf(item.segment, item.id))}>{item.name || "(no name)"}</a>
+                  <small>{of.below?.(item) ?? placeOf(item)}</small>
+                </span>
+                <span class="end">{of.end(item)}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+/** `Box oligos 1, A3`. */
+const placeOf = ({ location__label: location, position }: Item): string =>
+  [location ?? "no location", position].filter((part) => part !== "").join(", ");
+
+/** The panels: stock that needs attention first, then that of the reader. */
+export function Dashboard({ children }: { children: ComponentChildren }) {
+  const session = useSession();
+  return (
+    <div class="with-panel">
+      <div class="stack">
+        <StockPanel of={EXPIRING} />
+        <StockPanel of={LOW} />
+        <StockPanel of={RECENT} />
+      </div>
+      <div class="stack">
+        {session && <StockPanel of={MINE} />}
+        {session && <StockPanel of={SHARED} />}
+        {children}
+      </div>
+    </div>
+  );
+}
