@@ -120,6 +120,9 @@ browserTest("edits a value in its cell, shows a conflict, and undoes it", async 
   await page.keyboard.press("Escape");
   await edit("low");
   await seeText(page, "Changed status of BsaI-HF.");
+  await page.waitForFunction(
+    () => document.querySelector("button[title='Edit status of BsaI-HF']")?.textContent === "Low",
+  );
   expect((await recordOf(page, "stocks/consumables", "name=BsaI-HF")).status).toBe("LOW");
   const { id } = await recordOf(page, "stocks/consumables", "name=BsaI-HF");
   const session = await page.evaluate(

@@ -5,6 +5,7 @@ import {
   constantOf,
   type Declaration,
   defaultColumns,
+  defaultOrder,
   type FieldInfo,
   formFields,
   isCommon,
@@ -12,6 +13,7 @@ import {
   isEditable,
   listedAnnotations,
   newPageOf,
+  orderOf,
   pageOf,
   pathOf,
   singularOf,
@@ -174,4 +176,12 @@ test.each([
 ])("the name %s has the parts %j", (name, path, title) => {
   expect(pathOf(ANNOTATED, name)).toEqual(path);
   expect(columnTitle(ANNOTATED, name)).toBe(title);
+});
+
+test("lists are ordered by names as people order them, of references too", () => {
+  const reference = { segment: "locations", key: "label", printed: "id" } as const;
+  const of = declare({ ...FEW, location: field({ kind: "reference", reference }) });
+  expect(defaultOrder(of)).toBe("name__natural");
+  expect(orderOf(of, "location")).toBe("location__label__natural");
+  expect(orderOf(of, "size")).toBe("size");
 });

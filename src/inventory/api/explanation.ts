@@ -55,7 +55,7 @@ export function explainListing(
     ordering: [
       ...listing.order.map((term): Json =>
         "path" in term
-          ? `${term.descending ? "-" : ""}${term.path.join("__")}`
+          ? `${term.descending ? "-" : ""}${term.path.join("__")}${term.natural ? "__natural" : ""}`
           : { first: words(term.first) },
       ),
       "id",

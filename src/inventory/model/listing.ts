@@ -94,7 +94,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
     }),
   },
   ordering: {
-    doc: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference; `annotations__<type>` orders by annotations.",
+    doc: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference; `__natural` after a text, such as `name__natural`, puts 2 before 10; `annotations__<type>` orders by annotations.",
     schema: NAMES,
   },
   query_expression: {
@@ -317,6 +317,12 @@ function flagParameter(parameters: URLSearchParams, name: string): boolean | und
   return value === 1;
 }
 
+/** After a text in an ordering: numbers in it are compared as numbers. */
+const NATURAL = /__natural$/;
+
+const isNaturallyOrdered = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
+  path[0] !== ANNOTATIONS && fieldAt(resources, resource, path)?.kind === "text";
+
 /** @param ignored receives the unknown terms; without it they are refused */
 function parseOrder(
   resources: Resources,
@@ -326,13 +332,18 @@ function parseOrder(
 ): OrderTerm[] {
   const named = listParameter(parameters, "ordering");
   if (named.length > LIMITS.terms.max) throw parameterProblem("ordering", exceeded(LIMITS.terms));
-  const pathOf = (term: string) => parseListPath(resources, resource, term.replace(/^[-+]/, ""), "order");
+  const pathOf = (term: string) => {
+    const path = parseListPath(resources, resource, term.replace(/^[-+]/, "").replace(NATURAL, ""), "order");
+    if (!NATURAL.test(term) || "error" in path || isNaturallyOrdered(resources, resource, path)) return path;
+    return { error: `${NATURAL.source.slice(0, -1)} orders texts such as names.` };
+  };
   const typed = ignored ? named.filter((term) => !("error" in pathOf(term))) : named;
   ignored?.push(...named.filter((term) => !typed.includes(term)).map((term) => `ordering=${term}`));
   const terms = (typed.length > 0 ? typed : resource.defaultOrder).map((term) => {
     const path = pathOf(term);
     if ("error" in path) throw parameterProblem("ordering", path.error);
-    return { path: shownPath(resources, resource, path), descending: term.startsWith("-") };
+    const ordered = { path: shownPath(resources, resource, path), descending: term.startsWith("-") };
+    return NATURAL.test(term) ? Object.assign(ordered, { natural: true as const }) : ordered;
   });
   // Clients look up records with the filter `name`, which matches beginnings, or with `search`: an exact match comes first.
   const name = parameters.get("name") ?? (resource.searchFields ? parameters.get("search") : null);

@@ -1,3 +1,4 @@
+import { naturalKey } from "./natural-key.ts";
 import type { Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
 import { type Operand, OPERATORS, type Sql } from "./operator.ts";
@@ -35,8 +36,19 @@ export const join = (kind: "and" | "or", parts: readonly Clause[]): Clause =>
         parts.flatMap(({ args }) => args),
       );
 
-/** One term of an ordering: a column, or whether a condition holds (those for which it does come first). */
-export type OrderTerm = { path: readonly string[]; descending: boolean } | { first: Condition };
+/**
+ * One term of an ordering: a column, with `natural` as people order texts, or whether a condition holds (those for which
+ * it does come first).
+ */
+export type OrderTerm =
+  { path: readonly string[]; descending: boolean; natural?: true } | { first: Condition };
+type PathTerm = Extract<OrderTerm, { path: readonly string[] }>;
+
+/** What a term compares. */
+function orderedBy({ path, natural }: PathTerm, plan: Plan): string {
+  const { plain, folded } = plan.operand(path);
+  return natural ? naturalKey(folded) : plain;
+}
 
 /**
  * The condition as SQL; pure, runs nothing. Comparisons with null are NULL, which AND, OR and WHERE take for false;
@@ -162,13 +174,8 @@ export function sortStatement(
 }
 
 /** The values by which one row is ordered; the id is last. */
-export function keyStatement(
-  resource: Resource,
-  order: readonly Extract<OrderTerm, { path: readonly string[] }>[],
-  plan: Plan,
-  rid: number,
-): Sql {
-  const keys = order.map(({ path }, i) => `${plan.operand(path).plain} AS k${i}, `);
+export function keyStatement(resource: Resource, order: readonly PathTerm[], plan: Plan, rid: number): Sql {
+  const keys = order.map((term, i) => `${orderedBy(term, plan)} AS k${i}, `);
   const joins = plan.joins();
   return {
     text: `SELECT ${keys.join("")}t.${columnOf(resource, "id")} AS id FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
@@ -182,7 +189,7 @@ const eachOf = ({ table }: Resource): string =>
 function orderBy(resource: Resource, order: readonly OrderTerm[], plan: Plan): Sql {
   const terms = order.map((term): Sql => {
     if ("path" in term)
-      return { text: `${plan.operand(term.path).plain}${term.descending ? " DESC" : ""}`, args: [] };
+      return { text: `${orderedBy(term, plan)}${term.descending ? " DESC" : ""}`, args: [] };
     const { text, args } = compile(term.first, plan);
     return { text: `${text} IS TRUE DESC`, args };
   });

@@ -13,6 +13,8 @@ export interface Column<Row> {
   /** The cell that names the row. */
   heading?: boolean;
   sortable?: boolean;
+  /** What rows are ordered by, instead of the key. */
+  order?: string;
   /** On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `hide` leaves it out. */
   phone?: "end" | "hide" | "pick";
 }
@@ -98,7 +100,7 @@ function Heading<Row>(props: {
   onOrder: ((order: Order) => void) | undefined;
 }) {
   const { column, order, onOrder } = props;
-  const { name, title, numeric, sortable } = column;
+  const { title, numeric, sortable, order: name = column.name } = column;
   const sorted = order === name ? "ascending" : order === `-${name}` ? "descending" : undefined;
   return (
     <th scope="col" class={numeric ? "num" : undefined} aria-sort={sorted}>

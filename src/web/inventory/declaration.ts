@@ -236,6 +236,15 @@ export function columnTitle(of: Declaration, name: string): string {
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
 
+/** What a list is ordered by for a column: names as people order them, of references too. */
+export function orderOf({ fields, key }: Declaration, name: string): string {
+  const to = fields[name]?.reference;
+  if (to?.printed === "id") return `${name}__${to.key}__natural`;
+  return name === key && fields[name]?.kind === "text" ? `${name}__natural` : name;
+}
+
+export const defaultOrder = (of: Declaration): string => of.ordering.map((name) => orderOf(of, name)).join();
+
 /** Whether values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>
   field?.rule?.startsWith("upper case") === true;

@@ -7,7 +7,15 @@ import { type Column, Table } from "../components/table.tsx";
 import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { Cell } from "./cell.tsx";
-import { columnTitle, type Declaration, fieldOf, pageOf, titleOf } from "./declaration.ts";
+import {
+  columnTitle,
+  type Declaration,
+  defaultOrder,
+  orderOf,
+  fieldOf,
+  pageOf,
+  titleOf,
+} from "./declaration.ts";
 import { nameOf, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
 
@@ -24,7 +32,7 @@ export function ListTable(props: {
 }) {
   const { of, rows, selection, active } = props;
   const [search, setQuery] = useQuery();
-  const order = search.get("ordering") ?? of.ordering.join();
+  const order = search.get("ordering") ?? defaultOrder(of);
   const pick: Column<Row> = {
     name: "select",
     phone: "pick",
@@ -61,6 +69,7 @@ export function ListTable(props: {
       name,
       title: columnTitle(of, name),
       numeric: field?.kind === "integer" || field?.kind === "number",
+      order: orderOf(of, name),
       sortable: field?.sortable ?? name.includes("__"),
       heading: name === of.key,
       cell,

@@ -224,7 +224,7 @@ interface ValueProps {
 
 /** A value in a table or on the page of a record. */
 export function Value({ value, field, name, unit = "" }: ValueProps) {
-  if (isEmpty(value)) return <span class="muted">–</span>;
+  if (isEmpty(value)) return <span class="muted none">–</span>;
   const to = field?.reference;
   if (Array.isArray(value) && value.length > 0 && to)
     return value.map((each, i) => [

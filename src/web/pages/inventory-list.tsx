@@ -9,6 +9,7 @@ import {
   type Declaration,
   declaration,
   defaultColumns,
+  defaultOrder,
   newPageOf,
   pageOf,
   segmentOf,
@@ -59,7 +60,9 @@ function InventoryList() {
 function List({ of }: { of: Declaration }) {
   const [search, setQuery] = useQuery();
   const columns = useMemo(() => chosenColumns(search) ?? defaultColumns(of), [of, search.get("fields")]);
-  const query = pageQuery(search);
+  // Where names are searched, the API puts an exact match first.
+  const isSearch = search.has("name") || search.has("search");
+  const query = { ...(isSearch ? {} : { ordering: defaultOrder(of) }), ...pageQuery(search) };
   const page = useLoaded(JSON.stringify([query, columns]), (signal) => readPage(of, query, columns, signal));
   const { value } = page;
   const rows = value?.rows ?? [];
