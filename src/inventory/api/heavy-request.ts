@@ -1,4 +1,4 @@
-import { type Listing, parseExplain, parseListing } from "../model/listing.ts";
+import { isFileFormat, type Listing, parseExplain, parseListing } from "../model/listing.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan, visibleOnly } from "../model/plan.ts";
 import { countStatement, pageStatement } from "../model/sql.ts";
@@ -44,9 +44,11 @@ const SMALL_BATCH = 100;
 
 const plans = new Map<string, boolean>();
 
-/** Reads of the past and explanations of queries. */
-export const isHeavyRead = ({ url }: Call): boolean =>
-  url.searchParams.has("as_of") || parseExplain(url.searchParams) !== undefined;
+/** Reads of the past, explanations of queries, and archives, whose files are compressed. */
+export const isHeavyRead = ({ url: { searchParams } }: Call): boolean =>
+  searchParams.has("as_of") ||
+  parseExplain(searchParams) !== undefined ||
+  searchParams.get("format") === "eln";
 
 /**
  * Whether a list is heavy; a promise if it will be light once what it needs is in memory, which is being read.
@@ -81,7 +83,7 @@ export function isHeavyList(call: Call, resource: RoutedResource): boolean | Pro
 
 /** Whether the response holds many records. */
 function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean {
-  const isFile = format === "csv" || format === "xlsx";
+  const isFile = isFileFormat(format);
   const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");
   const most = size === "max" || (isFile && !isPaged) ? rows : Math.min(size, rows);
   return most > SMALL_TABLE || (most > PAGE && rows > SMALL_TABLE);

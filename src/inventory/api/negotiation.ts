@@ -9,6 +9,7 @@ const TYPES: Record<Format, string> = {
   api: "text/html",
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  eln: "application/vnd.eln+zip",
 };
 
 export const MEDIA_TYPES: Record<Format, string> = {

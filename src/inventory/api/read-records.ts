@@ -3,6 +3,8 @@ import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import {
+  type FileFormat,
+  isFileFormat,
   type Listing,
   parseExplain,
   parseListing,
@@ -13,6 +15,7 @@ import {
 import { envelopeText, pageInfo } from "../model/page.ts";
 import { columnOf, isGuarded, type Resource } from "../model/resource.ts";
 import { csvFile, csvText, yieldBetweenChunks, xlsxFile } from "../imports/export-file.ts";
+import type { Snapshot } from "../records/store.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import {
@@ -25,6 +28,7 @@ import {
   respondJson,
   withParameter,
 } from "./call.ts";
+import { exportArchive } from "./export-archive.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import { openSnapshotFor, streamList, streamRecords } from "./list-stream.ts";
@@ -46,7 +50,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   if (explained(call) !== undefined) return respondJson(explainListing(call, resource, listing, past));
   const format = negotiate(listing.format, request.headers.get("accept"));
   const headers = warningOf(listing.ignored);
-  if (format === "csv" || format === "xlsx") return exportList(call, resource, format, listing, headers);
+  if (isFileFormat(format)) return exportList(call, resource, format, listing, headers);
   if (format === "api" && listing.size === "max") checkPage(call, resource, listing);
   const streamed = format === "json" ? streamList(call, resource, listing, headers) : undefined;
   if (streamed) return streamed;
@@ -66,6 +70,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
       JSON: withParameter(call, "format", "json"),
       CSV: withParameter(call, "format", "csv"),
       XLSX: withParameter(call, "format", "xlsx"),
+      ELN: withParameter(call, "format", "eln"),
       Import: actor.user === null ? null : `${call.base}${resource.segment}/import/?format=api`,
     },
   });
@@ -133,7 +138,7 @@ export function showRecord(
   const isRead = status === 200 && method === "GET";
   const headers = warningOf(isRead ? unknownItemParameters(url.searchParams) : []);
   if (status === 201) headers.Location = urlOf(call, resource, rid);
-  if (format === "csv" || format === "xlsx")
+  if (isFileFormat(format))
     return exportRecords(call, resource, representation, [rid], { format, status, headers, reader });
   const links = { base, format: representation.format };
   const [text] = reader.texts(resource, representation, actor, [rid], links);
@@ -185,7 +190,7 @@ function urlOf({ base, store }: Call, resource: RoutedResource, rid: number): st
 function exportList(
   call: Call,
   resource: RoutedResource,
-  format: "csv" | "xlsx",
+  format: FileFormat,
   requested: Listing,
   headers: Record<string, string>,
 ): Response {
@@ -197,8 +202,7 @@ function exportList(
   try {
     const reader = readerOf(call, resource, snapshot?.store ?? store);
     const { rids } = reader.list(resource, listing, actor);
-    const file = { format, status: 200, headers, reader } as const;
-    return exportRecords(call, resource, listing, rids, snapshot ? { ...file, end: snapshot.close } : file);
+    return exportRecords(call, resource, listing, rids, { format, status: 200, headers, reader, snapshot });
   } catch (error) {
     snapshot?.close();
     throw error;
@@ -206,12 +210,12 @@ function exportList(
 }
 
 interface Export {
-  format: "csv" | "xlsx";
+  format: FileFormat;
   status: 200 | 201;
   headers: Record<string, string>;
   reader: RecordReader;
-  /** Closes the snapshot that `reader` reads. */
-  end?: () => void;
+  /** What `reader` reads; closed at the end. */
+  snapshot?: Snapshot | undefined;
 }
 
 /** Records as a file; with a snapshot, they are read in chunks while the file is sent. */
@@ -220,8 +224,10 @@ function exportRecords(
   resource: RoutedResource,
   requested: Representation,
   rids: readonly number[],
-  { format, status, headers, reader, end }: Export,
+  { format, status, headers, reader, snapshot }: Export,
 ): Response {
+  if (format === "eln") return exportArchive(call, resource, requested, rids, { status, headers, snapshot });
+  const end = snapshot?.close;
   // Cells hold plain values only.
   const shape = requested.shape === "nested" ? "nested" : "plain";
   const links = { base: call.base, format: requested.format };

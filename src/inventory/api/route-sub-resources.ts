@@ -3,7 +3,7 @@ import { ALIVE, and, compare, not, or } from "../model/condition.ts";
 import { type Json, type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
-import { parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
+import { isFileFormat, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
 import { labelOf, nounsOf, schemaName } from "../model/schema.ts";
@@ -116,8 +116,7 @@ export function listOf(
     if (parameters.has(name))
       throw parameterProblem(name, `Lists of ${sub.segment} do not have this parameter.`);
   const listing = parseListing(DECLARED, sub, parameters, source.actor);
-  if (listing.format === "csv" || listing.format === "xlsx")
-    throw parameterProblem("format", "Choices: json, api.");
+  if (isFileFormat(listing.format)) throw parameterProblem("format", "Choices: json, api.");
   const { max } = LIMITS.rows;
   const size = parameters.has("page_size") && listing.size !== "max" ? listing.size : max;
   const of = { resource: parent, source };

@@ -43,6 +43,8 @@ export const rendered = (schema: TSchema): Content => ({
   ...page(),
   "text/csv": { schema: TEXT },
   ...binary(MEDIA_TYPES.xlsx),
+  // Without the schema of bytes, which OpenAPI 3.1 does not need: there are many responses.
+  [MEDIA_TYPES.eln]: { schema: {} },
 });
 
 /** A page for browsers. */

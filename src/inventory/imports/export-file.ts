@@ -24,6 +24,18 @@ export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
   });
 }
 
+/** Bytes that are produced on demand. */
+export function bytesOf(pieces: Iterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
+  const source = pieces[Symbol.iterator]();
+  return new ReadableStream({
+    pull(sink) {
+      const { done, value } = source.next();
+      if (done) sink.close();
+      else sink.enqueue(value);
+    },
+  });
+}
+
 /** The same stream, letting other requests run between its pieces. `end` is called once it ends or is cancelled. */
 export function yieldBetweenChunks(
   stream: ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>,

@@ -31,6 +31,13 @@ export const LIMITS = {
     of: "labels in a file",
     instead: "Filter the list, or request pages: page_size=2000&page=1.",
   },
+  archive: {
+    max: 1000,
+    of: "records in an archive",
+    instead: "Filter the list, or request pages: page_size=1000&page=1.",
+  },
+  archiveFiles: { max: 7000, of: "files in an archive", instead: "Filter the list." },
+  archiveBytes: { max: 2_000_000_000, of: "bytes of files in an archive", instead: "Filter the list." },
   records: { max: 100_000, of: "records in one write", instead: "Split the request." },
   operations: { max: 1000, of: "patch operations on one record", instead: "Split the patch." },
   growth: {

@@ -30,7 +30,12 @@ export const isProperty = ({ kind, day }: Field, shape: Shape): boolean =>
   shape === "nested" || (shape === "spec" && kind === "instant" && !day);
 
 /** api is HTML. */
-const FORMATS = ["json", "api", "csv", "xlsx"] as const;
+const FORMATS = ["json", "api", "csv", "xlsx", "eln"] as const;
+/** Formats of files, which have all pages of a list. */
+export const FILE_FORMATS = ["csv", "xlsx", "eln"] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
+export const isFileFormat = (format: string | undefined): format is FileFormat =>
+  FILE_FORMATS.includes(format as FileFormat);
 
 /** How records are shown. */
 export interface Representation {
@@ -72,7 +77,7 @@ const FLAG = Type.Boolean();
 /** Parameters that every list knows besides filters. */
 export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSchema }>> = {
   format: {
-    doc: "json, api (HTML), csv or xlsx; the last two return all pages, unless page or page_size is given. By default as `Accept` prefers.",
+    doc: "json, api (HTML), csv, xlsx or eln (an archive with notes, annotations, history and files); the last three return all pages, unless page or page_size is given. By default as `Accept` prefers.",
     schema: Type.Enum([...FORMATS]),
   },
   response_format: {

@@ -237,6 +237,12 @@ export function MoreMenu(props: {
         <a href={file("xlsx")} download="">
           Export{what} as XLSX
         </a>
+        <a
+          href={href(api(of.name), { ...found, ordering: search.get("ordering"), format: "eln" })}
+          download=""
+        >
+          Export{what} as archive (.eln)
+        </a>
         {of.name !== "fieldmeta" && (
           <a href={href("/inventory/labels", { list: of.name, ...found })}>
             <Icon name="printer" /> Labels
