@@ -52,6 +52,7 @@ interface Thing {
 
 let lab: Lab;
 const things: Thing[] = [];
+const terms: { id: string; name: string; hidden: boolean }[] = [];
 let time = START;
 
 const phrase = (most: number): string =>
@@ -108,6 +109,11 @@ async function addParts({ parts }: Thing, path: string): Promise<void> {
     if (type !== "unsearchable")
       parts.push({ by: type === "genotype" ? "annotation" : "secret", text: value });
   }
+  if (random.chance(0.3)) {
+    const { id, name, hidden } = random.pick(terms);
+    await send("POST", `${path}annotations/`, { annotation_type_id: "organism", value: id });
+    parts.push({ by: hidden ? "secret" : "annotation", text: name });
+  }
   for (let i = random.below(3); i > 0; i--) {
     const content = phrase(4);
     const { id } = await send("POST", `${path}notes/`, { content });
@@ -137,6 +143,18 @@ beforeAll(async () => {
     public: true,
     searchable: false,
   });
+  const { id: category } = await send("POST", "vocabularies/categories/", {
+    name: "organisms",
+    public: true,
+  });
+  for (const name of ["Tubulin mouse", "GFP fish", "Secret zebra gfp2"]) {
+    const hidden = name.startsWith("Secret");
+    const access = hidden ? { owner: "alice", owned_by: "Genomics" } : { public: true };
+    const { id } = await send("POST", "vocabularies/terms/", { name, category, ...access });
+    terms.push({ id: String(id), name, hidden });
+  }
+  const organism = { name: "organism", type: "VOCABULARYTERM", cv_category: category, public: true };
+  await send("POST", "annotationtypes/", organism);
   for (let i = 0; i < 150; i++) await addThing(random.pick(LISTS), i);
 });
 afterAll(() => lab.database.close());

@@ -1,13 +1,15 @@
-import { compare } from "../model/condition.ts";
+import { ALWAYS, and, compare, type Condition, or } from "../model/condition.ts";
 import type { Sql } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { Viewer } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
-import type { FoundBy } from "../model/search-query.ts";
+import { type FoundBy, searchedNames } from "../model/search-query.ts";
 import type { ReadStatements } from "./statements.ts";
 
 /** Parts of records that contain one word are counted up to here. */
 const MOST_PARTS = 2000;
+/** Terms with one word in their names whose annotations are looked for. */
+const MOST_TERMS = 20;
 const FIRST_CHUNK = 1000;
 const LARGEST_CHUNK = 50_000;
 
@@ -15,6 +17,8 @@ const LARGEST_CHUNK = 50_000;
 export interface FoundPart {
   by: FoundBy;
   rid: number;
+  /** The name of the term that is its value. */
+  term?: string;
 }
 
 /** Records by kind, each with the newest part that contains the word. */
@@ -42,7 +46,7 @@ export class SearchedParts {
   /** @param viewable the rows by kind of record that the caller may view */
   constructor(
     private readonly statements: ReadStatements,
-    viewer: Viewer,
+    private readonly viewer: Viewer,
     private readonly viewable: ReadonlyMap<string, RowSet>,
   ) {
     this.#sources = [
@@ -58,6 +62,7 @@ export class SearchedParts {
     if (!found) {
       this.#found.set(word, (found = { records: new Map(), more: false }));
       for (const source of this.#sources) if (!this.#findIn(source, word, found)) found.more = true;
+      if (!this.#findTerms(word, found)) found.more = true;
     }
     return found;
   }
@@ -69,13 +74,58 @@ export class SearchedParts {
   }
 
   /** The text of a part. */
-  textOf({ by, rid }: FoundPart): string {
+  textOf({ by, rid, term }: FoundPart): string {
+    if (term !== undefined) return term;
     const { table, text } = this.#sources.find((source) => source.by === by)!;
     const row = this.statements.get({
       text: `SELECT ${text} AS text FROM ${table} WHERE rid = ?`,
       args: [rid],
     });
     return String(row?.text ?? "");
+  }
+
+  /** Records whose annotations have a term as value of which the caller may view the name. */
+  #findTerms(word: string, found: PartsFound): boolean {
+    const term = this.viewer.resources.get("term")!;
+    const named = or(...searchedNames(term).map((name) => compare([name], "icontains", word)));
+    const tail = ` LIMIT ${MOST_TERMS + 1}`;
+    const terms = this.statements.all(
+      selectVisible(this.viewer, term, "t.id AS id, t.name AS name", named, tail),
+    );
+    if (terms.length === 0) return true;
+    const ofTerms = searchableTypes(this.viewer, compare(["type"], "==", "VOCABULARYTERM"));
+    let isComplete = terms.length <= MOST_TERMS;
+    for (const type of this.statements.numbers(ofTerms))
+      for (const [kind, rows] of this.viewable)
+        for (const { id, name } of terms) {
+          const left = this.#findTerm([kind, type, String(id)], String(name), rows, found);
+          if (left) isComplete = false;
+        }
+    return isComplete;
+  }
+
+  /** Whether there are more records with the term as value of the type than were added. */
+  #findTerm(
+    of: [kind: string, type: number, id: string],
+    term: string,
+    rows: RowSet,
+    found: PartsFound,
+  ): boolean {
+    const text =
+      "SELECT rid AS part, object_rid AS rid FROM annotation_value WHERE object_kind = ? AND annotation_type = ?" +
+      " AND reference = ? AND object_rid < ? ORDER BY object_rid DESC LIMIT ?";
+    let [before, size, viewed] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
+    for (;;) {
+      const chunk = this.statements.all({ text, args: [...of, before, size] });
+      for (const { part, rid } of chunk) {
+        if (!rows.has(Number(rid))) continue;
+        if (++viewed > MOST_PARTS) return true;
+        add(found.records, of[0], Number(rid), { by: "annotation", rid: Number(part), term });
+      }
+      if (chunk.length < size) return false;
+      before = Number(chunk[chunk.length - 1].rid);
+      size = Math.min(size * 4, LARGEST_CHUNK);
+    }
   }
 
   /** Only parts that the caller may view count for the limit, so that it reveals nothing of others. */
@@ -91,9 +141,7 @@ export class SearchedParts {
       for (const { part, kind, rid } of rows) {
         if (!this.viewable.get(String(kind))?.has(Number(rid))) continue;
         if (++viewed > MOST_PARTS) return false;
-        let ofKind = records.get(String(kind));
-        if (!ofKind) records.set(String(kind), (ofKind = new Map()));
-        if (!ofKind.has(Number(rid))) ofKind.set(Number(rid), { by, rid: Number(part) });
+        add(records, String(kind), Number(rid), { by, rid: Number(part) });
       }
       if (rows.length < size) return true;
       before = Number(rows[rows.length - 1].part);
@@ -102,15 +150,28 @@ export class SearchedParts {
   }
 }
 
+function add(records: PartsFound["records"], kind: string, rid: number, part: FoundPart): void {
+  let ofKind = records.get(kind);
+  if (!ofKind) records.set(kind, (ofKind = new Map()));
+  if (!ofKind.has(rid)) ofKind.set(rid, part);
+}
+
 /** Values of types that the caller may view and whose values can be searched. */
 function searchable(viewer: Viewer): Sql {
+  const { text, args } = searchableTypes(viewer, ALWAYS);
+  return { text: `p.annotation_type IN (${text})`, args };
+}
+
+function searchableTypes(viewer: Viewer, condition: Condition): Sql {
   const types = ["annotation_type", "custom_property_type"].map((name) =>
-    selectVisible(viewer, viewer.resources.get(name)!, "t.rid", compare(["searchable"], "==", 1)),
+    selectVisible(
+      viewer,
+      viewer.resources.get(name)!,
+      "t.rid AS rid",
+      and(compare(["searchable"], "==", 1), condition),
+    ),
   );
-  return {
-    text: `p.annotation_type IN (${types.map(({ text }) => text).join(" UNION ALL ")})`,
-    args: types.flatMap(({ args }) => args),
-  };
+  return { text: types.map(({ text }) => text).join(" UNION ALL "), args: types.flatMap(({ args }) => args) };
 }
 
 /** Rows with all of the words, in the language of FTS5. */
