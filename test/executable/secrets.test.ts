@@ -174,7 +174,11 @@ class Client {
 
 /** Creates an administrator, a token, a webhook, a second factor and a password link. @returns the webhook's id */
 async function issueSecrets(client: Client, secrets: Secrets, echoUrl: string): Promise<string> {
-  await client.issue("/api/setup", { key: secrets["setup key"], ...ACCOUNT });
+  await client.issue("/api/setup", {
+    key: secrets["setup key"],
+    ...ACCOUNT,
+    email: "ada@lab.example",
+  });
   await client.issue("/api/v2/session/", ACCOUNT);
   secrets.session = client.session.Cookie.split("=")[1];
   secrets.token = (await client.issue("/api/v2/token-auth/", ACCOUNT)).token;
@@ -215,6 +219,8 @@ async function sendRejected(client: Client, secrets: Secrets, webhook: string): 
   await client.post("/api/v2/locations/", { label: "Rack" }, { Authorization: `Token ${secrets.token}` });
   await client.get(`/api/v2/session/?next=/&password=${wrong}`, {});
   await client.get("/api/oidc/sign-in", {});
+  const { code } = await client.post("/api/admin/reminders/test");
+  expect(code).toBe("email_failed");
   await client.post(`/api/webhooks/${webhook}/ping/`);
   await client.get(`/api/webhooks/${webhook}/deliveries/`);
 }
