@@ -56,8 +56,12 @@ browserTest(
     await press(page, "button", "More");
     await press(page, "button", "Delete");
     await seeText(page, "It will be hidden from lists.");
+    // The focus is on no button.
+    await page.keyboard.press("Space");
+    await seeText(page, "It will be hidden from lists.");
     await page.click("dialog .btn-danger");
     await seeText(page, "Deleted by admin");
+    expect(await page.evaluate(() => document.querySelector("main")!.innerText)).not.toContain("Not found");
     await checkPage(opened, "inventory-deleted");
     await press(page, "button", "Restore");
     await seeText(page, "Restored.");

@@ -20,7 +20,11 @@ export function Dialog({ title, onClose, children, actions, cancel, wide }: Dial
   useEffect(() => {
     const opened = dialog.current;
     opened?.showModal();
-    opened?.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus();
+    // Not to a button, which Space would press.
+    const first = opened?.querySelector<HTMLElement>(
+      ".dialog-body :is(input, select, textarea):not(:disabled)",
+    );
+    (first ?? opened?.querySelector("h2"))?.focus();
     return () => opened?.close();
   }, []);
   return (
@@ -34,7 +38,9 @@ export function Dialog({ title, onClose, children, actions, cancel, wide }: Dial
       }}
     >
       <div class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} tabIndex={-1}>
+          {title}
+        </h2>
         <Button look="quiet" small icon="x" aria-label="Close" onClick={onClose} />
       </div>
       <div class="dialog-body">

@@ -1,10 +1,15 @@
 import type { AuditEntry, AuditHead } from "../../accounts/audit.ts";
 import { href } from "../address.ts";
+import { SEGMENTS, sentenceOf } from "../administration/audit-sentence.ts";
 import { administrationPage } from "../administration/page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
-import { Tag } from "../components/layout.tsx";
+import { capital } from "../components/field.tsx";
+import { KeyValues, Tag } from "../components/layout.tsx";
+import { useLoaded } from "../components/loaded.tsx";
 import { formatCount, Time } from "../format.tsx";
+import { declaration, pageOf } from "../inventory/declaration.ts";
+import { readName } from "../inventory/record.tsx";
 import { get } from "../request.ts";
 
 interface AuditLog {
@@ -29,10 +34,25 @@ const filterOf = (query: URLSearchParams) =>
 const olderThan = ({ next }: AuditLog): string | null =>
   new URLSearchParams(next?.split("?")[1] ?? "").get("before");
 
-const describe = (detail: AuditEntry["detail"]): string =>
-  Object.entries(detail)
-    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(", ") || "–";
+/** "admin deleted consumable anti-GFP". */
+function Sentence(entry: AuditEntry) {
+  const { who, did, name } = sentenceOf(entry);
+  const { subject, outcome } = entry;
+  const segment =
+    subject?.id && name === null && entry.detail.count !== undefined ? SEGMENTS[subject.kind] : undefined;
+  const found = useLoaded(segment ? `${segment} ${subject!.id}` : null, async () =>
+    readName({ segment: segment!, key: (await declaration(segment!)).key }, subject!.id!),
+  );
+  return (
+    <>
+      <b>{who}</b> {did} {name !== null && <b>{name}</b>}
+      {segment && found.value !== undefined && (
+        <a href={href(pageOf(segment, subject!.id!))}>{found.value}</a>
+      )}{" "}
+      {outcome !== "done" && <Tag tone="danger">{outcome}</Tag>}
+    </>
+  );
+}
 
 export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>({
   section: "audit",
@@ -75,29 +95,31 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
   ),
   columns: [
     { name: "time", title: "Time", phone: "end", cell: ({ time }) => <Time at={time} /> },
-    {
-      name: "action",
-      title: "Action",
-      heading: true,
-      cell: ({ action, outcome }) => (
-        <>
-          <code>{action}</code> {outcome !== "done" && <Tag tone="danger">{outcome}</Tag>}
-        </>
-      ),
-    },
-    { name: "actor", title: "User", cell: ({ actor, via }) => actor ?? <span class="muted">{via}</span> },
+    { name: "event", title: "Event", heading: true, cell: (entry) => <Sentence {...entry} /> },
     { name: "address", title: "Address", cell: ({ address }) => address ?? "–" },
-    {
-      name: "subject",
-      title: "Object",
-      cell: ({ subject }) => (
-        <span class="anywhere">{subject ? [subject.kind, subject.id].filter(Boolean).join(" ") : "–"}</span>
-      ),
-    },
     {
       name: "detail",
       title: "Details",
-      cell: ({ detail }) => <span class="anywhere">{describe(detail)}</span>,
+      cell: ({ action, via, subject, detail }) => (
+        <details class="anywhere">
+          <summary>
+            <code>{action}</code>
+          </summary>
+          <KeyValues
+            of={[
+              ["By way of", via],
+              ["Object", subject && [subject.kind, subject.id].filter(Boolean).join(" ")],
+              ...Object.entries(detail).map(
+                ([name, value]) =>
+                  [
+                    capital(name.replaceAll("_", " ")),
+                    typeof value === "object" ? JSON.stringify(value) : String(value),
+                  ] as const,
+              ),
+            ]}
+          />
+        </details>
+      ),
     },
   ],
   foot: ({ data, query, setQuery }) => (

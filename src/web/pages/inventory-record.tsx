@@ -94,7 +94,7 @@ function Record(props: RecordProps) {
               <Properties of={of} row={row} names={main} />
             </Card>
           )}
-          {of.guarded && (
+          {of.guarded && !isDeleted && (
             <>
               <Annotations of={of} row={row} onChanged={onChanged} />
               <Notes of={of} row={row} onChanged={onChanged} />
