@@ -23,6 +23,8 @@ export interface ReminderOptions {
   caFile: string;
   /** URL of the service without /api/, for links. */
   base: string;
+  /** Milliseconds that closing waits for an e-mail that is being sent. */
+  closeTimeout?: number;
 }
 
 /** Reminders by e-mail. Nothing is sent until `sender` is started. @throws Problem invalid_setting */

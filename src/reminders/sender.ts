@@ -19,6 +19,8 @@ export interface SenderOptions {
   log: Log;
   /** URL of the service without /api/, for links. */
   base: string;
+  /** Milliseconds that `close` waits for an e-mail that is being sent. */
+  closeTimeout?: number;
 }
 
 const HOUR = 3_600_000;
@@ -26,6 +28,7 @@ const DAY = 24 * HOUR;
 /** Hour (UTC) from which e-mails of the day are sent. */
 const SENDING_HOUR = 6;
 const POLL_INTERVAL = 60_000;
+const CLOSE_TIMEOUT = 3000;
 
 /** The next sending hour after a time. */
 export const nextMorning = (now: number): number => {
@@ -46,6 +49,8 @@ export class ReminderSender {
   /** The mail server failed: wait until then. */
   #pausedUntil = 0;
   #closing = false;
+  /** The database may be closed. */
+  #closed = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -56,11 +61,15 @@ export class ReminderSender {
     this.#timer.unref();
   }
 
-  /** Stops, after the e-mail that is being sent. */
+  /** Stops. Records of an e-mail that is not accepted in time count as new on the next day. */
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#timer);
-    await this.#polling;
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, this.#options.closeTimeout ?? CLOSE_TIMEOUT);
+    await Promise.race([this.#polling, late.promise]);
+    clearTimeout(timer);
+    this.#closed = true;
   }
 
   /** Looks for due stock and sends what is due. Never rejects. */
@@ -80,7 +89,7 @@ export class ReminderSender {
       if (this.#options.send) await this.#sendAll();
     } catch (error) {
       // Such as a full disk; the next poll tries again.
-      log.problem("reminders", { cause: String(error) });
+      if (!this.#closed) log.problem("reminders", { cause: String(error) });
     }
   }
 
@@ -111,9 +120,11 @@ export class ReminderSender {
       });
     } catch (error) {
       if (!(error instanceof EmailFailure)) throw error;
+      if (this.#closed) return;
       await this.#recordFailure(subscription, error);
       return;
     }
+    if (this.#closed) return;
     await whenWritable();
     store.recordSent(user, last, clock.now());
     log.info("reminder sent", { user });

@@ -17,14 +17,18 @@ interface Conversation {
   isData: boolean;
 }
 
-/** A mail server on this machine. `answers` replaces the answer to the next such command; null closes the connection. */
+/**
+ * A mail server on this machine. `answers` replaces the answer to the next such command; null closes the connection, "" says nothing.
+ * `sender`: until the first sender was named.
+ */
 export function openMailServer() {
   const got: Received[] = [];
   const answers: Record<string, string | null> = {};
+  const sender = Promise.withResolvers<void>();
   const say = (socket: Socket<Conversation>, command: string, usual: string): boolean => {
     const said = command in answers ? answers[command] : usual;
     if (said === null) socket.end();
-    else socket.write(`${said}\r\n`);
+    else if (said !== "") socket.write(`${said}\r\n`);
     return said === usual;
   };
   const end = (socket: Socket<Conversation>, source: string): void => {
@@ -37,6 +41,7 @@ export function openMailServer() {
     if (verb === "EHLO") say(socket, verb, "250-mail.test\r\n250 AUTH PLAIN");
     else if (verb === "AUTH") say(socket, verb, "235 welcome");
     else if (verb === "MAIL") {
+      sender.resolve();
       socket.data.from = /<(.*?)>/.exec(line)?.[1] ?? "";
       say(socket, verb, "250 sender");
     } else if (verb === "RCPT") {
@@ -67,7 +72,7 @@ export function openMailServer() {
       },
     },
   });
-  return { got, answers, port: server.port, close: () => server.stop(true) };
+  return { got, answers, sender: sender.promise, port: server.port, close: () => server.stop(true) };
 }
 
 /** The decoded body of a message of one part. */

@@ -26,6 +26,7 @@ const open = (smtpUrl = `smtp://labd:SECRET@127.0.0.1:${mail.port}?from=labd@lab
     smtpUrl,
     caFile: "",
     base: BASE,
+    closeTimeout: 10,
   });
 const setTime = (at: number): void => {
   lab.clock.set(at);
@@ -183,6 +184,19 @@ ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=
     ]);
     expect(JSON.stringify(logged)).not.toContain("SECRET");
   });
+});
+
+test("closing does not wait for a mail server that says nothing", async () => {
+  await add({ expiry: "2026-01-20" });
+  await enable("alice");
+  mail.answers.MAIL = "";
+  const polled = pollAt(START + 8 * HOUR);
+  await mail.sender;
+  const closed = Promise.race([service.sender.close().then(() => "closed"), polled.then(() => "sent")]);
+  expect(await closed).toBe("closed");
+  mail.close();
+  await polled;
+  expect(logged).toEqual([]);
 });
 
 describe("a record", () => {
