@@ -73,9 +73,10 @@ const EXPIRING: Panel = {
 const LOW: Panel = {
   title: "Below minimum",
   filters: { below_minimum: "true" },
-  ordering: "name",
+  // The emptiest first.
+  ordering: "amount,name",
   fields: ["amount", "minimum_amount", "unit__name", "status"],
-  compare: (a, b) => byText(a.name, b.name),
+  compare: (a, b) => (a.amount ?? 0) - (b.amount ?? 0) || byText(a.name, b.name),
   empty: "Nothing is below its minimum amount.",
   end: (item) => <Amount item={item} />,
 };
