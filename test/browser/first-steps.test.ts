@@ -32,7 +32,7 @@ browserTest(
     await seeText(page, "Shelf 1, Shelf 2");
     await checkPage(opened, "build");
     await press(page, "button", "Create 63 records");
-    await seeText(page, "1 piece of equipment and 62 locations created.");
+    await seeText(page, "1 piece of equipment, 62 locations created.");
     await checkPage(opened, "built");
     await follow(page, "Print labels");
     await seeText(page, "62 labels");
@@ -40,6 +40,12 @@ browserTest(
     for (const name of ["Room 12", "Freezer 1", "Shelf 2", "Rack 3", "Box 5"]) await follow(page, name);
     await page.waitForSelector(".boxgrid");
     expect(await page.$$eval("[role=gridcell]", (cells) => cells.length)).toBe(81);
+    await page.goto(`${server.url}/inventory/build`);
+    await page.select("select", "rooms");
+    await press(page, "button", "Create 18 records");
+    await seeText(page, "3 rooms, 3 pieces of equipment, 12 locations created.");
+    await press(page, "button", "Undo");
+    await seeText(page, "Undone.");
     await page.goto(`${server.url}/inventory`);
     await seeText(page, "Next: what is in the boxes");
     await checkPage(opened, "next-step");

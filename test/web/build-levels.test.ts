@@ -35,3 +35,13 @@ test("sends the kind of equipment that a name suggests, and the grid of boxes", 
     { list: "locations", name: "Shelf" },
   ]);
 });
+
+test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
+  "the example “%s” is complete, from the outermost list inwards",
+  (_name, { levels }) => {
+    const drafts = levels.map(newLevel);
+    expect(previewOf(drafts).flatMap(({ error }) => error ?? [])).toEqual([]);
+    const order = drafts.map(({ list }) => ["places", "equipment", "locations"].indexOf(list));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  },
+);

@@ -26,7 +26,7 @@ function InventoryBuild() {
 
 /** What was built, and what to do next. */
 function Result({ built: { results, batch, place }, onAgain }: { built: Built; onAgain: () => void }) {
-  const { equipment, locations, first_created, last_created } = results;
+  const { places, equipment, locations, first_created, last_created } = results;
   const labels = {
     list: "locations",
     created__gte: String(first_created),
@@ -38,11 +38,12 @@ function Result({ built: { results, batch, place }, onAgain }: { built: Built; o
     <Card title="Built">
       <p role="status">
         {[
+          places > 0 && countOf(places, "room"),
           equipment > 0 && countOf(equipment, "piece of equipment", "pieces of equipment"),
           locations > 0 && countOf(locations, "location"),
         ]
           .filter(Boolean)
-          .join(" and ")}{" "}
+          .join(", ")}{" "}
         created.
       </p>
       <div class="actions">

@@ -14,6 +14,7 @@ import {
   type DraftLevel,
   type LevelPreview,
   GRIDS,
+  KINDS,
   levelOf,
   newLevel,
   OTHER,
@@ -31,6 +32,10 @@ export interface Built {
 
 const ROOMS = { segment: "places", key: "name", printed: "id" } as const;
 const MAX_LEVELS = 10;
+const LABELS: Partial<Record<DraftLevel["list"], string>> = {
+  places: "Rooms",
+  equipment: "Freezer or other equipment",
+};
 
 /** Describes storage level by level, shows what that makes, and builds it. */
 export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
@@ -41,20 +46,24 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
   const previews = previewOf(levels);
   const total = previews.reduce((sum, each) => sum + each.total, 0);
   const isComplete = previews.every(({ error }) => error === undefined);
+  // New rooms are in no other.
+  const hasRooms = levels[0].list === "places";
   const form = useSubmission(async () => {
-    const body = { place: place === "" ? null : place, levels: levels.map(levelOf) };
+    const body = { place: place === "" || hasRooms ? null : place, levels: levels.map(levelOf) };
     const response = await send("POST", api("locations", "build/"), { body });
     const { results } = (await response.json()) as BuiltStorage;
-    onBuilt({ results, batch: response.headers.get("Batch-Id"), place });
+    onBuilt({ results, batch: response.headers.get("Batch-Id"), place: body.place ?? "" });
   });
   const change = (key: number, patch: Partial<DraftLevel>): void =>
     setLevels((before) => before.map((level) => (level.key === key ? { ...level, ...patch } : level)));
   return (
     <form class="stack" onSubmit={form.submit} noValidate>
-      <Card title="1. Where">
-        <Picker label="Room" optional creates to={ROOMS} value={place} onChoose={setPlace} />
-      </Card>
-      <Card title="2. What is in it">
+      {!hasRooms && (
+        <Card title="Where">
+          <Picker label="Room" optional creates to={ROOMS} value={place} onChoose={setPlace} />
+        </Card>
+      )}
+      <Card title="What to build">
         <SelectField
           label="Start from"
           value={preset}
@@ -90,7 +99,7 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
           </div>
         )}
       </Card>
-      <Card title="3. Preview" bare>
+      <Card title="Preview" bare>
         <Preview levels={levels} previews={previews} />
       </Card>
       <FormError of={form} shown={[]} focus />
@@ -111,18 +120,18 @@ function LevelFields(props: {
   onRemove: (() => void) | undefined;
 }) {
   const { level, number, error, onChange, onRemove } = props;
-  const isEquipment = level.list === "equipment";
+  const isLocation = level.list === "locations";
   return (
     <fieldset class="level">
       <legend class="unseen">Level {number}</legend>
       <TextField
-        label={isEquipment ? "Freezer or other equipment" : `Names of level ${number}`}
+        label={LABELS[level.list] ?? `Names of level ${number}`}
         value={level.name}
         errors={error === undefined ? undefined : [error]}
         autocomplete="off"
         onInput={(name) => onChange({ name })}
       />
-      {!isEquipment && (
+      {isLocation && (
         <SelectField
           label="Slots in each"
           value={level.grid}
@@ -173,7 +182,7 @@ function Preview({ levels, previews }: { levels: readonly DraftLevel[]; previews
         {
           name: "list",
           title: "Kind",
-          cell: ({ list }) => (list === "equipment" ? "Equipment" : "Location"),
+          cell: ({ list }) => KINDS[list],
         },
         { name: "each", title: "In each", numeric: true, cell: ({ inEach }) => formatCount(inEach) },
         { name: "total", title: "Altogether", numeric: true, cell: ({ total }) => formatCount(total) },

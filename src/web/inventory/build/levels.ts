@@ -1,4 +1,4 @@
-import type { Level } from "../../../inventory/records/build-storage.ts";
+import type { Level, LevelList } from "../../../inventory/records/build-storage.ts";
 import { countNames, expandNames, PatternError } from "../../../inventory/model/name-pattern.ts";
 
 /** The levels of storage that the wizard builds, and what they make. */
@@ -8,7 +8,7 @@ export const OTHER = "other";
 
 export interface DraftLevel {
   key: number;
-  list: "equipment" | "locations";
+  list: LevelList;
   name: string;
   /** One of GRIDS; empty without slots. */
   grid: string;
@@ -80,6 +80,15 @@ export const PRESETS: readonly { value: string; name: string; levels: readonly P
     name: "Freezer with drawers",
     levels: [{ list: "equipment", name: "Freezer 1" }, { name: "Drawer {1..6}" }],
   },
+  {
+    value: "rooms",
+    name: "Several rooms, each with a freezer",
+    levels: [
+      { list: "places", name: "Room {1..3}" },
+      { list: "equipment", name: "Freezer 1" },
+      { name: "Shelf {1..4}" },
+    ],
+  },
   { value: "shelves", name: "Shelves in a room", levels: [{ name: "Shelf {1..5}" }] },
 ];
 
@@ -91,6 +100,13 @@ export interface LevelPreview {
   slots: number;
   error?: string;
 }
+
+/** What the records of a list are. */
+export const KINDS: Readonly<Record<LevelList, string>> = {
+  places: "Room",
+  equipment: "Equipment",
+  locations: "Location",
+};
 
 /** Names that a preview shows. */
 const SHOWN = 3;
