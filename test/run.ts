@@ -16,7 +16,7 @@ const SAMPLE = new Set([
   "test/browser/score.test.ts",
   "test/browser/inventory-record.test.ts",
 ]);
-const SLOW = /^test\/((executable|browser)\/|farm\/farm\.test)/;
+const SLOW = /^test\/((executable|browser)\/|farm\/farm(-families)?\.test)/;
 /** Milliseconds that one test may take unless it says otherwise, and one group of files. */
 const TEST_TIMEOUT = 300_000;
 const GROUP_TIMEOUT = 3_600_000;

@@ -32,10 +32,11 @@ function report(status: FarmStatus): string {
   const { queue, redis, workers, mixed } = status;
   const slots = workers.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const busy = workers.reduce((sum, { jobs }) => sum + jobs.length, 0);
+  const building = workers.reduce((sum, { families }) => sum + families.length, 0);
   const lines = [
     `queue    ${queue}, ${redis.product} ${redis.version}, ${size(redis.memory)}, ${redis.policy}, appendonly ${redis.appendonly ? "yes" : "no"}`,
     ...serverLines(status),
-    `workers  ${workers.length} with ${slots} slots, ${busy} busy`,
+    `workers  ${workers.length} with ${slots} slots, ${busy} busy${building > 0 ? `, ${building} computing families for a build` : ""}`,
     ...mixed.map((sentence) => `mixed    ${sentence}`),
   ];
   return [`${lines.join("\n")}\n`, ...workerTables(workers)].join("\n");

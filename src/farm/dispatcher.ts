@@ -9,6 +9,8 @@ import {
   type QueueAddress,
   redactedAddress,
 } from "./connection.ts";
+import { FamilyDispatcher } from "./family-dispatcher.ts";
+import { RedisFamilyMessages } from "./family-messages.ts";
 import { JobQueue } from "./job-queue.ts";
 import { QueueFiller, targetLength } from "./queue-filler.ts";
 import { Reconciler } from "./reconciler.ts";
@@ -49,6 +51,8 @@ export interface DispatcherOptions {
   reconcileEvery?: number;
   /** Milliseconds after which a queue that rejected jobs is tried again. */
   retryAfter?: number;
+  /** Milliseconds after which families that nobody computes are given out again. */
+  lostAfter?: number;
 }
 
 /** Milliseconds from the start of a turn to the next: events in between are handled together. */
@@ -67,6 +71,7 @@ export class Dispatcher implements Farm {
   readonly #queues = new Map<string, JobQueue>();
   readonly #filler: QueueFiller;
   readonly #reconciler: Reconciler;
+  readonly #families: FamilyDispatcher;
   readonly #timer: Timer;
   readonly #startedAt = Date.now();
   #redis: Redis | undefined;
@@ -95,9 +100,11 @@ export class Dispatcher implements Farm {
     this.#owner = options.owner ?? crypto.randomUUID();
     this.#filler = new QueueFiller(dependencies.jobs);
     this.#reconciler = new Reconciler(dependencies, this.#filler.priority);
+    this.#families = new FamilyDispatcher(dependencies.background, options.log, options.lostAfter);
     this.#timer = setInterval(() => {
       // Also while a turn waits for Redis.
       this.#updateAway();
+      this.#families.expire();
       this.wake();
     }, options.interval ?? 1000);
     void this.#connect();
@@ -221,7 +228,24 @@ export class Dispatcher implements Farm {
     this.#updateAway();
     if (!this.#isAway || this.#isRefused) await this.#offer(now);
     if (this.#isAway && this.options.mode !== "never") await this.#withdrawWaiting();
+    await this.#computeFamilies(redis);
     await this.#retireQueues(redis);
+  }
+
+  /** Gives tasks of builds to workers without a job, while no job waits. */
+  async #computeFamilies(redis: Redis): Promise<void> {
+    const { name, waiting, kind } = this.#current!;
+    const corpus = this.dependencies.corpus();
+    if (corpus?.hash !== kind.scoringVersion.corpus) return;
+    const workers = this.#workers.filter((worker) => this.#fits(worker));
+    const slots = workers.map(({ concurrency, jobs }) => Math.max(0, concurrency - jobs.length));
+    const idle = waiting.size > 0 || this.#isRefused ? 0 : slots.reduce((sum, one) => sum + one, 0);
+    try {
+      await this.#families.turn(new RedisFamilyMessages(redis, name), corpus, workers, idle);
+    } catch (error) {
+      this.#isRefused = true;
+      throw error;
+    }
   }
 
   async #checkRedis(redis: Redis): Promise<void> {

@@ -5,6 +5,8 @@ import { METHOD } from "../motif/index.ts";
 import type { Log } from "../platform/log.ts";
 import { type JobRequest, MAX_INTERRUPTIONS, Pool } from "../scoring/index.ts";
 import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
+import { RedisFamilyMessages } from "./family-messages.ts";
+import { FamilyWorker } from "./family-worker.ts";
 import { Executor, JobFailure, JobReturned } from "./executor.ts";
 import {
   type FarmTask,
@@ -51,6 +53,7 @@ const LOCK = 10_000;
 export class FarmWorker {
   readonly name = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
   readonly #executor = new Executor();
+  readonly #families: FamilyWorker;
   readonly #pool: Pool;
   readonly #since = Date.now();
   readonly #counts = { finished: 0, failed: 0, returned: 0 };
@@ -72,6 +75,12 @@ export class FarmWorker {
 
   constructor(private readonly options: FarmWorkerOptions) {
     const { concurrency, workerUrl, log } = options;
+    this.#families = new FamilyWorker({
+      name: this.name,
+      log,
+      idle: () => Math.max(0, concurrency - this.#jobs.size),
+      wake: () => this.#pool.wake(),
+    });
     this.#pool = new Pool({
       store: this.#executor,
       corpora: {
@@ -84,6 +93,7 @@ export class FarmWorker {
       log,
       size: concurrency,
       timeout: 600_000,
+      background: this.#families,
       ...(workerUrl === undefined ? {} : { workerUrl }),
     });
   }
@@ -113,6 +123,7 @@ export class FarmWorker {
     this.#draining = true;
     await within(1000, this.#register());
     const closed = this.#closeWorker();
+    await within(1000, this.#families.stop());
     if (!(await within(milliseconds, closed))) {
       this.#pool.close();
       this.#executor.releaseWaiting();
@@ -137,7 +148,16 @@ export class FarmWorker {
     for (const dropped of await this.#register()) {
       this.#pool.drop(dropped);
       this.#executor.drop(dropped);
+      this.#families.drop(dropped);
     }
+    await this.#computeFamilies();
+  }
+
+  async #computeFamilies(): Promise<void> {
+    const { path = null, hash = "" } = this.#corpus ?? {};
+    if (!this.#worker || path === null || this.#draining) return;
+    const messages = new RedisFamilyMessages(this.#redis!, this.#server!.queue);
+    await this.#families.turn(messages, { hash, path });
   }
 
   /** Works for the server, if it can. */
@@ -214,6 +234,7 @@ export class FarmWorker {
   /** Takes no more jobs of this kind, and finishes the running ones. */
   async #leaveQueue(): Promise<void> {
     if (!this.#worker) return;
+    await this.#families.stop();
     this.#refusal ??= "It is finishing jobs for another corpus first.";
     await this.#registeringDuring(this.#closeWorker());
   }
@@ -301,6 +322,7 @@ export class FarmWorker {
         const { stage, fraction } = this.#pool.progress(id) ?? { stage: "start", fraction: 0 };
         return { id, stage, fraction, since };
       }),
+      families: this.#families.ids,
       counts: { ...this.#counts },
       memory: process.memoryUsage.rss(),
       since: this.#since,

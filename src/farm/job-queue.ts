@@ -3,10 +3,15 @@ import type { ChainableCommander, Redis } from "ioredis";
 import type { Log } from "../platform/log.ts";
 import { type RemoteLease, UNKNOWN_WORKER } from "../scoring/index.ts";
 import { BLOCKING_SILENCE, causeOf } from "./connection.ts";
-import { decodeResult, type FarmTask, PREFIX, resultsKey, type WorkKind } from "./redis-records.ts";
+import {
+  decodeResult,
+  EVENTS_KEPT,
+  type FarmTask,
+  PREFIX,
+  resultsKey,
+  type WorkKind,
+} from "./redis-records.ts";
 
-/** Events that a queue keeps. */
-const EVENTS_KEPT = 10_000;
 /** BullMQ keeps priority and order of arrival in one number, */
 const PRIORITY_UNIT = 2 ** 32;
 /** and the time of a retry and the order of arrival in another. */

@@ -5,7 +5,10 @@ import type { ScoringVersion } from "../scoring/index.ts";
 
 export const PREFIX = "labd";
 /** Incremented when servers and workers of other versions could not understand each other. */
-const PROTOCOL = 2;
+const PROTOCOL = 3;
+
+/** Events that a queue keeps. */
+export const EVENTS_KEPT = 10_000;
 
 /** The server's lease on this database of Redis, and its milliseconds. */
 const CLAIM = `${PREFIX}:claim`;
@@ -71,6 +74,8 @@ export interface WorkerRecord {
   draining: boolean;
   /** Its jobs and their progress. */
   jobs: { id: string; stage: string; fraction: number; since: number }[];
+  /** Ids of tasks of builds that it has. */
+  families: string[];
   /** Since its start: jobs finished, failed, and given back or lost. */
   counts: { finished: number; failed: number; returned: number };
   /** Bytes of memory of the process. */
@@ -124,7 +129,11 @@ export async function readWorkers(redis: Redis): Promise<WorkerRecord[]> {
   const texts = await redis.mget(names.map(workerKey));
   const gone = names.filter((_, i) => texts[i] === null);
   if (gone.length > 0) await redis.srem(WORKERS, gone);
-  return texts.flatMap((text) => parse<WorkerRecord>(text) ?? []);
+  return texts.flatMap((text) => {
+    const worker = parse<WorkerRecord>(text);
+    // Earlier versions compute no families.
+    return worker === null ? [] : Object.assign({ families: [] }, worker);
+  });
 }
 
 /** Tells a worker that a job was cancelled. */
@@ -154,7 +163,7 @@ export async function saveResult(redis: Redis, queue: string, job: string, resul
   await redis.multi().hset(key, job, encodeResult(result)).expire(key, RESULT_LIFE).exec();
 }
 
-const checksum = (bytes: Uint8Array): string => Bun.hash(bytes).toString(16);
+export const checksum = (bytes: Uint8Array): string => Bun.hash(bytes).toString(16);
 
 /** A line of JSON followed by the packed prediction. */
 export function encodeResult({ worker, attempts, packed }: Result): Buffer {

@@ -70,7 +70,14 @@ export {
   type RemoteLease,
   UNKNOWN_WORKER,
 } from "./jobs/farm-jobs.ts";
+export {
+  type BackgroundQueue,
+  type BackgroundTask,
+  type IdleTask,
+  type IdleWork,
+} from "./jobs/background.ts";
 export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
+export type { FamiliesReport, FamiliesTask } from "./proteome/proteome-tasks.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./jobs/job.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
@@ -304,13 +311,17 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
     background,
     whenWritable: () => writeLockOf(database).free(),
   });
-  background.wake = () => pool.wake();
+  background.wake = () => {
+    pool.wake();
+    farm?.wake();
+  };
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
     recoverJobs(options, store);
     reportOutdated(log, corpora);
     farm = options.farm?.({
       jobs: new FarmJobs(database, store, clock),
+      background,
       scoringVersion: () => corpora.scoringVersion(),
       corpus: () => corpora.active(),
       backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),

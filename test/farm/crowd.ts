@@ -39,6 +39,7 @@ export async function gather(redis: string, workers: number, refusing = 0): Prom
         refusal === null
           ? [{ id: crypto.randomUUID(), stage: "homologs", fraction: 0.5, since: Date.now() }]
           : [],
+      families: [],
       counts: { finished: 0, failed: 0, returned: 0 },
       memory: 500_000_000,
       since: Date.now(),

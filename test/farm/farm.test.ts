@@ -5,16 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FarmState } from "../../src/farm/index.ts";
-import {
-  PREFIX,
-  queueName,
-  registerWorker,
-  resultsKey,
-  encodeResult,
-  type WorkerRecord,
-} from "../../src/farm/redis-records.ts";
+import { PREFIX, queueName, registerWorker, resultsKey, encodeResult } from "../../src/farm/redis-records.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
-import { Laboratory, until, VERSION } from "./laboratory.ts";
+import { IDLE_WORKER, Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 import { predictionOf } from "../scoring/job-queue.ts";
 
@@ -26,24 +19,6 @@ let databases = 0;
 const open = (): Laboratory => new Laboratory(redis.at(databases++));
 const withRedis = (what: string, run: () => Promise<void>, of = test.concurrent): void =>
   hasRedis ? of(what, run, 300_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
-
-const IDLE: WorkerRecord = {
-  name: "",
-  host: "elsewhere",
-  pid: 1,
-  version: VERSION,
-  commit: "test",
-  method: "labd-3",
-  concurrency: 1,
-  corpora: [],
-  queue: null,
-  refusal: null,
-  draining: false,
-  jobs: [],
-  counts: { finished: 0, failed: 0, returned: 0 },
-  memory: 0,
-  since: 0,
-};
 
 beforeAll(async () => {
   if (!hasRedis) return;
@@ -139,7 +114,7 @@ withRedis("finds a cancelled job that is still in the queue", async () => {
 async function loseWorker(lab: Laboratory): Promise<{ id: string; queue: string } & AsyncDisposable> {
   const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
-  await registerWorker(connection, { ...IDLE, name: "lost", queue });
+  await registerWorker(connection, { ...IDLE_WORKER, name: "lost", queue });
   const never = (): Promise<never> => new Promise(() => {});
   const silent = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 300 };
   const lost = new Worker(queue, never, { connection, prefix: PREFIX, name: "lost", ...silent });
@@ -185,7 +160,7 @@ withRedis("a retry delayed by the wrong clock of a worker runs immediately", asy
   const key = `${PREFIX}:${queue}`;
   // For one who seems to take work the server puts them into the queue.
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
-  await registerWorker(connection, { ...IDLE, name: "idle", queue });
+  await registerWorker(connection, { ...IDLE_WORKER, name: "idle", queue });
   connection.disconnect();
   await until(async () => (await lab.command("ZCARD", `${key}:prioritized`)) === 2);
   const hour = 3_600_000;

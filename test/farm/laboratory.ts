@@ -8,8 +8,10 @@ import {
   FarmWorker,
   type FarmWorkerOptions,
 } from "../../src/farm/index.ts";
+import type { WorkerRecord } from "../../src/farm/redis-records.ts";
 import { fetchCorpus } from "../../src/farm/corpus-fetch.ts";
 import { Corpora } from "../../src/scoring/corpus/corpus.ts";
+import { BackgroundQueue } from "../../src/scoring/jobs/background.ts";
 import { FarmJobs } from "../../src/scoring/jobs/farm-jobs.ts";
 import { Pool } from "../../src/scoring/jobs/pool.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
@@ -19,6 +21,26 @@ import { closeDatabase, openDatabase } from "../../src/platform/sqlite.ts";
 const FAULTY_WORKER = new URL("../scoring/faulty-worker.ts", import.meta.url).href;
 export const VERSION = "1.2.3";
 
+/** The record of a worker without work. */
+export const IDLE_WORKER: WorkerRecord = {
+  name: "",
+  host: "elsewhere",
+  pid: 1,
+  version: VERSION,
+  commit: "test",
+  method: "labd-3",
+  concurrency: 1,
+  corpora: [],
+  queue: null,
+  refusal: null,
+  draining: false,
+  jobs: [],
+  families: [],
+  counts: { finished: 0, failed: 0, returned: 0 },
+  memory: 0,
+  since: 0,
+};
+
 /** A server's part of the farm and workers, in this process, quick to notice and with workers that do as they are told. */
 export class Laboratory implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "labd-farm-"));
@@ -26,6 +48,7 @@ export class Laboratory implements AsyncDisposable {
   readonly corpora = new Corpora(this.directory, this.database, systemClock);
   readonly store: JobStore;
   readonly jobs: FarmJobs;
+  readonly background = new BackgroundQueue();
   readonly logged: string[] = [];
   readonly #dispatchers: Dispatcher[] = [];
   readonly #pools: Pool[] = [];
@@ -81,6 +104,7 @@ export class Laboratory implements AsyncDisposable {
       },
       {
         jobs,
+        background: this.background,
         scoringVersion: () => corpora.scoringVersion(),
         corpus: () => corpora.active(),
         backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),

@@ -7,13 +7,30 @@ const MAX_LOSSES = 3;
 
 type Task = FamiliesTask | CarryTask;
 
+/** Work for an idle worker. */
+export interface IdleTask {
+  /** The message for the worker. */
+  message(ticket: number): Task;
+  /** Makes the worker report what it has within a fraction of a second. */
+  interrupt(): void;
+  report(report: WorkerReport | FamiliesReport): void;
+  /** The worker died, or was ended for another reason: null if the task is not to blame. */
+  lose(cause: string | null): void;
+}
+
+/** Work that a pool does while there is no job. */
+export interface IdleWork {
+  take(): IdleTask | null;
+}
+
 /** A task for idle workers, given out in parts if it is interrupted. */
-export class BackgroundTask {
+export class BackgroundTask implements IdleTask {
   readonly #done = Promise.withResolvers<FamiliesReport>();
   #families: FamiliesReport["families"] = [];
   /** Members given out at a time. */
   #size = Infinity;
   #losses = 0;
+  #remoteLosses = 0;
   #stop = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(
@@ -28,7 +45,6 @@ export class BackgroundTask {
     return this.#done.promise;
   }
 
-  /** The message for a worker. */
   message(ticket: number): Task {
     const { task } = this;
     this.#stop = new Int32Array(new SharedArrayBuffer(4));
@@ -41,9 +57,18 @@ export class BackgroundTask {
     return members.slice(this.#families.length);
   }
 
-  /** Makes the worker report what it has within a fraction of a second. */
   interrupt(): void {
     Atomics.store(this.#stop, 0, 1);
+  }
+
+  get isInterrupted(): boolean {
+    return Atomics.load(this.#stop, 0) === 1;
+  }
+
+  /** Whether a remote worker may have it, which has only the corpus in use. */
+  isRemote(corpusPath: string): boolean {
+    const { task } = this;
+    return "members" in task && task.corpusPath === corpusPath && this.#remoteLosses < MAX_LOSSES;
   }
 
   report(report: WorkerReport | FamiliesReport): void {
@@ -67,11 +92,16 @@ export class BackgroundTask {
     this.#done.resolve({ ticket: task.ticket, kind: "families", families: this.#families });
   }
 
-  /** The worker died, or was ended for another reason. */
   lose(cause: string | null): void {
     if (cause !== null && ++this.#losses === MAX_LOSSES)
       this.fail(new Problem("internal", `A worker ended ${MAX_LOSSES} times: ${cause}`));
     else this.putBack(this);
+  }
+
+  /** A remote worker vanished, or failed. After some times only the workers of this process get the task. */
+  loseRemote(): void {
+    this.#remoteLosses++;
+    this.putBack(this);
   }
 
   fail(error: Error): void {
@@ -80,13 +110,19 @@ export class BackgroundTask {
 }
 
 /** Tasks that workers do while there is no job for them. */
-export class BackgroundQueue {
+export class BackgroundQueue implements IdleWork {
   #waiting: BackgroundTask[] = [];
   /** Called when there are new tasks. */
   wake: () => void = () => {};
 
   take(): BackgroundTask | null {
     return this.#waiting.shift() ?? null;
+  }
+
+  /** A task for a remote worker. @param corpusPath the corpus in use */
+  takeRemote(corpusPath: string): BackgroundTask | null {
+    const at = this.#waiting.findIndex((task) => task.isRemote(corpusPath));
+    return at < 0 ? null : this.#waiting.splice(at, 1)[0];
   }
 
   /** Runs tasks and yields their reports in order. @throws the reason of the signal when it is aborted */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { BackgroundQueue } from "./background.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { transitionSql, type State } from "./job.ts";
 import type { Progress } from "./pool.ts";
@@ -24,10 +25,12 @@ export interface Farm {
 /** The parts of this process that a farm works with. */
 export interface FarmDependencies {
   jobs: FarmJobs;
+  /** Tasks of builds, for idle workers. */
+  background: BackgroundQueue;
   /** The version that scores jobs now. */
   scoringVersion: () => ScoringVersion;
   /** Its corpus; null if there is none. */
-  corpus: () => { name: string; path: string } | null;
+  corpus: () => { name: string; hash: string; path: string } | null;
   /** Jobs that wait, and when the oldest was submitted. */
   backlog: () => { waiting: number; oldest: number | null };
   /** Milliseconds that a job may take. */

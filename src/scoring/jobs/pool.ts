@@ -7,7 +7,7 @@ import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "./job.ts";
 import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
-import type { BackgroundQueue, BackgroundTask } from "./background.ts";
+import type { IdleTask, IdleWork } from "./background.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "../proteome/proteome-tasks.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
 
@@ -57,7 +57,7 @@ export interface PoolOptions {
   /** Called when a job starts, reaches another stage, or may have ended. */
   changed?: () => void;
   /** What workers do while there is no job for them. */
-  background?: BackgroundQueue;
+  background?: IdleWork;
   /** Sequences from which on idle workers help to search the corpus. */
   minSharedSequences?: number;
 }
@@ -69,7 +69,7 @@ interface Slot {
   /** The job of another worker whose search this one helps with. */
   helps: Running | null;
   /** What it does until a job comes. A job that interrupts it waits for the worker's answer. */
-  background: { ticket: number; task: BackgroundTask } | null;
+  background: { ticket: number; task: IdleTask } | null;
 }
 
 /** The state of one worker. */

@@ -117,9 +117,10 @@ export const administrationFarmPage = administrationPage({
     {
       name: "jobs",
       title: "Jobs",
-      cell: ({ jobs, concurrency }) => (
+      cell: ({ jobs, families, concurrency }) => (
         <>
           {jobs.length} of {concurrency}
+          {families.length > 0 && <div class="nowrap">computing families for a build: {families.length}</div>}
           {jobs.map(({ id, stage, fraction }) => (
             <div key={id} class="nowrap">
               <a href={href(`/score/${id}`)}>{id.slice(-8)}</a>, {stage} {Math.floor(fraction * 100)} %

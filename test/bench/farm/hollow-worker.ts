@@ -35,6 +35,7 @@ const record: WorkerRecord = {
   refusal: null,
   draining: false,
   jobs: [],
+  families: [],
   counts: { finished: 0, failed: 0, returned: 0 },
   memory: 0,
   since: Date.now(),
