@@ -80,6 +80,7 @@ const RULES: Record<string, Rule> = {
     files: ["src/web", "src/inventory/model/name-pattern.ts"],
     packages: ["preact", "zxing-wasm"],
   },
+  "src/web/offline": { files: ["src/web", "src/inventory/model/grid.ts"], packages: ["preact"] },
   "src/web/document.tsx": { files: ["src/web"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { files: ["src/web", "src/platform", "src/problem.ts"], packages: ["elysia"] },
   "src/web/make-bundle.ts": { files: ["src/web"], packages: ["node:"] },
@@ -173,10 +174,13 @@ test("only route files import Elysia, and only sqlite.ts imports the driver", ()
   expect(users("bun:sqlite")).toEqual(["src/platform/sqlite.ts"]);
 });
 
+/** The function of the pages, and those of the service worker. */
+const REQUESTERS = /^src\/web\/(request|offline\/(send-changes|service-worker))\.ts$/;
+
 test("pages request data through one function and contain no hard-coded address", () => {
   for (const path of SOURCES.filter((path) => within(path, "src/web"))) {
     const text = readFileSync(join(ROOT, path), "utf8");
-    const fetches = path !== "src/web/request.ts" && /\bfetch\(/.test(text);
+    const fetches = !REQUESTERS.test(path) && /\bfetch\(/.test(text);
     // Otherwise base_path would not work.
     const written = text.match(/\b(?:href|src|action)=(?:"\/[^"]*"|\{`\/)/)?.[0];
     // The CSP forbids inline styles, and HTML from text would allow injection; that of help is made by the build.

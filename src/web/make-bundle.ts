@@ -16,6 +16,8 @@ export interface Bundle {
   style: string;
   /** Scripts of each page by the name of its file: its own first, then those that it imports. */
   scripts: Readonly<Record<string, readonly string[]>>;
+  /** What works without a network: the script of the service worker, and the assets that it keeps. */
+  offline: { worker: string; assets: readonly string[] };
   /** Names of the pictures of the installed application, by their size in pixels. */
   icons: Readonly<Record<string, string>>;
   /** Texts of `/help` by topic: HTML, compressed with gzip, in Base64. */
@@ -40,7 +42,12 @@ export async function makeBundle(): Promise<Bundle> {
   const named: Record<string, string[]> = {};
   for (const { name, page } of scripts) if (page !== null) named[page] = withImports(name, texts);
   const [pictures, icons] = await Promise.all([readPictures(helpPictures()), readPictures(iconFiles())]);
+  const [worker] = await build([join(HERE, "offline/service-worker.ts")]);
   return {
+    offline: {
+      worker: worker.content.toString(),
+      assets: [...new Set([style.name, ...OFFLINE_PAGES.flatMap((page) => withAll(named[page][0], texts))])],
+    },
     assets: [...scripts, style, ...pictures.values(), ...icons.values()].map(({ name, content }) =>
       assetOf(name, content),
     ),
@@ -50,6 +57,9 @@ export async function makeBundle(): Promise<Bundle> {
     help: await makeHelpTexts((path) => `/assets/${pictures.get(path)!.name}`),
   };
 }
+
+/** Pages that work without a network. */
+const OFFLINE_PAGES = ["scan", "stocktake", "offline"];
 
 /** The icons of the installed application, by their size in pixels. */
 const iconFiles = (): Map<string, Bun.BunFile> =>
@@ -101,11 +111,18 @@ async function build(entrypoints: string[]): Promise<Output[]> {
   );
 }
 
-/** A script and all that it imports, itself first. */
-function withImports(name: string, texts: ReadonlyMap<string, string>): string[] {
+/** A script and all that it imports when it is loaded, itself first. */
+const withImports = (name: string, texts: ReadonlyMap<string, string>): string[] =>
+  closure(name, texts, /(?:from|import)\s*"\.\/([^"]+)"/g);
+
+/** The same with what it loads later, such as zxing-wasm and its WebAssembly. */
+const withAll = (name: string, texts: ReadonlyMap<string, string>): string[] =>
+  closure(name, texts, /"\.\/([^"/]+\.(?:js|wasm))"/g);
+
+function closure(name: string, texts: ReadonlyMap<string, string>, references: RegExp): string[] {
   const found = [name];
   for (const script of found) {
-    for (const [, imported] of (texts.get(script) ?? "").matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
+    for (const [, imported] of (texts.get(script) ?? "").matchAll(references)) {
       if (!found.includes(imported)) found.push(imported);
     }
   }

@@ -26,6 +26,7 @@ import { jointScanPage } from "./pages/joint-scan.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { motifScanPage } from "./pages/motif-scan.tsx";
 import { motifScanResultPage } from "./pages/motif-scan-result.tsx";
+import { offlinePage } from "./pages/offline.tsx";
 import { proteomePage } from "./pages/proteome.tsx";
 import { proteomeSearchPage } from "./pages/proteome-search.tsx";
 import { profilePage } from "./pages/profile.tsx";
@@ -66,6 +67,7 @@ export const PAGES: readonly Page[] = [
   scanPage,
   inventoryLabelsPage,
   stocktakePage,
+  offlinePage,
   inventoryListPage,
   inventoryNewPage,
   inventoryImportPage,

@@ -51,6 +51,21 @@ export function onConfirmationRequired(code: string, prompt: Confirm): () => voi
   return () => void confirmations.delete(code);
 }
 
+/** Statuses of no answer, and of a proxy that does not reach the server. */
+const UNREACHABLE: ReadonlySet<number> = new Set([0, 502, 504]);
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof ApiError && UNREACHABLE.has(error.status);
+
+let reachable = true;
+/** Whether the server answered the last request. Each change is an event of this name. */
+export const isServerReachable = (): boolean => reachable;
+export const REACHABLE_CHANGED = "labd:reachable";
+function reportStatus(status: number): void {
+  if (reachable === !UNREACHABLE.has(status)) return;
+  reachable = !reachable;
+  dispatchEvent(new Event(REACHABLE_CHANGED));
+}
+
 /** Sends a request, again after a confirmation where the server wants one. @throws ApiError from status 400 on */
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   try {
@@ -77,8 +92,10 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
     response = await fetch(address, { method, headers, credentials: "same-origin", body: data, signal });
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
+    reportStatus(0);
     throw new ApiError(0, "unreachable", "The server does not respond.");
   }
+  reportStatus(response.status);
   if (!response.ok) throw await errorOf(response);
   return response;
 }

@@ -30,6 +30,7 @@ export function webRoutes(
   opens: (page: string, key: string) => boolean,
 ): AnyElysia {
   const app = new Elysia({ name: "web" })
+    .get("/service-worker.js", () => serviceWorker(), HIDE)
     .get("/assets/icon.svg", icon, HIDE)
     .get("/assets/manifest.webmanifest", ({ request }) => manifest(contextOf(request)), HIDE)
     .get("/assets/:name", ({ request, params }) => sendAsset(request, params.name), HIDE);
@@ -87,6 +88,20 @@ async function sendAsset(request: Request, name: string): Promise<Response> {
   if (!/\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers.get("accept-encoding") ?? ""))
     return new Response(Bun.gunzipSync(gzip), { headers });
   return new Response(gzip, { headers: { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding" } });
+}
+
+/** A worker obeys the policy that comes with its script. */
+const WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'";
+
+async function serviceWorker(): Promise<Response> {
+  const { worker, assets } = (await bundle()).offline;
+  const version = Bun.hash(worker + assets.join()).toString(36);
+  const headers = {
+    "Content-Type": "text/javascript; charset=utf-8",
+    "Content-Security-Policy": WORKER_POLICY,
+    "Cache-Control": "no-cache",
+  };
+  return new Response(`const OFFLINE=${JSON.stringify({ version, assets })};\n${worker}`, { headers });
 }
 
 /** What browsers install as an application. */

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasSession } from "./address.ts";
-import { ApiError, requestJson, setCsrfToken } from "./request.ts";
+import { keepSnapshotOf, clearDevice, snapshot, updateDevice } from "./offline/device.ts";
+import { isUnreachable, ApiError, requestJson, setCsrfToken } from "./request.ts";
 
 /** The session of the browser, as `GET /api/v2/session/` returns it. */
 export interface Session {
@@ -20,21 +21,35 @@ let loading: Promise<Session | null> | undefined;
 export function session(): Promise<Session | null> {
   loading ??= hasSession()
     ? requestJson<Session>("GET", PATH).then(remember, signedOut)
-    : Promise.resolve(null);
+    : Promise.resolve(remember(null));
   return loading;
 }
 
 function remember(session: Session | null): Session | null {
   setCsrfToken(session?.csrf_token ?? null);
   loading = Promise.resolve(session);
+  void keepForPerson(session).catch(() => {});
   return session;
 }
 
-function signedOut(error: unknown): null {
-  remember(null);
+async function keepForPerson(session: Session | null): Promise<void> {
+  await keepSnapshotOf(session?.user.id ?? null);
+  if (session && !session.needs_second_factor) await updateDevice(session.user);
+}
+
+/** Without a network, the person of the snapshot; the session itself may have ended. */
+async function sessionOffline(): Promise<Session | null> {
+  const kept = await snapshot();
+  if (!kept) return null;
+  return { user: kept.person, csrf_token: "", expires: "", needs_second_factor: false, vouched: false };
+}
+
+function signedOut(error: unknown): Session | null | Promise<Session | null> {
+  if (error instanceof ApiError && error.status === 401) return remember(null);
+  setCsrfToken(null);
   // After any other error the next caller tries again.
-  if (!(error instanceof ApiError) || error.status !== 401) loading = undefined;
-  return null;
+  loading = undefined;
+  return isUnreachable(error) ? sessionOffline() : null;
 }
 
 /** @throws ApiError `unauthenticated` or `second_factor_required`, among others */
@@ -48,6 +63,7 @@ export async function signIn(values: { username: string; password: string; code:
 /** @throws ApiError */
 export async function signOut(): Promise<void> {
   await requestJson("DELETE", PATH);
+  await clearDevice();
   remember(null);
 }
 

@@ -258,3 +258,13 @@ test("keeps its result read-only, and names invalid parameters", async () => {
   await expectStatuses(lab, "admin", [[`DELETE locations/${String(made.body.id)}/`, 204]]);
   await expectStatuses(lab, "alice", [[`GET ${gone}count/`, 404]]);
 });
+
+test("a request with an Idempotency-Key adds its scans once", async () => {
+  const of = await begin("admin");
+  const request = { as: "admin", body: { codes: ["TUBE-1"] }, headers: { "Idempotency-Key": "phone-1" } };
+  const first = await lab.ask("POST", `${of}scans/`, request);
+  const again = await lab.ask("POST", `${of}scans/`, request);
+  expect([first.status, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+  expect(again.body).toEqual(first.body);
+  expect(await scan(of, "admin", ["TUBE-1"])).toEqual(["In the drawer: found again"]);
+});

@@ -143,6 +143,28 @@ test("the pages can be installed as an application below the base path", async (
   }
 });
 
+test("the service worker keeps what scanning needs, and obeys a policy", async () => {
+  const response = await ask("/service-worker.js");
+  expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(response.headers.get("cache-control")).toBe("no-cache");
+  expect(response.headers.get("content-security-policy")).toBe(
+    "default-src 'none'; script-src 'self'; connect-src 'self'",
+  );
+  const [, list] = /^const OFFLINE=(.*);\n/.exec(await response.text())!;
+  const { assets } = JSON.parse(list) as { assets: string[] };
+  const { scripts, style } = await bundle();
+  const needed = [style, ...scripts.scan, ...scripts.stocktake, ...scripts.offline];
+  expect(needed.filter((name) => !assets.includes(name))).toEqual([]);
+  expect(assets.filter((name) => name.endsWith(".wasm"))).toHaveLength(1);
+  let bytes = 0;
+  for (const name of assets) {
+    const asset = await ask(`/assets/${name}`, { "accept-encoding": "gzip" });
+    expect([name, asset.status]).toEqual([name, 200]);
+    bytes += (await asset.arrayBuffer()).byteLength;
+  }
+  expect(bytes).toBeLessThan(1_000_000);
+});
+
 test("a path template matches paths with the same number of non-empty parts", () => {
   expect(match("/score/:job", "/score/a%20b")).toEqual({ job: "a b" });
   expect(match("/score/:job", "/score/%")).toEqual({ job: "%" });

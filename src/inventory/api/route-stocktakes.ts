@@ -12,8 +12,8 @@ import {
 import type { Json } from "../model/field.ts";
 import { type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { writeBatch } from "./batch.ts";
-import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
+import { withIdempotencyKey, writeBatch } from "./batch.ts";
+import { findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Api, type Path } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
@@ -72,20 +72,28 @@ export function addStocktakes(api: Api): void {
     description: `At most ${MAX_CODES} codes in one request. A repeated code is stored once. Several devices may scan at the same time.`,
     body: SCANS,
     returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
-    async run({ call, params, body }) {
+    run({ call, params, body }) {
       const codes = body.codes ?? (body.code === undefined ? [] : [body.code]);
       if (codes.length === 0) throw parameterProblem("codes", "This field is required.");
-      const results = await write(call, params.id, (rid) =>
-        addScans(call.store, rid, codes, body.place ?? null, call.actor),
+      const { store, actor } = call;
+      return store.enqueue(() =>
+        withIdempotencyKey(call, body as Json, () =>
+          store.statements.writing(() => {
+            const rid = findChangeable(call, STOCKTAKE, params.id);
+            return respondJson({ results: addScans(store, rid, codes, body.place ?? null, actor) });
+          }),
+        ),
       );
-      return respondJson({ results });
     },
   });
   api.add("DELETE", below("scans/"), {
     summary: "Remove a scanned code from a stocktake",
     query: Type.Object({ code: scanned }),
-    async run({ call, params, query }) {
-      await write(call, params.id, (rid) => removeScan(call.store, rid, query.code));
+    async run({ call, params, query: { code } }) {
+      const { store } = call;
+      await store.enqueue(() =>
+        store.statements.writing(() => removeScan(store, findChangeable(call, STOCKTAKE, params.id), code)),
+      );
       return noContent();
     },
   });
@@ -109,9 +117,6 @@ export function addStocktakes(api: Api): void {
       }),
   });
 }
-
-const write = <Result>(call: Call, id: string, work: (rid: number) => Result): Promise<Result> =>
-  call.store.enqueue(() => call.store.statements.writing(() => work(findChangeable(call, STOCKTAKE, id))));
 
 /** The report as a table with one row for each item. */
 function csvOf(report: Report): string {

@@ -3,10 +3,13 @@ import { useEffect } from "preact/hooks";
 import { Reauthentication } from "../account/reauthentication.tsx";
 import { SharingConfirmation } from "../inventory/sharing-confirmation.tsx";
 import { href } from "../address.ts";
+import { OfflineStatus } from "../offline/status.tsx";
+import { waitingChanges } from "../offline/device.ts";
 import { SearchButton } from "../search/search-dialog.tsx";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
-import { ConfirmDialog } from "./confirm.tsx";
+import { countOf } from "../format.tsx";
+import { confirm, ConfirmDialog } from "./confirm.tsx";
 import { Icon, type IconName, LOGO } from "./icon.tsx";
 import { Toasts, withErrorToast } from "./toast.tsx";
 
@@ -123,6 +126,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
           </div>
         </header>
         <main id="content" tabIndex={-1}>
+          {path !== "/inventory/offline" && <OfflineStatus />}
           {children}
         </main>
         <nav class="bottombar" aria-label="Main, small screens">
@@ -180,13 +184,22 @@ function Account({ path }: { path: string }) {
     // `replace`, so that the back button does not lead here again.
     location.replace(href("/second-factor", { next }));
   }, [mustEnrol]);
-  const leave = (): Promise<void> =>
-    withErrorToast(async () => {
-      await signOut();
-      // Otherwise the next person at a shared computer could enter through the provider's session.
-      if (session?.vouched) location.assign(href("/api/oidc/sign-out"));
-      else location.reload();
+  const leave = async (): Promise<void> => {
+    await signOut();
+    // Otherwise the next person at a shared computer could enter through the provider's session.
+    if (session?.vouched) location.assign(href("/api/oidc/sign-out"));
+    else location.reload();
+  };
+  const askToLeave = async (): Promise<void> => {
+    const { length } = await waitingChanges(session!.user.id);
+    if (length === 0) return leave();
+    confirm({
+      title: "Sign out",
+      text: `${countOf(length, "change")} on this device have not been sent. They will be discarded.`,
+      verb: "Discard and sign out",
+      run: leave,
     });
+  };
   if (session === undefined) return null;
   if (session === null)
     return path === "/sign-in" ? null : (
@@ -201,7 +214,12 @@ function Account({ path }: { path: string }) {
         <span class="avatar" data-initials={username.slice(0, 2).toUpperCase()} />
         <span class="account-name">{username}</span>
       </a>
-      <Button look="quiet" icon="log-out" aria-label="Sign out" onClick={() => void leave()} />
+      <Button
+        look="quiet"
+        icon="log-out"
+        aria-label="Sign out"
+        onClick={() => void withErrorToast(askToLeave)}
+      />
     </>
   );
 }

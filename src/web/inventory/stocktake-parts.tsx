@@ -138,17 +138,21 @@ function lineText({ segment, at, to, position, done }: RecordLine): string {
   return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
 
-const VERDICTS: Record<ScanResult["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
+/** A scan that the server has judged, or one that waits for the network. */
+export type LoggedScan = Omit<ScanResult, "verdict"> & { verdict: ScanResult["verdict"] | "waiting" };
+
+const VERDICTS: Record<LoggedScan["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
   found: ["found", "ok"],
   misplaced: ["misplaced", "warn"],
   place: ["now here"],
   unknown: ["unknown", "danger"],
   other: ["not stored in locations", "warn"],
+  waiting: ["waiting for the network", "warn"],
 };
 
 /** The last scans. */
 export const ScanLog = (props: {
-  scans: readonly ScanResult[];
+  scans: readonly LoggedScan[];
   placeName: string;
   onChoose: (code: string, id: string) => void;
 }) => (

@@ -5,33 +5,64 @@ import { Checkbox } from "../components/field.tsx";
 import { Card, PageHead, Tag } from "../components/layout.tsx";
 import { pageOf, singularOf } from "../inventory/declaration.ts";
 import { Scanner } from "../inventory/scanner.tsx";
+import { snapshot } from "../offline/device.ts";
+import { useMoves } from "../offline/moves.tsx";
+import { findCode, whereIs } from "../offline/snapshot.ts";
 import { definePage, useParams } from "../page.tsx";
-import { get } from "../request.ts";
+import { isUnreachable, get } from "../request.ts";
+import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
+
+interface Match {
+  segment: string;
+  id: string;
+  name: string;
+  /** Where it is, as far as this device knows without a network. */
+  where?: string;
+}
 
 /** A scan in this tab, and the records with its code. */
 interface Scan {
   code: string;
-  matches: { segment: string; id: string; name: string }[];
+  matches: Match[];
 }
 
 const STORED = "labd:scans";
 const MOST = 20;
+/** The records that a code stands for: without a network, those that this device knows. */
+async function findRecords(code: string): Promise<{ matches: Match[]; isOffline: boolean }> {
+  try {
+    const { results } = await get<{ results: Match[] }>("/api/v2/scan/", { code });
+    return { matches: results, isOffline: false };
+  } catch (error) {
+    const known = isUnreachable(error) ? await snapshot() : undefined;
+    if (!known) throw error;
+    const matches = findCode(known, code).map((record) => {
+      const { segment, id, name } = record;
+      return { segment, id, name, where: whereIs(known, record) };
+    });
+    return { matches, isOffline: true };
+  }
+}
+
 const storedScans = (): Scan[] => readStored("session", STORED, []);
 
 function ScanPage() {
   const { code: given } = useParams();
   const [scans, setScans] = useState<Scan[]>([]);
   const [isListing, setListing] = useState(false);
+  const [isMoving, setMoving] = useState(false);
+  const person = useSession()?.user.id;
+  const moves = useMoves(person);
   const [error, setError] = useState<unknown>();
   const lookUp = async (code: string): Promise<void> => {
     setError(undefined);
     try {
-      const { results: matches } = await get<{ results: Scan["matches"] }>("/api/v2/scan/", { code });
+      const { matches, isOffline } = await findRecords(code);
       const all = [{ code, matches }, ...storedScans().filter((scan) => scan.code !== code)].slice(0, MOST);
       writeStored("session", STORED, all);
       setScans(all);
-      if (matches.length !== 1 || isListing) return;
+      if (matches.length !== 1 || isListing || isOffline) return;
       const target = href(pageOf(matches[0].segment, matches[0].id));
       // The back button must not lead to a code that opens its record again.
       if (given === undefined) location.assign(target);
@@ -51,25 +82,34 @@ function ScanPage() {
       </PageHead>
       <div class="stack">
         <Scanner
-          onCode={(code) => void lookUp(code)}
+          onCode={(code) => void (isMoving ? moves.scan(code) : lookUp(code))}
           hint="A barcode, an id or its first 8 digits, or the address on a label."
         />
-        <Checkbox label="Stay on this page and list the scans" checked={isListing} onChange={setListing} />
+        {!isMoving && (
+          <Checkbox label="Stay on this page and list the scans" checked={isListing} onChange={setListing} />
+        )}
+        {person !== undefined && (
+          <Checkbox label="Move what is scanned" checked={isMoving} onChange={setMoving} />
+        )}
+        <p class="hint">
+          <a href={href("/inventory/offline")}>Offline use</a>: scan and move without a network.
+        </p>
+        {isMoving && moves.view}
         {error !== undefined && (
           <ErrorBanner error={error} {...(given === undefined ? {} : { retry: () => void lookUp(given) })} />
         )}
-        <p role="status">{scans.length > 0 && summaryOf(scans[0])}</p>
-        {scans.length > 0 && (
+        {!isMoving && <p role="status">{scans.length > 0 && summaryOf(scans[0])}</p>}
+        {!isMoving && scans.length > 0 && (
           <Card title="Last scans" bare>
             <ul class="list">
               {scans.map(({ code, matches }) => (
                 <li key={code}>
                   <code>{code}</code>
                   {matches.length === 0 && <Tag tone="danger">unknown</Tag>}
-                  {matches.map(({ id, segment, name }) => (
+                  {matches.map(({ id, segment, name, where }) => (
                     <span key={id}>
                       <a href={href(pageOf(segment, id))}>{name || "(no name)"}</a>{" "}
-                      <small>{singularOf(segment)}</small>
+                      <small>{[singularOf(segment), where].filter(Boolean).join(", ")}</small>
                     </span>
                   ))}
                 </li>

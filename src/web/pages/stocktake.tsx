@@ -1,6 +1,6 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { ErrorBanner } from "../components/banner.tsx";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -18,11 +18,15 @@ import {
   Lines,
   LIST,
   ScanLog,
-  type ScanResult,
+  type LoggedScan,
   type Stocktake,
 } from "../inventory/stocktake-parts.tsx";
+import { onQueueChange, snapshot, worksOffline } from "../offline/device.ts";
+import { queueScan } from "../offline/queue-scan.ts";
+import { findRecord, type KnownStocktake } from "../offline/snapshot.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { get, requestJson, send } from "../request.ts";
+import { isUnreachable, get, requestJson, send } from "../request.ts";
+import { useSession } from "../session.ts";
 
 const FIELDS = "id,name,location,state,created,created_by,modified,modified_by";
 
@@ -112,14 +116,51 @@ function OpenStocktake({ id }: { id: string }) {
     ]);
     return { stocktake, count };
   });
-  useTitle(loaded.value?.stocktake.name);
-  usePolling(() => loaded.value?.stocktake.state === "OPEN" && loaded.reload(), UPDATE_SECONDS);
+  const [known, setKnown] = useState<Awaited<ReturnType<typeof knownStocktake>>>();
+  useTitle((loaded.value ?? known)?.stocktake.name);
+  usePolling(() => (known || loaded.value?.stocktake.state === "OPEN") && loaded.reload(), UPDATE_SECONDS);
+  useEffect(() => {
+    if (isUnreachable(loaded.error)) void knownStocktake(id).then(setKnown);
+  }, [loaded.error]);
+  useEffect(() => {
+    const stop = new AbortController();
+    if (worksOffline()) onQueueChange(loaded.reload, stop.signal);
+    return () => stop.abort();
+  }, []);
   return (
     <>
-      {!loaded.value && <PageHead title="Stocktake" crumbs={crumbs()} />}
-      <Loaded of={loaded}>{(value) => <StocktakeView {...value} onChanged={loaded.reload} />}</Loaded>
+      {!loaded.value && !known && <PageHead title="Stocktake" crumbs={crumbs()} />}
+      {known && !loaded.value ? (
+        <OfflineStocktake {...known} onScan={loaded.reload} />
+      ) : (
+        <Loaded of={loaded}>{(value) => <StocktakeView {...value} onChanged={loaded.reload} />}</Loaded>
+      )}
     </>
   );
+}
+
+/** A stocktake that was opened without a network: scans wait, and are judged once they have been sent. */
+function OfflineStocktake(props: { stocktake: KnownStocktake; place: string; onScan: () => void }) {
+  const { stocktake, place, onScan } = props;
+  return (
+    <div class="stack">
+      <PageHead title={stocktake.name} crumbs={crumbs()}>
+        {place}
+      </PageHead>
+      <Banner tone="warn" role="status">
+        The server does not respond. Scans are sent when it does.
+      </Banner>
+      <Scanning stocktake={stocktake} placeName={place} path={scansOf(stocktake.id)} onScan={onScan} />
+    </div>
+  );
+}
+
+async function knownStocktake(id: string) {
+  const kept = await snapshot();
+  const stocktake = kept?.stocktakes.find((each) => each.id === id);
+  return kept && stocktake
+    ? { stocktake, place: findRecord(kept, stocktake.location)?.name ?? "" }
+    : undefined;
 }
 
 function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: () => void }) {
@@ -130,7 +171,7 @@ function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: (
   const [isApplying, setApplying] = useState(false);
   const forget = (code: string): Promise<void> =>
     withErrorToast(async () => {
-      await send("DELETE", path("scans/"), { query: { code } });
+      await send("DELETE", scansOf(id), { query: { code } });
       onChanged();
     });
   return (
@@ -145,7 +186,14 @@ function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: (
       <Answer count={count} />
       <div class={isOpen ? "with-panel" : ""}>
         <CountLists count={count} {...(isOpen && { onForget: forget })} />
-        {isOpen && <Scanning stocktake={stocktake} count={count} path={path("scans/")} onScan={onChanged} />}
+        {isOpen && (
+          <Scanning
+            stocktake={stocktake}
+            placeName={count.location.name}
+            path={scansOf(id)}
+            onScan={onChanged}
+          />
+        )}
       </div>
       {isApplying && (
         <ApplyDialog
@@ -158,6 +206,8 @@ function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: (
     </div>
   );
 }
+
+const scansOf = (id: string): string => api(LIST, `${id}/scans/`);
 
 const crumbs = () => [{ name: "Stocktakes", href: href(pageOf(LIST)) }];
 
@@ -208,9 +258,10 @@ const CountLists = ({ count, onForget }: { count: Count; onForget?: (code: strin
 
 const MAX_SCANS = 8;
 
-function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onScan: () => void }) {
-  const { stocktake, count, path, onScan } = props;
-  const [last, setLast] = useState<ScanResult[]>([]);
+function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: string; onScan: () => void }) {
+  const { stocktake, placeName, path, onScan } = props;
+  const person = useSession()?.user.id;
+  const [last, setLast] = useState<LoggedScan[]>([]);
   const [place, setPlace] = useState<{ id: string; name: string } | null>(null);
   const [error, setError] = useState<unknown>();
   /** `id`: the record meant, where several have the code. */
@@ -218,7 +269,9 @@ function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onS
     setError(undefined);
     try {
       const body = { codes: [id ?? code], place: place?.id ?? null };
-      const { results } = await requestJson<{ results: ScanResult[] }>("POST", path, { body });
+      const { results } = await requestJson<{ results: LoggedScan[] }>("POST", path, { body }).catch(
+        (error: unknown) => queueScan({ person, stocktake, place, code: id ?? code }, error),
+      );
       const [{ verdict, record }] = results;
       if (verdict === "place" && record) setPlace(record.id === stocktake.location ? null : record);
       setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, MAX_SCANS));
@@ -244,7 +297,7 @@ function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onS
         </div>
       )}
       {error !== undefined && <ErrorBanner error={error} />}
-      <ScanLog scans={last} placeName={count.location.name} onChoose={(code, id) => void scan(code, id)} />
+      <ScanLog scans={last} placeName={placeName} onChoose={(code, id) => void scan(code, id)} />
     </Card>
   );
 }

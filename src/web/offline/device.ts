@@ -1,0 +1,115 @@
+import { href } from "../address.ts";
+import { readStored, writeStored } from "../stored.ts";
+import { type DeviceStore, openDeviceStore } from "./device-store.ts";
+import { type Change, enqueue, type QueuedChange, readQueue } from "./queue.ts";
+import { announceQueue, QUEUE_CHANGED, sendChanges, SYNC_TAG } from "./send-changes.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { get } from "../request.ts";
+
+/** Work without a network on this device: switched on by people, cleared when they sign out. */
+
+const SWITCH = "labd:offline";
+const SNAPSHOT = "snapshot";
+/** Milliseconds after which the snapshot is taken again. */
+const FRESH = 15 * 60_000;
+
+type Person = Snapshot["person"];
+
+let opened: DeviceStore | undefined;
+export const deviceStore = (): DeviceStore => (opened ??= openDeviceStore(href("")));
+
+/** Browsers have service workers on HTTPS pages and on the server's machine only. */
+export const canWorkOffline = (): boolean => globalThis.isSecureContext && "serviceWorker" in navigator;
+
+/** Whether the person at this device has switched it on. An installed application has it on until it is switched off. */
+export const worksOffline = (): boolean =>
+  canWorkOffline() && readStored<boolean>("local", SWITCH, matchMedia("(display-mode: standalone)").matches);
+
+export async function startOffline(person: Person): Promise<void> {
+  await register();
+  await refreshSnapshot(person);
+  writeStored("local", SWITCH, true);
+  announceQueue();
+}
+
+/** Also discards changes that have not been sent. */
+export async function stopOffline(): Promise<void> {
+  writeStored("local", SWITCH, false);
+  await clearDevice();
+}
+
+/** Removes what this device keeps: pages, the snapshot and all waiting changes. */
+export async function clearDevice(): Promise<void> {
+  if (!canWorkOffline()) return;
+  await deviceStore().clear();
+  const registration = await navigator.serviceWorker.getRegistration(href("/"));
+  await registration?.unregister();
+  for (const name of await caches.keys()) if (name.startsWith(`labd ${href("")} `)) await caches.delete(name);
+  announceQueue();
+}
+
+/** Keeps the snapshot for its person only: it is removed once the session has ended or another person signs in. */
+export async function keepSnapshotOf(person: string | null): Promise<void> {
+  if (!canWorkOffline() || readStored("local", SWITCH, null) === null) return;
+  await deviceStore().update<Snapshot>(SNAPSHOT, (kept) => (kept?.person.id === person ? kept : undefined));
+}
+
+export const snapshot = async (): Promise<Snapshot | undefined> =>
+  worksOffline() ? deviceStore().read<Snapshot>(SNAPSHOT) : undefined;
+
+const readList: Parameters<typeof takeSnapshot>[0] = (segment, query) =>
+  get(`/api/v2/${segment}/`, { ...query, response_format: "flat" });
+
+export async function refreshSnapshot(person: Person): Promise<void> {
+  const taken = await takeSnapshot(readList, person, Date.now());
+  await deviceStore().update<Snapshot>(SNAPSHOT, () => taken);
+}
+
+/** Once on each page: brings this device up to date and sends what waits. */
+export async function updateDevice(person: Person): Promise<void> {
+  if (!worksOffline()) return;
+  writeStored("local", SWITCH, true);
+  await register();
+  await sendWaiting();
+  const kept = await snapshot();
+  if (!kept || Date.now() - kept.at > FRESH) await refreshSnapshot(person);
+}
+
+async function register(): Promise<void> {
+  // The pages' policy accepts addresses of scripts from a policy only.
+  const { trustedTypes } = globalThis as unknown as {
+    trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } };
+  };
+  const address = href("/service-worker.js");
+  const policy = trustedTypes?.createPolicy("labd-service-worker", { createScriptURL: () => address });
+  await navigator.serviceWorker.register(policy?.createScriptURL(address) ?? address, {
+    scope: href("/"),
+    updateViaCache: "none",
+  });
+  await navigator.serviceWorker.ready;
+}
+
+/** The person's waiting and rejected changes. */
+export const waitingChanges = (person: string): Promise<QueuedChange[]> =>
+  worksOffline() ? readQueue(deviceStore(), person) : Promise.resolve([]);
+
+/** Puts a change into the queue, and sends the queue if there is a network. */
+export async function addChange(person: string, change: Change): Promise<void> {
+  await enqueue(deviceStore(), person, { key: crypto.randomUUID(), at: Date.now(), change });
+  announceQueue();
+  await sendWaiting();
+  if ((await waitingChanges(person)).every(({ conflict }) => conflict)) return;
+  const registration = (await navigator.serviceWorker.getRegistration(href("/"))) as
+    (ServiceWorkerRegistration & { sync?: { register(tag: string): Promise<void> } }) | undefined;
+  // Browsers without Background Sync send when a page is open.
+  await registration?.sync?.register(SYNC_TAG).catch(() => {});
+}
+
+export const sendWaiting = (): Promise<number> => sendChanges(href(""), deviceStore());
+
+/** Calls after every change of the queue, also by other pages and the service worker. */
+export function onQueueChange(listener: () => void, signal: AbortSignal): void {
+  const channel = new BroadcastChannel(QUEUE_CHANGED);
+  channel.addEventListener("message", listener);
+  signal.addEventListener("abort", () => channel.close());
+}

@@ -1,0 +1,194 @@
+import { useRef, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { SelectField } from "../components/field.tsx";
+import { Tag } from "../components/layout.tsx";
+import { readSlots, STORED_LISTS } from "../inventory/box/slots.ts";
+import { api } from "../inventory/declaration.ts";
+import { showDone } from "../inventory/write-record.ts";
+import { isUnreachable, get, send } from "../request.ts";
+import { addChange, snapshot, waitingChanges, worksOffline } from "./device.ts";
+import { findCode, freePositions } from "./snapshot.ts";
+
+/** A record that a code stands for, as a move needs it. */
+interface Found {
+  segment: string;
+  id: string;
+  name: string;
+  version: number;
+  /** Free positions of a location with a grid. */
+  free: readonly string[] | null;
+}
+
+interface Logged {
+  code: string;
+  text: string;
+  tone: "ok" | "warn" | "danger";
+}
+
+const MOST = 20;
+
+/** Where the next item goes. */
+interface Target {
+  place: Found;
+  /** Empty in a location without a grid, and in a full one. */
+  position: string;
+}
+
+/** Moves scanned items into the location that was scanned before them, without a network, too. */
+export function useMoves(person: string | undefined) {
+  const [target, setTarget] = useState<Target | null>(null);
+  const [log, setLog] = useState<readonly Logged[]>([]);
+  // Scanners are faster than moves: each scan starts where the one before it ended.
+  const last = useRef<Promise<Target | null>>(Promise.resolve(null));
+  const change = (next: Target | null): void => {
+    last.current = last.current.then(() => next);
+    setTarget(next);
+  };
+  const run = async (before: Target | null, code: string): Promise<Target | null> => {
+    const tell = (text: string, tone: Logged["tone"]): void =>
+      setLog((logged) =>
+        [{ code, text, tone }, ...logged.filter((each) => each.code !== code)].slice(0, MOST),
+      );
+    try {
+      const found = await findOne(code, person);
+      if (found.segment === "locations") {
+        tell(`${found.name}: the following items go here.`, "ok");
+        return { place: found, position: found.free?.[0] ?? "" };
+      }
+      const { place, position } = requireTarget(found, before);
+      const isSent = await move(person!, found, { place, position });
+      const where = [place.name, position].filter(Boolean).join(", ");
+      tell(
+        `${found.name} ${isSent ? "is now in" : "waits to be moved to"} ${where}.`,
+        isSent ? "ok" : "warn",
+      );
+      return nextTarget({ place, position });
+    } catch (error) {
+      tell((error as Error).message, "danger");
+      return before;
+    }
+  };
+  const scan = async (code: string): Promise<void> => {
+    last.current = last.current.then((before) => run(before, code));
+    setTarget(await last.current);
+  };
+  return { scan, view: <MovesView target={target} log={log} onChange={change} /> };
+}
+
+/** @throws Error that says what to do first */
+function requireTarget({ name, segment }: Found, target: Target | null): Target {
+  if (!(STORED_LISTS as readonly string[]).includes(segment))
+    throw new Error(`${name} is not stored in locations.`);
+  if (target === null) throw new Error(`${name} was not moved. Scan the location first.`);
+  const { place, position } = target;
+  if (place.free && position === "") throw new Error(`${name} was not moved: ${place.name} is full.`);
+  return target;
+}
+
+/** The free position that follows in the order of the grid, or the first. */
+function nextTarget({ place, position }: Target): Target {
+  const following = place.free?.[place.free.indexOf(position) + 1];
+  const free = place.free?.filter((each) => each !== position) ?? null;
+  return { place: { ...place, free }, position: following ?? free?.[0] ?? "" };
+}
+
+function MovesView(props: {
+  target: Target | null;
+  log: readonly Logged[];
+  onChange: (target: Target | null) => void;
+}) {
+  const { target, log, onChange } = props;
+  return (
+    <div class="stack">
+      {target === null ? (
+        <p class="note" role="status">
+          Scan a location, then the items that go there.
+        </p>
+      ) : (
+        <div class="note row">
+          <span class="grow" role="status">
+            Moving to <strong>{target.place.name}</strong>
+            {target.place.free && target.position === "" && ", which is full"}
+          </span>
+          <Button small onClick={() => onChange(null)}>
+            Leave {target.place.name}
+          </Button>
+        </div>
+      )}
+      {target?.place.free && target.position !== "" && (
+        <SelectField
+          label="Next position"
+          value={target.position}
+          choices={target.place.free.map((value) => ({ value, name: value }))}
+          onChange={(position) => onChange({ ...target, position })}
+        />
+      )}
+      <div role="status">
+        <ul class="stack" aria-label="Moves">
+          {log.map(({ code, text, tone }) => (
+            <li key={code}>
+              <Tag tone={tone}>{code}</Tag> {text}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+/** @throws Error that says what to do, or of the request */
+async function findOne(code: string, person: string | undefined): Promise<Found> {
+  const found = await findOnline(code).catch((error: unknown) => findOffline(code, person, error));
+  if (found.length === 1) return found[0];
+  throw new Error(
+    found.length === 0
+      ? "No record that you can view has this code."
+      : `${found.length} records have this code.`,
+  );
+}
+
+async function findOnline(code: string): Promise<Found[]> {
+  const { results } = await get<{ results: Found[] }>("/api/v2/scan/", { code });
+  if (results.length !== 1) return results;
+  const [{ segment, id, name }] = results;
+  const query = { fields: "version", response_format: "flat" };
+  const { results: record } = await get<{ results: { version: number } }>(api(segment, `${id}/`), query);
+  const box = segment === "locations" ? await readSlots(id) : null;
+  const free = box?.grid_rows ? box.slots.flatMap(({ free, position }) => (free ? position : [])) : null;
+  return [{ segment, id, name, version: record.version, free }];
+}
+
+async function findOffline(code: string, person: string | undefined, error: unknown): Promise<Found[]> {
+  const known = isUnreachable(error) ? await snapshot() : undefined;
+  if (!known || person === undefined) throw error;
+  const moves = (await waitingChanges(person)).flatMap(({ change }) =>
+    change.kind === "move" ? change : [],
+  );
+  return findCode(known, code).map(({ segment, id, name, version, grid, ...rest }) => {
+    const taken = moves.filter(({ location }) => location.id === id).map(({ position }) => position);
+    const free = grid ? freePositions(known, { segment, id, name, version, grid, ...rest }, taken) : null;
+    return { segment, id, name, version, free };
+  });
+}
+
+/** @returns false if it waits for the network @throws ApiError */
+async function move(person: string, found: Found, { place, position }: Target): Promise<boolean> {
+  const { segment, id, name, version } = found;
+  const location = { id: place.id, name: place.name };
+  const waiting = await waitingChanges(person);
+  // Changes are sent in order.
+  if (waiting.every(({ conflict }) => conflict)) {
+    try {
+      const response = await send("PATCH", api(segment, `${id}/`), {
+        body: { location: location.id, position },
+        headers: { "If-Match": `"${version}"` },
+      });
+      showDone(`Moved ${name}.`, response.headers.get("Batch-Id"), () => {});
+      return true;
+    } catch (error) {
+      if (!isUnreachable(error) || !worksOffline()) throw error;
+    }
+  }
+  await addChange(person, { kind: "move", segment, id, name, version, location, position });
+  return false;
+}

@@ -1,0 +1,178 @@
+import { type Grid, positionsOf } from "../../inventory/model/grid.ts";
+
+/** What scanning needs to know of the inventory without a network: the records that this person may view. */
+export interface Snapshot {
+  person: { id: string; username: string };
+  /** Milliseconds since 1970. */
+  at: number;
+  records: readonly KnownRecord[];
+  /** `Building A, 002` by the id of the place. */
+  places: Readonly<Record<string, string>>;
+  stocktakes: readonly KnownStocktake[];
+  /** Records on the server that are not in it, because there are too many. */
+  left: number;
+}
+
+export interface KnownRecord {
+  segment: string;
+  id: string;
+  name: string;
+  barcode: string;
+  version: number;
+  /** The enclosing location, or that in which it is stored. */
+  location: string | null;
+  position?: string;
+  equipment?: string | null;
+  place?: string | null;
+  /** Of a location. */
+  grid?: Grid;
+}
+
+/** One that has not been applied. */
+export interface KnownStocktake {
+  id: string;
+  name: string;
+  location: string;
+}
+
+/** Records of each list, most recently changed first, and their total on the server. */
+type ReadList = (
+  segment: string,
+  query: Record<string, string>,
+) => Promise<{ total: number; results: Row[] }>;
+type Row = Record<string, unknown>;
+
+const PAGE = 1000;
+/** The most records of each list that a device keeps. */
+export const MOST = { locations: 5000, equipment: 1000, "stocks/consumables": 7000, "stocks/specimen": 7000 };
+const MOST_PLACES = 1000;
+const MOST_STOCKTAKES = 50;
+const FIELDS = "id,label,name,barcode,version,parent,location,position,equipment,place";
+const GRID_FIELDS = "grid_rows,grid_columns,numbering";
+
+/** Reads what scanning needs through the lists of the REST API, which hold only what this person may view. */
+export async function takeSnapshot(
+  read: ReadList,
+  person: Snapshot["person"],
+  now: number,
+): Promise<Snapshot> {
+  const lists = Object.entries(MOST).map(([segment, most]) => readAll(read, segment, most));
+  const found = await Promise.all(lists);
+  const [places, stocktakes] = await Promise.all([
+    read("places", { fields: "id,building,room", page_size: String(MOST_PLACES) }),
+    read("stocktakes", {
+      fields: "id,name,location",
+      state: "OPEN",
+      ordering: "-modified",
+      page_size: String(MOST_STOCKTAKES),
+    }),
+  ]);
+  const roomOf = ({ id, building, room }: Row) => [id, [building, room].filter(Boolean).join(" ")];
+  return {
+    person: { id: person.id, username: person.username },
+    at: now,
+    records: found.flatMap(({ records }) => records),
+    places: Object.fromEntries(places.results.map(roomOf)),
+    stocktakes: stocktakes.results as unknown as KnownStocktake[],
+    left: found.reduce((sum, { records, total }) => sum + Math.max(0, total - records.length), 0),
+  };
+}
+
+async function readAll(
+  read: ReadList,
+  segment: string,
+  most: number,
+): Promise<{ records: KnownRecord[]; total: number }> {
+  const fields = segment === "locations" ? `${FIELDS},${GRID_FIELDS}` : FIELDS;
+  const byId = new Map<string, KnownRecord>();
+  for (let page = 1; ; page++) {
+    const { total, results } = await read(segment, {
+      fields,
+      ordering: "-modified",
+      page: String(page),
+      page_size: String(PAGE),
+    });
+    for (const row of results) byId.set(String(row.id), recordOf(segment, row));
+    if (page * PAGE >= Math.min(total, most)) return { records: [...byId.values()], total };
+  }
+}
+
+function recordOf(segment: string, row: Row): KnownRecord {
+  const { grid_rows: rows, grid_columns: columns, numbering } = row;
+  return {
+    segment,
+    id: String(row.id),
+    name: String(row.name ?? row.label),
+    barcode: String(row.barcode ?? ""),
+    version: Number(row.version),
+    location: (row.parent ?? row.location ?? null) as string | null,
+    ...(row.position ? { position: String(row.position) } : {}),
+    equipment: (row.equipment ?? null) as string | null,
+    place: (row.place ?? null) as string | null,
+    ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
+  };
+}
+
+/** Ids have 8-4-4-4-12 digits; of labels, the first 8 or more. */
+const ID_START = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
+
+/** The records that a code stands for, as `scan/` of the REST API finds them: by barcode, else by id. */
+export function findCode({ records }: Snapshot, scanned: string): KnownRecord[] {
+  const code = scanned.trim();
+  const isUrl = /^https?:\/\//i.test(code);
+  const barcoded = isUrl || code === "" ? [] : records.filter(({ barcode }) => barcode === code);
+  if (barcoded.length > 0) return barcoded;
+  const candidates = isUrl ? idsInUrl(code) : [code];
+  const start = candidates
+    .find((part) => ID_START.test(part))
+    ?.replaceAll("-", "")
+    .toLowerCase();
+  if (start === undefined) return [];
+  return records.filter(({ id }) => id.replaceAll("-", "").startsWith(start));
+}
+
+/** Whole ids in the URL of a record, or the beginning of one after `/i/`. */
+function idsInUrl(url: string): string[] {
+  const parts = url.split(/[?#]/)[0].split("/").slice(3).filter(Boolean);
+  const whole = parts.filter((part) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(part));
+  return whole.length > 0 ? whole.slice(-1) : parts.at(-2) === "i" ? parts.slice(-1) : [];
+}
+
+export const findRecord = ({ records }: Snapshot, id: string | null | undefined): KnownRecord | undefined =>
+  id ? records.find((record) => record.id === id) : undefined;
+
+/** The locations around a record, from outside in. */
+export function locationsAround(snapshot: Snapshot, record: KnownRecord): KnownRecord[] {
+  const found: KnownRecord[] = [];
+  for (let at = record.location; at !== null;) {
+    const location = findRecord(snapshot, at);
+    if (!location || found.includes(location)) break;
+    found.unshift(location);
+    at = location.location;
+  }
+  return found;
+}
+
+/** Where a record is, such as `A 002 / -80 North / Rack 2 / Box 7, A3`; empty if that is not known. */
+export function whereIs(snapshot: Snapshot, record: KnownRecord): string {
+  const around = locationsAround(snapshot, record);
+  const outer = around[0] ?? record;
+  const equipment = findRecord(snapshot, outer.equipment);
+  const room = snapshot.places[outer.place ?? equipment?.place ?? ""];
+  const names = [room, equipment?.name, ...around.map(({ name }) => name)].filter(
+    (name, i, all) => name && name !== all[i - 1],
+  );
+  return [names.join(" / "), record.position].filter(Boolean).join(", ");
+}
+
+/** Free positions of a location, as far as this device knows; none without a grid. */
+export function freePositions(
+  { records }: Snapshot,
+  { id, grid }: KnownRecord,
+  taken: readonly string[],
+): string[] {
+  if (!grid) return [];
+  const stored = records.filter(({ location, position }) => location === id && position !== undefined);
+  const occupied = new Set([...taken, ...stored.map(({ position }) => position)]);
+  return positionsOf(grid).filter((position) => !occupied.has(position));
+}

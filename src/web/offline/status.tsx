@@ -1,0 +1,22 @@
+import { href } from "../address.ts";
+import { Banner } from "../components/banner.tsx";
+import { countOf } from "../format.tsx";
+import { useQueue } from "./use-queue.ts";
+
+/** Says above a page that changes wait or were rejected, or that the server does not respond. */
+export function OfflineStatus() {
+  const { changes, isOnline, isOffered } = useQueue();
+  if (!isOffered || (isOnline && changes.length === 0)) return null;
+  const conflicts = changes.filter(({ conflict }) => conflict).length;
+  const waiting = changes.length - conflicts;
+  const parts = [
+    !isOnline && "Offline",
+    waiting > 0 && `${countOf(waiting, "change")} waiting`,
+    conflicts > 0 && countOf(conflicts, "conflict"),
+  ];
+  return (
+    <Banner tone={conflicts > 0 ? "danger" : "warn"} role="status">
+      {parts.filter(Boolean).join(", ")}. <a href={href("/inventory/offline")}>Details</a>
+    </Banner>
+  );
+}

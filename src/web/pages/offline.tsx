@@ -1,0 +1,129 @@
+import { useEffect, useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Banner } from "../components/banner.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { countOf, formatTime } from "../format.tsx";
+import { SignInFirst } from "../inventory/sign-in-first.tsx";
+import {
+  canWorkOffline,
+  refreshSnapshot,
+  snapshot,
+  startOffline,
+  stopOffline,
+  worksOffline,
+} from "../offline/device.ts";
+import { QueueList } from "../offline/queue-list.tsx";
+import type { Snapshot } from "../offline/snapshot.ts";
+import { useQueue } from "../offline/use-queue.ts";
+import { definePage } from "../page.tsx";
+import { useSession } from "../session.ts";
+
+function OfflinePage() {
+  const session = useSession();
+  const { changes, isOnline } = useQueue();
+  const [isOffered, setOffered] = useState(true);
+  useEffect(() => setOffered(canWorkOffline()), []);
+  return (
+    <>
+      <PageHead title="Offline use" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
+        Scan, move and take stock without a network. Changes are sent when it is back.
+      </PageHead>
+      <div class="stack">
+        {!isOnline && (
+          <Banner tone="warn" role="status">
+            No network. Only scanning and open stocktakes work.
+          </Banner>
+        )}
+        {isOffered ? (
+          <SignInFirst to="use labd offline">
+            {session && <ThisDevice person={session.user} unsent={changes.length} />}
+            {session && <QueueList person={session.user.id} changes={changes} />}
+          </SignInFirst>
+        ) : (
+          <Banner tone="warn">
+            Browsers allow offline use on HTTPS pages only, or on the server’s own machine (localhost).
+          </Banner>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** What this device keeps, and the switch. */
+function ThisDevice({ person, unsent }: { person: Snapshot["person"]; unsent: number }) {
+  const [kept, setKept] = useState<Snapshot>();
+  const [busy, setBusy] = useState(false);
+  const run = (work: () => Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    return withErrorToast(work)
+      .then(snapshot)
+      .then(setKept)
+      .finally(() => setBusy(false));
+  };
+  useEffect(() => void snapshot().then(setKept), []);
+  const turnOff = (): unknown =>
+    unsent === 0
+      ? run(stopOffline)
+      : confirm({
+          title: "Turn off offline use",
+          text: `${countOf(unsent, "change")} on this device have not been sent. They will be discarded.`,
+          verb: "Discard and turn off",
+          run: () => run(stopOffline),
+        });
+  return (
+    <Card
+      title="This device"
+      actions={
+        kept ? (
+          <div class="actions">
+            <Button small busy={busy} onClick={() => void run(() => refreshSnapshot(person))}>
+              Update
+            </Button>
+            <Button small onClick={turnOff}>
+              Turn off
+            </Button>
+          </div>
+        ) : (
+          <Button small look="primary" busy={busy} onClick={() => void run(() => startOffline(person))}>
+            Turn on
+          </Button>
+        )
+      }
+    >
+      {kept ? <Ready kept={kept} /> : <p>{busy || worksOffline() ? "Not ready yet." : EXPLANATION}</p>}
+    </Card>
+  );
+}
+
+const EXPLANATION =
+  "This device can keep names, codes and places of the records that you may view: of each list those changed most " +
+  "recently, at most 20,000 in all. They are removed when you sign out.";
+
+const Ready = ({ kept }: { kept: Snapshot }) => (
+  <div class="stack">
+    <p role="status">
+      Ready. Knows {countOf(kept.records.length, "record")} as of {formatTime(kept.at)}
+      {kept.left > 0 && `; ${countOf(kept.left, "record")} changed longest ago are left out`}.
+    </p>
+    <div class="actions">
+      <LinkButton icon="scan-line" href={href("/inventory/scan")}>
+        Scan or move
+      </LinkButton>
+      {kept.stocktakes.map(({ id, name }) => (
+        <LinkButton key={id} icon="clipboard-check" href={href(`/inventory/stocktake/${id}`)}>
+          {name}
+        </LinkButton>
+      ))}
+    </div>
+  </div>
+);
+
+export const offlinePage = definePage({
+  name: "offline",
+  paths: ["/inventory/offline"],
+  title: "Offline use",
+  View: OfflinePage,
+});
