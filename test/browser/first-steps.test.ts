@@ -65,6 +65,7 @@ browserTest(
     await press(page, "button", "Undo");
     await press(page, "button", "Load the sample data");
     await seeText(page, "Below minimum 3");
+    await seeText(page, " expired consumable");
     await checkPage(opened, "dashboard");
     await follow(page, "3 consumables");
     await seeText(page, "MDM2 qPCR reverse");

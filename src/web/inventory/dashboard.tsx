@@ -2,10 +2,10 @@ import type { ComponentChildren } from "preact";
 import { href } from "../address.ts";
 import { Card, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { formatCount, formatDay, Time } from "../format.tsx";
+import { countOf, formatCount, formatDay, Time } from "../format.tsx";
 import { get } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, pageOf, titleOf } from "./declaration.ts";
+import { api, pageOf, singularOf } from "./declaration.ts";
 import { stockStateOf } from "./record.tsx";
 
 /** What needs attention: each panel asks for the first records of the lists of stock, and their number. */
@@ -31,9 +31,14 @@ interface Item {
   owner__username: string | null;
 }
 
+interface Total {
+  segment: string;
+  total: number;
+}
+
 interface Found {
   items: Item[];
-  totals: { segment: string; total: number }[];
+  totals: Total[];
 }
 
 interface Panel {
@@ -47,6 +52,8 @@ interface Panel {
   compare: (a: Item, b: Item) => number;
   empty: string;
   end: (item: Item) => ComponentChildren;
+  /** Further lists to link to: what their records are, and the filters. */
+  also?: { name: string; filters: Record<string, string> };
   start?: (item: Item) => ComponentChildren;
   below?: (item: Item) => ComponentChildren;
 }
@@ -62,12 +69,13 @@ const Changed = ({ item }: { item: Item }) => (
 
 const EXPIRING: Panel = {
   title: "Expiring in 30 days",
-  filters: { expiry__lte: "30d" },
+  filters: { expiry__gte: "today", expiry__lte: "30d" },
   ordering: "expiry",
   fields: ["expiry"],
   compare: (a, b) => byText(a.expiry, b.expiry),
   empty: "Nothing expires in the next 30 days.",
   end: ({ expiry }) => expiry && <Expiry day={expiry} />,
+  also: { name: "expired", filters: { expiry__lt: "today" } },
 };
 
 const LOW: Panel = {
@@ -118,6 +126,7 @@ const SHARED: Panel = {
 };
 
 const DAY = 86_400_000;
+const WEEK = 7;
 
 /** A day of expiry, with how far away it is. */
 function Expiry({ day }: { day: string }) {
@@ -125,8 +134,8 @@ function Expiry({ day }: { day: string }) {
   const days = (Date.parse(day) - Date.parse(today)) / DAY;
   return (
     <>
-      <Tag tone={days < 0 ? "danger" : "warn"}>
-        {days < 0 ? "expired" : days === 0 ? "today" : days === 1 ? "1 day" : `${days} days`}
+      <Tag tone={days < WEEK ? "danger" : "warn"}>
+        {days === 0 ? "today" : days === 1 ? "1 day" : `${days} days`}
       </Tag>
       <small>{formatDay(day)}</small>
     </>
@@ -147,6 +156,18 @@ function Amount({ item }: { item: Item }) {
       </small>
     </>
   );
+}
+
+/** How many records of each list of stock the filters find, without lists of none. */
+async function readTotals(filters: Record<string, string>, signal: AbortSignal): Promise<Total[]> {
+  const query = { ...filters, fields: "id", page_size: "1" };
+  const totals = await Promise.all(
+    STOCK.map(async (segment) => {
+      const { total } = await get<{ total: number }>(api(segment), query, signal);
+      return { segment, total };
+    }),
+  );
+  return totals.filter(({ total }) => total > 0);
 }
 
 async function readPanel({ filters, ordering, fields, compare }: Panel, signal: AbortSignal): Promise<Found> {
@@ -175,21 +196,20 @@ function StockPanel({ of }: { of: Panel }) {
   const found = useLoaded(of.title, (signal) => readPanel(of, signal));
   const { totals = [] } = found.value ?? {};
   const total = totals.reduce((sum, each) => sum + each.total, 0);
-  const query = { ...of.filters, ordering: of.ordering };
+  const { also, ordering } = of;
+  const others = useLoaded(also ? also.name : null, (signal) => readTotals(also?.filters ?? {}, signal));
+  const linksTo = (lists: readonly Total[], word: string, filters: Record<string, string>) =>
+    lists.map(({ segment, total: count }) => (
+      <a key={word + segment} href={href(pageOf(segment), { ...filters, ordering })}>
+        {countOf(count, word + singularOf(segment))}
+      </a>
+    ));
+  const links = [
+    ...linksTo(totals, "", of.filters),
+    ...(also ? linksTo(others.value ?? [], `${also.name} `, also.filters) : []),
+  ];
   return (
-    <Card
-      title={of.title}
-      count={found.value && formatCount(total)}
-      bare
-      foot={
-        totals.length > 0 &&
-        totals.map(({ segment, total: count }) => (
-          <a key={segment} href={href(pageOf(segment), query)}>
-            {formatCount(count)} {titleOf(segment).toLowerCase()}
-          </a>
-        ))
-      }
-    >
+    <Card title={of.title} count={found.value && formatCount(total)} bare foot={links.length > 0 && links}>
       <Loaded of={found}>
         {({ items }) => (
           <ul class="list panel">
