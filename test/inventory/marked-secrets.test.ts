@@ -230,11 +230,11 @@ async function addresses(): Promise<string[]> {
       path.includes("{id}") && own.length > 0 ? own.map(({ id }) => path.replace("{id}", id)) : [path];
     for (const one of filled.filter((each) => !each.includes("{"))) {
       // Of the records of a resource, each is read in other forms.
-      const variants = variantsOf(path).filter(() => filled.length === 1 || random.chance(0.5));
+      const variants = variantsOf(path).filter(() => filled.length === 1 || random.chance(0.25));
       found.push(...variants.map((variant) => one + variant));
     }
   }
-  const ids = lab.database.query("SELECT id FROM record_batch ORDER BY rid DESC LIMIT 60").all() as {
+  const ids = lab.database.query("SELECT id FROM record_batch ORDER BY rid DESC LIMIT 20").all() as {
     id: string;
   }[];
   found.push(
@@ -249,10 +249,9 @@ async function addresses(): Promise<string[]> {
   for (const { resource, id } of records)
     if (["place", "equipment", "location"].includes(resource.name))
       found.push(`locations/tree/?of=${resource.segment}/${id}`);
-  const [{ path, rows }] = [
-    { path: "attachments/", rows: lab.database.query("SELECT id FROM attachment").all() as { id: string }[] },
-  ];
-  for (const { id } of rows) found.push(`${path}${id}/`, `${path}${id}/content/`, `${path}${id}/history/`);
+  const files = lab.database.query("SELECT id FROM attachment WHERE rid % 3 = 0").all() as { id: string }[];
+  for (const { id } of files)
+    found.push(`attachments/${id}/`, `attachments/${id}/content/`, `attachments/${id}/history/`);
   return found;
 }
 
@@ -298,7 +297,11 @@ test("no filter matches the mark of a record that the caller may not view", asyn
         // What a value contains of other records may have any mark.
         const field = resource.fields[name.replace("__icontains", "")];
         const isJson = field?.kind === "json" && field.listOf === undefined;
-        const asked = isJson ? hidden : hidden.length > 0 ? [random.pick(hidden)] : [];
+        const asked = isJson
+          ? hidden.filter(() => random.chance(0.2))
+          : hidden.length > 0
+            ? [random.pick(hidden)]
+            : [];
         const ask = async (value: string) => {
           const path = `${resource.segment}/?deleted=all&page_size=1&${name}=${value}`;
           const { status, body } = await lab.ask("GET", path, as === undefined ? {} : { as });
