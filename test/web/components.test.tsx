@@ -154,3 +154,18 @@ test.each([
   const current = [...html.matchAll(/<a[^>]*aria-current="true".*?<\/svg>(?:<span>)?([^<]+)/g)];
   expect(current.map(([, name]) => name)).toEqual([wide, narrow]);
 });
+
+test.each([
+  ["label__natural", "ascending"],
+  ["-label__natural", "descending"],
+  ["-label", "descending"],
+  ["other", undefined],
+])("a table ordered by %s says that the column is %s", (order, sorted) => {
+  const columns = [
+    { name: "label", order: "label__natural", title: "Name", sortable: true, cell: () => "x" },
+  ];
+  const html = renderToString(
+    <Table caption="Boxes" columns={columns} rows={[1]} keyOf={String} order={order} onOrder={() => {}} />,
+  );
+  expect(html.match(/aria-sort="(\w+)"/)?.[1]).toBe(sorted);
+});

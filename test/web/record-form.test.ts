@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
 import {
   applies,
   columnTitle,
@@ -8,7 +10,8 @@ import {
   wordOf,
 } from "../../src/web/inventory/declaration.ts";
 import { asText, bodyOf, inputOf, nameOf, rowOf } from "../../src/web/inventory/record.tsx";
-import { groupsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
+import { groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
+import { ValueInput } from "../../src/web/inventory/value-input.tsx";
 import { typeIn } from "../../src/web/inventory/type-form.tsx";
 import { ApiError } from "../../src/web/request.ts";
 import { type Lab, openLab } from "../inventory/harness.ts";
@@ -117,4 +120,43 @@ test("every list and model in words is one of the server's", async () => {
     const { body } = await lab.ask("OPTIONS", `${segment}/`, { as: "alice" });
     expect(Object.keys(of.fields.model_name.form!.words!)).toContain(body.model as string);
   }
+});
+
+test("no hint and no choice of a form shows constants, and only advanced fields name themselves to programs", async () => {
+  for (const segment of [
+    "stocks/consumables",
+    "stocks/specimen",
+    "locations",
+    "annotationtypes",
+    "custompropertytypes",
+  ]) {
+    const { body } = await lab.ask("OPTIONS", `${segment}/`, { as: "alice" });
+    const declared = body as unknown as Declaration;
+    for (const group of groupsOf(declared, { type: "TEXT" }, true))
+      for (const name of group.names) {
+        const props = { segment, name, field: declared.fields[name], value: "", onChange: () => {} };
+        const html = renderToString(h(ValueInput, props));
+        const text = html.replaceAll(/<[^>]*>/g, " ");
+        const constant = text.match(/\b[A-Z]{3,}(_[A-Z]+)*\b/)?.[0] ?? "none";
+        expect([segment, name, ["none", "JSON", "EUR"].includes(constant) || constant]).toEqual([
+          segment,
+          name,
+          true,
+        ]);
+        expect([name, html.includes(`<code>${name}</code>`)]).toEqual([
+          name,
+          declared.fields[name].form?.advanced === true,
+        ]);
+      }
+  }
+});
+
+test("units stand beside amounts, and slots beside locations", () => {
+  expect(pairsOf(["name", "location", "amount", "unit", "position", "lot", "currency"])).toEqual([
+    ["name"],
+    ["location", "position"],
+    ["amount", "unit"],
+    ["lot"],
+    ["currency"],
+  ]);
 });

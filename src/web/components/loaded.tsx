@@ -71,3 +71,6 @@ export const Skeleton = () => (
     <span />
   </div>
 );
+
+/** A placeholder for a word that is being loaded. */
+export const SkeletonWord = () => <span class="skeleton-word" role="status" aria-label="Loading" />;

@@ -101,7 +101,10 @@ function Heading<Row>(props: {
 }) {
   const { column, order, onOrder } = props;
   const { title, numeric, sortable, order: name = column.name } = column;
-  const sorted = order === name ? "ascending" : order === `-${name}` ? "descending" : undefined;
+  // An address may order by the field itself.
+  const by = order?.replace(/^-/, "");
+  const isSorted = by === name || by === column.name;
+  const sorted = isSorted ? (order!.startsWith("-") ? "descending" : "ascending") : undefined;
   return (
     <th scope="col" class={numeric ? "num" : undefined} aria-sort={sorted}>
       {sortable && onOrder ? (

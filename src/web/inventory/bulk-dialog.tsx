@@ -4,7 +4,7 @@ import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
-import { Skeleton, useLoaded } from "../components/loaded.tsx";
+import { SkeletonWord, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { get, ApiError } from "../request.ts";
 import {
@@ -303,7 +303,7 @@ export function PreviewTable(props: {
       heading: true,
       cell: ([change]) => {
         const row = rows.get(idOf(change));
-        return row ? nameOf(of, row) : "…";
+        return row ? nameOf(of, row) : <SkeletonWord />;
       },
     },
     ...names.map((name): Column<Change[]> => {

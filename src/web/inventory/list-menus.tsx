@@ -92,7 +92,9 @@ export function ColumnsDialog(props: { of: Declaration; columns: readonly string
           code
           onInput={setPath}
         />
-        <Button type="submit">Add</Button>
+        <Button icon="bookmark-plus" type="submit">
+          Add
+        </Button>
       </form>
     </Dialog>
   );
@@ -146,7 +148,7 @@ export function ViewTabs({ of }: { of: Declaration }) {
       )}
       {session && !shown && current !== "" && (
         <button type="button" class="tab muted" onClick={() => setSaving(true)}>
-          Save view
+          <Icon name="bookmark-plus" /> Save view
         </button>
       )}
       {isSaving && (

@@ -43,7 +43,7 @@ export function Toolbar(props: {
         <Icon name="plus" /> Filter
       </button>
       <div class="row end">
-        <Button icon="layout-list" onClick={() => setChoosing(true)}>
+        <Button icon="columns-3" onClick={() => setChoosing(true)}>
           Columns
         </Button>
         <MoreMenu of={of} columns={columns} ids={ids} onUndone={props.onUndone} />

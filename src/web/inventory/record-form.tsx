@@ -156,7 +156,17 @@ export function RecordForm(props: RecordFormProps) {
           ) : (
             <fieldset key={group.title} class="card">
               <legend class="card-head">{group.title}</legend>
-              <div class="card-body">{group.names.map(input)}</div>
+              <div class="card-body">
+                {pairsOf(group.names).map((names) =>
+                  names.length === 1 ? (
+                    input(names[0])
+                  ) : (
+                    <div key={names[0]} class="field-pair">
+                      {names.map(input)}
+                    </div>
+                  ),
+                )}
+              </div>
             </fieldset>
           ),
         )}
@@ -172,6 +182,23 @@ export function RecordForm(props: RecordFormProps) {
       {isTypeList(of) && <TypePreview values={values} />}
     </div>
   );
+}
+
+/** Fields that stand beside others. */
+const BESIDE: Readonly<Record<string, string>> = {
+  amount: "unit",
+  location: "position",
+  price: "currency",
+  received: "opened",
+  grid_rows: "grid_columns",
+};
+
+/** The fields of a group in rows. */
+export function pairsOf(names: readonly string[]): string[][] {
+  const isSecond = (name: string): boolean => names.some((other) => BESIDE[other] === name);
+  return names
+    .filter((name) => !isSecond(name))
+    .map((name) => (names.includes(BESIDE[name]) ? [name, BESIDE[name]] : [name]));
 }
 
 /** Fields that few people need, behind a heading that names some of them. */

@@ -12,7 +12,7 @@ import {
   wordOf,
   wordsOf,
 } from "./declaration.ts";
-import { useLoaded } from "../components/loaded.tsx";
+import { SkeletonWord, useLoaded } from "../components/loaded.tsx";
 
 /** Records in the nested response format, which names what they refer to. */
 
@@ -250,6 +250,6 @@ export function PlainValue(props: { value: RecordValue | undefined; field: Field
   const to = field?.reference?.printed === "id" ? field.reference : undefined;
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
-  if (to && id !== null) return <a href={href(pageOf(to.segment, id))}>{name ?? "…"}</a>;
+  if (to && id !== null) return <a href={href(pageOf(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
   return <>{asText(value, field)}</>;
 }

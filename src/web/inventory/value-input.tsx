@@ -96,8 +96,14 @@ function OptionsInput(
 /** Below an input; of what few people need, with the name in requests. */
 function hintOf(name: string, field: FieldInfo): ComponentChildren {
   const { form, rule, help_text } = field;
-  const text = form?.hint ?? (rule && !isConstant(field) ? `${help_text} Expected: ${rule}.` : help_text);
-  if (!form?.advanced) return text;
+  const described = isConstant(field)
+    ? help_text.replaceAll(/\b[A-Z][A-Z_]{2,}\b/g, wordsOf)
+    : rule
+      ? `${help_text} Expected: ${rule}.`
+      : help_text;
+  const text = form?.hint ?? described;
+  // "Barcode." says no more than the label.
+  if (!form?.advanced) return text.toLowerCase() === `${field.label.toLowerCase()}.` ? "" : text;
   return (
     <>
       {text} In requests: <code>{name}</code>

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
+import type { IconName } from "../components/icon.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { BulkDialog, type Task } from "../inventory/bulk-dialog.tsx";
@@ -194,15 +195,40 @@ function NoRecords({ of, isFiltered }: { of: Declaration; isFiltered: boolean })
       </Empty>
     );
   return (
-    <Empty title={`No ${plural} yet`} icon="flask-conical">
+    <Empty title={`No ${plural} yet`} icon={ICONS[of.name] ?? "layers"}>
       <p>
         {session
           ? "Add the first one, or import a spreadsheet."
           : "Public records are visible to everyone. Sign in to see those of your groups."}
       </p>
+      <div class="actions">
+        {session ? (
+          <>
+            <LinkButton icon="plus" href={href(newPageOf(of.name))}>
+              Add {singularOf(of.name)}
+            </LinkButton>
+            <LinkButton look="quiet" icon="upload" href={href(`${pageOf(of.name)}/import`)}>
+              Import a spreadsheet
+            </LinkButton>
+          </>
+        ) : (
+          <LinkButton href={href("/sign-in")}>Sign in</LinkButton>
+        )}
+      </div>
     </Empty>
   );
 }
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  "stocks/consumables": "flask-conical",
+  "stocks/specimen": "test-tubes",
+  equipment: "microscope",
+  locations: "map-pin",
+  places: "map-pin",
+  stocktakes: "clipboard-check",
+  annotationtypes: "tags",
+  custompropertytypes: "tags",
+};
 
 export const inventoryListPage = definePage({
   name: "inventory-list",
