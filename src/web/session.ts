@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasSession } from "./address.ts";
-import { keepSnapshotOf, clearDevice, snapshot, updateDevice } from "./offline/device.ts";
-import { isUnreachable, ApiError, requestJson, setCsrfToken } from "./request.ts";
+import { clearDevice, keepSnapshotOf, snapshot, updateDevice, worksOffline } from "./offline/device.ts";
+import { ApiError, isUnreachable, requestJson, setCsrfToken } from "./request.ts";
+import { clearTab } from "./stored.ts";
 
 /** The session of the browser, as `GET /api/v2/session/` returns it. */
 export interface Session {
@@ -19,9 +20,11 @@ let loading: Promise<Session | null> | undefined;
 
 /** The session, loaded once per page; null where nobody is signed in. */
 export function session(): Promise<Session | null> {
-  loading ??= hasSession()
-    ? requestJson<Session>("GET", PATH).then(remember, signedOut)
-    : Promise.resolve(remember(null));
+  // A page that was kept for offline use may be older than the session.
+  loading ??=
+    hasSession() || worksOffline()
+      ? requestJson<Session>("GET", PATH).then(remember, signedOut)
+      : Promise.resolve(remember(null));
   return loading;
 }
 
@@ -63,6 +66,7 @@ export async function signIn(values: { username: string; password: string; code:
 /** @throws ApiError */
 export async function signOut(): Promise<void> {
   await requestJson("DELETE", PATH);
+  clearTab();
   await clearDevice();
   remember(null);
 }

@@ -20,4 +20,13 @@ export function writeStored(kind: "local" | "session", key: string, value: unkno
   }
 }
 
+/** Removes what this tab has stored. */
+export function clearTab(): void {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Forbidden: nothing was stored.
+  }
+}
+
 const storageOf = (kind: "local" | "session"): Storage => (kind === "local" ? localStorage : sessionStorage);

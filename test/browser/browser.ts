@@ -149,7 +149,7 @@ export async function openPage(path: string, options: OpenOptions = {}): Promise
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const faults: string[] = [];
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000);
   page.on("request", (request) => {
     const address = request.url();
     if (!address.startsWith(`${url}/`) && !/^(data|blob|about):/.test(address))

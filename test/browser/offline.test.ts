@@ -82,6 +82,8 @@ const write = (
 
 const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
 const HEPES = "CO0000008";
+/** Cold room shelf 1, where it is. */
+const SHELF = "65cbf6b4-e76e-5b92-b39e-e355a9aba0d1";
 const DRAWER = "f0edd1ea-6c21-549a-babe-04232fb34961";
 
 browserTest(
@@ -115,6 +117,7 @@ browserTest(
     await Promise.all([page.waitForNavigation(), press(page, "button", "Sign out")]);
     const kept = await page.evaluate(async () => ({
       caches: await caches.keys(),
+      scans: sessionStorage.length,
       workers: (await navigator.serviceWorker.getRegistrations()).length,
       values: await new Promise((resolve) => {
         const opening = indexedDB.open("labd");
@@ -124,11 +127,21 @@ browserTest(
         });
       }),
     }));
-    expect(kept).toEqual({ caches: [], workers: 0, values: [] });
+    expect(kept).toEqual({ caches: [], scans: 0, workers: 0, values: [] });
     expect(opened.faults).toEqual([]);
   },
   300_000,
 );
+
+browserTest("says that offline use needs a secure connection", async () => {
+  await using opened = await openPage("/inventory/scan", { signedIn: true });
+  const { page, url } = opened;
+  // As on an HTTP page of another machine.
+  await page.evaluateOnNewDocument(() => Object.defineProperty(window, "isSecureContext", { value: false }));
+  await page.goto(`${url}/inventory/offline`);
+  await seeText(page, "Browsers allow offline use on HTTPS pages only");
+  expect(opened.faults).toEqual([]);
+});
 
 browserTest(
   "moves items without a network, sends the moves when it is back, and shows conflicts",
@@ -161,11 +174,13 @@ browserTest(
     await checkPage(opened, "offline-conflict");
     await press(page, "button", "Apply anyway");
     await seeText(page, "Everything has been sent.");
-    const places = await other.page.evaluate(
-      async (path) => (await (await fetch(`${path}?fields=location&response_format=flat`)).json()) as object,
-      BSAI,
-    );
-    expect(places).toMatchObject({ results: { location: DRAWER } });
+    const read = (path: string): Promise<{ results: { id: string; location: string }[] }> =>
+      other.page.evaluate(async (path) => (await fetch(path)).json(), `/api/v2/stocks/consumables/${path}`);
+    const { results } = await read(`?barcode__in=CO0000006,${HEPES}&fields=id,location&response_format=flat`);
+    expect(results.map(({ location }) => location)).toEqual([DRAWER, DRAWER]);
+    // Other tests expect the second one where it was.
+    const { id } = results.find((record) => !BSAI.includes(record.id))!;
+    await write(other.page, "PATCH", `/api/v2/stocks/consumables/${id}/`, { location: SHELF });
     expect(opened.faults).toEqual([]);
   },
   300_000,

@@ -25,22 +25,25 @@ export const canWorkOffline = (): boolean => globalThis.isSecureContext && "serv
 export const worksOffline = (): boolean =>
   canWorkOffline() && readStored<boolean>("local", SWITCH, matchMedia("(display-mode: standalone)").matches);
 
+/** Whether it has ever been switched on, so that the device may keep something. */
+const wasOffline = (): boolean => canWorkOffline() && readStored("local", SWITCH, null) !== null;
+
 export async function startOffline(person: Person): Promise<void> {
+  writeStored("local", SWITCH, true);
   await register();
   await refreshSnapshot(person);
-  writeStored("local", SWITCH, true);
   announceQueue();
 }
 
 /** Also discards changes that have not been sent. */
 export async function stopOffline(): Promise<void> {
-  writeStored("local", SWITCH, false);
   await clearDevice();
+  writeStored("local", SWITCH, false);
 }
 
 /** Removes what this device keeps: pages, the snapshot and all waiting changes. */
 export async function clearDevice(): Promise<void> {
-  if (!canWorkOffline()) return;
+  if (!wasOffline()) return;
   await deviceStore().clear();
   const registration = await navigator.serviceWorker.getRegistration(href("/"));
   await registration?.unregister();
@@ -50,7 +53,7 @@ export async function clearDevice(): Promise<void> {
 
 /** Keeps the snapshot for its person only: it is removed once the session has ended or another person signs in. */
 export async function keepSnapshotOf(person: string | null): Promise<void> {
-  if (!canWorkOffline() || readStored("local", SWITCH, null) === null) return;
+  if (!wasOffline()) return;
   await deviceStore().update<Snapshot>(SNAPSHOT, (kept) => (kept?.person.id === person ? kept : undefined));
 }
 
