@@ -260,11 +260,16 @@ export const seeRow = (page: Page, pattern: RegExp): Promise<unknown> =>
 
 /** Waits until the browser has gone to a path that begins so. @returns the address */
 export async function arrive(page: Page, path: string): Promise<string> {
-  await page.waitForFunction(
-    (wanted) => location.pathname.startsWith(wanted) && document.readyState === "complete",
-    {},
-    path,
-  );
+  try {
+    await page.waitForFunction(
+      (wanted) => location.pathname.startsWith(wanted) && document.readyState === "complete",
+      {},
+      path,
+    );
+  } catch {
+    const shown = await page.evaluate(() => document.body.innerText);
+    throw new Error(`The page did not go from ${page.url()} to ${path}, but says: ${shown}`);
+  }
   return page.url();
 }
 
@@ -298,6 +303,13 @@ export async function press(page: Page, role: string, name: string): Promise<voi
   for (let tries = 20; ; tries--) {
     const element = await named(page, role, name);
     try {
+      // What is still loading above it would move it away from below the mouse.
+      await element.evaluate(async (shown) => {
+        for (let [last, y] = [NaN, shown.getBoundingClientRect().y]; last !== y;) {
+          await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+          [last, y] = [y, shown.getBoundingClientRect().y];
+        }
+      });
       return await element.click();
     } catch (error) {
       if (tries === 0 || !/not clickable|detached/i.test(String(error))) throw error;
