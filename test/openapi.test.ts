@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,6 +22,8 @@ import {
  * The OpenAPI document of the whole program, and the examples of all but the inventory, which has its own test. Run with
  * GOLDEN=write to accept new names of operations.
  */
+
+setDefaultTimeout(300_000);
 
 const NAMES = join(import.meta.dir, "golden/operations.txt");
 const FASTA = new Response(">A OX=9606\nMKLVACDEFGHIK\n").body!;

@@ -1,7 +1,9 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { matchesOf, type Result } from "../../src/web/score/result.ts";
 import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
 import { scored } from "./submit.ts";
+
+setDefaultTimeout(300_000);
 
 browserTest("draws every homolog with its state, and saves pictures", async () => {
   const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });

@@ -1,7 +1,9 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import type { Page } from "puppeteer-core";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+
+setDefaultTimeout(300_000);
 
 /** p53, p21, p27 and E7 from the sample, each with one of the motifs. */
 const FASTA = ["P04637", "P38936", "P46527", "P03129"]

@@ -1,8 +1,10 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { ADMIN, arrive, browserTest, checkPage, openPage, press, seeText, site } from "./browser.ts";
 import { heldQueue } from "../executable/held-queue.ts";
 import { scored } from "./submit.ts";
+
+setDefaultTimeout(300_000);
 
 /** Sends a request as the administrator. */
 async function administer(method: string, path: string, body?: string): Promise<Response> {

@@ -1,8 +1,10 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { arrive, browserTest, checkPage, named, openPage, press, seeText, upload } from "./browser.ts";
+
+setDefaultTimeout(300_000);
 
 const directory = mkdtempSync(join(tmpdir(), "labd-features-"));
 function file(name: string, text: string): string {

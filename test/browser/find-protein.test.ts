@@ -1,5 +1,7 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { arrive, browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
+
+setDefaultTimeout(300_000);
 
 browserTest("finds a protein by gene and species while one types, and scores it", async () => {
   await using opened = await openPage("/score");

@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import {
   arrive,
   browserTest,
@@ -12,6 +12,8 @@ import {
   site,
 } from "./browser.ts";
 import { scored } from "./submit.ts";
+
+setDefaultTimeout(300_000);
 
 /** Opens a disclosure. */
 const disclose = async (page: Opened["page"], name: string): Promise<void> =>

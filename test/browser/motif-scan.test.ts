@@ -1,6 +1,8 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import type { Page } from "puppeteer-core";
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+
+setDefaultTimeout(300_000);
 
 /** The motif classes of the rows, in order. */
 const classesOf = (page: Page): Promise<string[]> =>

@@ -1,11 +1,8 @@
-import { afterAll, setDefaultTimeout } from "bun:test";
+import { afterAll } from "bun:test";
 import { tmpdir } from "node:os";
 
 // The name of a Unix socket has at most 107 bytes, and Chromium, Redis, slapd and munge put theirs below folders of tests.
 if (process.platform !== "win32" && tmpdir().length > 40) process.env.TMPDIR = "/tmp";
-
-// A busy machine takes its time.
-setDefaultTimeout(300_000);
 
 // Hashes at full cost would take a tenth of all tests. These say that they had it, and are read as they were made.
 const { hash, verify } = Bun.password;

@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "puppeteer-core";
@@ -17,6 +17,8 @@ import {
   seeText,
   site,
 } from "./browser.ts";
+
+setDefaultTimeout(300_000);
 
 /** Stores the families of all proteins of the demonstration whose accession is in `wanted`. */
 async function storeFamilies(wanted: (accession: string) => boolean): Promise<void> {

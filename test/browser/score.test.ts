@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
 import { matchesOf, type Result, VERDICT_HELP, verdictOf } from "../../src/web/score/result.ts";
@@ -17,6 +17,8 @@ import {
   site,
 } from "./browser.ts";
 import { scored, submitted } from "./submit.ts";
+
+setDefaultTimeout(300_000);
 
 const P53 = "MEEPQSDPSVEPPLSQETFSDLWKLLPENNVLSPLPSQAMDDLMLSPDDIEQWFTEDPGPDEAPRMPEAA";
 

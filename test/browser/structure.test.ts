@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
 import { browserTest, checkPage, openPage, press, seeText, upload } from "./browser.ts";
 import { scored } from "./submit.ts";
+
+setDefaultTimeout(300_000);
 
 const [{ sequence: P53 }] = EXAMPLES;
 

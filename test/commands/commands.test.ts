@@ -1,10 +1,12 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { E7 } from "../executable/messages.ts";
 import { labd, scratch, serveHere } from "./labd.ts";
 
 /** Commands in this process, as people type them. */
+
+setDefaultTimeout(60_000);
 
 test.each<[string[], number, string]>([
   [["serve", "--prot", "1"], 64, "Did you mean --port?"],

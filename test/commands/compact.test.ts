@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serveHere } from "./labd.ts";
+
+setDefaultTimeout(60_000);
 
 test("compact returns the space of deleted rows to the disk and keeps everything else", async () => {
   using place = scratch();

@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serveHere } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** Overwrites the first page of a table. */
 function damage(path: string, table: string): void {

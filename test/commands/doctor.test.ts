@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
@@ -8,6 +8,8 @@ import { openDatabase } from "../../src/platform/sqlite.ts";
 import { Corpora } from "../../src/scoring/index.ts";
 import type { CheckResult } from "../../src/platform/check-result.ts";
 import { labd, scratch, serveHere } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 test("checks a running server, a stopped one, a damaged corpus, and a missing directory", async () => {
   using place = scratch();

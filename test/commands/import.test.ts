@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { resolveConfig } from "../../src/config.ts";
 import { labd } from "./labd.ts";
 
 /** Imports and exports of a data directory, alone and beside a running server. */
+
+setDefaultTimeout(60_000);
 
 let directory: string;
 let data: string;

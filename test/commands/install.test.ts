@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { layout } from "../../src/commands/install-layout.ts";
 import { labd, scratch } from "./labd.ts";
+
+setDefaultTimeout(60_000);
 
 const { files, settings, data, unit, executable } = layout("/usr/local");
 

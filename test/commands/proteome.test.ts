@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -17,6 +17,8 @@ import { readFamilies } from "../../src/scoring/proteome/families-file.ts";
 import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, type Outcome } from "./labd.ts";
+
+setDefaultTimeout(120_000);
 
 /** Some proteins of the sample, with other headers: eight are of taxon 9606, the others of 10090. */
 const records = SAMPLE.split(/^>/m).slice(1, 25);

@@ -1,7 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch } from "./labd.ts";
+
+setDefaultTimeout(60_000);
 
 test("restores a backup, keeps the former database, and records it in the audit log", async () => {
   using place = scratch();

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { openShard } from "../../src/commands/shard-file.ts";
 import { labd, type Outcome } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** Merged shards are byte for byte the output of one run. */
 

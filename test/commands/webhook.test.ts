@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { openReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { labd, scratch } from "./labd.ts";
+
+setDefaultTimeout(60_000);
 
 const place = scratch();
 const env = { LABD_DATA_DIR: place.directory, LABD_WEBHOOK_ALLOW: "127.0.0.0/8" };

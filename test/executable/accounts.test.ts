@@ -1,5 +1,7 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { LABD, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 const python = Bun.which("python3");
 if (!python)

@@ -1,6 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { ActiveDirectory, BASE, REALM, whyNoActiveDirectory } from "../accounts/external/active-directory.ts";
 import { labd, scratch, serve } from "./labd.ts";
+
+// Creating a domain takes a while.
+setDefaultTimeout(240_000);
 
 /** The settings of docs/identity.md with a real domain controller (Samba). */
 

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ObjectServer, objectServer } from "../platform/object-server.ts";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** Backups off the machine: to a store of objects, by hand, by the server, and through `kill -9`. */
 

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import {
   chownSync,
   cpSync,
@@ -14,6 +14,8 @@ import {
 import { join } from "node:path";
 import { type Manifest, sealed } from "../../src/operations/backup/manifest.ts";
 import { E7, killedWhen, labd, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** Backs up a server during writes, restores elsewhere, and looks for everything that was accepted. */
 

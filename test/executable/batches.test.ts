@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -14,6 +14,8 @@ import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, LABD } from "./labd.ts";
 import { SlurmCluster, whyNoSlurm } from "./slurm-cluster.ts";
+
+setDefaultTimeout(300_000);
 
 /** The examples of packaging/batches as they stand, with the programs that they are for. */
 

@@ -1,7 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { FarmStage, makeQuestions, resultsOfOne } from "./farm-stage.ts";
 import { scratch } from "./labd.ts";
 import { whyNoHosts } from "./network-hosts.ts";
+
+setDefaultTimeout(300_000);
 
 /**
  * A farm on simulated machines while its parts are killed and disconnected. `bun run test/bench/farm-storm.ts` does the same

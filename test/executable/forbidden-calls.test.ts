@@ -1,6 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { LABD } from "./labd.ts";
+
+// strace stops the process at each call that it looks at.
+setDefaultTimeout(180_000);
 
 /** What service managers and containers forbid (seccomp's EPERM), forbidden by strace. */
 const strace = (...words: string[]): string[] => ["strace", "-f", "-qq", "-e", "signal=none", ...words];

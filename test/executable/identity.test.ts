@@ -1,6 +1,8 @@
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { BASE, ldapTest, openDirectory, READER_DN, SECRET } from "../accounts/external/slapd.ts";
 import { labd, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 ldapTest("people of a directory sign in, and commands check, link and recheck them", async () => {
   using place = scratch();

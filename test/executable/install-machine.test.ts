@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { POSTINST } from "../../packaging/debian.ts";
 import { LABD, scratch } from "./labd.ts";
+
+setDefaultTimeout(120_000);
 
 /** Installs on a machine: directories stand in for the real ones in a mount namespace, and a script for systemctl. */
 

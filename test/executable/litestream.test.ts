@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** The configuration in packaging/, with the real Litestream, where npm has one for this system. */
 

@@ -1,7 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 const TOKEN = "0123456789abcdefgh";
 const PROMTOOL = Bun.which("promtool");

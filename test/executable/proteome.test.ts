@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 test("continues a build after SIGKILL, and searches like an uninterrupted one", async () => {
   const root = mkdtempSync(join(tmpdir(), "labd-proteome-"));

@@ -1,5 +1,7 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { ask, E7, element, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(60_000);
 
 /** Status of a GET with a Host header. */
 const statusFor = async (url: string, host: string): Promise<number> =>

@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { OPENSSL, selfSigned } from "./certificate.ts";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** The examples of packaging/ behind which SOAP, JSON, events, REST and pages work, with the servers themselves. */
 

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 /** The JSON service of the executable, called as docs/scoring-api.md says, and the forms of `labd score`. */
 

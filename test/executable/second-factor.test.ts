@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, type Server, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 const PASSWORD = "a long password";
 const KEY = "second-factor.key";

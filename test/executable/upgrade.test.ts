@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 test.each([
   ["9999-later.sql", "restore a backup made before the upgrade"],

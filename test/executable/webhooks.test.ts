@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { isSigned, openReceiver } from "../webhooks/receiver.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
+
+setDefaultTimeout(300_000);
 
 const until = async (what: () => boolean): Promise<void> => {
   for (let i = 0; i < 12_000 && !what(); i++) await Bun.sleep(20);

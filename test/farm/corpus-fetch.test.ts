@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +16,9 @@ import { lockFile } from "../../src/platform/sqlite.ts";
 import { corpusFile } from "../../src/scoring/corpus/corpus-download.ts";
 import { calibrationPath, readCalibration } from "../../src/scoring/index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
+
+// Eight downloads take turns, which takes seconds on a busy machine.
+setDefaultTimeout(60_000);
 
 const next = random(7);
 const bytes = packCorpus(

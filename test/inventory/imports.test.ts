@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { type Answered, expectStatuses, type Lab, openLab } from "./harness.ts";
 
 /** Imports run in their own thread, report progress, and survive a restart. */
 
+setDefaultTimeout(60_000);
 let lab: Lab;
 let directory: string;
 beforeEach(async () => {

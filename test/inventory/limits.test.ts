@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readTable } from "../../src/inventory/imports/import-file.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { LIMITS } from "../../src/inventory/model/limits.ts";
@@ -7,6 +7,9 @@ import { workbook } from "../fixtures/workbook.ts";
 import { type Lab, openLab } from "./harness.ts";
 
 /** Every limit at its boundary: what is allowed works, one more is refused with the message of the limit. */
+
+// Large inputs take seconds on a busy machine.
+setDefaultTimeout(60_000);
 
 let lab: Lab;
 beforeAll(async () => {

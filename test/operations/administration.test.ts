@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,8 @@ import { operationsOf } from "../described.ts";
 import { E7, runJobMessage } from "../executable/messages.ts";
 
 /** The administration API in memory; its tasks run commands in processes. */
+
+setDefaultTimeout(300_000);
 
 const directory = mkdtempSync(join(tmpdir(), "labd-administration-"));
 let app: App;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ import { random, randomProtein } from "../fixtures/random-protein.ts";
  * Every operation that belongs in the audit log leaves its entry: each is done, over HTTP or by a command, and its entry
  * is looked up. Operations without an entry are listed with the reason.
  */
+
+setDefaultTimeout(300_000);
 
 const PASSWORD = "a long password";
 const directory = mkdtempSync(join(tmpdir(), "labd-audit-"));

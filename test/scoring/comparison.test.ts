@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { MatchScore, Prediction } from "../../src/motif/index.ts";
 import { compare } from "../../src/scoring/api/comparison.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
 
 let service: ScoringAlone;
 beforeAll(async () => {

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
 
 let service: ScoringAlone;
 beforeAll(async () => {

@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../src/problem.ts";
 import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/api/job-events.ts";
 import type { JobObject } from "../../src/scoring/api/json-schemas.ts";
+
+setDefaultTimeout(300_000);
 
 const JOB: JobObject = {
   id: "j",

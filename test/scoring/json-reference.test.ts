@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { Problem } from "../../src/problem.ts";
 import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calibration-file.ts";
@@ -7,6 +7,9 @@ import { MAX_MODEL } from "../../src/scoring/structure/model-file.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
 import { errorsOf, operationsOf, type Paths } from "../described.ts";
 import { type ParsedResponse, ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(300_000);
 
 let service: ScoringAlone;
 let waiting: ScoringAlone;

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { DIRECT } from "../../src/platform/origin.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+
+setDefaultTimeout(300_000);
 
 let service: ScoringAlone;
 /** Without workers: jobs stay in the queue. */

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { digestOf } from "../../src/scoring/jobs/job.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
 
 let service: ScoringAlone;
 beforeAll(async () => {

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../src/problem.ts";
 import { PROTEOME_FORMS, searchProteome } from "../../src/scoring/index.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
 import { openScoringAlone, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
 
 let service: ScoringAlone;
 let isReader = false;

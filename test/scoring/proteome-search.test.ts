@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import {
   type ProteomePart,
   type ProteomeRequest,
@@ -6,6 +6,8 @@ import {
 } from "../../src/scoring/proteome/search.ts";
 import { tableOf } from "../../src/scoring/proteome/table.ts";
 import { proteomeStage, storeFamilies } from "./proteome-stage.ts";
+
+setDefaultTimeout(60_000);
 
 test("yields the matches of a few proteins first, and ranks any part of them", async () => {
   const stage = proteomeStage();

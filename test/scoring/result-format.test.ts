@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -16,6 +16,9 @@ import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/a
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(300_000);
 
 /** What a prediction becomes in every form: golden files, `GOLDEN=write` writes them, and parsers of others. */
 

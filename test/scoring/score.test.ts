@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,6 +6,9 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
 import { scoreParallel } from "../../src/scoring/batch/score-parallel.ts";
 import { openScoringAlone, P53, scoreDirectly, type ScoringAlone } from "./scoring-harness.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(300_000);
 
 /** Scoring without jobs: the pairs of a table, and an alignment of the user's. */
 

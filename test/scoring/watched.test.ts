@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Prediction } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { type JobRunner, scoringHandlers } from "../../src/scoring/api/handlers.ts";
@@ -10,6 +10,8 @@ import { WatchedQueries } from "../../src/scoring/watched/watched-queries.ts";
 import { openQueue, request } from "./job-queue.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
 
 /** The sample prediction with another verdict of its first match, without its last homolog. */
 function changedPrediction(): Prediction {

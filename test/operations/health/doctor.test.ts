@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,8 @@ import {
   checkPermissions,
 } from "../../../src/operations/health/check-machine.ts";
 import { OPENSSL, selfSigned } from "../../executable/certificate.ts";
+
+setDefaultTimeout(300_000);
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const HOUR = 3_600_000;
