@@ -2,12 +2,11 @@ import { Elysia } from "elysia";
 import type { Corpus } from "../../motif/index.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
-import { identify } from "../corpus/find-proteins.ts";
-import { type Handlers, notFinished } from "./handlers.ts";
+import type { Handlers } from "./handlers.ts";
 import { COMPARISON } from "./json-operations.ts";
 import { ComparisonParameters } from "./json-schemas.ts";
 import { print } from "./print-thread.ts";
-import { API, NO_STORE } from "./result-routes.ts";
+import { API, NO_STORE, storedOf } from "./result-routes.ts";
 
 interface ComparisonOptions {
   handlers: Handlers;
@@ -29,13 +28,7 @@ export const comparisonRoutes = ({ handlers, corpus }: ComparisonOptions) =>
     { query: ComparisonParameters, detail: COMPARISON },
   );
 
-/** A stored result with the names of its query. @throws Problem unknown_job, not_finished and others */
-export function storedOf({ handlers, corpus }: ComparisonOptions, job: string) {
-  const stored = handlers.getPrediction(job) ?? notFinished(handlers, job);
-  return { job, protein: identify(corpus, handlers.request(job)), ...stored };
-}
-
-/** The same, with errors that name the parameter. */
+/** A stored result, with errors that name the parameter. */
 function namedOf(options: ComparisonOptions, parameter: string, job: string) {
   try {
     return storedOf(options, job);

@@ -36,21 +36,19 @@ export const NO_STORE = { "Cache-Control": "no-store" };
 
 /** What a job has found, in several forms. */
 export function resultRoutes(options: ResultOptions) {
-  const { handlers } = options;
   return new Elysia({ detail: { tags: ["scoring"] } })
     .get(
       `${API}/jobs/:id/result`,
       async ({ params: { id }, query, request }) => {
         const form = query.format ?? chooseForm(request.headers.get("accept"));
-        const response = await resultResponse(options, id, { form, match: query.match, request });
-        return requireResponse(response, handlers, id);
+        return resultResponse(options, id, { form, match: query.match, request });
       },
       { params: JobId, query: ResultParameters, detail: operations.RESULT },
     )
     .get(
       `${API}/jobs/:id/scan`,
-      async ({ params: { id }, query }) =>
-        requireResponse(await scanResponse(options, id, query), handlers, id),
+      ({ params: { id }, query: { format = "json", ...query } }) =>
+        printed(options, id, { scan: format, filter: filterOf(query) }, scanHeaders(format, `${id}.scan`)),
       { params: JobId, query: ScanParameters, detail: operations.SCAN },
     )
     .get(`${API}/scans`, ({ query }) => jointScanResponse(options, query), {
@@ -59,17 +57,18 @@ export function resultRoutes(options: ResultOptions) {
     })
     .get(
       `${API}/jobs/:id/features`,
-      async ({ params: { id } }) => requireResponse(await featuresResponse(options, id), handlers, id),
+      ({ params: { id } }) =>
+        printed(options, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" }),
       { params: JobId, query: NoParameters, detail: operations.FEATURES },
     );
 }
 
-/** The result as it is stored, or else printed; null until the job has ended. */
+/** The result as it is stored, or else printed. */
 async function resultResponse(
   options: ResultOptions,
   id: string,
   { form, match, request }: { form: ResultFormName; match: number | undefined; request: Request },
-): Promise<Response | null> {
+): Promise<Response> {
   const { contentType, extension } = RESULT_FORMS[form];
   const headers = {
     ...NO_STORE,
@@ -79,8 +78,8 @@ async function resultResponse(
   };
   const { handlers, corpus } = options;
   if (form === "json" || form === "xml") {
-    const result = handlers.getResult(id, form, identify(corpus, handlers.request(id)));
-    if (!result) return null;
+    const protein = identify(corpus, handlers.request(id));
+    const result = handlers.getResult(id, form, protein) ?? notFinished(handlers, id);
     const [head, tail] = STORED_FORMS[form];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
@@ -89,26 +88,21 @@ async function resultResponse(
   return printed(options, id, { form, match }, headers);
 }
 
-/** Null until the job has ended. Long results are printed in a thread. */
+/** Long results are printed in a thread. */
 async function printed(
-  { handlers, corpus, featureSource }: ResultOptions,
+  options: ResultOptions,
   id: string,
   as: PrintTask["as"],
   headers: HeadersInit,
-): Promise<Response | null> {
-  const found = handlers.getPrediction(id);
-  if (!found) return null;
-  const protein = identify(corpus, handlers.request(id));
-  return new Response(paced(await print({ ...found, protein, as, source: featureSource() })), { headers });
+): Promise<Response> {
+  const task = { ...storedOf(options, id), as, source: options.featureSource() };
+  return new Response(paced(await print(task)), { headers });
 }
 
-/** The matches in the order of a scan; null until the job has ended. */
-async function scanResponse(
-  options: ResultOptions,
-  id: string,
-  { format = "json", ...query }: Static<typeof ScanParameters>,
-): Promise<Response | null> {
-  return printed(options, id, { scan: format, filter: filterOf(query) }, scanHeaders(format, `${id}.scan`));
+/** A stored result with the names of its query. @throws Problem unknown_job, not_finished and others */
+export function storedOf({ handlers, corpus }: Pick<ResultOptions, "handlers" | "corpus">, job: string) {
+  const stored = handlers.getPrediction(job) ?? notFinished(handlers, job);
+  return { job, protein: identify(corpus, handlers.request(job)), ...stored };
 }
 
 const filterOf = (query: Static<typeof ScanParameters>): ScanFilter => ({
@@ -130,27 +124,17 @@ function scanHeaders(format: ScanFormName, name: string): HeadersInit {
 
 /** The matches of several jobs in one order. @throws Problem unknown_job, not_finished and others, naming the job */
 async function jointScanResponse(
-  { handlers, corpus, featureSource }: ResultOptions,
+  options: ResultOptions,
   { format = "json", jobs, ...query }: Static<typeof JointScanParameters>,
 ): Promise<Response> {
   const joint = [...new Set(jobs)].map((job) => {
     try {
-      const found = handlers.getPrediction(job) ?? notFinished(handlers, job);
-      return Object.assign({ job, protein: identify(corpus, handlers.request(job)) }, found);
+      return storedOf(options, job);
     } catch (error) {
       const { code, message, headers } = Problem.from(error);
       throw new Problem(code, `jobs: ${job}: ${message}`, { headers });
     }
   });
-  const task = { joint, form: format, filter: filterOf(query), source: featureSource() };
+  const task = { joint, form: format, filter: filterOf(query), source: options.featureSource() };
   return new Response(paced(await print(task)), { headers: scanHeaders(format, "scans") });
-}
-
-/** What is known of the query and its matches; null until the job has ended. */
-const featuresResponse = (options: ResultOptions, id: string): Promise<Response | null> =>
-  printed(options, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" });
-
-/** @throws Problem not_finished */
-function requireResponse(response: Response | null, handlers: Handlers, id: string): Response {
-  return response ?? notFinished(handlers, id);
 }
