@@ -40,6 +40,13 @@ export function textSchema<Schema extends TSchema>(shape: Schema): Schema & Stan
   );
 }
 
+/** One of a few texts, as a JSON schema with its type. */
+export const oneOf = <Value extends string>(
+  choices: readonly Value[],
+  description: string,
+  more: object = {},
+) => Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
+
 /** The value, if it matches the schema. @throws Problem invalid_request with the fields that do not */
 export function parse<Output>(shape: StandardSchema<Output>, value: unknown): Output {
   const result = shape["~standard"].validate(value);
@@ -155,7 +162,7 @@ function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape
         .map((kind) => KINDS[String(kind)] ?? kind)
         .join(" or ")}.`;
     case "enum":
-      return oneOf(params.allowedValues as unknown[]);
+      return mustBeOneOf(params.allowedValues as unknown[]);
     case "const":
       return `Must be ${String(params.allowedValue)}.`;
     case "anyOf":
@@ -199,14 +206,14 @@ function valuesOf({ const: value, type, enum: values }: Alternative): unknown[] 
 function alternatives(union: Record<string, unknown> | undefined, message: string): string {
   const choices = (union?.anyOf ?? []) as Alternative[];
   if (choices.length === 0) return message;
-  if (choices.every(valuesOf)) return oneOf(choices.flatMap((choice) => valuesOf(choice)!));
+  if (choices.every(valuesOf)) return mustBeOneOf(choices.flatMap((choice) => valuesOf(choice)!));
   const kinds = choices.map((choice) =>
     choice.const === undefined ? (KINDS[choice.type ?? ""] ?? "another value") : String(choice.const),
   );
   return `Must be ${[...new Set(kinds)].join(" or ")}.`;
 }
 
-const oneOf = (values: readonly unknown[]): string => `Must be one of: ${values.join(", ")}.`;
+const mustBeOneOf = (values: readonly unknown[]): string => `Must be one of: ${values.join(", ")}.`;
 
 /** The part of a schema that a path such as `#/properties/url` names. */
 function at(shape: TSchema, path: string): Record<string, unknown> | undefined {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { SignedIn } from "../../accounts/actor.ts";
 import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
 import { singlePage } from "../../platform/page.ts";
-import { textSchema } from "../../platform/schema.ts";
+import { oneOf, textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
   FEATURE_FORMAT_NAMES,
@@ -64,18 +64,13 @@ const Upload = textSchema(
       }),
     ),
     format: Type.Optional(
-      Type.Unsafe<FeatureFormatName>({
-        type: "string",
-        enum: FEATURE_FORMAT_NAMES,
-        description: "Format of the file; detected from its content if not given.",
-      }),
+      oneOf<FeatureFormatName>(
+        FEATURE_FORMAT_NAMES,
+        "Format of the file; detected from its content if not given.",
+      ),
     ),
     group: Type.Optional(
-      Type.Unsafe<FeatureGroup>({
-        type: "string",
-        enum: FEATURE_GROUP_NAMES,
-        description: "Group of all its features; by their types if not given.",
-      }),
+      oneOf<FeatureGroup>(FEATURE_GROUP_NAMES, "Group of all its features; by their types if not given."),
     ),
   }),
 );

@@ -1,16 +1,12 @@
 import { Type } from "typebox";
-import { nullable } from "../../platform/schema.ts";
+import { nullable, oneOf } from "../../platform/schema.ts";
 import { count, list, object, text } from "../contract/prediction.ts";
 import { type Feature, FEATURE_GROUP_NAMES, type FeatureGroup } from "../features/feature.ts";
 import { type Flag, FLAGS } from "../features/feature-files.ts";
 
 const FeatureSchema = object(
   {
-    group: Type.Unsafe<FeatureGroup>({
-      type: "string",
-      enum: FEATURE_GROUP_NAMES,
-      description: "Its group.",
-    }),
+    group: oneOf<FeatureGroup>(FEATURE_GROUP_NAMES, "Its group."),
     type: text("The source's word for it, such as `Modified residue`."),
     start: count("First residue, from 1."),
     end: count("Last residue."),

@@ -3,7 +3,7 @@ import { type HomologChoice, METHOD, type ScoringModel, SCORING_MODELS } from ".
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
-import { nullable, schema, textSchema } from "../../platform/schema.ts";
+import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
 import {
   CorpusFields,
   count,
@@ -23,13 +23,8 @@ import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-f
 /** Patterns and motif classes per job, each: more than all classes together. */
 const MAX_PATTERNS = 1000;
 
-export const oneOf = <Value extends string>(
-  choices: readonly Value[],
-  description: string,
-  more: object = {},
-) => Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
 export const instant = (description: string) => text(description, { format: "date-time" });
-const uuid = (description: string) => text(description, { examples: [EXAMPLE_ID] });
+export const uuid = (description: string) => text(description, { examples: [EXAMPLE_ID] });
 export const uri = (description: string) => text(description, { format: "uri" });
 
 /** Clients may send null for an absent field: see omitNulls. */

@@ -1,8 +1,7 @@
 import { type Static, Type } from "typebox";
-import { nullable } from "../../platform/schema.ts";
+import { nullable, oneOf } from "../../platform/schema.ts";
 import { count, fraction, list, number, object, text } from "../contract/prediction.ts";
 
-import { oneOf } from "./json-schemas.ts";
 export const ModelSchema = object(
   {
     name: text("Name of the file."),

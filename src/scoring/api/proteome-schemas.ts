@@ -1,8 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
-import { nullable, schema, textSchema } from "../../platform/schema.ts";
+import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
 import {
-  choice,
   count,
   fraction,
   list,
@@ -16,7 +15,8 @@ import { KEPT_BANDS, LABELS, MATCH_ORDERS, REGIONS } from "../proteome/matches.t
 import { PROTEOME_FORMS, type ProteomeFormName } from "../proteome/print.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
 import { NotesSchema } from "./feature-schemas.ts";
-import { CorpusSchema, instant, oneOf, optional, PLACE_PARAMETERS, uri } from "./json-schemas.ts";
+import { CorpusSchema, instant, optional, PLACE_PARAMETERS, uri } from "./json-schemas.ts";
+import { SCAN_MATCH } from "./scan.ts";
 
 /** Matches on a page. */
 export const DEFAULT_LIMIT = 50;
@@ -75,6 +75,7 @@ const RowNotesSchema = object(
   "What imported features say of the match; null if none are imported.",
 );
 
+const { q, label } = SCAN_MATCH;
 const { atHomologs: _atHomologs, ...MATCH } = MatchSchema.properties;
 
 const ProteomeMatchSchema = object(
@@ -84,13 +85,8 @@ const ProteomeMatchSchema = object(
     before: text("Up to four residues before the match."),
     after: text("Up to four residues after it."),
     ...MATCH,
-    q: nullable(fraction("Expected fraction of random matches among this one and those above it.")),
-    label: nullable(
-      choice(
-        "OverallVerdict",
-        "likely functional: q at most 0.05; possible: q at most 0.2; else no evidence.",
-      ),
-    ),
+    q,
+    label,
     disorder: fraction("Mean predicted disorder of the match."),
     notes: nullable(RowNotesSchema),
     isDisordered: Type.Boolean({ description: "Whether the mean disorder exceeds 0.5." }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { DISORDERED, rankMatches, type RankedMatch } from "../../motif/index.ts";
-import { nullable } from "../../platform/schema.ts";
+import { nullable, oneOf } from "../../platform/schema.ts";
 import {
   caveats,
   choice,
@@ -42,11 +42,10 @@ export const SCAN_MATCH = {
   number: count("Number of the match over all motifs of the result, from 1."),
   motif: text("Name of the motif class, or the expression."),
   type: nullable(
-    Type.Unsafe<ClassType>({
-      type: "string",
-      enum: CLASS_TYPE_NAMES,
-      description: `Type of the motif class: ${CLASS_TYPE_NAMES.map((name) => `${name}, ${CLASS_TYPES[name]}`).join("; ")}.`,
-    }),
+    oneOf<ClassType>(
+      CLASS_TYPE_NAMES,
+      `Type of the motif class: ${CLASS_TYPE_NAMES.map((name) => `${name}, ${CLASS_TYPES[name]}`).join("; ")}.`,
+    ),
   ),
   start: count("First residue, from 1."),
   end: count("Last residue."),

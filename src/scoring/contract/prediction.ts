@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { nullable } from "../../platform/schema.ts";
+import { nullable, oneOf } from "../../platform/schema.ts";
 import type { MatchScore, Prediction } from "../../motif/index.ts";
 
 /**
@@ -38,11 +38,7 @@ export const object = <Properties extends Record<string, TSchema>>(
   $id?: string,
 ) => Type.Object(properties, { ...($id ? { $id } : {}), description, additionalProperties: false });
 export const choice = <Name extends ChoiceName>(name: Name, description: string) =>
-  Type.Unsafe<(typeof PREDICTION_CHOICES)[Name][number]>({
-    type: "string",
-    enum: PREDICTION_CHOICES[name],
-    description,
-  });
+  oneOf<(typeof PREDICTION_CHOICES)[Name][number]>(PREDICTION_CHOICES[name], description);
 export const caveats = (what: string): string => `Caveats about ${what}.`;
 
 export const CorpusFields = {

@@ -6,9 +6,9 @@ import { errorResponses, type ErrorStatus } from "../../platform/error-responses
 import { requestPlugin } from "../../platform/http.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
-import { nullable, schema, textSchema } from "../../platform/schema.ts";
+import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
 import { ComparisonSchema } from "../api/comparison.ts";
-import { JobSchema, NoParameters, requireJson } from "../api/json-schemas.ts";
+import { instant, JobSchema, NoParameters, requireJson, uuid } from "../api/json-schemas.ts";
 import { API } from "../api/result-routes.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { count, list, object, text } from "../contract/prediction.ts";
@@ -30,25 +30,21 @@ interface WatchedOptions {
 }
 
 const STATES = ["current", "waiting", "running", "failed"] as const;
-const id = (description: string) => text(description, { examples: [EXAMPLE_ID] });
-const instant = (description: string) => text(description, { format: "date-time" });
 
 const WatchedSchema = object(
   {
-    id: id("Identifies the watched query."),
+    id: uuid("Identifies the watched query."),
     identifier: text("The client's name for the query."),
     protein: JobSchema.properties.protein,
     queryLength: count("Residues of the query."),
     patterns: JobSchema.properties.patterns,
     homologs: JobSchema.properties.homologs,
     created: instant("When it was saved."),
-    job: id("The job with its latest result."),
-    state: Type.Unsafe<(typeof STATES)[number]>({
-      type: "string",
-      enum: STATES,
-      description:
-        "current: scored against the corpus in use; waiting, running: to be scored again; failed: it could not be, or that was cancelled.",
-    }),
+    job: uuid("The job with its latest result."),
+    state: oneOf(
+      STATES,
+      "current: scored against the corpus in use; waiting, running: to be scored again; failed: it could not be, or that was cancelled.",
+    ),
     failure: nullable(text("Why it failed.")),
   },
   "A query that is scored again when another corpus is used.",
@@ -69,7 +65,7 @@ const ChangesSchema = object(
     results: list(
       object(
         {
-          query: id("The watched query."),
+          query: uuid("The watched query."),
           found: instant("When it was found."),
           comparison: Type.Unsafe<unknown>(ComparisonSchema),
         },
@@ -99,11 +95,11 @@ const operation = (
 
 const JobParameter = schema(
   Type.Object(
-    { job: id("A finished job.") },
+    { job: uuid("A finished job.") },
     { additionalProperties: false, examples: [{ job: EXAMPLE_ID }] },
   ),
 );
-const QueryId = textSchema(Type.Object({ id: id("Identifier of the watched query.") }));
+const QueryId = textSchema(Type.Object({ id: uuid("Identifier of the watched query.") }));
 const PATH = `${API}/watched-queries`;
 
 /** Saved queries of signed-in users, and how their verdicts change with the corpus. */
