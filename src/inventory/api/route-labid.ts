@@ -109,24 +109,21 @@ function ofAssay(call: Call, assay: string, body: Json): JsonObject {
   const { datasets } = isObject(given) ? given : {};
   if (!Array.isArray(datasets)) throw invalidField("datasets", "This field is required.");
   const each = datasets.map((dataset) => (isObject(dataset) ? dataset : {}));
-  const names = [...new Set(each.map(({ sample }) => String(sample ?? "")))];
+  const ofSamples = Map.groupBy(each, ({ sample }) => String(sample ?? ""));
   const collection = `Raw data of ${String(name)}`;
   const usernameOf = (owner: Json | undefined): Json => (isObject(owner) ? (owner.username ?? null) : null);
   return {
     allow_pooled_samples: KINDS.flag.parse(call.url.searchParams.get("allow_pooled_samples") ?? "1") !== 0,
     assays: [{ id: assay }],
     collections: [{ name: collection, is_raw: true }],
-    samples: names.map((sample) => {
-      const { owner, barcode = "" } = each.find((dataset) => String(dataset.sample ?? "") === sample)!;
-      return {
-        new: true,
-        id: sample,
-        name: sample,
-        barcode,
-        type: "SEQUENCINGLIBRARY",
-        owner: usernameOf(owner),
-      };
-    }),
+    samples: Array.from(ofSamples, ([sample, [{ owner, barcode = "" }]]) => ({
+      new: true,
+      id: sample,
+      name: sample,
+      barcode,
+      type: "SEQUENCINGLIBRARY",
+      owner: usernameOf(owner),
+    })),
     datasets: each.map(({ owner, sample = "", studies = [], datafiles = [] }) => ({
       name: String(sample),
       is_raw: true,

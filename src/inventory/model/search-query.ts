@@ -24,11 +24,12 @@ export interface SearchQuery {
 
 export function parseSearch(typed: string): SearchQuery {
   const code = typed.trim();
-  const words = [...new Set(foldCase(code).split(/\s+/).filter(Boolean))];
+  const typedWords = foldCase(code).split(/\s+/).filter(Boolean);
+  const words = [...new Set(typedWords)];
   return {
     codes: isUrl(code) ? [] : [...new Set([code, code.toUpperCase()])],
     id: idOfCode(code),
-    phrase: foldCase(code).split(/\s+/).filter(Boolean).join(" "),
+    phrase: typedWords.join(" "),
     words,
     indexed: words.filter((word) => Array.from(word).length >= TRIGRAM),
   };

@@ -162,7 +162,6 @@ function checkPooling({ allow_pooled_samples: isAllowed = true, datasets }: Regi
     }
 }
 
-/** Says in which part of the registration an error is. */
 /** Says in which part of a request something is wrong. */
 export function within<T>(where: string, work: () => T): T {
   try {

@@ -61,8 +61,8 @@ export class SearchedParts {
     let found = this.#found.get(word);
     if (!found) {
       this.#found.set(word, (found = { records: new Map(), more: false }));
-      for (const source of this.#sources) if (!this.#findIn(source, word, found)) found.more = true;
-      if (!this.#findTerms(word, found)) found.more = true;
+      for (const source of this.#sources) if (this.#findIn(source, word, found)) found.more = true;
+      if (this.#findTerms(word, found)) found.more = true;
     }
     return found;
   }
@@ -84,7 +84,10 @@ export class SearchedParts {
     return String(row?.text ?? "");
   }
 
-  /** Records whose annotations have a term as value of which the caller may view the name. */
+  /**
+   * Adds records whose annotations have a term as value of which the caller may view the name.
+   * @returns whether there are more
+   */
   #findTerms(word: string, found: PartsFound): boolean {
     const term = this.viewer.resources.get("term")!;
     const named = or(...searchedNames(term).map((name) => compare([name], "icontains", word)));
@@ -92,59 +95,62 @@ export class SearchedParts {
     const terms = this.statements.all(
       selectVisible(this.viewer, term, "t.id AS id, t.name AS name", named, tail),
     );
-    if (terms.length === 0) return true;
+    if (terms.length === 0) return false;
     const ofTerms = searchableTypes(this.viewer, compare(["type"], "==", "VOCABULARYTERM"));
-    let isComplete = terms.length <= MOST_TERMS;
+    let more = terms.length > MOST_TERMS;
     for (const type of this.statements.numbers(ofTerms))
-      for (const [kind, rows] of this.viewable)
-        for (const { id, name } of terms) {
-          const left = this.#findTerm([kind, type, String(id)], String(name), rows, found);
-          if (left) isComplete = false;
-        }
-    return isComplete;
+      for (const kind of this.viewable.keys())
+        for (const { id, name } of terms)
+          if (this.#findTerm([kind, type, String(id)], String(name), found)) more = true;
+    return more;
   }
 
   /** Whether there are more records with the term as value of the type than were added. */
-  #findTerm(
-    of: [kind: string, type: number, id: string],
-    term: string,
-    rows: RowSet,
-    found: PartsFound,
-  ): boolean {
+  #findTerm(of: [kind: string, type: number, id: string], term: string, found: PartsFound): boolean {
     const text =
-      "SELECT rid AS part, object_rid AS rid FROM annotation_value WHERE object_kind = ? AND annotation_type = ?" +
-      " AND reference = ? AND object_rid < ? ORDER BY object_rid DESC LIMIT ?";
-    let [before, size, viewed] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
-    for (;;) {
-      const chunk = this.statements.all({ text, args: [...of, before, size] });
-      for (const { part, rid } of chunk) {
-        if (!rows.has(Number(rid))) continue;
-        if (++viewed > MOST_PARTS) return true;
-        add(found.records, of[0], Number(rid), { by: "annotation", rid: Number(part), term });
-      }
-      if (chunk.length < size) return false;
-      before = Number(chunk[chunk.length - 1].rid);
-      size = Math.min(size * 4, LARGEST_CHUNK);
-    }
+      "SELECT rid AS part, object_kind AS kind, object_rid AS rid, object_rid AS at FROM annotation_value" +
+      " WHERE object_kind = ? AND annotation_type = ? AND reference = ? AND object_rid < ?" +
+      " ORDER BY object_rid DESC LIMIT ?";
+    return this.#addNewest({ by: "annotation", term }, found, (before, size) => ({
+      text,
+      args: [...of, before, size],
+    }));
   }
 
-  /** Only parts that the caller may view count for the limit, so that it reveals nothing of others. */
-  #findIn({ by, table, where }: Source, word: string, { records }: PartsFound): boolean {
+  /** Whether there are more parts with the word than were added. */
+  #findIn({ by, table, where }: Source, word: string, found: PartsFound): boolean {
     const index = `${table}_fts`;
     const text =
-      `SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid FROM ${index}` +
+      `SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid, p.rid AS at FROM ${index}` +
       ` CROSS JOIN ${table} AS p ON p.rid = ${index}.rowid WHERE ${index} MATCH ? AND ${index}.rowid < ?` +
       ` AND ${where.text} ORDER BY ${index}.rowid DESC LIMIT ?`;
+    return this.#addNewest({ by }, found, (before, size) => ({
+      text,
+      args: [matchAll([word]), before, ...where.args, size],
+    }));
+  }
+
+  /**
+   * Adds parts chunk by chunk. Only those that the caller may view count for the limit, so that it reveals nothing of
+   * others.
+   * @param chunkOf selects parts before a row number, the last first
+   * @returns whether there are more
+   */
+  #addNewest(
+    as: Omit<FoundPart, "rid">,
+    { records }: PartsFound,
+    chunkOf: (before: number, size: number) => Sql,
+  ): boolean {
     let [before, size, viewed] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
     for (;;) {
-      const rows = this.statements.all({ text, args: [matchAll([word]), before, ...where.args, size] });
+      const rows = this.statements.all(chunkOf(before, size));
       for (const { part, kind, rid } of rows) {
         if (!this.viewable.get(String(kind))?.has(Number(rid))) continue;
-        if (++viewed > MOST_PARTS) return false;
-        add(records, String(kind), Number(rid), { by, rid: Number(part) });
+        if (++viewed > MOST_PARTS) return true;
+        add(records, String(kind), Number(rid), { ...as, rid: Number(part) });
       }
-      if (rows.length < size) return true;
-      before = Number(rows[rows.length - 1].part);
+      if (rows.length < size) return false;
+      before = Number(rows[rows.length - 1].at);
       size = Math.min(size * 4, LARGEST_CHUNK);
     }
   }
