@@ -2,13 +2,14 @@ import { useEffect } from "preact/hooks";
 import type { Static } from "typebox";
 import type { TaskRow } from "../../operations/administration/context.ts";
 import type { TaskKind } from "../../operations/administration/tasks.ts";
+import type { Query } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { ApiError, get, requestJson } from "../request.ts";
 
 const PATH = "/api/admin/tasks";
 const SECONDS = 0.7;
@@ -39,6 +40,23 @@ export function useTasks(names: TaskNames | undefined, onEnd: () => void) {
   }, [running]);
   const startTask = (path: string): void => void withErrorToast(() => requestJson("POST", path)).then(reload);
   return { tasks, startTask, watchTasks: reload };
+}
+
+/** Sends a file to a path; the server reports progress as a task while it arrives. */
+export async function sendFile(
+  path: string,
+  file: File | null,
+  query: Query,
+  watchTasks: () => void,
+): Promise<void> {
+  if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
+  const timer = setInterval(watchTasks, 1000);
+  try {
+    await requestJson("POST", path, { query, body: file });
+  } finally {
+    clearInterval(timer);
+    watchTasks();
+  }
 }
 
 const TONE = { done: "ok", failed: "danger", cancelled: "warn" } as const;

@@ -35,11 +35,27 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   return { value: state.value, error: state.error, busy: state.busy, reload, update };
 }
 
-/** Waits until nobody has typed for a while. @throws AbortError if `signal` ends it */
+/** Waits, such as until nobody has typed for a while. @throws AbortError if `signal` ends it */
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     setTimeout(() => (signal.aborted ? reject(signal.reason) : resolve()), milliseconds);
   });
+
+/** Milliseconds after an error, such as of a server that restarts. */
+const RETRY = 3000;
+
+/** Loads again after `milliseconds` for as long as the value is not final. */
+export function useReloadUntil<T>(
+  { value, error, reload }: Loadable<T>,
+  isFinal: (value: T) => boolean,
+  milliseconds: number,
+): void {
+  useEffect(() => {
+    if (value === undefined || isFinal(value)) return;
+    const timer = setTimeout(reload, error === undefined ? milliseconds : RETRY);
+    return () => clearTimeout(timer);
+  }, [value, error]);
+}
 
 /** Loads again every `seconds` while the page is visible. */
 export function usePolling(reload: () => void, seconds = 2): void {
@@ -48,7 +64,7 @@ export function usePolling(reload: () => void, seconds = 2): void {
       if (!document.hidden) reload();
     }, seconds * 1000);
     return () => clearInterval(timer);
-  }, []);
+  }, [seconds]);
 }
 
 /** Content that depends on loaded data: first a skeleton until it is there, an error with a way to try again, then the content. */

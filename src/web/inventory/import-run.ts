@@ -1,6 +1,5 @@
-import { useEffect } from "preact/hooks";
 import type { ImportStatus } from "../../inventory/imports/imports.ts";
-import { useLoaded } from "../components/loaded.tsx";
+import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { get, requestJson } from "../request.ts";
 import { api } from "./declaration.ts";
 
@@ -48,10 +47,6 @@ export function useImport(id: string | null): { value: ImportStatus | undefined;
   const loaded = useLoaded(id, (signal) => get<ImportStatus>(`/api/v2/imports/${id}/`, {}, signal));
   // The status of an earlier import stays until this one is there.
   const value = loaded.value?.id === id ? loaded.value : undefined;
-  useEffect(() => {
-    if (!value || hasEnded(value)) return;
-    const timer = setTimeout(loaded.reload, PAUSE);
-    return () => clearTimeout(timer);
-  }, [value]);
+  useReloadUntil({ ...loaded, value }, hasEnded, PAUSE);
   return { value, error: loaded.error };
 }

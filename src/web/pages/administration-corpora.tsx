@@ -1,10 +1,11 @@
 import type { Static } from "typebox";
 import type { Corpus as CorpusRow } from "../../operations/administration/corpus-routes.ts";
 import { administrationPage } from "../administration/page.tsx";
+import { sendFile } from "../administration/tasks.tsx";
 import { Form } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
-import { ApiError, get, requestJson } from "../request.ts";
+import { get, requestJson } from "../request.ts";
 
 type Corpus = Static<typeof CorpusRow>;
 
@@ -69,17 +70,8 @@ const nameFor = (file: File | null): string =>
   file?.name.replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "") ?? "";
 
 function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
-  const add = async ({ file, name, use }: { file: File | null; name: string; use: boolean }) => {
-    if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
-    // The server reports progress while the file arrives.
-    const timer = setInterval(watchTasks, 1000);
-    try {
-      await requestJson("POST", PATH, { query: { name, use: use ? 1 : null }, body: file });
-    } finally {
-      clearInterval(timer);
-      watchTasks();
-    }
-  };
+  const add = ({ file, name, use }: { file: File | null; name: string; use: boolean }) =>
+    sendFile(PATH, file, { name, use: use ? 1 : null }, watchTasks);
   return (
     <Card title="Add a corpus">
       <p>Stay on this page until the file is uploaded. Proteins that already exist are not added again.</p>

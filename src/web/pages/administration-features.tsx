@@ -1,10 +1,11 @@
 import type { Static } from "typebox";
 import type { FeatureFile as FeatureFileRow } from "../../operations/administration/feature-routes.ts";
 import { administrationPage } from "../administration/page.tsx";
+import { sendFile } from "../administration/tasks.tsx";
 import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
-import { ApiError, get, requestJson } from "../request.ts";
+import { get, requestJson } from "../request.ts";
 import { GROUP_ORDER, GROUPS } from "../score/features.ts";
 
 type FeatureFile = Static<typeof FeatureFileRow>;
@@ -108,17 +109,9 @@ const choices = (values: readonly (readonly [string, string])[]) =>
   values.map(([value, name]) => ({ value, name }));
 
 function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
-  const add = async (values: { file: File | null; name: string; format: string; group: string }) => {
+  const add = (values: { file: File | null; name: string; format: string; group: string }) => {
     const { file, name, format, group } = values;
-    if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
-    const timer = setInterval(watchTasks, 1000);
-    try {
-      const query = { name, format: format || undefined, group: group || undefined };
-      await requestJson("POST", PATH, { query, body: file });
-    } finally {
-      clearInterval(timer);
-      watchTasks();
-    }
+    return sendFile(PATH, file, { name, format: format || undefined, group: group || undefined }, watchTasks);
   };
   return (
     <Card title="Import features">

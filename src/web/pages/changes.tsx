@@ -50,7 +50,7 @@ function WatchedQueries() {
     ]);
     return { queries: queries.results, changes: changes.results };
   });
-  const isRerunning = state.value?.queries.some(isLeft) ?? false;
+  usePolling(state.reload, state.value?.queries.some(isLeft) ? 2 : 15);
   const act = (method: string, path: string): Promise<void> =>
     withErrorToast(async () => {
       await requestJson<unknown>(method, path);
@@ -58,7 +58,6 @@ function WatchedQueries() {
     });
   return (
     <>
-      <Polling key={String(isRerunning)} reload={state.reload} seconds={isRerunning ? 2 : 15} />
       <Loaded of={state}>
         {({ queries, changes }) =>
           queries.length === 0 ? (
@@ -105,12 +104,6 @@ function WatchedQueries() {
 }
 
 const isLeft = ({ state }: Watched): boolean => state === "waiting" || state === "running";
-
-/** Loads again often while queries are scored. */
-function Polling({ reload, seconds }: { reload: () => void; seconds: number }) {
-  usePolling(reload, seconds);
-  return null;
-}
 
 /** Progress of the reruns, with what can be done about them. */
 function Reruns({

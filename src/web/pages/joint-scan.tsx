@@ -4,7 +4,7 @@ import { Empty } from "../components/empty.tsx";
 import { LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { ErrorBanner } from "../components/banner.tsx";
-import { Skeleton, useLoaded } from "../components/loaded.tsx";
+import { pause, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { ApiError, get } from "../request.ts";
@@ -65,8 +65,7 @@ async function finished(jobs: readonly string[], signal: AbortSignal): Promise<J
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "not_finished") throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, WAIT));
-    signal.throwIfAborted();
+    await pause(WAIT, signal);
   }
 }
 

@@ -1,10 +1,9 @@
-import { useEffect } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, KeyValues, PageHead } from "../components/layout.tsx";
-import { type Loadable, Skeleton, useLoaded } from "../components/loaded.tsx";
+import { type Loadable, Skeleton, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount } from "../format.tsx";
@@ -32,21 +31,13 @@ import { ProteomeTable } from "../score/proteome-table.tsx";
 
 /** Milliseconds between requests while the search is not over. */
 const POLL = 700;
-/** Milliseconds after an error, such as of a server that restarts. */
-const RETRY = 3000;
 
 /** A search with a page of its matches, loaded again until it is over. */
 function useSearch(id: string, query: URLSearchParams): Loadable<Search> {
   const search = useLoaded(`${id} ${query}`, (signal) =>
     get<Search>(searchPath(id), pageQuery(query), signal),
   );
-  const { value, error, reload } = search;
-  useEffect(() => {
-    if (!value || isOver(value)) return;
-    // A restarting server continues the search.
-    const timer = setTimeout(reload, error === undefined ? POLL : RETRY);
-    return () => clearTimeout(timer);
-  }, [value, error]);
+  useReloadUntil(search, isOver, POLL);
   return search;
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Build, BuildEstimate } from "../../scoring/index.ts";
 import type { Printed } from "../administration/printed.ts";
 import { Button } from "../components/button.tsx";
@@ -6,12 +6,13 @@ import { confirm } from "../components/confirm.tsx";
 import { TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount, formatDuration, formatSize, Time } from "../format.tsx";
 import { get, requestJson } from "../request.ts";
 import { useSession } from "../session.ts";
+import { isOver } from "./proteome.ts";
 
 type BuildRow = Printed<Build, "submitted" | "ended">;
 
@@ -21,23 +22,18 @@ const POLL = 2000;
 /** Builds that are listed. */
 const SHOWN = 5;
 
-const isOver = ({ state }: BuildRow): boolean => state !== "queued" && state !== "running";
-
 /** For administrators: builds of families on idle workers of the server. `onStored`: there may be more families. */
 export const ProteomeBuilds = ({ onStored }: { onStored: () => void }) =>
   useSession()?.user.is_superuser === true ? <Builds onStored={onStored} /> : null;
 
 function Builds({ onStored }: { onStored: () => void }) {
   const builds = useLoaded("builds", (signal) => get<{ results: BuildRow[] }>(PATH, {}, signal));
-  const { value, reload } = builds;
-  useEffect(() => {
-    if (!value || value.results.every(isOver)) return;
-    const timer = setTimeout(() => {
-      reload();
-      onStored();
-    }, POLL);
-    return () => clearTimeout(timer);
-  }, [value]);
+  const { reload } = builds;
+  const reloadAll = (): void => {
+    reload();
+    onStored();
+  };
+  useReloadUntil({ ...builds, reload: reloadAll }, ({ results }) => results.every(isOver), POLL);
   return (
     <Card title="Build families">
       <BuildForm onStarted={reload} />
