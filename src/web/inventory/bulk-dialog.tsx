@@ -218,8 +218,8 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
   const { kind } = change.change;
   const words = WORDS[kind];
   const form = useSubmission(async () => {
-    const batch = await applyBulk(change, preview.value!);
-    showDone(`${words.done} ${countOf(preview.value!.records, "record")}.`, batch, onDone);
+    const response = await applyBulk(change, preview.value!);
+    showDone(`${words.done} ${countOf(preview.value!.records, "record")}.`, response, onDone);
     onDone();
     onClose();
     return true;

@@ -38,7 +38,7 @@ export function useRecordChange(props: {
         body: changed,
         ...(headers && { headers }),
       });
-      showDone(props.done, response.headers.get("Batch-Id"), props.onUndone);
+      showDone(props.done, response, props.onUndone);
       onSaved(rowOf(await response.json()));
       onClose();
     } catch (error) {

@@ -53,7 +53,7 @@ function LoadSample({ onLoaded }: { onLoaded: () => void }) {
     setBusy(true);
     await withErrorToast(async () => {
       const response = await send("POST", "/api/v2/sample/");
-      showDone("Loaded the sample data.", response.headers.get("Batch-Id"), onLoaded);
+      showDone("Loaded the sample data.", response, onLoaded);
       onLoaded();
     });
     setBusy(false);

@@ -27,7 +27,7 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
       results: id === null ? [...results, saved] : results.map((note) => (note.id === id ? saved : note)),
     }));
     setEditing(null);
-    showDone(id === null ? "Note added." : "Note changed.", response.headers.get("Batch-Id"), reload);
+    showDone(id === null ? "Note added." : "Note changed.", response, reload);
     onChanged();
   };
   return (

@@ -155,7 +155,7 @@ function CreateDialog(props: {
     const query = { response_format: "flat", fields: [...new Set(["id", to.key])].join(",") };
     const response = await send("POST", api(segment), { query, body: Object.fromEntries(given) });
     const { results } = (await response.json()) as { results: Record<string, string> };
-    showDone(`Created ${results[to.key]}.`, response.headers.get("Batch-Id"), () => {});
+    showDone(`Created ${results[to.key]}.`, response, () => {});
     onClose();
     const value = to.printed === "key" ? results[to.key] : results.id;
     props.onCreated({ value, name: results[to.key], context: "" });

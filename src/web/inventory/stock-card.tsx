@@ -162,11 +162,7 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
         const response = await send("POST", path, { query: WHOLE, body });
         const saved = rowOf(await response.json());
         const left = `${String(saved.values.amount)}${unitOf(saved, "amount")}`;
-        showDone(
-          `${isRefill ? "Refilled" : "Consumed"}: ${left} left.`,
-          response.headers.get("Batch-Id"),
-          onUndone,
-        );
+        showDone(`${isRefill ? "Refilled" : "Consumed"}: ${left} left.`, response, onUndone);
         onSaved(saved);
       }}
     />
@@ -198,7 +194,7 @@ function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: (
           ...(name ? { name } : {}),
         };
         const response = await send("POST", api(of.name, `${row.id}/aliquots/`), { body });
-        showDone(`Made ${count} aliquots.`, response.headers.get("Batch-Id"), onUndone);
+        showDone(`Made ${count} aliquots.`, response, onUndone);
         onUndone();
       }}
     >

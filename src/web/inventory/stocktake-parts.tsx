@@ -188,7 +188,7 @@ export function ApplyDialog(props: { path: string; count: Count; onClose: () => 
   const changed = Math.max(0, (preview.value?.count ?? 1) - 1);
   const form = useSubmission(async () => {
     const response = await send("POST", path, { body, query: { confirm: preview.value?.confirm } });
-    showDone("Stocktake applied.", response.headers.get("Batch-Id"), onDone);
+    showDone("Stocktake applied.", response, onDone);
     onDone();
     onClose();
     return true;

@@ -68,7 +68,7 @@ async function move(node: Node, into: Node, onMoved: () => void): Promise<void> 
   const earlier = Object.values(fields).slice(0, Object.values(fields).indexOf(field));
   const body = { ...Object.fromEntries(earlier.map((name) => [name, null])), [field]: into.id };
   const response = await send("PATCH", api(node.segment, `${node.id}/`), { body });
-  showDone(`Moved ${node.name} to ${into.name}.`, response.headers.get("Batch-Id"), onMoved);
+  showDone(`Moved ${node.name} to ${into.name}.`, response, onMoved);
   onMoved();
 }
 

@@ -13,8 +13,12 @@ export const undo = (batch: string, then: () => void): Promise<void> =>
     then();
   });
 
+/** The batch that a response reports; null if nothing was written. */
+export const batchOf = ({ headers }: Response): string | null => headers.get("Batch-Id");
+
 /** Shows what was done, with Undo. `onUndone` runs after that. */
-export function showDone(text: string, batch: string | null, onUndone: () => void): void {
+export function showDone(text: string, response: Response, onUndone: () => void): void {
+  const batch = batchOf(response);
   showToast(
     text,
     "ok",
@@ -31,7 +35,7 @@ export const write = (
 ): Promise<void> =>
   withErrorToast(async () => {
     const response = await request();
-    showDone(done, response.headers.get("Batch-Id"), onUndone);
+    showDone(done, response, onUndone);
     await onDone(response);
   });
 
@@ -96,6 +100,6 @@ function run({ segment, selected, change }: BulkChange, options: Record<string, 
 export const previewBulk = async (change: BulkChange): Promise<Preview> =>
   (await (await run(change, { dry_run: "1", changes: String(PREVIEWED) })).json()) as Preview;
 
-/** Does what the preview showed. @returns the batch @throws ApiError if the result would differ now */
-export const applyBulk = async (change: BulkChange, { confirm }: Preview): Promise<string | null> =>
-  (await run(change, { confirm })).headers.get("Batch-Id");
+/** Does what the preview showed. @throws ApiError if the result would differ now */
+export const applyBulk = (change: BulkChange, { confirm }: Preview): Promise<Response> =>
+  run(change, { confirm });

@@ -2,10 +2,10 @@ import { useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
 import { Tag } from "../components/layout.tsx";
-import { readSlots, STORED_LISTS } from "../inventory/box/slots.ts";
+import { freePositionsIn, readSlots, relocate, STORED_LISTS } from "../inventory/box/slots.ts";
 import { api } from "../inventory/declaration.ts";
 import { showDone } from "../inventory/write-record.ts";
-import { isUnreachable, get, send } from "../request.ts";
+import { isUnreachable, get } from "../request.ts";
 import { addChange, snapshot, waitingChanges, worksOffline } from "./device.ts";
 import { findCode, freePositions } from "./snapshot.ts";
 
@@ -154,7 +154,7 @@ async function findOnline(code: string): Promise<Found[]> {
   const query = { fields: "version", response_format: "flat" };
   const { results: record } = await get<{ results: { version: number } }>(api(segment, `${id}/`), query);
   const box = segment === "locations" ? await readSlots(id) : null;
-  const free = box?.grid_rows ? box.slots.flatMap(({ free, position }) => (free ? position : [])) : null;
+  const free = box?.grid_rows ? freePositionsIn(box) : null;
   return [{ segment, id, name, version: record.version, free }];
 }
 
@@ -164,9 +164,10 @@ async function findOffline(code: string, person: string | undefined, error: unkn
   const moves = (await waitingChanges(person)).flatMap(({ change }) =>
     change.kind === "move" ? change : [],
   );
-  return findCode(known, code).map(({ segment, id, name, version, grid, ...rest }) => {
+  return findCode(known, code).map((record) => {
+    const { segment, id, name, version, grid } = record;
     const taken = moves.filter(({ location }) => location.id === id).map(({ position }) => position);
-    const free = grid ? freePositions(known, { segment, id, name, version, grid, ...rest }, taken) : null;
+    const free = grid ? freePositions(known, record, taken) : null;
     return { segment, id, name, version, free };
   });
 }
@@ -179,11 +180,8 @@ async function move(person: string, found: Found, { place, position }: Target): 
   // Changes are sent in order.
   if (waiting.every(({ conflict }) => conflict)) {
     try {
-      const response = await send("PATCH", api(segment, `${id}/`), {
-        body: { location: location.id, position },
-        headers: { "If-Match": `"${version}"` },
-      });
-      showDone(`Moved ${name}.`, response.headers.get("Batch-Id"), () => {});
+      const response = await relocate(found, { location: location.id, position });
+      showDone(`Moved ${name}.`, response, () => {});
       return true;
     } catch (error) {
       if (!isUnreachable(error) || !worksOffline()) throw error;

@@ -15,8 +15,8 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
   const [segment, setSegment] = useState<string>(STORED_LISTS[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });
   const form = useSubmission(async () => {
-    const { batch } = await moveInto(box.id, { records: [chosen.id], positions: [position] });
-    showDone(`Moved ${chosen.name} to ${position}.`, batch, onMoved);
+    const response = await moveInto(box.id, { records: [chosen.id], positions: [position] });
+    showDone(`Moved ${chosen.name} to ${position}.`, response, onMoved);
     onMoved();
     onClose();
     return true;

@@ -4,11 +4,9 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
-import { send } from "../../request.ts";
-import { api } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
-import { readSlots, type Slots, type Stored } from "./slots.ts";
+import { freePositionsIn, readSlots, relocate, type Slots, type Stored } from "./slots.ts";
 
 const LOCATIONS = { segment: "locations", key: "label", printed: "id" } as const;
 
@@ -19,18 +17,12 @@ export function MoveDialog(props: { box: Slots; record: Stored; onClose: () => v
   const [chosen, setPosition] = useState<string | null>(null);
   const slots = useLoaded(to.id === "" ? null : to.id, (signal) => readSlots(to.id, signal));
   const target = slots.value?.id === to.id ? slots.value : undefined;
-  const free = target?.slots.flatMap(({ free, position }) => (free ? position : [])) ?? [];
+  const free = target ? freePositionsIn(target) : [];
   const isFull = target !== undefined && target.grid_rows !== null && free.length === 0;
   const position = chosen ?? free[0] ?? "";
   const form = useSubmission(async () => {
-    const body = { location: to.id, position };
-    const headers = { "If-Match": `"${record.version}"` };
-    const response = await send("PATCH", api(record.segment, `${record.id}/`), { body, headers });
-    showDone(
-      `Moved ${record.name} to ${[to.name, position].join(" ").trim()}.`,
-      response.headers.get("Batch-Id"),
-      onMoved,
-    );
+    const response = await relocate(record, { location: to.id, position });
+    showDone(`Moved ${record.name} to ${[to.name, position].join(" ").trim()}.`, response, onMoved);
     onMoved();
     onClose();
     return true;

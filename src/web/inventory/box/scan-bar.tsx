@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { withErrorToast } from "../../components/toast.tsx";
 import { get } from "../../request.ts";
 import { Scanner } from "../scanner.tsx";
-import { moveInto, type Slots, STORED_LISTS, undo } from "./slots.ts";
+import { batchOf, undo } from "../write-record.ts";
+import { moveInto, type Slots, STORED_LISTS } from "./slots.ts";
 
 interface Scanned {
   segment: string;
@@ -31,20 +31,18 @@ export function ScanBar(props: {
       if (records.length === 0) return tell("is not the code of a consumable or specimen that you may view.");
       if (records.length > 1) return tell(`is the code of ${records.length} records. Open one and move it.`);
       const [{ id, name }] = records;
-      const { batch } = await moveInto(box.id, { records: [id], positions: [target] });
-      tell(`${name} is now in ${target}.`, batch);
+      const response = await moveInto(box.id, { records: [id], positions: [target] });
+      tell(`${name} is now in ${target}.`, batchOf(response));
       onMoved(target);
     } catch (error) {
       tell(`was not moved: ${(error as Error).message}`);
     }
   };
   const takeBack = (batch: string): Promise<void> =>
-    withErrorToast(() =>
-      undo(batch, () => {
-        setLast(null);
-        onMoved(null);
-      }),
-    );
+    undo(batch, () => {
+      setLast(null);
+      onMoved(null);
+    });
   return (
     <div class="stack screen">
       <div class="scanbar">

@@ -1,8 +1,8 @@
 import type { Slots } from "../../../inventory/api/route-slots.ts";
-import { showToast, withErrorToast } from "../../components/toast.tsx";
+import { showToast } from "../../components/toast.tsx";
 import { get, send } from "../../request.ts";
 import { api } from "../declaration.ts";
-import { showDone, undo } from "../write-record.ts";
+import { write } from "../write-record.ts";
 
 /** The slots of a location, and moves between them. */
 
@@ -16,50 +16,41 @@ export const STORED_LISTS = ["stocks/consumables", "stocks/specimen"] as const;
 export const readSlots = (location: string, signal?: AbortSignal): Promise<Slots> =>
   get<Slots>(api("locations", `${location}/slots/`), {}, signal);
 
+/** The free positions of a location, in the order of its grid. */
+export const freePositionsIn = ({ slots }: Slots): string[] =>
+  slots.flatMap(({ free, position }) => (free ? position : []));
+
 /** Where records go: to these positions, or to the first free slots. */
 export interface Move {
   records: readonly string[];
   positions?: readonly string[];
 }
 
-export interface Moved {
-  batch: string | null;
-  results: { name: string; position: string }[];
-}
-
 /** @throws ApiError */
-export async function moveInto(location: string, move: Move): Promise<Moved> {
-  const response = await send("POST", api("locations", `${location}/free_slots/`), { body: move });
-  const { results } = (await response.json()) as Pick<Moved, "results">;
-  return { batch: response.headers.get("Batch-Id"), results };
-}
+export const moveInto = (location: string, move: Move): Promise<Response> =>
+  send("POST", api("locations", `${location}/free_slots/`), { body: move });
+
+/** Changes where a record is. @throws ApiError also if somebody has changed the record since */
+export const relocate = (
+  { segment, id, version }: Pick<Stored, "segment" | "id" | "version">,
+  to: { location: string | null; position?: string },
+): Promise<Response> =>
+  send("PATCH", api(segment, `${id}/`), { body: to, headers: { "If-Match": `"${version}"` } });
 
 /** Moves a record to a slot; one that is there takes its slot in return. */
-export const moveToSlot = (box: Slots, record: Stored, to: Slot, onDone: () => void): Promise<void> =>
-  withErrorToast(async () => {
-    if (to.position === record.position) return;
-    const other = to.record;
-    const isExchange = !to.free;
-    if (isExchange && !(other?.change && record.position !== ""))
-      return showToast(`${to.position} is occupied. Choose a free slot.`, "error");
-    const move = isExchange
-      ? { records: [record.id, other!.id], positions: [to.position, record.position] }
-      : { records: [record.id], positions: [to.position] };
-    const { batch } = await moveInto(box.id, move);
-    const done = isExchange
-      ? `Exchanged ${record.name} and ${other!.name}.`
-      : `Moved ${record.name} to ${to.position}.`;
-    showDone(done, batch, onDone);
-    onDone();
-  });
+export async function moveToSlot(box: Slots, record: Stored, to: Slot, onDone: () => void): Promise<void> {
+  if (to.position === record.position) return;
+  if (to.free) {
+    const move = { records: [record.id], positions: [to.position] };
+    return write(() => moveInto(box.id, move), `Moved ${record.name} to ${to.position}.`, onDone);
+  }
+  const other = to.record;
+  if (!other?.change || record.position === "")
+    return showToast(`${to.position} is occupied. Choose a free slot.`, "error");
+  const exchange = { records: [record.id, other.id], positions: [to.position, record.position] };
+  return write(() => moveInto(box.id, exchange), `Exchanged ${record.name} and ${other.name}.`, onDone);
+}
 
 /** Clears the location of a record. */
-export const takeOut = ({ segment, id, name, version }: Stored, onDone: () => void): Promise<void> =>
-  withErrorToast(async () => {
-    const headers = { "If-Match": `"${version}"` };
-    const response = await send("PATCH", api(segment, `${id}/`), { body: { location: null }, headers });
-    showDone(`Took out ${name}.`, response.headers.get("Batch-Id"), onDone);
-    onDone();
-  });
-
-export { undo };
+export const takeOut = (record: Stored, onDone: () => void): Promise<void> =>
+  write(() => relocate(record, { location: null }), `Took out ${record.name}.`, onDone);

@@ -10,6 +10,7 @@ import { useQuery } from "../../page.tsx";
 import { send } from "../../request.ts";
 import { api } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
+import { batchOf } from "../write-record.ts";
 import {
   type DraftLevel,
   type LevelPreview,
@@ -52,7 +53,7 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
     const body = { place: place === "" || hasRooms ? null : place, levels: levels.map(levelOf) };
     const response = await send("POST", api("locations", "build/"), { body });
     const { results } = (await response.json()) as BuiltStorage;
-    onBuilt({ results, batch: response.headers.get("Batch-Id"), place: body.place ?? "" });
+    onBuilt({ results, batch: batchOf(response), place: body.place ?? "" });
   });
   const change = (key: number, patch: Partial<DraftLevel>): void =>
     setLevels((before) => before.map((level) => (level.key === key ? { ...level, ...patch } : level)));
