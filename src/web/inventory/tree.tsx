@@ -2,6 +2,7 @@ import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
+import { draggable } from "../components/drag.ts";
 import { SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -59,8 +60,7 @@ function Nodes({ parent, level: { segment, total, results } }: { parent: Node | 
   );
 }
 
-/** The node being dragged: the browser shows its data only after the drop. */
-let dragged: Node | undefined;
+const useDragNode = draggable<Node>();
 
 async function move(node: Node, into: Node, onMoved: () => void): Promise<void> {
   const fields = INSIDE[node.segment];
@@ -75,36 +75,19 @@ async function move(node: Node, into: Node, onMoved: () => void): Promise<void> 
 function TreeNode({ node }: { node: Level["results"][number] }) {
   const [isOpen, setOpen] = useState(false);
   const [isMoving, setMoving] = useState(false);
-  const [isTarget, setTarget] = useState(false);
   const { count, onMoved } = useContext(Moves);
   const of = `${node.segment}/${node.id}`;
   const branch = useLoaded(isOpen ? `${of} ${count}` : null, (signal) => readBranch(of, 1, signal));
   const isMovable = Boolean(useSession()) && node.segment in INSIDE;
-  const accepts = (): boolean =>
-    dragged !== undefined && dragged.id !== node.id && node.segment in INSIDE[dragged.segment];
+  const { isTarget, attributes } = useDragNode({
+    value: isMovable ? node : null,
+    name: node.name,
+    accepts: ({ id, segment }) => id !== node.id && node.segment in INSIDE[segment],
+    onDrop: (source) => void withErrorToast(() => move(source, node, onMoved)),
+  });
   return (
     <li>
-      <div
-        class={isTarget ? "node target" : "node"}
-        draggable={isMovable}
-        onDragStart={(event) => {
-          dragged = node;
-          event.dataTransfer?.setData("text/plain", node.name);
-        }}
-        onDragEnd={() => (dragged = undefined)}
-        onDragOver={(event) => {
-          if (!accepts()) return;
-          event.preventDefault();
-          setTarget(true);
-        }}
-        onDragLeave={() => setTarget(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setTarget(false);
-          const source = dragged;
-          if (source && accepts()) void withErrorToast(() => move(source, node, onMoved));
-        }}
-      >
+      <div class={isTarget ? "node target" : "node"} {...attributes}>
         {node.inside > 0 ? (
           <button
             type="button"

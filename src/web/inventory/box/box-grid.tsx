@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../../address.ts";
+import { draggable } from "../../components/drag.ts";
 import { pageOf, wordsOf } from "../declaration.ts";
 import { navigate } from "../../page.tsx";
 import { stockStateOf } from "../record.tsx";
@@ -18,8 +19,7 @@ interface GridProps {
   onMoved: () => void;
 }
 
-/** The record being dragged: the browser shows its data only after the drop. */
-let dragged: Stored | undefined;
+const useDragStored = draggable<Stored>();
 
 /** Columns from which the slots are too narrow for names. */
 const DENSE = 13;
@@ -150,11 +150,14 @@ interface CellProps extends GridProps {
 
 function SlotCell(props: CellProps) {
   const { box, slot, held, mayMove, selected, isStop, onSelect, onDrop, onOpen } = props;
-  const [isTarget, setTarget] = useState(false);
   const { position, record, free } = slot;
   const isNext = box.next === position;
-  const accepts = (): boolean =>
-    dragged !== undefined && dragged.position !== position && (free || record?.change === true);
+  const { isTarget, attributes } = useDragStored({
+    value: mayMove && record?.change ? record : null,
+    name: record?.name ?? "",
+    accepts: (stored) => stored.position !== position && (free || record?.change === true),
+    onDrop: (stored) => onDrop(stored, slot),
+  });
   return (
     <td
       role="gridcell"
@@ -163,25 +166,9 @@ function SlotCell(props: CellProps) {
       aria-label={labelOf(slot, isNext)}
       class={classOf(props, isTarget)}
       title={record?.name}
-      draggable={mayMove && record?.change === true}
       onClick={() => (held ? onDrop(held, slot) : onSelect(position))}
       onDblClick={() => onOpen(slot)}
-      onDragStart={(event) => {
-        dragged = record ?? undefined;
-        event.dataTransfer?.setData("text/plain", record?.name ?? "");
-      }}
-      onDragEnd={() => (dragged = undefined)}
-      onDragOver={(event) => {
-        if (!accepts()) return;
-        event.preventDefault();
-        setTarget(true);
-      }}
-      onDragLeave={() => setTarget(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setTarget(false);
-        if (dragged) onDrop(dragged, slot);
-      }}
+      {...attributes}
     >
       {free ? isNext && <span class="name">Next</span> : <Occupied record={record} />}
     </td>

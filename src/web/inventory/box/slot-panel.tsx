@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { Button, IconButton, LinkButton } from "../../components/button.tsx";
-import { KeyValues } from "../../components/layout.tsx";
 import { Skeleton, useLoaded } from "../../components/loaded.tsx";
 import { type Declaration, declaration, isCommon, pageOf } from "../declaration.ts";
-import { readRecord, type Row, unitOf, Value } from "../record.tsx";
+import { Properties } from "../properties.tsx";
+import { readRecord, type Row } from "../record.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import { type Slot, type Slots, type Stored, takeOut } from "./slots.ts";
 
@@ -92,18 +92,5 @@ function Fields({ of, row }: { of: Declaration; row: Row }) {
     !isCommon(name) &&
     ![null, undefined, ""].includes(row.values[name] as null);
   const names = [...Object.keys(of.fields).filter(isShown), "owner", "modified"];
-  return (
-    <KeyValues
-      of={names.map((name) => [
-        of.fields[name].label,
-        <Value
-          key={name}
-          value={row.values[name]}
-          field={of.fields[name]}
-          name={name}
-          unit={unitOf(row, name)}
-        />,
-      ])}
-    />
-  );
+  return <Properties {...{ of, row, names }} />;
 }
