@@ -106,6 +106,7 @@ function summary(report: ImportReport): string {
     updated,
     unchanged,
     locations_made: locations,
+    units_made: units,
     errors,
     batch,
   } = report;
@@ -115,6 +116,10 @@ function summary(report: ImportReport): string {
     return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${rows} rows ${dry ? "would be" : "was"} written.\n`;
   }
   const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${rows} rows`;
-  const added = locations > 0 ? `, with ${locations} new parent locations` : "";
+  const made = [
+    locations > 0 && `${locations} new parent locations`,
+    units > 0 && `${units} new units`,
+  ].filter(Boolean);
+  const added = made.length > 0 ? `, with ${made.join(" and ")}` : "";
   return `${counts}${added}.\n${batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`}`;
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import { type Browser, type ElementHandle, launch, type Page } from "puppeteer-core";
-import { qrMatrix } from "../../src/platform/qr-code.ts";
 import { LABD } from "../executable/labd.ts";
+import { cameraIn } from "./camera.ts";
 
 /** Pages of the compiled executable in one headless Chromium for all tests. */
 
@@ -68,7 +68,7 @@ async function openSite(): Promise<Site> {
     args: [
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
       "--enable-unsafe-swiftshader",
-      ...fakeCamera(directory),
+      ...cameraIn(directory),
     ],
   });
   const [url, browser] = await Promise.all([addressIn(server.stdout), opening]).catch((error: unknown) => {
@@ -82,30 +82,6 @@ async function openSite(): Promise<Site> {
     await Bun.$`rm -rf ${directory}`.quiet();
   };
   return { url, directory, browser, close };
-}
-
-/** The consumable of the demonstration whose label the camera sees. */
-export const BEFORE_CAMERA = { id: "5f1e627f-8aba-5e10-93ff-82dee93474e6", name: "BsaI-HF" };
-
-/** A camera that sees one label, as raw video (YUV4MPEG2). */
-function fakeCamera(directory: string): string[] {
-  const [width, height, module] = [640, 480, 10];
-  const { size, dark } = qrMatrix(`http://lab/i/${BEFORE_CAMERA.id.slice(0, 13)}`);
-  const left = (width - size * module) / 2;
-  const top = (height - size * module) / 2;
-  const luma = new Uint8Array(width * height).fill(235);
-  for (let y = 0; y < size * module; y++)
-    for (let x = 0; x < size * module; x++)
-      if (dark(Math.floor(x / module), Math.floor(y / module))) luma[(top + y) * width + left + x] = 16;
-  const grey = new Uint8Array((width * height) / 2).fill(128);
-  const header = `YUV4MPEG2 W${width} H${height} F10:1 Ip A1:1 C420mpeg2\nFRAME\n`;
-  const path = join(directory, "camera.y4m");
-  writeFileSync(path, Buffer.concat([Buffer.from(header), luma, grey]));
-  return [
-    "--use-fake-ui-for-media-stream",
-    "--use-fake-device-for-media-stream",
-    `--use-file-for-fake-video-capture=${path}`,
-  ];
 }
 
 /** The address that a demonstration prints; the rest of its output is read and dropped. */
@@ -277,6 +253,7 @@ const SELECTORS: Record<string, string> = {
   textbox: "input, textarea",
   combobox: "select, input[role=combobox]",
   checkbox: "input[type=checkbox]",
+  file: "input[type=file]",
   button: "button",
   link: "a[href]",
   heading: "h1, h2, h3",

@@ -1,16 +1,13 @@
 import { expect } from "bun:test";
-import type { Page } from "puppeteer-core";
 import { scratch, serve } from "../executable/labd.ts";
 import { ADMIN, browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
+import { follow } from "./inventory.ts";
 
 /** From an empty server to a freezer with boxes, and to the sample. */
 
 const TIMEOUT = 60_000;
 
 const openEmpty = (server: { url: string }) => openPage("/inventory", { server: server.url, signedIn: true });
-
-const follow = (page: Page, name: string) =>
-  Promise.all([page.waitForNavigation(), press(page, "link", name)]);
 
 browserTest(
   "an empty server leads to a room with a freezer, its boxes and their labels",

@@ -1,8 +1,6 @@
 import { expect } from "bun:test";
-import type { Page } from "puppeteer-core";
 import {
   arrive,
-  BEFORE_CAMERA,
   browserTest,
   checkPage,
   choose,
@@ -13,13 +11,8 @@ import {
   seeText,
   site,
 } from "./browser.ts";
-
-/** Types like a barcode scanner. */
-async function scan(page: Page, code: string): Promise<void> {
-  await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
-  await page.keyboard.type(code);
-  await page.keyboard.press("Enter");
-}
+import { BEFORE_CAMERA } from "./camera.ts";
+import { scan } from "./inventory.ts";
 
 browserTest(
   "creates labels for the records of a list",

@@ -11,13 +11,7 @@ import {
   seeText,
   site,
 } from "./browser.ts";
-
-/** Types like a barcode scanner. */
-async function scan(page: Page, code: string): Promise<void> {
-  await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
-  await page.keyboard.type(code);
-  await page.keyboard.press("Enter");
-}
+import { scan } from "./inventory.ts";
 
 interface Connection extends Disposable {
   url: string;

@@ -126,6 +126,57 @@ test("creates the missing locations of a path once", async () => {
   expect(made.report).toMatchObject({ created: 1, locations_made: 1 });
 });
 
+test("finds locations by the end of their path, also below equipment and rooms", async () => {
+  const build = async (freezer: string, shelf: string) => {
+    const levels = [
+      { list: "places", name: `Room of ${freezer}` },
+      { list: "equipment", name: freezer },
+      { list: "locations", name: shelf },
+      { list: "locations", name: "Box {1..2}" },
+    ];
+    expect((await lab.send("alice", "POST", "locations/build/", { levels })).status).toBe(201);
+  };
+  await build("North", "Top");
+  await build("South", "Top");
+  const places = ["South / Top / Box 2", "North/Top", "Room of South / South / Top", "Top / Box 2", "Box 2"];
+  const file = table("name,location", ...places.map((place, i) => `tube ${i},${place}`));
+  const { report } = await send("consumables/import/", file);
+  const message =
+    "Several locations match. Put what contains it before the label, such as Freezer 1 / Shelf 3, or give the id.";
+  expect(report.errors).toEqual([5, 6].map((row) => ({ row, column: "location", message })));
+  const found = await send("consumables/import/", file.split("\r\n").slice(0, 4).join("\r\n"));
+  expect(found.report).toMatchObject({ created: 3, locations_made: 0, errors: [] });
+  const fields = "location__label,location__equipment__name,location__place__room";
+  const rows = await records(`consumables/?name=tube&ordering=name&fields=${fields}&response_format=flat`);
+  expect(rows.map((row) => Object.values(row).join())).toEqual([
+    "Box 2,South,Room of South",
+    "Top,North,Room of North",
+    "Top,South,Room of South",
+  ]);
+});
+
+test("understands labels of fields, constants in words, and new units", async () => {
+  const file = table(
+    "Name,Type,Status,Amount,Unit",
+    "p1,restriction enzyme,Available,2,vial",
+    "p2,OTHER,,3,vial",
+  );
+  const { report } = await send("consumables/import/", file);
+  expect(report).toMatchObject({ created: 2, units_made: 1, errors: [] });
+  expect(report.columns[1]).toEqual({ header: "Type", field: "model_type" });
+  const fields = "model_type,status,unit__name,unit__category__kind";
+  expect(await records(`consumables/?name=p1&fields=${fields}&response_format=flat`)).toEqual([
+    {
+      model_type: "RESTRICTION_ENZYME",
+      status: "AVAILABLE",
+      unit__name: "vial",
+      unit__category__kind: "unit",
+    },
+  ]);
+  const again = await send("consumables/import/", file);
+  expect(again.report).toMatchObject({ unchanged: 2, units_made: 0 });
+});
+
 test("renames, ignores or rejects columns", async () => {
   const file = table("Bezeichnung,Menge,Rest", "x,3,?");
   const refused = await send("consumables/import/", file.replace("Menge", "amuont"));

@@ -72,7 +72,8 @@ export function openMailServer() {
       },
     },
   });
-  return { got, answers, sender: sender.promise, port: server.port, close: () => server.stop(true) };
+  const close = (): void => server.stop(true);
+  return { got, answers, sender: sender.promise, port: server.port, close, [Symbol.dispose]: close };
 }
 
 /** The decoded body of a message of one part. */

@@ -28,7 +28,7 @@ export const writableFields = (resource: Resource): [string, Field][] =>
 
 /**
  * Interprets headers: names of fields (ignoring case and blanks), `id`, `<reference>_id`, `<reference>__<name>`,
- * `annotations__<type>`, and names of annotation types; read-only fields are ignored. `mapping` renames headers, or ignores a column with null.
+ * `annotations__<type>`, names of annotation types, and labels of fields that no other header names; read-only fields are ignored. `mapping` renames headers, or ignores a column with null.
  */
 export function readColumns(
   resources: Resources,
@@ -40,11 +40,18 @@ export function readColumns(
   const taken = new Set<string>();
   const own = resource.annotations?.used().map((type) => annotationName(type)) ?? [];
   const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
+  const named = new Set(headers.map(nameIn));
+  const labels = writableFields(resource).flatMap(([name, { form }]): [string, string][] =>
+    form?.label === undefined || named.has(name) ? [] : [[nameIn(form.label), name]],
+  );
   const columns = headers.map((whole): Column => {
     const header = shortened(whole);
-    const named = [whole, header].find((name) => mapping.has(name));
-    const name = named === undefined ? whole : mapping.get(named)!;
-    const field = name === null || name === "" ? null : fieldOf(resources, resource, name);
+    const mapped = [whole, header].find((name) => mapping.has(name));
+    const name = mapped === undefined ? whole : mapping.get(mapped)!;
+    const field =
+      name === null || name === ""
+        ? null
+        : (new Map(labels).get(nameIn(name)) ?? fieldOf(resources, resource, name));
     if (field === null) return { header, field };
     if (field === undefined) {
       const near = nearest(name!, known);
@@ -61,6 +68,12 @@ export function readColumns(
   return { columns, errors };
 }
 
+const nameIn = (header: string): string =>
+  header
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, "_");
+
 /** Characters of a header in a report. */
 const SHOWN = 200;
 
@@ -74,10 +87,7 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
     const named = findAnnotation(resource, header.trim());
     return "type" in named && named.rest.length === 0 ? header.trim() : undefined;
   }
-  const name = header
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s-]+/g, "_");
+  const name = nameIn(header);
   if (name === "id") return fields.id.kind === "uuid" ? name : null;
   if (name === PATH && resource.name === "location") return name;
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -135,6 +145,10 @@ function parsedCell(cell: Cell): { value?: Json; error?: string } {
     return { error: "Expected JSON." };
   }
 }
+
+/** A cell as the value of the field is written: constants may be in words. */
+export const spelled = (cell: Cell, { pattern }: Field): Cell =>
+  pattern?.ofWords && typeof cell === "string" ? pattern.ofWords(cell) : cell;
 
 /** Whether a cell holds what an export of the value holds. */
 export function isUnchanged(cell: Cell, value: Json): boolean {

@@ -12,16 +12,18 @@ import {
   isUnchanged,
   PATH,
   readColumns,
+  spelled,
 } from "./import-mapping.ts";
 import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare } from "../model/condition.ts";
-import type { Json } from "../model/field.ts";
+import type { Field, Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { nullable } from "../../platform/schema.ts";
 import { hasPosition } from "../resources/position.ts";
 import { LocationPaths, partsOf } from "../records/location-path.ts";
+import { Units } from "./units.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
@@ -50,6 +52,7 @@ export const REPORT = Type.Object({
   updated: Type.Integer(),
   unchanged: Type.Integer(),
   locations_made: Type.Integer({ description: "Locations created for paths." }),
+  units_made: Type.Integer({ description: "Units created because no term has the name." }),
   columns: Type.Array(COLUMN),
   errors: Type.Array(CELL_ERROR),
   more_errors: Type.Boolean({ description: "Whether there are more errors than are listed." }),
@@ -87,6 +90,7 @@ export function runImport(
     updated: 0,
     unchanged: 0,
     locations_made: 0,
+    units_made: 0,
     columns,
     errors: errors.slice(0, MAX_ERRORS),
     more_errors: errors.length > MAX_ERRORS,
@@ -112,9 +116,10 @@ export function runImport(
             }
           }
           report.locations_made = importer.paths.created;
+          report.units_made = importer.units.created;
           if (options.dryRun || report.errors.length > 0) throw new Rollback(report);
         });
-        if (report.created + report.updated + report.locations_made > 0) {
+        if (report.created + report.updated + report.locations_made + report.units_made > 0) {
           const text = "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1";
           report.batch = String(store.statements.get({ text, args: [] })?.id);
         }
@@ -148,6 +153,7 @@ function addErrors(report: ImportReport, row: number, error: unknown): void {
 
 class RowImporter {
   readonly paths: LocationPaths;
+  readonly units: Units;
   readonly #writer: RecordWriter;
   readonly #columns: readonly Column[];
   /** Imported fields, without `id` and `path`. */
@@ -172,6 +178,7 @@ class RowImporter {
     this.#writer = writer;
     this.#columns = columns;
     this.paths = new LocationPaths(statements, resources, writer, actor);
+    this.units = new Units(store, writer, actor);
     const imported = columns
       .flatMap(({ field }) => field ?? [])
       .filter((name) => name !== "id" && name !== PATH);
@@ -265,14 +272,13 @@ class RowImporter {
     const body: { [name: string]: Json } = {};
     const errors = new Map<string, string[]>();
     for (const name of this.#names) {
-      const cell = cells.get(name) ?? null;
+      const field = this.resource.fields[name];
+      const cell = spelled(cells.get(name) ?? null, field);
       const span = this.#spans.get(name) ?? name;
       if (now && (isUnchanged(cell, now[name]) || isUnchanged(cell, now[span]))) continue;
-      const field = this.resource.fields[name];
-      const { value, error } = cellValue(field, cell, rid === undefined);
+      const { value, error } = this.#resolve(field, cellValue(field, cell, rid === undefined));
       if (error !== undefined) errors.set(name, [error]);
-      else if (value !== undefined)
-        body[name] = field.to === "location" && typeof value === "string" ? this.#locationOf(value) : value;
+      else if (value !== undefined) body[name] = value;
     }
     Object.assign(body, this.#annotationsOf(cells, now, errors));
     if (errors.size > 0) throw fieldProblem(errors);
@@ -303,15 +309,11 @@ class RowImporter {
     return changed;
   }
 
-  /** The id of the location of a path; any other text as it is, because labels may contain slashes too. */
-  #locationOf(text: string): Json {
-    if (!/\S\s*\/\s*\S/.test(text)) return text;
-    const { resources, statements } = this.store;
-    const location = resources.get("location")!;
-    const labelled = and(compare(["label"], "==", text.trim()), ALIVE);
-    const viewer = { resources, actor: this.actor };
-    const isLabel = statements.get(selectVisible(viewer, location, "1 AS found", labelled, " LIMIT 1"));
-    return isLabel ? text : (this.paths.make(partsOf(text))?.id ?? text);
+  /** The value with the location or unit that a text in its place means. */
+  #resolve(field: Field, read: ReturnType<typeof cellValue>): ReturnType<typeof cellValue> {
+    if (typeof read.value !== "string") return read;
+    if (field.to === "location") return this.paths.locate(read.value);
+    return field.imports === "unit" ? { value: this.units.find(read.value) } : read;
   }
 }
 

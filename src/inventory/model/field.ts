@@ -61,8 +61,8 @@ export interface Field {
   blank?: boolean;
   /** Text: at most this many characters. */
   maxLength?: number;
-  /** Text: what it must match, and the rule in words. */
-  pattern?: { expression: RegExp; rule: string };
+  /** Text: what it must match, and the rule in words. `ofWords`: the value that words in a spreadsheet stand for. */
+  pattern?: { expression: RegExp; rule: string; ofWords?: (words: string) => string };
   /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
   /** For clients of LabID and nothing else of labd: forms leave it out, and the reference its filter. */
@@ -92,6 +92,8 @@ export interface Field {
   byId?: true;
   /** Reference: the record may be deleted later, as a tube that is used up while its aliquots are not. */
   outlived?: true;
+  /** Reference to a term: imports create missing ones, in the first category of this kind. */
+  imports?: "unit";
   /** Reference: what the record must have besides, by field. */
   targetHas?: Readonly<Record<string, string>>;
   /** UUID: of which resource a record has to have it when it is set; it may be deleted later, unlike one that is referred to. */

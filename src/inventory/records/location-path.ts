@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
+import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -15,6 +15,33 @@ export const partsOf = (path: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
+const SEVERAL =
+  "Several locations match. Put what contains it before the label, such as Freezer 1 / Shelf 3, or give the id.";
+
+/** Names around a location without an outer one, from inside out. */
+const SURROUNDINGS = [
+  [
+    ["equipment", "name"],
+    ["equipment", "place", "room"],
+    ["equipment", "place", "building"],
+  ],
+  [
+    ["place", "room"],
+    ["place", "building"],
+  ],
+];
+
+/** Whether the path of a location, with its equipment, room and building, ends so. @param at leads to the location */
+function endsWith(parts: readonly string[], at: readonly string[] = []): Condition {
+  const label = compare([...at, "label"], "==", parts.at(-1)!);
+  const outer = parts.slice(0, -1);
+  if (outer.length === 0) return label;
+  const around = SURROUNDINGS.filter((names) => outer.length <= names.length).map((names) =>
+    and(...outer.toReversed().map((name, i) => compare([...at, ...names[i]], "==", name))),
+  );
+  return and(label, or(endsWith(outer, [...at, "parent"]), ...around));
+}
+
 interface Surrounding {
   equipment?: string;
   place?: string;
@@ -23,6 +50,7 @@ interface Surrounding {
 /** Locations by their paths, for one actor and one transaction. Missing ones along the way are created. */
 export class LocationPaths {
   readonly #known = new Map<string, { rid: number; id: string }>();
+  readonly #located = new Map<string, { value: string } | { error: string }>();
   readonly #location: Resource;
   /** How many were created. */
   created = 0;
@@ -47,6 +75,28 @@ export class LocationPaths {
       here = next;
     }
     return here;
+  }
+
+  /**
+   * The id of the location that a text means: a label, or the end of a path such as `Freezer 1 / Shelf 3`, which is created
+   * if there is none. A label that nothing has stays as it is.
+   */
+  locate(text: string): { value: string } | { error: string } {
+    const known = this.#located.get(text);
+    if (known) return known;
+    const parts = partsOf(text);
+    const named = this.#locations(compare(["label"], "==", text.trim()));
+    const found = named.length > 0 || parts.length < 2 ? named : this.#locations(endsWith(parts));
+    const located =
+      found.length > 1
+        ? { error: SEVERAL }
+        : { value: found[0] ?? (parts.length < 2 ? text : (this.make(parts)?.id ?? text)) };
+    this.#located.set(text, located);
+    return located;
+  }
+
+  #locations(condition: Condition): string[] {
+    return this.#select(this.#location, "t.id AS id", and(condition, ALIVE)).map(({ id }) => String(id));
   }
 
   /** Row number of the location of this label within another; undefined if there is none. */

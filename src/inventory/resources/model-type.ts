@@ -1,12 +1,26 @@
 import { type Field, type FieldForm, text } from "../model/field.ts";
 
+/** `Restriction enzyme` as `RESTRICTION_ENZYME`. */
+const constantOf =
+  (separator: string) =>
+  (words: string): string =>
+    words
+      .trim()
+      .toUpperCase()
+      .replaceAll(/[\s_-]+/g, separator);
+
 /** A word that programs know too. */
-export const CONSTANT = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
+export const CONSTANT = {
+  expression: /^[A-Z][A-Z0-9_]*$/,
+  rule: "upper case letters, digits and _",
+  ofWords: constantOf("_"),
+};
 
 /** A state that programs know too, of one or several words such as `IN PROGRESS`. */
 export const STATUS = {
   expression: /^[A-Z][A-Z0-9_]*( [A-Z0-9_]+)*$/,
   rule: "upper case letters, digits, _ and spaces",
+  ofWords: constantOf(" "),
 };
 
 /** The name of a model, as records refer to it. */

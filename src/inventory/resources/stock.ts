@@ -4,7 +4,8 @@ import type { Resource } from "../model/resource.ts";
 /** What is known of stock: how much is left, where it came from, until when it is good. */
 
 const amount = (): Field => number("Amount, in the given unit.", { dependent: true });
-const unit = (): Field => reference("term", "Unit of the amount: a term of a category of units.");
+const unit = (): Field =>
+  reference("term", "Unit of the amount: a term of a category of units.", { imports: "unit" });
 const minimum = (): Field =>
   number("Amount below which stock is low, in the same unit.", { dependent: true });
 const belowMinimum = (): Field =>

@@ -192,7 +192,14 @@ async function readPanel({ filters, ordering, fields, compare }: Panel, signal: 
   return { items: items.slice(0, SHOWN), totals: pages.filter(({ total }) => total > 0) };
 }
 
+const REMINDERS = (
+  <a key="reminders" class="end" href={`${href("/profile")}#reminders`}>
+    Get reminders by e-mail
+  </a>
+);
+
 function StockPanel({ of }: { of: Panel }) {
+  const session = useSession();
   const found = useLoaded(of.title, (signal) => readPanel(of, signal));
   const { totals = [] } = found.value ?? {};
   const total = totals.reduce((sum, each) => sum + each.total, 0);
@@ -207,6 +214,7 @@ function StockPanel({ of }: { of: Panel }) {
   const links = [
     ...linksTo(totals, "", of.filters),
     ...(also ? linksTo(others.value ?? [], `${also.name} `, also.filters) : []),
+    ...(of === LOW && total > 0 && session ? [REMINDERS] : []),
   ];
   return (
     <Card title={of.title} count={found.value && formatCount(total)} bare foot={links.length > 0 && links}>

@@ -9,7 +9,7 @@ const MOST = 100;
 
 /** What an import would do, or what prevents it, in the cells of the file. */
 export function ImportReport({ report, cells }: { report: Report; cells: readonly string[][] }) {
-  const { errors, rows, created, updated, unchanged, locations_made } = report;
+  const { errors, rows, created, updated, unchanged, locations_made, units_made } = report;
   const wrong = new Set(errors.map(({ row }) => row)).size;
   return (
     <>
@@ -18,7 +18,8 @@ export function ImportReport({ report, cells }: { report: Report; cells: readonl
         <Tag tone="ok">{formatCount(created)} new</Tag>
         <Tag>{formatCount(updated)} changed</Tag>
         <Tag>{formatCount(unchanged)} unchanged</Tag>
-        {locations_made > 0 && <Tag tone="warn">{formatCount(locations_made)} new locations</Tag>}
+        {locations_made > 0 && <Tag tone="warn">{countOf(locations_made, "new location")}</Tag>}
+        {units_made > 0 && <Tag tone="warn">{countOf(units_made, "new unit")}</Tag>}
         {wrong > 0 && (
           <Tag tone="danger">
             {formatCount(wrong)}

@@ -67,6 +67,10 @@ function FirstSteps() {
     <Card title="First steps">
       <ol class="bullets">
         <li>
+          <a href={href("/inventory")}>Begin the inventory</a>: build rooms and freezers, import a
+          spreadsheet, or load the sample.
+        </li>
+        <li>
           <a href={href("/administration/corpora")}>Add a corpus</a>: the proteins in which scoring finds
           homologs.
         </li>

@@ -100,8 +100,8 @@ function Wizard({ of }: { of: Declaration }) {
     <div class="stack">
       <Card title="1. Choose a file">
         <p>
-          A CSV or XLSX file with field names in the first row: an export of this list, or the template, which
-          has drop-down lists. Nothing is written until you confirm.
+          A CSV or XLSX file whose first row names the columns: your own spreadsheet, an export of this list,
+          or the template, which has drop-down lists. Nothing is written until you confirm.
         </p>
         <div class="form-inline">
           <FileField
@@ -176,15 +176,24 @@ function ImportResult({ of, status, cells }: { of: Declaration; status: ImportSt
         {report && <ImportReport report={report} cells={cells} />}
       </Card>
     );
-  const { created, updated, unchanged, locations_made, batch } = report;
+  const { created, updated, unchanged, locations_made, units_made, batch } = report;
+  const labels = { created__gte: status.created, created__lte: status.ended, created_by: status.user };
   return (
     <Card title={isUndone ? "Import undone" : "Imported"}>
       <p>
         {formatCount(created)} added, {formatCount(updated)} changed, {formatCount(unchanged)} unchanged
-        {locations_made > 0 && `, ${formatCount(locations_made)} locations added`}.
+        {locations_made > 0 && `, ${countOf(locations_made, "location")} added`}
+        {units_made > 0 && `, ${countOf(units_made, "unit")} added`}.
       </p>
       <div class="actions">
-        <LinkButton href={href(pageOf(of.name), { ordering: "-modified" })}>Show records</LinkButton>
+        <LinkButton look="primary" href={href(pageOf(of.name), { ordering: "-modified" })}>
+          Show records
+        </LinkButton>
+        {created > 0 && of.name !== "fieldmeta" && (
+          <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, ...labels })}>
+            Print labels
+          </LinkButton>
+        )}
         {batch !== null && !isUndone && (
           <Button icon="undo-2" onClick={() => void undo(batch, () => setUndone(true))}>
             Undo

@@ -35,25 +35,8 @@ function LocationTree() {
       <Moves.Provider value={{ count, onMoved: () => setCount((before) => before + 1) }}>
         <Loaded of={branch}>
           {(value) => (
-            <div class={here ? "with-panel" : ""}>
-              <Card title={here ? "Contents" : "Rooms"} bare>
-                {value.levels.length > 0 ? (
-                  <Levels branch={value} isTop={!here} />
-                ) : (
-                  <Empty title={here ? "Nothing inside" : "No rooms yet"} icon="map-pin">
-                    <p>
-                      {here ? "Add a location, or move one here." : "Add a room, then the equipment in it."}
-                    </p>
-                    {!here && (
-                      <div class="actions">
-                        <LinkButton look="primary" icon="layers" href={href("/inventory/build")}>
-                          Build rooms and freezers
-                        </LinkButton>
-                      </div>
-                    )}
-                  </Empty>
-                )}
-              </Card>
+            <div class={here && showsInside(value) ? "with-panel" : ""}>
+              {showsInside(value) && <Inside here={here} branch={value} />}
               {here && <Contents here={here} branch={value} />}
             </div>
           )}
@@ -62,6 +45,29 @@ function LocationTree() {
     </>
   );
 }
+
+/** A box of tubes has no locations inside. */
+const showsInside = ({ levels, contents }: Branch): boolean => levels.length > 0 || contents.length === 0;
+
+/** Rooms, or what is inside one of them. */
+const Inside = ({ here, branch }: { here: Node | undefined; branch: Branch }) => (
+  <Card title={here ? `Inside ${here.name}` : "Rooms"} bare>
+    {branch.levels.length > 0 ? (
+      <Levels branch={branch} isTop={!here} />
+    ) : (
+      <Empty title={here ? "Nothing inside" : "No rooms yet"} icon="map-pin">
+        <p>{here ? "Add a location, or move one here." : "Add a room, then the equipment in it."}</p>
+        {!here && (
+          <div class="actions">
+            <LinkButton look="primary" icon="layers" href={href("/inventory/build")}>
+              Build rooms and freezers
+            </LinkButton>
+          </div>
+        )}
+      </Empty>
+    )}
+  </Card>
+);
 
 /** At the top, what is not in a room comes under a heading of its own. */
 function Levels({ branch, isTop }: { branch: Branch; isTop: boolean }) {

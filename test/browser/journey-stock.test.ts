@@ -1,0 +1,158 @@
+import { expect } from "bun:test";
+import { join } from "node:path";
+import { writeXlsx } from "hucre/xlsx";
+import type { Page } from "puppeteer-core";
+import { type Server, scratch, serve } from "../executable/labd.ts";
+import { openMailServer } from "../reminders/mail-server.ts";
+import {
+  ADMIN,
+  arrive,
+  browserTest,
+  checkPage,
+  choose,
+  fill,
+  named,
+  openPage,
+  press,
+  seeText,
+  site,
+} from "./browser.ts";
+import { BEFORE_CAMERA, showToCamera } from "./camera.ts";
+import { chooseFile, download, follow, scan } from "./inventory.ts";
+
+/** From an empty server to an e-mail about a tube that is nearly used up. */
+
+const EMAIL = "ana@lab.example";
+const BOX = "Shelf 2 / Rack 1 / Box 3";
+const COLUMNS = ["Name", "Type", "Barcode", "Location", "Position", "Amount", "Unit", "Minimum amount"];
+
+/** Twenty tubes in the first slots of a box. */
+const writeTubes = async (path: string, location: string): Promise<void> => {
+  const tubes = Array.from({ length: 20 }, (_, i) => {
+    const position = `${"ABC"[Math.floor(i / 9)]}${(i % 9) + 1}`;
+    const barcode = `PR${String(i + 1).padStart(6, "0")}`;
+    return [`Primer ${i + 1}`, "Oligo", barcode, location, position, 100, "microliter", 20];
+  });
+  await Bun.write(path, await writeXlsx({ sheets: [{ name: "Primers", rows: [COLUMNS, ...tubes] }] }));
+};
+
+/** The address on which a new server sets up its first administrator, as its log shows it. */
+async function setUpLink(server: Server): Promise<string> {
+  for (;;) {
+    const link = server.log().match(/\/setup\?key=[\w-]+/)?.[0];
+    if (link) return link;
+    await Bun.sleep(10);
+  }
+}
+
+async function setUp(page: Page): Promise<void> {
+  await fill(page, "Username", ADMIN.username);
+  await fill(page, "E-mail optional", EMAIL);
+  await fill(page, "Password", ADMIN.password);
+  await fill(page, "Repeat password", ADMIN.password);
+  await press(page, "button", "Create administrator");
+  await arrive(page, "/administration");
+}
+
+async function buildFreezer(page: Page): Promise<void> {
+  await follow(page, "Begin the inventory");
+  await follow(page, "Build rooms and freezers");
+  await choose(page, "Room optional", "Room 12", "Create “Room 12”…");
+  await press(page, "button", "Create");
+  await press(page, "button", "Create 125 records");
+  await seeText(page, "1 piece of equipment, 124 locations created.");
+}
+
+async function importTubes(page: Page, path: string): Promise<void> {
+  await follow(page, "Import what is in them");
+  // There are twenty boxes of this name.
+  await writeTubes(path, "Box 3");
+  await chooseFile(page, "File to import", path);
+  await seeText(page, "Put what contains it before the label");
+  await writeTubes(path, BOX);
+  await chooseFile(page, "File to import", path);
+  await seeText(page, "1 new unit");
+  await press(page, "button", "Import 20 records");
+  await seeText(page, "20 added");
+}
+
+async function printLabels(page: Page): Promise<void> {
+  await follow(page, "Print labels");
+  await seeText(page, "20 labels on 1 sheet");
+  const { name, bytes } = await download(page, () => press(page, "button", "Create labels"));
+  expect(name).toBe("stocks-consumables-labels.pdf");
+  expect(Buffer.from(bytes).toString("latin1")).toStartWith("%PDF-");
+}
+
+/** Finds a tube by its barcode, and again by the address on its label with the camera. */
+async function findByScan(page: Page): Promise<void> {
+  await page.keyboard.press("/");
+  await page.waitForSelector("dialog[open] input:focus");
+  await scan(page, "PR000007");
+  const address = new URL(await arrive(page, "/inventory/stocks-consumables/"));
+  await seeText(page, "Primer 7");
+  const { directory } = await site();
+  showToCamera(directory, address.pathname.split("/").at(-1)!);
+  await follow(page, "Scan a code");
+  await press(page, "button", "Use the camera");
+  expect(new URL(await arrive(page, "/inventory/stocks-consumables/")).pathname).toBe(address.pathname);
+  showToCamera(directory, BEFORE_CAMERA.id);
+}
+
+browserTest(
+  "an empty server leads to tubes in a box, their labels, and a reminder when one runs out",
+  async () => {
+    using directory = scratch();
+    using mail = openMailServer();
+    await using server = await serve(directory.directory);
+    await using opened = await openPage(await setUpLink(server), { server: server.url });
+    const { page, url } = opened;
+    await setUp(page);
+    await checkPage(opened, "journey-set-up");
+    await buildFreezer(page);
+    await importTubes(page, join(directory.directory, "primers.xlsx"));
+    await checkPage(opened, "journey-imported");
+    await printLabels(page);
+    await findByScan(page);
+
+    await press(page, "button", "Consume");
+    await fill(page, "Amount in microliter", "90");
+    await page.keyboard.press("Enter");
+    await seeText(page, "Consumed: 10 microliter left.");
+    await checkPage(opened, "journey-low");
+    await follow(page, "Box 3");
+    await page.waitForSelector("[role=gridcell][aria-label='A7, Primer 7, low']");
+    await checkPage(opened, "journey-box");
+    await follow(page, "Overview");
+    await follow(page, "1 consumable");
+    await seeText(page, "Primer 7");
+
+    // The administrator sets up e-mail.
+    await server.end("SIGTERM");
+    const settings = {
+      port: new URL(url).port,
+      "public-url": url,
+      "smtp-url": `smtp://127.0.0.1:${mail.port}?from=labd@lab.example&tls=off`,
+    };
+    await using again = await serve(
+      directory.directory,
+      Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    );
+    await follow(page, "Overview");
+    await follow(page, "Get reminders by e-mail");
+    await press(page, "button", "Switch reminders on");
+    await seeText(page, `On: they go to ${EMAIL}.`);
+    await checkPage(opened, "journey-reminders");
+    // Servers look for low stock a minute after their start.
+    while (mail.got.length === 0) await Bun.sleep(100);
+    const [{ to, source, text }] = mail.got;
+    expect(to).toBe(EMAIL);
+    expect(source).toContain("Subject: Stock: 1 below minimum");
+    expect(text).toContain("Primer 7, 10 microliter left, minimum 20 (Box 3)");
+    await page.goto(text.match(/http\S+\/stocks-consumables\/[\w-]+/)![0]);
+    await named(page, "heading", "Primer 7");
+    expect(again.process.exitCode).toBe(null);
+    expect(opened.faults).toEqual([]);
+  },
+  300_000,
+);
