@@ -59,6 +59,40 @@ export const formatCount = (value: number): string => value.toLocaleString("en")
 export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
   `${formatCount(count)} ${count === 1 ? noun : plural}`;
 
+const PREFIXES: Readonly<Record<string, string>> = {
+  kilo: "k",
+  centi: "c",
+  milli: "m",
+  micro: "µ",
+  nano: "n",
+  pico: "p",
+};
+const SYMBOLS: Readonly<Record<string, string>> = {
+  liter: "L",
+  gram: "g",
+  meter: "m",
+  molar: "M",
+  mole: "mol",
+  second: "s",
+  minute: "min",
+  hour: "h",
+  percent: "%",
+  kelvin: "K",
+  "degree Celsius": "°C",
+  units: "U",
+};
+const PREFIXED = new RegExp(`^(${Object.keys(PREFIXES).join("|")})(${Object.keys(SYMBOLS).join("|")})$`);
+
+/** The symbol of a unit: "µg/mL" for "microgram per milliliter". Other names stay as they are. */
+export const unitSymbol = (name: string): string =>
+  name
+    .split(" per ")
+    .map((part) => {
+      const [, prefix, unit] = PREFIXED.exec(part) ?? [];
+      return prefix === undefined ? (SYMBOLS[part] ?? part) : PREFIXES[prefix] + SYMBOLS[unit];
+    })
+    .join("/");
+
 /** The browser and system that a User-Agent header names: `Firefox on Linux`. */
 export function browserName(agent: string): string {
   const browser = /Edg\//.test(agent)
@@ -71,9 +105,13 @@ export function browserName(agent: string): string {
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const DAY_MS = 86_400_000;
 
+/** Days from today to a day such as 2027-06-30; less than 0 in the past. */
+export const daysTo = (day: string, now = Date.now()): number =>
+  Math.round((Date.parse(day) - Math.floor(now / DAY_MS) * DAY_MS) / DAY_MS);
+
 /** "in 7 months" or "3 days ago" of a day such as 2027-06-30. */
 export function daysUntil(day: string, now = Date.now()): string {
-  const days = Math.round((Date.parse(day) - Math.floor(now / DAY_MS) * DAY_MS) / DAY_MS);
+  const days = daysTo(day, now);
   if (Math.abs(days) < 60) return RELATIVE.format(days, "day");
   return Math.abs(days) < 730
     ? RELATIVE.format(Math.round(days / 30.44), "month")

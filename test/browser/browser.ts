@@ -259,6 +259,7 @@ const SELECTORS: Record<string, string> = {
   heading: "h1, h2, h3",
   option: "[role=option]",
   tab: "[role=tab]",
+  summary: "summary",
 };
 
 /** Waits for the visible element of a role with this label or text. */

@@ -23,6 +23,7 @@ browserTest("shows, narrows and orders a list by annotations", async () => {
   await checkPage(opened, "inventory-annotations");
   await press(page, "button", "Clonality");
   await page.waitForFunction((name) => location.search.includes(`ordering=${name}`), {}, CLONALITY);
+  await press(page, "button", "Filter");
   await press(page, "checkbox", "monoclonal");
   await page.waitForFunction((name) => location.search.includes(`${name}=monoclonal`), {}, CLONALITY);
   await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("polyclonal"));
@@ -35,6 +36,7 @@ browserTest("filters by an annotation and by a field of the record that it refer
   const { page } = opened;
   await page.waitForSelector("tbody tr");
   await press(page, "button", "Filter");
+  await press(page, "summary", "Conditions");
   await page.select("select[aria-label='Field']", "annotations__host");
   await page.waitForSelector("select[aria-label='Field of Raised in'] option[value=name]");
   await page.select("select[aria-label='Field of Raised in']", "name");

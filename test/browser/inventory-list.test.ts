@@ -70,6 +70,7 @@ browserTest("builds an advanced filter, which is the expression of the API", asy
   const { page } = opened;
   await page.waitForSelector("tbody tr");
   await press(page, "button", "Filter");
+  await press(page, "summary", "Conditions");
   await page.select("select[aria-label='Field']", "location");
   await (await named(page, "combobox", "Field of Location")).waitForSelector("option[value=equipment]");
   await page.select("select[aria-label='Field of Location']", "equipment");
@@ -103,6 +104,45 @@ browserTest("builds an advanced filter, which is the expression of the API", asy
   await press(page, "button", "Apply");
   await seeText(page, "is not a field of consumable");
   await checkPage(opened, "inventory-filter-refused");
+});
+
+browserTest(
+  "shows views with their numbers, slots, and rows as dense as this browser keeps them",
+  async () => {
+    await using opened = await openPage("/inventory/stocks-consumables", {
+      signedIn: true,
+      width: 1280,
+    });
+    const { page } = opened;
+    await seeText(page, "Box oligos 1, B8");
+    const tabs = () =>
+      page.$$eval(".tabs .tab", (links) => links.map(({ textContent }) => textContent.trim()));
+    await page.waitForFunction(() => document.querySelectorAll(".tabs .count").length > 4);
+    expect(await tabs()).toContain("Below minimum 3");
+    expect(await page.$eval(".table-scroll", (box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    const height = () => page.$eval("tbody tr", (row) => row.getBoundingClientRect().height);
+    const before = await height();
+    await press(page, "button", "Compact rows");
+    expect(await height()).toBeLessThan(before);
+    await page.reload({ waitUntil: "networkidle2" });
+    expect(await height()).toBeLessThan(before);
+    await checkPage(opened, "inventory-compact");
+    await press(page, "button", "Comfortable rows");
+    await press(page, "button", "Filter");
+    await press(page, "checkbox", "Enzyme");
+    await seeText(page, "1–2 of 2");
+    await checkPage(opened, "inventory-facets");
+    await Promise.all([page.waitForNavigation(), page.click(".tab[href*=below_minimum]")]);
+    await page.waitForSelector(".tab[aria-current][href*=below_minimum]");
+    await seeText(page, "1–3 of 3");
+  },
+);
+
+browserTest("leads from names that are not found to the search of everything", async () => {
+  await using opened = await openPage("/inventory/stocks-consumables?query=CO0000115", { signedIn: true });
+  const { page } = opened;
+  await Promise.all([page.waitForNavigation(), press(page, "link", "Search barcodes and texts too")]);
+  await seeText(page, "ACTB forward");
 });
 
 browserTest("edits a value in its cell, shows a conflict, and undoes it", async () => {

@@ -60,10 +60,10 @@ const FEW = {
   modified: field({ write: "never" }),
 };
 
-test("a list shows the name, up to four other fields and the modification time by default", () => {
+test("a list shows the name and up to five other fields by default, the modification time where there is room", () => {
   expect(defaultColumns(declare(FEW))).toEqual(["name", "size", "description", "modified"]);
   const many = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, field()]));
-  expect(defaultColumns(declare({ ...FEW, ...many }))).toEqual(["name", "size", "a", "b", "c", "modified"]);
+  expect(defaultColumns(declare({ ...FEW, ...many }))).toEqual(["name", "size", "a", "b", "c", "d"]);
   expect(defaultColumns(declare({ name: field() }))).toEqual(["name", "modified"]);
 });
 

@@ -5,6 +5,7 @@ import {
   applies,
   columnTitle,
   type Declaration,
+  type FieldInfo,
   defaultColumns,
   machineName,
   wordOf,
@@ -77,6 +78,14 @@ test("choices are typed one on each line", () => {
   expect(inputOf(pairs, field)).toBe("rabbit\nm = Mouse");
   expect(asText(pairs, field)).toBe("rabbit, m = Mouse");
   expect(bodyOf("", field)).toBeNull();
+});
+
+test("amounts are shown with symbols and entered with names of units", () => {
+  const amount = { value: 5, unit: { id: "1", name: "milligram" } };
+  const field = { annotation: { type: "NUMBERUNIT" } } as FieldInfo;
+  expect([asText(amount), inputOf(amount, field)]).toEqual(["5 mg", "5 milligram"]);
+  const several = { annotation: { type: "NUMBERUNIT", multiple: true } } as FieldInfo;
+  expect(inputOf([amount, amount], several)).toBe("5 milligram\n5 milligram");
 });
 
 test("the form creates a type that the server accepts", async () => {

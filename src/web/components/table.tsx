@@ -15,8 +15,11 @@ export interface Column<Row> {
   sortable?: boolean;
   /** What rows are ordered by, instead of the key. */
   order?: string;
-  /** On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `hide` leaves it out. */
-  phone?: "end" | "hide" | "pick";
+  /**
+   * On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `line` shows it without
+   * its label, `hide` leaves it out.
+   */
+  phone?: "end" | "hide" | "line" | "pick";
 }
 
 /** The name of a column, after "-" for descending order. */

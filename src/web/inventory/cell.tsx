@@ -4,7 +4,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useRecordChange } from "./change-record.tsx";
 import { type Declaration, type FieldInfo, fieldOf, isEditable } from "./declaration.ts";
-import { asText, bodyOf, inputOf, isNamed, nameOf, type Row, unitOf, Value } from "./record.tsx";
+import { asText, bodyOf, inputOf, isNamed, nameOf, type Row, suffixOf, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
 interface CellProps {
@@ -23,7 +23,7 @@ export function Cell(props: CellProps) {
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const field = fieldOf(of, name);
-  const value = <Value value={row.values[name]} field={field} name={name} unit={unitOf(row, name)} />;
+  const value = <Value value={row.values[name]} field={field} name={name} unit={suffixOf(row, name)} />;
   if (!row.mayChange || !isEditable(field)) return value;
   const close = (): void => {
     setEditing(false);

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { href } from "../address.ts";
-import { Card, Tag } from "../components/layout.tsx";
+import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount, formatDay, Time } from "../format.tsx";
+import { countOf, formatCount, formatDay, Time, unitSymbol } from "../format.tsx";
 import { get } from "../request.ts";
 import { useSession } from "../session.ts";
 import { api, pageOf, singularOf } from "./declaration.ts";
-import { stockStateOf } from "./record.tsx";
+import { ExpiryTag, stockStateOf } from "./record.tsx";
+import * as views from "./stock-views.ts";
+import type { StockView } from "./stock-views.ts";
 
 /** What needs attention: each panel asks for the first records of the lists of stock, and their number. */
 
@@ -41,11 +43,7 @@ interface Found {
   totals: Total[];
 }
 
-interface Panel {
-  title: string;
-  /** Filters of the lists, as their pages and the REST API take them. */
-  filters: Record<string, string>;
-  ordering: string;
+interface Panel extends StockView {
   /** Fields besides id, name and where it is. */
   fields: readonly string[];
   /** Order of the records of both lists. */
@@ -68,9 +66,7 @@ const Changed = ({ item }: { item: Item }) => (
 );
 
 const EXPIRING: Panel = {
-  title: "Expiring in 30 days",
-  filters: { expiry__gte: "today", expiry__lte: "30d" },
-  ordering: "expiry",
+  ...views.EXPIRING,
   fields: ["expiry"],
   compare: (a, b) => byText(a.expiry, b.expiry),
   empty: "Nothing expires in the next 30 days.",
@@ -79,10 +75,7 @@ const EXPIRING: Panel = {
 };
 
 const LOW: Panel = {
-  title: "Below minimum",
-  filters: { below_minimum: "true" },
-  // The emptiest first.
-  ordering: "amount,name",
+  ...views.LOW,
   fields: ["amount", "minimum_amount", "unit__name", "status"],
   compare: (a, b) => (a.amount ?? 0) - (b.amount ?? 0) || byText(a.name, b.name),
   empty: "Nothing is below its minimum amount.",
@@ -105,9 +98,7 @@ const RECENT: Panel = {
 };
 
 const MINE: Panel = {
-  title: "Mine",
-  filters: { mine: "true" },
-  ordering: "-modified",
+  ...views.MINE,
   fields: ["modified"],
   compare: latestFirst,
   empty: "You own no stock.",
@@ -125,25 +116,16 @@ const SHARED: Panel = {
   end: (item) => <Changed item={item} />,
 };
 
-const DAY = 86_400_000;
-const WEEK = 7;
-
 /** A day of expiry, with how far away it is. */
-function Expiry({ day }: { day: string }) {
-  const today = new Date().toISOString().slice(0, 10);
-  const days = (Date.parse(day) - Date.parse(today)) / DAY;
-  return (
-    <>
-      <Tag tone={days < WEEK ? "danger" : "warn"}>
-        {days === 0 ? "today" : days === 1 ? "1 day" : `${days} days`}
-      </Tag>
-      <small>{formatDay(day)}</small>
-    </>
-  );
-}
+const Expiry = ({ day }: { day: string }) => (
+  <>
+    <ExpiryTag day={day} />
+    <small>{formatDay(day)}</small>
+  </>
+);
 
 function Amount({ item }: { item: Item }) {
-  const unit = item.unit__name === null ? "" : ` ${item.unit__name}`;
+  const unit = item.unit__name === null ? "" : ` ${unitSymbol(item.unit__name)}`;
   return (
     <>
       <span class={`state state-${stockStateOf({ ...item, below_minimum: true })}`}>

@@ -171,7 +171,12 @@ export const isCommon = (name: string): boolean => COMMON.has(name);
 const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !== "computed";
 
 /** Fields that are no columns by default: long, repeated by others, or part of them, as units of amounts. */
-const SECONDARY = new Set(["description", "barcode", "unit", "help_text", "choice_label"]);
+const SECONDARY = new Set(
+  (
+    "description barcode unit help_text choice_label position minimum_amount supplier catalogue_number lot price currency " +
+    "received opened freeze_thaw_count aliquot_of"
+  ).split(" "),
+);
 
 /** Whether few people need a field, or others imply it. */
 export const isSeldomUsed = ({ form }: FieldInfo): boolean =>
@@ -191,16 +196,19 @@ export function defaultColumns(of: Declaration): string[] {
       name !== fields[key].form?.derivedFrom &&
       isShowable(fields[name]),
   );
-  const few = own.slice(0, 4);
-  const described = few.length < 4 && fields.description ? ["description"] : [];
+  const few = own.slice(0, MAX_FIELDS);
+  const described = few.length < MAX_FIELDS - 1 && fields.description ? ["description"] : [];
   const annotations = listedAnnotations(of).filter(
     ([, { annotation }]) => annotation!.list_visibility === "ALWAYS",
   );
   const shown = annotations.slice(0, MAX_ANNOTATIONS).map(([name]) => name);
-  return [key, ...few, ...described, ...shown, "modified"];
+  const columns = [key, ...few, ...described, ...shown];
+  // Where there is room.
+  return few.length < MAX_FIELDS ? [...columns, "modified"] : columns;
 }
 
-/** Annotations that are columns by default. */
+/** Fields and annotations that are columns by default. */
+const MAX_FIELDS = 5;
 const MAX_ANNOTATIONS = 3;
 
 /** Fields that people fill in. */
@@ -248,6 +256,9 @@ export const defaultOrder = (of: Declaration): string => of.ordering.map((name) 
 /** Whether values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>
   field?.rule?.startsWith("upper case") === true;
+
+/** Whether values are enumerated in words. */
+export const hasWords = (field: FieldInfo): boolean => isConstant(field) || field.form?.words !== undefined;
 
 /** Abbreviations in constants, which stay in upper case. */
 const ABBREVIATIONS = /\b(dna|rna|pcr|api|id)\b/gi;

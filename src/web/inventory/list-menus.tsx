@@ -4,14 +4,12 @@ import { href } from "../address.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
-import { FormDialog } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Loaded, type Loadable, useLoaded } from "../components/loaded.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
-import { showToast, withErrorToast } from "../components/toast.tsx";
 import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
-import { get, requestJson } from "../request.ts";
+import { get } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
 import {
   api,
@@ -22,7 +20,7 @@ import {
   listedAnnotations,
   pageOf,
 } from "./declaration.ts";
-import { filtersOf, viewQuery } from "./list-address.ts";
+import { filtersOf } from "./list-address.ts";
 import { undo } from "./write-record.ts";
 
 export function ColumnsDialog(props: { of: Declaration; columns: readonly string[]; onClose: () => void }) {
@@ -97,118 +95,6 @@ export function ColumnsDialog(props: { of: Declaration; columns: readonly string
         </Button>
       </form>
     </Dialog>
-  );
-}
-
-export interface View {
-  list: string;
-  id: string;
-  name: string;
-  description: string;
-  query: string;
-  owner: string;
-}
-
-const useViews = (of: Declaration): Loadable<View[]> =>
-  useLoaded(of.name, async (signal) => {
-    const fields = "id,name,description,query,owner";
-    const query = { list: of.name, response_format: "flat", page_size: "50", fields };
-    return (await get<{ results: View[] }>("/api/v2/views/", query, signal)).results;
-  });
-
-/** The saved views of a list as tabs, and a button that saves the current filter, order and columns as one. */
-export function ViewTabs({ of }: { of: Declaration }) {
-  const [search] = useQuery();
-  const session = useSession();
-  const views = useViews(of);
-  const [isSaving, setSaving] = useState(false);
-  const current = viewQuery(search);
-  const isShown = ({ query }: View): boolean => viewQuery(new URLSearchParams(query)) === current;
-  const shown = views.value?.find(isShown);
-  return (
-    <nav class="tabs" aria-label="Views">
-      <a class="tab" href={href(pageOf(of.name))} aria-current={current === "" ? "page" : undefined}>
-        All
-      </a>
-      {views.value?.map((view) => (
-        <a
-          key={view.id}
-          class="tab"
-          href={`${href(pageOf(of.name))}?${view.query}`}
-          title={view.description || undefined}
-          aria-current={view === shown ? "page" : undefined}
-        >
-          {view.name}
-        </a>
-      ))}
-      {shown && (
-        <a class="tab muted" href={href(pageOf("views", shown.id))}>
-          Edit view
-        </a>
-      )}
-      {session && !shown && current !== "" && (
-        <button type="button" class="tab muted" onClick={() => setSaving(true)}>
-          <Icon name="bookmark-plus" /> Save view
-        </button>
-      )}
-      {isSaving && (
-        <SaveView
-          of={of}
-          query={current}
-          own={views.value?.filter(({ owner }) => owner === session?.user.username) ?? []}
-          onClose={() => setSaving(false)}
-          onSaved={(saved) => views.update((all) => [...all.filter(({ id }) => id !== saved.id), saved])}
-        />
-      )}
-    </nav>
-  );
-}
-
-function SaveView(props: {
-  of: Declaration;
-  query: string;
-  own: readonly View[];
-  onClose: () => void;
-  onSaved: (view: View) => void;
-}) {
-  const { of, query, own, onClose, onSaved } = props;
-  const save = async (method: string, rest: string, body: object): Promise<void> => {
-    const path = api("views", rest);
-    onSaved(await requestJson<View>(method, path, { query: { response_format: "flat" }, body }));
-  };
-  return (
-    <FormDialog
-      title="Save view"
-      fields={[{ name: "name", label: "Name" }]}
-      initial={{ name: "" }}
-      submit="Save"
-      onClose={onClose}
-      onSubmit={async ({ name }) => {
-        await save("POST", "", { name, list: of.name, query });
-        showToast(`Saved ${name}. Only you can see it until you share it.`);
-      }}
-    >
-      {own.length > 0 && (
-        <div class="row">
-          Or replace
-          {own.map(({ id, name }) => (
-            <Button
-              key={id}
-              small
-              onClick={() =>
-                void withErrorToast(async () => {
-                  await save("PATCH", `${id}/`, { query });
-                  showToast(`Replaced ${name}.`);
-                  onClose();
-                })
-              }
-            >
-              {name}
-            </Button>
-          ))}
-        </div>
-      )}
-    </FormDialog>
   );
 }
 

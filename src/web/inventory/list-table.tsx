@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Select } from "../components/field.tsx";
+import { Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
@@ -11,8 +12,10 @@ import {
   columnTitle,
   type Declaration,
   defaultOrder,
-  orderOf,
+  type FieldInfo,
   fieldOf,
+  hasWords,
+  orderOf,
   pageOf,
   titleOf,
 } from "./declaration.ts";
@@ -61,7 +64,10 @@ export function ListTable(props: {
       ) : name === "modified" ? (
         <Time at={String(row.values[name])} short />
       ) : field ? (
-        <Cell {...props} row={row} name={name} isActive={active === row.id} />
+        <>
+          {name === "amount" && row.values.below_minimum === true && <Tag tone="warn">low</Tag>}{" "}
+          <Cell {...props} row={row} name={name} isActive={active === row.id} />
+        </>
       ) : (
         <Value value={row.values[name]} />
       );
@@ -73,7 +79,7 @@ export function ListTable(props: {
       sortable: field?.sortable ?? name.includes("__"),
       heading: name === of.key,
       cell,
-      ...(name === "status" ? { phone: "end" } : name === "modified" ? { phone: "hide" } : {}),
+      ...phoneOf(name, field),
     };
   };
   // Hundreds of cells.
@@ -92,6 +98,15 @@ export function ListTable(props: {
     ),
     [of, props.columns, rows, order, active, selection.ids, selection.isAll],
   );
+}
+
+/** Where a value is on phones: values that need no label share a line. */
+function phoneOf(name: string, field: FieldInfo | undefined): Pick<Column<Row>, "phone"> {
+  if (name === "status") return { phone: "end" };
+  if (name === "modified") return { phone: "hide" };
+  const speaksForItself =
+    name === "amount" || name === "description" || (field && (field.reference || hasWords(field)));
+  return speaksForItself ? { phone: "line" } : {};
 }
 
 const SIZES = [20, 50, 100, 200];

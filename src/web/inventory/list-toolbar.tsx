@@ -1,28 +1,19 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button, IconButton } from "../components/button.tsx";
+import { href } from "../address.ts";
+import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
+import { readStored, writeStored } from "../stored.ts";
 import { placeFields, type Task } from "./bulk-dialog.tsx";
-import {
-  columnTitle,
-  type Declaration,
-  type FieldInfo,
-  fieldOf,
-  isConstant,
-  isSeldomUsed,
-  listedAnnotations,
-  wordOf,
-} from "./declaration.ts";
-import { filtersOf } from "./list-address.ts";
+import { columnTitle, type Declaration, fieldOf, hasWords, wordOf } from "./declaration.ts";
+import { type Filters, filtersOf } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
 import { readName } from "./record.tsx";
 import type { Selection } from "./selection.ts";
-import { Checkbox } from "../components/field.tsx";
-import { type FieldCount, readValues } from "./value-input.tsx";
 
 export function Toolbar(props: {
   of: Declaration;
@@ -30,6 +21,8 @@ export function Toolbar(props: {
   /** Of the selected records. */
   ids: readonly string[];
   searchBox: RefObject<HTMLInputElement | null>;
+  density: Density;
+  isFiltering: boolean;
   onFilter: () => void;
   onUndone: () => void;
 }) {
@@ -39,10 +32,11 @@ export function Toolbar(props: {
     <div class="row screen">
       <SearchBox box={searchBox} />
       <FilterChips of={of} />
-      <button type="button" class="chip chip-add" onClick={props.onFilter}>
-        <Icon name="plus" /> Filter
+      <button type="button" class="chip chip-add" aria-expanded={props.isFiltering} onClick={props.onFilter}>
+        <Icon name="list-filter" /> Filter
       </button>
       <div class="row end">
+        <DensityChoice of={props.density} />
         <Button icon="columns-3" onClick={() => setChoosing(true)}>
           Columns
         </Button>
@@ -52,6 +46,47 @@ export function Toolbar(props: {
     </div>
   );
 }
+
+const DENSITY = "labd:density";
+
+export interface Density {
+  isCompact: boolean;
+  choose: (isCompact: boolean) => void;
+}
+
+/** The height of rows, which this browser keeps. */
+export function useDensity(): Density {
+  const [isCompact, setCompact] = useState(false);
+  useEffect(() => setCompact(readStored<string>("local", DENSITY, "comfortable") === "compact"), []);
+  const choose = (compact: boolean): void => {
+    writeStored("local", DENSITY, compact ? "compact" : null);
+    setCompact(compact);
+  };
+  return { isCompact, choose };
+}
+
+const DensityChoice = ({ of: { isCompact, choose } }: { of: Density }) => (
+  <div class="segment density" role="group" aria-label="Density">
+    <button
+      type="button"
+      aria-label="Comfortable rows"
+      title="Comfortable rows"
+      aria-pressed={!isCompact}
+      onClick={() => choose(false)}
+    >
+      <Icon name="rows-2" />
+    </button>
+    <button
+      type="button"
+      aria-label="Compact rows"
+      title="Compact rows"
+      aria-pressed={isCompact}
+      onClick={() => choose(true)}
+    >
+      <Icon name="rows-4" />
+    </button>
+  </div>
+);
 
 /** Milliseconds after the last key. */
 const PAUSE = 75;
@@ -129,16 +164,18 @@ function ChipValues({ of, name, values }: { of: Declaration; name: string; value
   return <b>{name === "query_expression" ? "advanced" : words.join(" or ").slice(0, 60)}</b>;
 }
 
-const ICONS = { Edit: "pencil", Move: "move", Share: "share-2", Delete: "trash-2" } as const;
+const ICONS = { Move: "move", Edit: "pencil", Share: "share-2", Delete: "trash-2" } as const;
 
 /** What can be done with the selected records. */
 export function BulkBar(props: {
   of: Declaration;
   selection: Selection;
   total: number;
+  /** The records that are selected, as the list finds them. */
+  found: Filters;
   onTask: (task: Task) => void;
 }) {
-  const { of, selection, total, onTask } = props;
+  const { of, selection, total, found, onTask } = props;
   const [search] = useQuery();
   const session = useSession();
   if (selection.count === 0) return null;
@@ -153,6 +190,16 @@ export function BulkBar(props: {
           Select all {formatCount(total)}
         </Button>
       )}
+      {of.name !== "fieldmeta" && (
+        <LinkButton
+          look="quiet"
+          small
+          icon="printer"
+          href={href("/inventory/labels", { list: of.name, ...found })}
+        >
+          Labels
+        </LinkButton>
+      )}
       {session === null && <span>Sign in to change them.</span>}
       {session &&
         search.get("deleted") === null &&
@@ -163,76 +210,5 @@ export function BulkBar(props: {
         ))}
       <IconButton icon="x" label="Clear the selection" onClick={selection.clear} />
     </section>
-  );
-}
-
-const MAX_FACETS = 3;
-const MAX_ANNOTATION_FACETS = 3;
-const MAX_VALUES = 8;
-
-const hasWords = (field: FieldInfo): boolean => isConstant(field) || field.form?.words !== undefined;
-
-/** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
-const facetsOf = (of: Declaration): string[] => {
-  const { fields } = of;
-  const shown = Object.keys(fields).filter(
-    (name) =>
-      fields[name].shown === "always" && fields[name].write !== "never" && !isSeldomUsed(fields[name]),
-  );
-  const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
-  const own = [...shown.filter((name) => hasWords(fields[name])), ...references].slice(0, MAX_FACETS);
-  const annotations = listedAnnotations(of).filter(
-    ([, { choices, kind, lookups, annotation }]) =>
-      lookups.length > 0 && (choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM"),
-  );
-  return [...own, ...annotations.slice(0, MAX_ANNOTATION_FACETS).map(([name]) => name)];
-};
-
-function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
-  if (field && hasWords(field)) return wordOf(value, field);
-  if (field?.kind === "flag") return value === "true" ? "yes" : "no";
-  return label ?? "(no name)";
-}
-
-/** The frequent values of a few fields, each a filter. */
-export function Facets({ of }: { of: Declaration }) {
-  const [search, setQuery] = useQuery();
-  const names = facetsOf(of);
-  const filters = filtersOf(search);
-  const { value } = useLoaded(JSON.stringify([of.name, filters]), () =>
-    Promise.all(
-      names.map(async (name): Promise<[string, FieldCount[]]> => {
-        // The other values of a facet stay available.
-        const { [name]: _own, ...others } = filters;
-        return [name, await readValues(of.name, name, others)];
-      }),
-    ),
-  );
-  const facets = value?.filter(([, values]) => values.length > 0) ?? [];
-  return (
-    <aside class="facets screen" aria-label="Filter by value">
-      {facets.map(([name, values]) => {
-        const chosen = filters[name] ?? [];
-        const set = (one: string, on: boolean): void =>
-          setQuery({ [name]: on ? [...chosen, one] : chosen.filter((other) => other !== one), page: null });
-        return (
-          <section key={name}>
-            <h2>{columnTitle(of, name)}</h2>
-            <ul>
-              {values.slice(0, MAX_VALUES).map(({ value: one, label, total }) => (
-                <li key={one} class="row">
-                  <Checkbox
-                    label={facetLabel(fieldOf(of, name), one, label)}
-                    checked={chosen.includes(one)}
-                    onChange={(on) => set(one, on)}
-                  />
-                  <span class="count end">{formatCount(total)}</span>
-                </li>
-              ))}
-            </ul>
-          </section>
-        );
-      })}
-    </aside>
   );
 }

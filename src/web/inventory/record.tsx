@@ -1,5 +1,6 @@
 import { href } from "../address.ts";
-import { formatDay, formatTime, Time } from "../format.tsx";
+import { Tag } from "../components/layout.tsx";
+import { countOf, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
 import { get } from "../request.ts";
 import {
   api,
@@ -65,13 +66,23 @@ export function rowOf(nested: Nested): Row {
 
 const UNIT_FIELDS = new Set(["amount", "minimum_amount"]);
 
-/** The unit of an amount. */
+/** The unit of an amount, as a symbol. */
 export const unitOf = ({ values }: Row, name: string): string =>
-  UNIT_FIELDS.has(name) && isNamed(values.unit) ? ` ${values.unit.name}` : "";
+  UNIT_FIELDS.has(name) && isNamed(values.unit) ? ` ${unitSymbol(values.unit.name ?? "")}` : "";
+
+/** What belongs to a value: the unit of an amount, the position in a location. */
+export const suffixOf = (row: Row, name: string): string =>
+  name === "location" && row.values.position ? `, ${String(row.values.position)}` : unitOf(row, name);
 
 /** The name of a record for people: the label where the name is one for programs. */
 export const nameOf = ({ key, fields }: Declaration, { values }: Row): string =>
   asText(values[fields[key]?.form?.derivedFrom ?? key] || values[key]);
+
+/** Fields that columns show besides their own. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  amount: ["unit", "below_minimum"],
+  location: ["position"],
+};
 
 /** One page of a list with these fields. @throws ApiError */
 export async function readPage(
@@ -81,9 +92,9 @@ export async function readPage(
   signal?: AbortSignal,
 ): Promise<Page> {
   const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
-  const unit = fields.includes("amount") && "unit" in of.fields ? ["unit"] : [];
+  const beside = fields.flatMap((name) => BESIDE[name] ?? []).filter((name) => name in of.fields);
   const names = [
-    ...new Set([...always, of.key, of.fields[of.key]?.form?.derivedFrom ?? of.key, ...fields, ...unit]),
+    ...new Set([...always, of.key, of.fields[of.key]?.form?.derivedFrom ?? of.key, ...fields, ...beside]),
   ].join(",");
   const { results, ...page } = await get<Omit<Page, "rows"> & { results: Nested[] }>(
     api(of.name),
@@ -131,13 +142,19 @@ const isEmpty = (value: unknown): value is null | undefined | "" =>
 export function inputOf(value: RecordValue | undefined, field: FieldInfo): string {
   if (isEmpty(value)) return "";
   if (field.annotation?.multiple && Array.isArray(value))
-    return value.map((each) => asText(each as RecordValue)).join("\n");
-  if (field.annotation?.type === "NUMBERUNIT") return asText(value);
+    return value.map((each) => enteredText(each as RecordValue)).join("\n");
+  if (field.annotation?.type === "NUMBERUNIT") return enteredText(value);
   if (isNamed(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
   if (field.form?.lines && Array.isArray(value)) return linesOf(value).join("\n");
   if (typeof value === "object") return JSON.stringify(value, null, 1);
   return isConstant(field) ? wordsOf(String(value)) : String(value);
 }
+
+/** A value of an annotation as requests take it: units by their names. */
+const enteredText = (value: RecordValue | undefined): string =>
+  value && typeof value === "object" && isAmount(value)
+    ? `${value.value} ${asText(value.unit)}`
+    : asText(value);
 
 /** A text for each of several values: `value = label` for a pair whose parts differ. */
 const linesOf = (values: readonly unknown[]): string[] =>
@@ -172,7 +189,7 @@ function objectText(value: object, field: FieldInfo | undefined): string {
   if (field?.form?.lines && Array.isArray(value)) return linesOf(value).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => asText(each as RecordValue, field)).join(", ");
-  return isAmount(value) ? `${value.value} ${asText(value.unit)}` : JSON.stringify(value);
+  return isAmount(value) ? `${value.value} ${unitSymbol(asText(value.unit))}` : JSON.stringify(value);
 }
 
 /** A value as text, for titles and previews. */
@@ -215,6 +232,21 @@ export const State = ({ status }: { status: string }) => (
   <span class={`state state-${stateOf(status)}`}>{wordsOf(status)}</span>
 );
 
+/** Days before an expiry from which it is marked. */
+const SOON = 30;
+const WEEK = 7;
+
+/** How far away an expiry is, if that is not long. */
+export function ExpiryTag({ day }: { day: string }) {
+  const days = daysTo(day);
+  if (days > SOON) return null;
+  return (
+    <Tag tone={days < WEEK ? "danger" : "warn"}>
+      {days < 0 ? "expired" : days === 0 ? "today" : countOf(days, "day")}
+    </Tag>
+  );
+}
+
 interface ValueProps {
   value: RecordValue | undefined;
   field?: FieldInfo | undefined;
@@ -232,7 +264,18 @@ export function Value({ value, field, name, unit = "" }: ValueProps) {
       <Value key={i} value={each as RecordValue} field={field} />,
     ]);
   if (isNamed(value) && to?.printed === "id")
-    return <a href={href(pageOf(to.segment, String(value.id)))}>{asText(value)}</a>;
+    return (
+      <a href={href(pageOf(to.segment, String(value.id)))}>
+        {asText(value)}
+        {unit}
+      </a>
+    );
+  if (name === "expiry")
+    return (
+      <>
+        {asText(value, field)} <ExpiryTag day={String(value)} />
+      </>
+    );
   if (field?.kind === "instant") return <Time at={String(value)} />;
   if (name === "status") return <State status={String(value)} />;
   if (name === "barcode") return <code>{String(value)}</code>;

@@ -17,11 +17,17 @@ import {
   singularOf,
   titleOf,
 } from "../inventory/declaration.ts";
-import { Facets, BulkBar, Toolbar } from "../inventory/list-toolbar.tsx";
-import { FilterPanel } from "../inventory/filter-builder.tsx";
-import { chosenColumns, filtersOf, filtersOrAll, pageQuery } from "../inventory/list-address.ts";
-import { ViewTabs } from "../inventory/list-menus.tsx";
+import { FilterPanel } from "../inventory/filter-panel.tsx";
+import {
+  chosenColumns,
+  type Filters,
+  filtersOf,
+  filtersOrAll,
+  pageQuery,
+} from "../inventory/list-address.ts";
 import { ListTable, Pager } from "../inventory/list-table.tsx";
+import { BulkBar, Toolbar, useDensity } from "../inventory/list-toolbar.tsx";
+import { ViewTabs } from "../inventory/list-views.tsx";
 import { readPage, type Row } from "../inventory/record.tsx";
 import { useSelection } from "../inventory/selection.ts";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
@@ -72,6 +78,7 @@ function List({ of }: { of: Declaration }) {
   const [active, setActive] = useState(-1);
   const [task, setTask] = useState<Task | null>(null);
   const [isFiltering, setFiltering] = useState(false);
+  const density = useDensity();
   const searchBox = useRef<HTMLInputElement>(null);
   useEffect(() => setActive(-1), [JSON.stringify(query)]);
   useEffect(() => {
@@ -112,49 +119,50 @@ function List({ of }: { of: Declaration }) {
   return (
     <>
       <ViewTabs of={of} />
-      <div class="with-facets">
-        <Facets of={of} />
-        <div class="stack">
-          <Toolbar
-            of={of}
-            columns={columns}
-            ids={selection.isAll ? [] : [...selection.ids]}
-            searchBox={searchBox}
-            onFilter={() => setFiltering(!isFiltering)}
-            onUndone={page.reload}
-          />
-          {isFiltering && (
-            <FilterPanel
-              // Other conditions appear when the address changes.
-              key={search.get("query_expression")}
-              of={of}
-              onClose={() => setFiltering(false)}
-            />
-          )}
-          <Loaded of={page}>
-            {(value) => (
-              <div class="card dense" aria-busy={page.busy}>
-                {rows.length === 0 ? (
-                  <NoRecords of={of} isFiltered={Object.keys(filters).length > 0} />
-                ) : (
-                  <ListTable
-                    of={of}
-                    columns={columns}
-                    rows={rows}
-                    selection={selection}
-                    active={rows[active]?.id}
-                    onSaved={saved}
-                    onUndone={page.reload}
-                  />
+      <div class="stack">
+        <Toolbar
+          of={of}
+          columns={columns}
+          ids={selection.isAll ? [] : [...selection.ids]}
+          searchBox={searchBox}
+          density={density}
+          isFiltering={isFiltering}
+          onFilter={() => setFiltering(!isFiltering)}
+          onUndone={page.reload}
+        />
+        {isFiltering && <FilterPanel of={of} onClose={() => setFiltering(false)} />}
+        <Loaded of={page}>
+          {(value) => (
+            <div class={`card dense ${density.isCompact ? "compact" : ""}`} aria-busy={page.busy}>
+              {rows.length === 0 ? (
+                <NoRecords of={of} filters={filters} />
+              ) : (
+                <ListTable
+                  of={of}
+                  columns={columns}
+                  rows={rows}
+                  selection={selection}
+                  active={rows[active]?.id}
+                  onSaved={saved}
+                  onUndone={page.reload}
+                />
+              )}
+              <Pager page={value} onPage={turn}>
+                {rows.some(({ mayChange }) => mayChange) && (
+                  <span class="pointer-only">Click a value to change it.</span>
                 )}
-                <Pager page={value} onPage={turn}>
-                  <Shortcuts shortcuts={shortcuts} />
-                </Pager>
-              </div>
-            )}
-          </Loaded>
-          <BulkBar of={of} selection={selection} total={total} onTask={setTask} />
-        </div>
+                <Shortcuts shortcuts={shortcuts} />
+              </Pager>
+            </div>
+          )}
+        </Loaded>
+        <BulkBar
+          of={of}
+          selection={selection}
+          total={total}
+          found={selection.isAll ? filters : { id: [...selection.ids] }}
+          onTask={setTask}
+        />
       </div>
       {task && (
         <BulkDialog
@@ -173,25 +181,33 @@ function List({ of }: { of: Declaration }) {
   );
 }
 
-function NoRecords({ of, isFiltered }: { of: Declaration; isFiltered: boolean }) {
+function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
   const [, setQuery] = useQuery();
   const session = useSession();
   const plural = titleOf(of.name).toLowerCase();
-  if (isFiltered)
+  const { query } = filters;
+  if (Object.keys(filters).length > 0)
     return (
       <Empty title={`No ${plural} found`} icon="search-x">
         <p>No record that you can view matches the filter.</p>
-        <Button
-          onClick={() =>
-            setQuery(
-              Object.fromEntries(
-                [...new URLSearchParams(location.search).keys()].map((name) => [name, null]),
-              ),
-            )
-          }
-        >
-          Show all
-        </Button>
+        <div class="actions">
+          <Button
+            onClick={() =>
+              setQuery(
+                Object.fromEntries(
+                  [...new URLSearchParams(location.search).keys()].map((name) => [name, null]),
+                ),
+              )
+            }
+          >
+            Show all
+          </Button>
+          {query && (
+            <LinkButton look="quiet" icon="search" href={href("/search", { q: query.join(" ") })}>
+              Search barcodes and texts too
+            </LinkButton>
+          )}
+        </div>
       </Empty>
     );
   return (

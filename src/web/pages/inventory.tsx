@@ -6,7 +6,7 @@ import { formatCount } from "../format.tsx";
 import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
 import { Dashboard } from "../inventory/dashboard.tsx";
 import { FirstSteps, NextStep } from "../inventory/first-steps.tsx";
-import type { View } from "../inventory/list-menus.tsx";
+import type { View } from "../inventory/list-views.tsx";
 import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
 

@@ -1,0 +1,182 @@
+import { useState } from "preact/hooks";
+import { Banner } from "../components/banner.tsx";
+import { Button, IconButton } from "../components/button.tsx";
+import { Checkbox, TextArea } from "../components/field.tsx";
+import { Card } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { formatCount } from "../format.tsx";
+import { useQuery } from "../page.tsx";
+import {
+  columnTitle,
+  type Declaration,
+  type FieldInfo,
+  fieldOf,
+  hasWords,
+  isSeldomUsed,
+  listedAnnotations,
+  wordOf,
+} from "./declaration.ts";
+import { comparison, everything, type Group, printExpression, readExpression } from "./expression.ts";
+import { FilterBuilder } from "./filter-builder.tsx";
+import { filtersOf } from "./list-address.ts";
+import { type FieldCount, readValues } from "./value-input.tsx";
+
+const MAX_FACETS = 3;
+const MAX_ANNOTATION_FACETS = 3;
+const MAX_VALUES = 8;
+
+/** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
+const facetsOf = (of: Declaration): string[] => {
+  const { fields } = of;
+  const shown = Object.keys(fields).filter(
+    (name) =>
+      fields[name].shown === "always" && fields[name].write !== "never" && !isSeldomUsed(fields[name]),
+  );
+  const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
+  const own = [...shown.filter((name) => hasWords(fields[name])), ...references].slice(0, MAX_FACETS);
+  const annotations = listedAnnotations(of).filter(
+    ([, { choices, kind, lookups, annotation }]) =>
+      lookups.length > 0 && (choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM"),
+  );
+  return [...own, ...annotations.slice(0, MAX_ANNOTATION_FACETS).map(([name]) => name)];
+};
+
+function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
+  if (field && hasWords(field)) return wordOf(value, field);
+  if (field?.kind === "flag") return value === "true" ? "yes" : "no";
+  return label ?? "(no name)";
+}
+
+/** Filters of a list: frequent values of a few fields, and any conditions. */
+export function FilterPanel({ of, onClose }: { of: Declaration; onClose: () => void }) {
+  const [search] = useQuery();
+  const given = search.get("query_expression") ?? "";
+  const names = facetsOf(of);
+  return (
+    <Card title="Filter" actions={<IconButton icon="x" label="Close the filter" onClick={onClose} />}>
+      {names.length > 0 && <Facets of={of} names={names} />}
+      <details open={given !== "" || names.length === 0}>
+        <summary>Conditions</summary>
+        {/* Other conditions appear when the address changes. */}
+        <Conditions key={given} of={of} given={given} />
+      </details>
+    </Card>
+  );
+}
+
+/** The frequent values of a few fields, each a filter. */
+function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
+  const [search, setQuery] = useQuery();
+  const filters = filtersOf(search);
+  const counts = useLoaded(JSON.stringify([of.name, filters]), () =>
+    Promise.all(
+      names.map(async (name): Promise<[string, FieldCount[]]> => {
+        // The other values of a facet stay available.
+        const { [name]: _own, ...others } = filters;
+        return [name, await readValues(of.name, name, others)];
+      }),
+    ),
+  );
+  return (
+    <Loaded of={counts}>
+      {(facets) => (
+        <div class="facets">
+          {facets.map(([name, values]) => {
+            const chosen = filters[name] ?? [];
+            const set = (one: string, on: boolean): void =>
+              setQuery({
+                [name]: on ? [...chosen, one] : chosen.filter((other) => other !== one),
+                page: null,
+              });
+            return (
+              values.length > 0 && (
+                <section key={name}>
+                  <h3>{columnTitle(of, name)}</h3>
+                  <ul>
+                    {values.slice(0, MAX_VALUES).map(({ value: one, label, total }) => (
+                      <li key={one} class="row">
+                        <Checkbox
+                          label={facetLabel(fieldOf(of, name), one, label)}
+                          checked={chosen.includes(one)}
+                          onChange={(on) => set(one, on)}
+                        />
+                        <span class="count end">{formatCount(total)}</span>
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              )
+            );
+          })}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+/** The advanced filter: conditions, and the same as text. */
+function Conditions({ of, given }: { of: Declaration; given: string }) {
+  const [, setQuery] = useQuery();
+  const empty: Group = { ...everything(), parts: [comparison(of.key)] };
+  const [text, setText] = useState(given);
+  // Conditions that are not complete yet are not part of the text.
+  const [group, setGroup] = useState(() => {
+    const read = readExpression(given);
+    return read && read.parts.length > 0 ? read : empty;
+  });
+  const isValid = readExpression(text) !== undefined;
+  const apply = (expression: string): void => setQuery({ query_expression: expression, page: null });
+  return (
+    <form
+      class="stack"
+      aria-label="Conditions"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply(text);
+      }}
+    >
+      {isValid ? (
+        <FilterBuilder
+          of={of}
+          group={group}
+          onChange={(changed) => {
+            setGroup(changed);
+            setText(printExpression(changed));
+          }}
+        />
+      ) : (
+        <Banner tone="warn">The expression is not valid. Correct it, or clear the filter.</Banner>
+      )}
+      <details open={!isValid}>
+        <summary>As text</summary>
+        <TextArea
+          label="Expression"
+          hint='Objects with "category", "operator" and "value", separated by commas; also {"and": […]}, {"or": […]}, {"not": …}.'
+          code
+          rows={3}
+          spellcheck={false}
+          value={text}
+          onInput={(typed) => {
+            setText(typed);
+            const read = readExpression(typed);
+            if (read) setGroup(read);
+          }}
+        />
+      </details>
+      <div class="actions">
+        <Button look="primary" type="submit">
+          Apply
+        </Button>
+        <Button
+          onClick={() => {
+            setGroup(empty);
+            setText("");
+            apply("");
+          }}
+        >
+          Clear
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,169 @@
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { FormDialog } from "../components/form.tsx";
+import { Icon } from "../components/icon.tsx";
+import { type Loadable, useLoaded } from "../components/loaded.tsx";
+import { showToast, withErrorToast } from "../components/toast.tsx";
+import { formatCount } from "../format.tsx";
+import { useQuery } from "../page.tsx";
+import { get, requestJson } from "../request.ts";
+import { useSession } from "../session.ts";
+import { api, type Declaration, pageOf } from "./declaration.ts";
+import { filtersOf, viewQuery } from "./list-address.ts";
+import { STOCK_VIEWS } from "./stock-views.ts";
+
+export interface View {
+  list: string;
+  id: string;
+  name: string;
+  description: string;
+  query: string;
+  owner: string;
+}
+
+const useViews = (of: Declaration): Loadable<View[]> =>
+  useLoaded(of.name, async (signal) => {
+    const fields = "id,name,description,query,owner";
+    const query = { list: of.name, response_format: "flat", page_size: "50", fields };
+    return (await get<{ results: View[] }>("/api/v2/views/", query, signal)).results;
+  });
+
+/** Views that show how many records they find. */
+const MAX_COUNTED = 12;
+
+/** A tab of a view, with the number of its records once that is known. */
+function ViewTab(props: {
+  of: Declaration;
+  query: string;
+  name: string;
+  title?: string | undefined;
+  isCurrent: boolean;
+  isCounted: boolean;
+}) {
+  const { of, query, name, isCounted } = props;
+  const { value } = useLoaded(isCounted ? query : null, (signal) => {
+    const filters = filtersOf(new URLSearchParams(query));
+    return get<{ total: number }>(api(of.name), { ...filters, fields: "id", page_size: "1" }, signal);
+  });
+  return (
+    <a
+      class="tab"
+      href={href(pageOf(of.name)) + (query && `?${query}`)}
+      title={props.title}
+      aria-current={props.isCurrent ? "page" : undefined}
+    >
+      {name} {value && <span class="count">{formatCount(value.total)}</span>}
+    </a>
+  );
+}
+
+/** Views of all lists of stock. */
+function stockViews({ fields }: Declaration, isSignedIn: boolean) {
+  if (!("below_minimum" in fields)) return [];
+  return STOCK_VIEWS.filter(({ filters }) => isSignedIn || !("mine" in filters)).map(
+    ({ title, filters, ordering }) => ({
+      name: title,
+      query: viewQuery(new URLSearchParams({ ...filters, ordering })),
+    }),
+  );
+}
+
+/** The views of a list as tabs, and a button that saves the current filter, order and columns as one. */
+export function ViewTabs({ of }: { of: Declaration }) {
+  const [search] = useQuery();
+  const session = useSession();
+  const views = useViews(of);
+  const [isSaving, setSaving] = useState(false);
+  const current = viewQuery(search);
+  const isShown = ({ query }: { query: string }): boolean =>
+    viewQuery(new URLSearchParams(query)) === current;
+  const shown = views.value?.find(isShown);
+  const own = stockViews(of, session !== null);
+  return (
+    <nav class="tabs" aria-label="Views">
+      <ViewTab of={of} query="" name="All" isCurrent={current === ""} isCounted />
+      {own.map((view) => (
+        <ViewTab key={view.name} of={of} {...view} isCurrent={isShown(view)} isCounted />
+      ))}
+      {views.value?.map((view, i) => (
+        <ViewTab
+          key={view.id}
+          of={of}
+          query={view.query}
+          name={view.name}
+          title={view.description || undefined}
+          isCurrent={view === shown}
+          isCounted={i < MAX_COUNTED}
+        />
+      ))}
+      {shown && (
+        <a class="tab muted" href={href(pageOf("views", shown.id))}>
+          Edit view
+        </a>
+      )}
+      {session && !shown && current !== "" && !own.some(isShown) && (
+        <button type="button" class="tab muted" onClick={() => setSaving(true)}>
+          <Icon name="bookmark-plus" /> Save view
+        </button>
+      )}
+      {isSaving && (
+        <SaveView
+          of={of}
+          query={current}
+          own={views.value?.filter(({ owner }) => owner === session?.user.username) ?? []}
+          onClose={() => setSaving(false)}
+          onSaved={(saved) => views.update((all) => [...all.filter(({ id }) => id !== saved.id), saved])}
+        />
+      )}
+    </nav>
+  );
+}
+
+function SaveView(props: {
+  of: Declaration;
+  query: string;
+  own: readonly View[];
+  onClose: () => void;
+  onSaved: (view: View) => void;
+}) {
+  const { of, query, own, onClose, onSaved } = props;
+  const save = async (method: string, rest: string, body: object): Promise<void> => {
+    const path = api("views", rest);
+    onSaved(await requestJson<View>(method, path, { query: { response_format: "flat" }, body }));
+  };
+  return (
+    <FormDialog
+      title="Save view"
+      fields={[{ name: "name", label: "Name" }]}
+      initial={{ name: "" }}
+      submit="Save"
+      onClose={onClose}
+      onSubmit={async ({ name }) => {
+        await save("POST", "", { name, list: of.name, query });
+        showToast(`Saved ${name}. Only you can see it until you share it.`);
+      }}
+    >
+      {own.length > 0 && (
+        <div class="row">
+          Or replace
+          {own.map(({ id, name }) => (
+            <Button
+              key={id}
+              small
+              onClick={() =>
+                void withErrorToast(async () => {
+                  await save("PATCH", `${id}/`, { query });
+                  showToast(`Replaced ${name}.`);
+                  onClose();
+                })
+              }
+            >
+              {name}
+            </Button>
+          ))}
+        </div>
+      )}
+    </FormDialog>
+  );
+}
