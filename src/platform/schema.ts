@@ -143,6 +143,9 @@ function unknownField(shape: TSchema, schemaPath: string): string {
   return `Unknown field. Choices: ${Object.keys((parent?.properties ?? {}) as object).join(", ")}.`;
 }
 
+/** Pattern of texts that are not only white space. */
+export const NOT_BLANK = "\\S";
+
 const KINDS: Record<string, string> = {
   string: "a string",
   number: "a number",
@@ -176,19 +179,25 @@ function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape
     case "exclusiveMaximum":
       return `Must be less than ${limit}.`;
     case "minLength":
-      return limit === 1 ? "Must not be empty." : `Must have at least ${limit} characters.`;
+      return tooFew(limit, "characters");
     case "maxLength":
       return `Must have at most ${limit} characters.`;
     case "minItems":
-      return `Must have at least ${limit} items.`;
+      return tooFew(limit, "items");
     case "maxItems":
       return `Must have at most ${limit} items.`;
     case "pattern":
-      return `Must match ${String(params.pattern)}.`;
+      return mismatch(String(params.pattern));
     default:
       return `${message[0].toUpperCase()}${message.slice(1)}.`;
   }
 }
+
+const tooFew = (limit: unknown, noun: string): string =>
+  limit === 1 ? "Must not be empty." : `Must have at least ${String(limit)} ${noun}.`;
+
+const mismatch = (pattern: string): string =>
+  pattern === NOT_BLANK ? "Must not be blank." : `Must match ${pattern}.`;
 
 interface Alternative {
   const?: unknown;

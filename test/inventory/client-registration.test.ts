@@ -97,7 +97,7 @@ test("registers datasets with new samples, a collection and files in one batch, 
 });
 
 test.each<[string, (sent: ReturnType<typeof registration>) => object, string, string]>([
-  ["no datasets", (sent) => ({ ...sent, datasets: [] }), "datasets", "Must have at least 1 items."],
+  ["no datasets", (sent) => ({ ...sent, datasets: [] }), "datasets", "Must not be empty."],
   [
     "no files",
     ({ datasets: [{ name }] }) => ({ datasets: [{ name }] }),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
-import { nullable, parse, schema, textSchema } from "../../src/platform/schema.ts";
+import { NOT_BLANK, nullable, parse, schema, textSchema } from "../../src/platform/schema.ts";
 import { Problem } from "../../src/problem.ts";
 
 /** The fields that a value is refused for, with their messages; undefined if it is accepted. */
@@ -21,6 +21,8 @@ const Shape = schema(
     {
       name: Type.String({ minLength: 1, maxLength: 5, pattern: "^[a-z]*$" }),
       code: Type.Optional(Type.String({ minLength: 2 })),
+      word: Type.Optional(Type.String({ pattern: NOT_BLANK })),
+      some_of: Type.Optional(Type.Array(Type.Integer(), { minItems: 1 })),
       count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
       part: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
       isOn: Type.Optional(Type.Boolean()),
@@ -45,6 +47,8 @@ test.each<[object, Record<string, string> | undefined]>([
   [{ name: "" }, { name: "Must not be empty." }],
   [{ name: "abcdef" }, { name: "Must have at most 5 characters." }],
   [{ name: "A" }, { name: "Must match ^[a-z]*$." }],
+  [{ name: "a", word: " " }, { word: "Must not be blank." }],
+  [{ name: "a", some_of: [] }, { some_of: "Must not be empty." }],
   [{ name: 5 }, { name: "Must be a string." }],
   [{ name: "a", code: "a" }, { code: "Must have at least 2 characters." }],
   [{ name: "a", count: 0 }, { count: "Must be at least 1." }],
@@ -70,7 +74,7 @@ test.each<[object, Record<string, string> | undefined]>([
     { name: "a", other: 1 },
     {
       other:
-        "Unknown field. Choices: name, code, count, part, isOn, list, kind, one, some, mixed, inner, email, choice.",
+        "Unknown field. Choices: name, code, word, some_of, count, part, isOn, list, kind, one, some, mixed, inner, email, choice.",
     },
   ],
   [

@@ -13,6 +13,7 @@ import { binary, content, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { exceeded } from "../../platform/limits.ts";
+import { NOT_BLANK } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 
 const PDF = "application/pdf";
@@ -195,7 +196,7 @@ export function addScan(api: Api): void {
     query: Type.Object({
       code: Type.String({
         maxLength: 1000,
-        pattern: "\\S",
+        pattern: NOT_BLANK,
         description: "The scanned text.",
         examples: ["LO0000001"],
       }),

@@ -8,6 +8,7 @@ import { FOUND_BY } from "../model/search-query.ts";
 import { MOST_FOUND, type SearchRequest } from "../records/search.ts";
 import { PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { exceeded } from "../../platform/limits.ts";
+import { NOT_BLANK } from "../../platform/schema.ts";
 import { type Call, respondJson } from "./call.ts";
 import { type Api } from "./operation-plugin.ts";
 import { BOOLEAN, content, TEXT } from "./schema.ts";
@@ -24,7 +25,7 @@ const QUERY = Type.Object({
   q: Type.String({
     minLength: 1,
     maxLength: 200,
-    pattern: "\\S",
+    pattern: NOT_BLANK,
     description: "Words, or the beginning of a name; a barcode, an id, or the URL on a label.",
     examples: ["GFP"],
   }),
