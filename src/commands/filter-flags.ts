@@ -8,7 +8,7 @@ export const MATCH_FILTERS = {
   "--max-q Q": "Print only matches with at most this q-value, 0 to 1.",
   "--inside-domains": "Print only matches that lie in a domain (labd features add).",
   "--outside-domains": "Print only matches that lie in no domain.",
-  "--near-phosphosite 0-1000": "Print only matches with a phosphosite at most so many residues away.",
+  "--near-phosphosite 0-1000": "Print only matches with a phosphosite at most this many residues away.",
   "--known": "Print only matches that are known instances of their motif.",
   "--unknown": "Print only matches that are no known instances.",
 };

@@ -16,7 +16,7 @@ const FeatureSchema = object(
     logic: Type.Optional(text("Of an ELM instance: such as `true positive` or `false positive`.")),
     structures: Type.Optional(list(text("An entry of the PDB."), "Structures of an ELM instance.")),
   } satisfies Record<keyof Feature, object>,
-  "What an imported file says of residues of a protein.",
+  "A feature of a protein, from an imported file.",
   "Feature",
 );
 

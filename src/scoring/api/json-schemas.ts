@@ -338,7 +338,7 @@ export const PLACE_PARAMETERS = {
   ),
   phosphosite: Type.Optional(
     Type.Integer({
-      description: "Only matches with an imported phosphosite at most so many residues away.",
+      description: "Only matches with an imported phosphosite at most this many residues away.",
       minimum: 0,
       maximum: 1000,
     }),
