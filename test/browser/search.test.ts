@@ -52,6 +52,43 @@ browserTest("opens the record of a scanned barcode at once", async () => {
   expect(await arrive(page, "/inventory/stocks-consumables/")).toContain(results[0].id);
 });
 
+browserTest("opens the record of a barcode that is scanned while no field has the focus", async () => {
+  await using opened = await openPage("/inventory/stocks-specimen", { signedIn: true });
+  const { page } = opened;
+  await page.waitForSelector("tbody tr");
+  const scan = (code: string, gap: number) =>
+    page.evaluate(
+      async (keys, wait) => {
+        for (const key of keys) {
+          document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+          if (wait > 0) await new Promise((done) => setTimeout(done, wait));
+        }
+      },
+      [...code, "Enter"],
+      gap,
+    );
+  // A person types slower; "j" and Enter are shortcuts of the list.
+  await page.focus(".input.search");
+  await scan("CO0000115", 0);
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await scan("CO0000115", 80);
+  expect(new URL(page.url()).pathname).toBe("/inventory/stocks-specimen");
+  await Promise.all([page.waitForNavigation(), scan("CO0000115", 0)]);
+  await arrive(page, "/inventory/stocks-consumables/");
+  await seeText(page, "ACTB forward");
+});
+
+browserTest("shows where records are, and leads to the lists of all results", async () => {
+  await using opened = await openPage("/search?q=oligos", { signedIn: true });
+  const { page } = opened;
+  await seeText(page, "-20 Enzymes");
+  await page.goto(`${opened.url}/search?q=p53`);
+  await seeText(page, "Box oligos");
+  await Promise.all([page.waitForNavigation(), page.click(".card-foot a[href*='query=p53']")]);
+  expect(new URL(page.url()).pathname).toBe("/inventory/stocks-consumables");
+  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("p53"));
+});
+
 browserTest("shows all results of one list, and deleted records on request", async () => {
   await using opened = await openPage("/search?q=a", { signedIn: true });
   const { page } = opened;

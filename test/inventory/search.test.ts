@@ -287,6 +287,30 @@ test("ranks old records that match exactly before many that begin so", async () 
   expect(group.results.some(({ id }) => id === second.id)).toBe(false);
 });
 
+test("says where a record is, as far as the caller may view that", async () => {
+  const place = await send("POST", "places/", { room: "Vault", public: true });
+  const hidden = { owner: "alice", owned_by: "Genomics" };
+  const box = await send("POST", "locations/", {
+    label: "Ximera box",
+    place: place.id,
+    grid_rows: 9,
+    grid_columns: 9,
+    ...hidden,
+  });
+  const tube = { name: "Ximera", location: box.id, position: "B8", public: true };
+  await send("POST", "stocks/specimen/", tube);
+  const where = async (as: string) => {
+    const { body } = await lab.ask("GET", "search/?q=ximera", { as });
+    const groups = body.groups as { results: { name: string; where: string }[] }[];
+    return groups.flatMap(({ results }) => results.map((found) => [found.name, found.where]));
+  };
+  expect(await where("alice")).toEqual([
+    ["Ximera", "Ximera box, B8"],
+    ["Ximera box", "Vault"],
+  ]);
+  expect(await where("bob")).toEqual([["Ximera", ""]]);
+});
+
 test("follows writes at once", async () => {
   const { id } = await send("POST", "stocks/consumables/", { name: "Quenched sample" });
   const names = async (as: string, q: string) => (await search(as, { q })).flatMap(({ results }) => results);

@@ -58,6 +58,7 @@ const FOUND = Type.Object(
             by: Type.Enum([...FOUND_BY], { description: "What it was found by." }),
             exact: Type.Boolean({ description: "Whether it has this barcode or id." }),
             text: Type.String({ description: "Part of the description, or of what it was found by." }),
+            where: Type.String({ description: "Location and position, or equipment and place." }),
           }),
         ),
       }),

@@ -48,6 +48,29 @@ export const searchedTexts = (resource: Resource): string[] => [
   ...own(resource.descriptionFields, resource),
 ];
 
+/** References that say where a record is, with the names of what they refer to. */
+const PLACES = {
+  location: { to: "location", key: "label" },
+  parent: { to: "location", key: "label" },
+  equipment: { to: "equipment", key: "name" },
+  place: { to: "place", key: "name" },
+} as const;
+
+/** Fields that say where a record is: the location and the position in it, or else all that is around it. */
+export function placeFields({ fields }: Resource): string[] {
+  const paths = Object.entries(PLACES)
+    .filter(([name, { to }]) => fields[name]?.to === to)
+    .map(([name, { key }]) => `${name}__${key}`);
+  return paths.length > 0 && "position" in fields ? [...paths, "position"] : paths;
+}
+
+/** Where a record is: `Box oligos 1, B8`. A position without its location says nothing. */
+export const whereIn = (places: readonly string[], record: Readonly<Record<string, unknown>>): string =>
+  places
+    .filter((name) => record[name] && (name !== "position" || record[places[0]]))
+    .map((name) => String(record[name]))
+    .join(", ");
+
 /** Records whose names or descriptions contain the word. */
 export const containsWord = (resource: Resource, word: string): Condition =>
   or(...searchedTexts(resource).map((name) => compare([name], "icontains", word)));

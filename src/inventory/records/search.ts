@@ -11,10 +11,12 @@ import {
   isCode,
   isMeant,
   parseSearch,
+  placeFields,
   rankOf,
   searchedNames,
   searchedTexts,
   type SearchQuery,
+  whereIn,
 } from "../model/search-query.ts";
 import { amongStatement, rowsStatement } from "../model/sql.ts";
 import type { RecordReader } from "./record-reader.ts";
@@ -47,6 +49,8 @@ export interface SearchResult {
   exact: boolean;
   /** Of its description, or of what it was found by. */
   text: string;
+  /** Location and position, or equipment and place; empty if it is nowhere that the actor may view. */
+  where: string;
 }
 
 export interface SearchGroup {
@@ -133,7 +137,8 @@ export class Search {
   ): SearchResult[] {
     const described = searchedTexts(resource).filter((name) => !searchedNames(resource).includes(name));
     const rids = ranked.map(({ rid }) => rid);
-    const shown = this.reader.values(resource, [resource.key, ...described], actor, rids);
+    const places = placeFields(resource);
+    const shown = this.reader.values(resource, [resource.key, ...described, ...places], actor, rids);
     return ranked.map(({ rid, rank, id, by }, i) => {
       const exact = isCode(rank);
       const name = String(shown[i][resource.key]);
@@ -141,9 +146,11 @@ export class Search {
       const part = by === undefined ? parts.partOf(indexed, resource.name, rid) : undefined;
       const isDescribed =
         description !== "" && words.some((word) => description.toLowerCase().includes(word));
+      const where = whereIn(places, shown[i]);
+      const found = { id, name, exact, where };
       if (!part || isDescribed)
-        return { id, name, by: by ?? "description", exact, text: excerpt(description, words) };
-      return { id, name, by: part.by, exact, text: excerpt(parts.textOf(part), words) };
+        return { ...found, by: by ?? "description", text: excerpt(description, words) };
+      return { ...found, by: part.by, text: excerpt(parts.textOf(part), words) };
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Reauthentication } from "../account/reauthentication.tsx";
+import { useScanAnywhere } from "../inventory/scan-anywhere.ts";
 import { SharingConfirmation } from "../inventory/sharing-confirmation.tsx";
 import { href } from "../address.ts";
 import { OfflineStatus } from "../offline/status.tsx";
@@ -87,6 +88,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
     path,
   );
   const currentBelow = currentOf(BOTTOM_BAR, path);
+  useScanAnywhere();
   return (
     <>
       <a class="skip" href="#content">

@@ -31,6 +31,7 @@ export function Scanner({ onCode, hint }: { onCode: (code: string) => void; hint
       <form
         ref={form}
         class="form"
+        data-scanner
         onSubmit={(event) => {
           event.preventDefault();
           const code = text.trim();

@@ -6,7 +6,8 @@ import { Checkbox, TextField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { pageOf, titleOf } from "../inventory/declaration.ts";
+import { api, isPeople, pageOf, titleOf } from "../inventory/declaration.ts";
+import { get } from "../request.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import {
   countOf,
@@ -15,19 +16,13 @@ import {
   hrefOf,
   LONGEST,
   nameOf,
-  type Result,
   scorePageOf,
   searchAnywhere,
 } from "../search/search.ts";
+import { Where } from "../search/where.tsx";
 
 /** Results of each list, and of one list. */
 const [FEW, ALL] = [5, 500];
-
-const SOURCES: Readonly<Record<string, string>> = {
-  annotation: "Annotation",
-  note: "Note",
-  attachment: "File",
-};
 
 function SearchPage() {
   const [query, setQuery] = useQuery();
@@ -42,7 +37,7 @@ function SearchPage() {
       <PageHead
         title={list === null ? "Search" : `Search in ${titleOf(list)}`}
         {...(list === null ? {} : { crumbs: [{ name: "All results", href: href("/search", { q }) }] })}
-        actions={list !== null && <LinkButton href={href(pageOf(list))}>Open the list</LinkButton>}
+        actions={list !== null && <LinkButton href={listWith(list, q)}>Open the list</LinkButton>}
       />
       <div class="stack">
         <SearchForm key={q} q={q} onSearch={(text) => setQuery({ q: text })} />
@@ -121,14 +116,7 @@ function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isA
       title={title}
       count={countOf({ total, more })}
       bare
-      foot={
-        !isAlone &&
-        total > results.length && (
-          <a href={href("/search", { q, list })}>
-            Show {more ? `the best ${formatCount(total)}` : `all ${formatCount(total)}`} in {title}
-          </a>
-        )
-      }
+      foot={!isAlone && total > results.length && <MoreLinks of={of} q={q} />}
     >
       <ul class="list found">
         {results.map((result) => (
@@ -142,10 +130,31 @@ function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isA
   );
 }
 
-/** Where the words were found, unless in the name or the description. */
-const Where = ({ of: { by, text } }: { of: Result }) => (
-  <small>{[SOURCES[by], text].filter(Boolean).join(": ")}</small>
-);
+/** The page of a list with the records that have the words in their names. */
+const listWith = (list: string, q: string): string => href(pageOf(list), { query: q });
+
+/** Links to all results: to the list, and to those that were not found by name. */
+function MoreLinks({ of: { list, total, more }, q }: { of: Found["groups"][number]; q: string }) {
+  const named = useLoaded(isPeople(list) ? null : `${list} ${q}`, (signal) =>
+    get<{ total: number }>(api(list), { query: q, fields: "id", page_size: "1" }, signal),
+  );
+  const count = named.value?.total ?? 0;
+  const isComplete = !more && count === total;
+  return (
+    <>
+      {count > 0 && (
+        <a href={listWith(list, q)}>
+          {isComplete ? "Show all" : "By name:"} {formatCount(count)} in {titleOf(list)}
+        </a>
+      )}
+      {!isComplete && (
+        <a href={href("/search", { q, list })}>
+          {more ? `The best ${formatCount(total)} results` : `All ${formatCount(total)} results`}
+        </a>
+      )}
+    </>
+  );
+}
 
 const ProteinGroup = ({ of: { total, results } }: { of: NonNullable<FoundAnywhere["proteins"]> }) => (
   <Card

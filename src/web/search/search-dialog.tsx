@@ -16,6 +16,7 @@ import {
   scorePageOf,
   searchAnywhere,
 } from "./search.ts";
+import { Where } from "./where.tsx";
 
 /** Results of each list. */
 const FEW = 3;
@@ -135,7 +136,7 @@ function OptionContent({ of: option }: { of: Option }) {
     case "record":
       return (
         <>
-          {option.result.name || "(no name)"} <small>{option.result.text}</small>
+          {option.result.name || "(no name)"} <Where of={option.result} />
         </>
       );
   }

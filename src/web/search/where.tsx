@@ -1,0 +1,13 @@
+import type { Result } from "./search.ts";
+
+const SOURCES: Readonly<Record<string, string>> = {
+  annotation: "Annotation",
+  note: "Note",
+  attachment: "File",
+};
+
+/** Where a record is, then the words that it was found by, unless they are in its name. */
+export function Where({ of: { where, by, text } }: { of: Result }) {
+  const found = [SOURCES[by], text].filter(Boolean).join(": ");
+  return <small>{[where, found].filter(Boolean).join(" · ")}</small>;
+}
