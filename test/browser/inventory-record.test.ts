@@ -1,6 +1,18 @@
 import { expect } from "bun:test";
+import { writeFileSync } from "node:fs";
 import type { Page } from "puppeteer-core";
-import { browserTest, choose, checkPage, fill, named, openPage, post, press, seeText } from "./browser.ts";
+import {
+  artefact,
+  browserTest,
+  choose,
+  checkPage,
+  fill,
+  named,
+  openPage,
+  post,
+  press,
+  seeText,
+} from "./browser.ts";
 
 /** Id of the record that a filter finds first. */
 const idOf = (page: Page, list: string, filter: string): Promise<string> =>
@@ -49,7 +61,10 @@ browserTest(
     await press(page, "button", "Save");
     await seeText(page, "Amount: 0.5 0.25");
     await page.waitForFunction(() => document.body.innerText.includes("0.25"));
-    await (await page.waitForSelector(".timeline button"))!.click();
+    await press(page, "button", "Compare versions");
+    await page.waitForFunction(() => document.querySelector("dialog td")?.textContent?.includes("0.5"));
+    await checkPage(opened, "inventory-compare");
+    await press(page, "button", "Restore version 1");
     await seeText(page, "Restored version 1.");
     await page.waitForFunction(() => document.querySelectorAll(".timeline li").length === 3);
     await checkPage(opened, "inventory-history");
@@ -95,13 +110,33 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
     new URL(import.meta.url).pathname,
   );
   await seeText(page, "Added inventory-record.test.ts.");
+  // A picture, and one that is none.
+  const picture = artefact("plate-photo");
+  await page.screenshot({ path: picture });
+  const broken = artefact("plate-broken");
+  writeFileSync(broken, "no picture");
+  const input = chooser as import("puppeteer-core").ElementHandle<HTMLInputElement>;
+  await input.uploadFile(picture, broken);
+  await seeText(page, "Added plate-broken.png.");
+  await page.waitForFunction(() => document.querySelectorAll(".picture").length === 1);
+  await press(page, "button", "Show plate-photo.png");
+  await page.waitForFunction(() => document.querySelector<HTMLImageElement>("dialog img")!.naturalWidth > 0);
+  await checkPage(opened, "inventory-picture");
+  await page.keyboard.press("Escape");
   await press(page, "button", "Share");
   await seeText(page, "Who can see it now");
   await page.select("dialog form.share-form select", "group");
   await choose(page, "Group", "SYS", "SYSTEM_GROUP");
   await page.click("dialog form.share-form button[type=submit]");
   await seeText(page, "Shared with SYSTEM_GROUP.");
-  await page.waitForSelector("select[aria-label='Permission of SYSTEM_GROUP']");
+  // What is outside of an open dialog cannot be clicked.
+  await page.click("dialog .toast:last-child button");
+  await seeText(page, "Undone.");
+  await page.waitForFunction(() => !document.querySelector(".shares select"));
+  await page.select("dialog form.share-form select", "user");
+  await choose(page, "Person", "admin");
+  await page.click("dialog form.share-form button[type=submit]");
+  await page.waitForSelector("select[aria-label='Permission of admin']");
   await checkPage(opened, "inventory-attached");
 });
 
@@ -146,6 +181,6 @@ browserTest("shows a public record without signing in, and offers no writes", as
   const buttons = await page.$$eval("main button", (all) =>
     all.map((button) => button.ariaLabel ?? button.innerText),
   );
-  expect(buttons).toEqual(["Keyboard shortcuts", "More"]);
+  expect(buttons).toEqual(["More", "Keyboard shortcuts"]);
   await checkPage(opened, "inventory-record-anonymous");
 });

@@ -135,7 +135,15 @@ const annotation = (label: string, changes: Partial<AnnotationInfo> = {}): Field
   field({
     label,
     shown: "extra",
-    annotation: { type: "TEXT", multiple: false, used: true, list_visibility: "ALWAYS", ...changes },
+    annotation: {
+      id: label,
+      model_type: "",
+      type: "TEXT",
+      multiple: false,
+      used: true,
+      list_visibility: "ALWAYS",
+      ...changes,
+    },
   });
 const ANNOTATED: Declaration = {
   ...declare(FEW),

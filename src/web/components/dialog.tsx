@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { Toasts } from "./toast.tsx";
 
 interface DialogProps {
   title: string;
@@ -56,6 +57,7 @@ export function Dialog({ title, onClose, children, actions, cancel, wide }: Dial
           </div>
         )}
       </div>
+      <Toasts />
     </dialog>
   );
 }

@@ -11,3 +11,19 @@ export function Progress({ label, fraction }: { label: string; fraction?: number
     </div>
   );
 }
+
+/** How much is there: shares of 0 to 1, with a line where it becomes too little. */
+export const Meter = ({
+  label,
+  share,
+  mark,
+}: {
+  label: string;
+  share: number;
+  mark?: number | undefined;
+}) => (
+  <svg class={mark !== undefined && share < mark ? "meter meter-low" : "meter"} role="img" aria-label={label}>
+    <rect width={`${100 * Math.min(1, share)}%`} height="100%" />
+    {mark !== undefined && <line x1={`${100 * mark}%`} x2={`${100 * mark}%`} y1="0" y2="100%" />}
+  </svg>
+);

@@ -18,12 +18,19 @@ interface Toast {
 
 const SECONDS = 8;
 let last = 0;
-let update: ((change: (shown: Toast[]) => Toast[]) => void) | undefined;
+let shown: Toast[] = [];
+/** Where toasts may appear: the page, and each open dialog, outside of which nothing can be clicked. The last one has them. */
+const outlets: ((shown: Toast[]) => void)[] = [];
+
+const show = (toasts: Toast[]): void => {
+  shown = toasts;
+  for (const outlet of outlets) outlet(outlet === outlets.at(-1) ? shown : []);
+};
 
 /** Shows a message: `showToast("Moved 12 records", "ok", { label: "Undo", run })`. Errors stay until closed. */
 export function showToast(text: string, tone: Tone = "ok", action?: ToastAction): void {
   const id = ++last;
-  update?.((shown) => [...shown.slice(-2), { id, text, tone, action }]);
+  show([...shown.slice(-2), { id, text, tone, action }]);
   if (tone === "ok") setTimeout(() => dismiss(id), SECONDS * 1000);
 }
 
@@ -36,17 +43,22 @@ export async function withErrorToast(work: () => Promise<unknown>): Promise<void
   }
 }
 
-const dismiss = (id: number): void => update?.((shown) => shown.filter((toast) => toast.id !== id));
+const dismiss = (id: number): void => show(shown.filter((toast) => toast.id !== id));
 
 /** Where toasts appear. The live region must exist before the first message. */
 export function Toasts() {
-  const [shown, set] = useState<Toast[]>([]);
+  const [own, setOwn] = useState<Toast[]>([]);
   useEffect(() => {
-    update = set;
+    outlets.push(setOwn);
+    show(shown);
+    return () => {
+      outlets.splice(outlets.indexOf(setOwn), 1);
+      show(shown);
+    };
   }, []);
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, text, tone, action }) => (
+      {own.map(({ id, text, tone, action }) => (
         <div key={id} class={`toast toast-${tone}`}>
           <Icon name={tone === "ok" ? "check" : "circle-alert"} />
           <span class="grow">{text}</span>

@@ -27,6 +27,10 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
 }
 
 export interface AnnotationInfo {
+  /** Of the annotation type. */
+  id: string;
+  /** Of a custom property: the type of records that have it, such as ANTIBODY. */
+  model_type: string;
   /** Kind of value, such as NUMBERUNIT. */
   type: string;
   multiple: boolean;
@@ -72,6 +76,10 @@ export function pathOf({ annotations }: Declaration, name: string): string[] {
   if (longest === undefined) return name.split("__");
   return [longest, ...name.slice(longest.length + 2).split("__")].filter((each) => each !== "");
 }
+
+/** The name in requests of the annotation of a type, such as `annotations__genotype`. */
+export const annotationOfType = ({ annotations }: Declaration, type: unknown): string | undefined =>
+  Object.keys(annotations).find((name) => annotations[name].annotation!.id === type);
 
 /** Annotations that a list has as columns, filters and facets. */
 export const listedAnnotations = ({ annotations }: Declaration): [string, FieldInfo][] =>

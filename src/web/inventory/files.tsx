@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
@@ -10,12 +11,38 @@ import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 interface Attachment {
   id: string;
   name: string;
+  media_type: string;
   size: number;
   created: string;
   created_by: string;
 }
 
 const PATH = "/api/v2/attachments/";
+
+/** Images that browsers show, and their largest size for a picture. Others get an icon. */
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif)$/;
+const MAX_PICTURE = 5_000_000;
+
+/** A small picture of a file that opens a large one, or an icon. */
+function Preview({ file: { id, name, media_type, size } }: { file: Attachment }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken || !PICTURES.test(media_type) || size > MAX_PICTURE)
+    return <Icon name={media_type.startsWith("image/") ? "image" : "file-text"} />;
+  const src = href(`${PATH}${id}/`);
+  return (
+    <>
+      <button type="button" class="picture" aria-label={`Show ${name}`} onClick={() => setOpen(true)}>
+        <img src={src} alt="" width={40} height={40} loading="lazy" onError={() => setBroken(true)} />
+      </button>
+      {isOpen && (
+        <Dialog wide title={name} onClose={() => setOpen(false)}>
+          <img class="picture-large" src={src} alt={name} />
+        </Dialog>
+      )}
+    </>
+  );
+}
 
 export function Files({ of, row, onChanged }: SubResourceProps) {
   const [app, model] = of.model.split(".");
@@ -38,28 +65,28 @@ export function Files({ of, row, onChanged }: SubResourceProps) {
       <Loaded of={files}>
         {(all) => (
           <ul class="list">
-            {all.map(({ id, name, size, created, created_by }) => (
-              <li key={id}>
-                <Icon name="file-text" />
+            {all.map((file) => (
+              <li key={file.id}>
+                <Preview file={file} />
                 <span class="grow anywhere">
-                  {name}
+                  {file.name}
                   <small>
-                    {formatSize(size)}, {created_by}, <Time at={created} />
+                    {formatSize(file.size)}, {file.created_by}, <Time at={file.created} />
                   </small>
                 </span>
                 <LinkButton
                   look="quiet"
                   small
                   icon="download"
-                  aria-label={`Download ${name}`}
-                  href={href(`${PATH}${id}/`)}
-                  download={name}
+                  aria-label={`Download ${file.name}`}
+                  href={href(`${PATH}${file.id}/`)}
+                  download={file.name}
                 />
                 {row.mayChange && (
                   <IconButton
                     icon="trash-2"
-                    label={`Delete ${name}`}
-                    onClick={() => void change("DELETE", `${id}/`, `Deleted ${name}.`)}
+                    label={`Delete ${file.name}`}
+                    onClick={() => void change("DELETE", `${file.id}/`, `Deleted ${file.name}.`)}
                   />
                 )}
               </li>

@@ -1,36 +1,33 @@
 import { useState } from "preact/hooks";
 import type { Change as RecordedChange } from "../../inventory/api/route-history.ts";
 import { Button } from "../components/button.tsx";
+import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
-import { get, send } from "../request.ts";
-import { api, type Declaration } from "./declaration.ts";
-import { asText, PlainValue, type RecordValue, type Row, rowOf, WHOLE } from "./record.tsx";
-import { write } from "./write-record.ts";
+import { get } from "../request.ts";
+import { CompareDialog, versionsOf } from "./compare-versions.tsx";
+import { annotationOfType, api, type Declaration, type FieldInfo } from "./declaration.ts";
+import { asText, isNamed, PlainValue, type RecordValue, type Row, unitFieldOf } from "./record.tsx";
 
-type Values = Record<string, RecordValue> | null;
-type Change = RecordedChange & { before: Values; after: Values };
+type Values = Record<string, RecordValue>;
+export type Change = RecordedChange & { before: Values | null; after: Values | null };
+/** A change with all values that are known from before and after it. */
+type Known = Change & { was: Values; is: Values };
 
 const VERBS = { create: "Created", update: "Changed", delete: "Deleted", restore: "Restored" };
 const PART_VERBS = { create: "added", update: "changed", delete: "removed", restore: "restored" };
 /** Sub-resources, and the values that describe them. */
 const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }>> = {
   notes: { name: "Note", fields: ["content"] },
-  annotations: { name: "Annotation", fields: ["value"] },
   attachments: { name: "File", fields: ["name"] },
   permissions: { name: "Permission", fields: ["group", "user", "view", "change", "delete"] },
 };
 const MAX_TEXT = 80;
 const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
 
-function partText({ resource, op, before, after }: Change): string {
-  const values = op === "delete" ? before : after;
-  const words = PARTS[resource].fields.flatMap((name) => {
-    const value = values?.[name] ?? false;
-    return value === false ? [] : value === true ? `can ${name}` : asText(value);
-  });
-  return words.join(", ").slice(0, MAX_TEXT);
-}
+/** Changes that are loaded at first, and those of them that are shown. */
+const LOADED = 200;
+const SHOWN = 10;
 
 interface HistoryProps {
   of: Declaration;
@@ -41,77 +38,167 @@ interface HistoryProps {
   onUndone: () => void;
 }
 
-/** The changes of a record, with the way back to each version. */
+/** The changes of a record, and its versions side by side. */
 export function History({ of, row, revision, onRestored, onUndone }: HistoryProps) {
-  const [size, setSize] = useState(10);
+  const [size, setSize] = useState(LOADED);
+  const [shown, setShown] = useState(SHOWN);
+  const [isComparing, setComparing] = useState(false);
   const path = api(of.name, `${row.id}/history/`);
   const history = useLoaded(`${path} ${row.version} ${revision} ${size}`, (signal) =>
     get<{ total: number; results: Change[] }>(path, { page_size: size, deleted: "all" }, signal),
   );
-  const restore = (version: number): Promise<void> =>
-    write(
-      () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: { version } }),
-      `Restored version ${version}.`,
-      onUndone,
-      async (response) => onRestored(rowOf(await response.json())),
-    );
+  const { total = 0, results = [] } = history.value ?? {};
+  const versions = versionsOf(of, results);
+  const showMore = (): void => {
+    setShown(results.length);
+    if (shown === results.length) setSize(size * 5);
+  };
   return (
-    <Loaded of={history}>
-      {({ results, total }) => (
-        <>
-          <ol class="timeline" reversed>
-            {results.map((change) => {
-              const { cursor, resource, op, version, user, token, at } = change;
-              const isPart = resource in PARTS;
-              const canRestore = !isPart && row.mayChange && version !== row.version && op !== "delete";
-              return (
-                <li key={cursor}>
-                  {isPart ? (
-                    <p>
-                      {PARTS[resource].name} {PART_VERBS[op]}: {partText(change)}
+    <Card
+      title="History"
+      count={history.value?.total}
+      actions={
+        versions.length > 1 && (
+          <Button look="quiet" small onClick={() => setComparing(true)}>
+            Compare versions
+          </Button>
+        )
+      }
+    >
+      <Loaded of={history}>
+        {() => (
+          <>
+            <ol class="timeline" reversed>
+              {withStates(results, row)
+                .slice(0, shown)
+                .map((change) => (
+                  <li key={change.cursor}>
+                    <Entry of={of} change={change} />
+                    <p class="muted">
+                      {change.user}, <Time at={change.at} />
+                      {change.token && `, token ${change.token.name}`}
                     </p>
-                  ) : (
-                    <RecordChange of={of} change={change} />
-                  )}
-                  <p class="muted">
-                    {user}, <Time at={at} />
-                    {token && `, token ${token.name}`}
-                    {canRestore && (
-                      <Button look="quiet" small onClick={() => void restore(version)}>
-                        Restore version {version}
-                      </Button>
-                    )}
-                  </p>
-                </li>
-              );
-            })}
-          </ol>
-          {total > results.length && (
-            <Button onClick={() => setSize(size * 5)}>Show {total - results.length} earlier</Button>
-          )}
-        </>
+                  </li>
+                ))}
+            </ol>
+            {total > shown && <Button onClick={showMore}>Show {total - shown} earlier</Button>}
+          </>
+        )}
+      </Loaded>
+      {isComparing && (
+        <CompareDialog {...{ of, row, versions, onRestored, onUndone }} onClose={() => setComparing(false)} />
       )}
-    </Loaded>
+    </Card>
   );
 }
 
-function RecordChange({ of, change: { op, before, after } }: { of: Declaration; change: Change }) {
+/** Adds to each change, the latest first, what it left as it was. */
+export function withStates(
+  changes: readonly Change[],
+  { id: record, values }: Pick<Row, "id" | "values">,
+): Known[] {
+  const today = Object.entries(values).map(([name, value]) => [name, isNamed(value) ? value.id : value]);
+  const states = new Map<string, Values>([[record, Object.fromEntries(today) as Values]]);
+  for (const { id, before } of changes) states.set(String(id), { ...states.get(String(id)), ...before });
+  return changes
+    .toReversed()
+    .map((change) => {
+      const was = states.get(String(change.id))!;
+      const is = { ...was, ...change.after };
+      states.set(String(change.id), is);
+      return Object.assign({}, change, { was, is });
+    })
+    .toReversed();
+}
+
+function partText({ resource, is }: Known): string {
+  const words = PARTS[resource].fields.flatMap((name) => {
+    const value = is[name] ?? false;
+    return value === false ? [] : value === true ? `can ${name}` : asText(value);
+  });
+  return words.join(", ").slice(0, MAX_TEXT);
+}
+
+function Entry({ of, change }: { of: Declaration; change: Known }) {
+  const { resource, op, before, after, was, is } = change;
+  if (resource === "annotations") return <AnnotationChange of={of} change={change} />;
+  if (resource in PARTS)
+    return (
+      <p>
+        {PARTS[resource].name} {PART_VERBS[op]}: {partText(change)}
+      </p>
+    );
   if (op !== "update" || !before || !after) return <p>{VERBS[op]}</p>;
+  const isMove = "position" in of.fields && ("location" in after || "position" in after);
+  const names = Object.keys(after).filter(
+    (name) => !AUTOMATIC.has(name) && !(isMove && (name === "location" || name === "position")),
+  );
   return (
     <>
-      {Object.keys(after)
-        .filter((name) => !AUTOMATIC.has(name))
-        .map((name) => (
-          <p key={name}>
-            {of.fields[name]?.label ?? name}:{" "}
-            <del>
-              <PlainValue value={before[name]} field={of.fields[name]} />
-            </del>{" "}
-            <ins>
-              <PlainValue value={after[name]} field={of.fields[name]} />
-            </ins>
-          </p>
-        ))}
+      {isMove && <Move {...{ was, is }} field={of.fields.location} />}
+      {names.map((name) => (
+        <p key={name}>
+          {of.fields[name]?.label ?? name}:{" "}
+          <del>
+            <Amount of={of} name={name} values={was} />
+          </del>{" "}
+          <ins>
+            <Amount of={of} name={name} values={is} />
+          </ins>
+        </p>
+      ))}
     </>
+  );
+}
+
+/** A value with its unit. */
+function Amount({ of, name, values }: { of: Declaration; name: string; values: Values }) {
+  const unit = unitFieldOf(of, name);
+  const hasUnit = unit !== undefined && values[name] !== null && Boolean(values[unit]);
+  return (
+    <>
+      <PlainValue value={values[name]} field={of.fields[name]} />
+      {hasUnit && (
+        <>
+          {" "}
+          <PlainValue value={values[unit]} field={of.fields[unit]} unit />
+        </>
+      )}
+    </>
+  );
+}
+
+/** `Clonality: polyclonal monoclonal`. */
+function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; change: Known }) {
+  const name = annotationOfType(of, is.annotation_type);
+  return (
+    <p>
+      {name === undefined ? "Metadata" : of.annotations[name].label}:{" "}
+      {(op === "update" || op === "delete") && <del>{asText(was.value)}</del>}{" "}
+      {op !== "delete" && <ins>{asText(is.value)}</ins>}
+    </p>
+  );
+}
+
+/** `Moved from Box 2 A1 to Box 3 B4`. */
+function Move({ was, is, field }: { was: Values; is: Values; field: FieldInfo }) {
+  const place = ({ location, position }: Values) => (
+    <>
+      <PlainValue value={location} field={field} /> {position}
+    </>
+  );
+  if (was.location === is.location && was.position && is.position)
+    return (
+      <p>
+        Moved from slot {was.position} to <ins>{is.position}</ins>
+      </p>
+    );
+  return (
+    <p>
+      {was.location && is.location ? "Moved from" : was.location ? "Taken out of" : "Put into"}{" "}
+      {was.location && place(was)}
+      {was.location && is.location && " to "}
+      {is.location && <ins>{place(is)}</ins>}
+    </p>
   );
 }

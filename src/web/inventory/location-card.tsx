@@ -1,30 +1,65 @@
+import { useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
+import { MoveDialog } from "./box/move-dialog.tsx";
 import { readSlots } from "./box/slots.ts";
+import type { Declaration } from "./declaration.ts";
 import { LocationPath } from "./path.tsx";
-import { isNamed, type Row } from "./record.tsx";
+import { asText, isNamed, nameOf, type Row } from "./record.tsx";
 
 /** Lists of which every record is part of the tree of locations. */
 const IN_TREE = new Set(["locations", "equipment", "places"]);
 export const isInTree = (segment: string): boolean => IN_TREE.has(segment);
 
+interface LocationCardProps {
+  of: Declaration;
+  row: Row;
+  onMoved: () => void;
+}
+
 /** Where a record is: the path to its slot, and a picture of the box. */
-export function LocationCard({ segment, row }: { segment: string; row: Row }) {
+export function LocationCard({ of, row, onMoved }: LocationCardProps) {
+  const [isMoving, setMoving] = useState(false);
   const { location, position } = row.values;
-  if (isInTree(segment))
+  if (isInTree(of.name))
     return (
       <Card title="Location">
-        <LocationPath segment={segment} id={row.id} />
+        <LocationPath segment={of.name} id={row.id} />
       </Card>
     );
-  if (!isNamed(location)) return null;
+  const canMove = "position" in of.fields;
+  if (!canMove && !isNamed(location)) return null;
   const slot = typeof position === "string" ? position : "";
+  const from = isNamed(location) ? { id: String(location.id), name: asText(location) } : { id: "", name: "" };
   return (
-    <Card title="Location">
-      <div class="where">
-        {slot !== "" && <BoxPicture location={String(location.id)} slot={slot} />}
-        <LocationPath segment="locations" id={String(location.id)} slot={slot} />
-      </div>
+    <Card
+      title="Location"
+      actions={
+        canMove &&
+        row.mayChange && (
+          <Button look="quiet" small icon="move" onClick={() => setMoving(true)}>
+            Move
+          </Button>
+        )
+      }
+    >
+      {from.id === "" ? (
+        <p class="muted">No location recorded</p>
+      ) : (
+        <div class="where">
+          {slot !== "" && <BoxPicture location={from.id} slot={slot} />}
+          <LocationPath segment="locations" id={from.id} slot={slot} />
+        </div>
+      )}
+      {isMoving && (
+        <MoveDialog
+          from={from}
+          record={{ segment: of.name, id: row.id, version: row.version!, name: nameOf(of, row) }}
+          onClose={() => setMoving(false)}
+          onMoved={onMoved}
+        />
+      )}
     </Card>
   );
 }

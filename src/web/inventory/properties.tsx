@@ -5,7 +5,7 @@ import { isNamed, type Row, unitOf, Value } from "./record.tsx";
 
 /** Fields that other parts of the page show. */
 const SHOWN_ELSEWHERE = new Set(
-  "unit grid_rows grid_columns numbering below_minimum description status barcode".split(" "),
+  "unit currency grid_rows grid_columns numbering below_minimum description status barcode".split(" "),
 );
 /** Fields that the card of stock shows. */
 const IN_STOCK = new Set("amount minimum_amount received opened expiry freeze_thaw_count lot".split(" "));

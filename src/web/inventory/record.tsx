@@ -64,11 +64,21 @@ export function rowOf(nested: Nested): Row {
   };
 }
 
-const UNIT_FIELDS = new Set(["amount", "minimum_amount"]);
+const UNITS: Readonly<Record<string, string>> = {
+  amount: "unit",
+  minimum_amount: "unit",
+  price: "currency",
+};
+
+/** The field with the unit of an amount. */
+export const unitFieldOf = ({ fields }: Declaration, name: string): string | undefined =>
+  UNITS[name] !== undefined && UNITS[name] in fields ? UNITS[name] : undefined;
 
 /** The unit of an amount, as a symbol. */
-export const unitOf = ({ values }: Row, name: string): string =>
-  UNIT_FIELDS.has(name) && isNamed(values.unit) ? ` ${unitSymbol(values.unit.name ?? "")}` : "";
+export function unitOf({ values }: Row, name: string): string {
+  const unit = values[UNITS[name] ?? ""];
+  return isEmpty(unit) || isEmpty(values[name]) ? "" : ` ${unitSymbol(asText(unit))}`;
+}
 
 /** What belongs to a value: the unit of an amount, the position in a location. */
 export const suffixOf = (row: Row, name: string): string =>
@@ -81,6 +91,8 @@ export const nameOf = ({ key, fields }: Declaration, { values }: Row): string =>
 /** Fields that columns show besides their own. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   amount: ["unit", "below_minimum"],
+  minimum_amount: ["unit"],
+  price: ["currency"],
   location: ["position"],
 };
 
@@ -107,9 +119,14 @@ export async function readPage(
 /** What returns a whole record in the format of `rowOf`. */
 export const WHOLE = { response_format: "nested", fields: "*,annotations__*" };
 
-/** One record with all fields, also if it is deleted. @throws ApiError */
-export const readRecord = async (segment: string, id: string, signal?: AbortSignal): Promise<Row> =>
-  rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, deleted: "all" }, signal));
+/** One record with all fields, also if it is deleted; `as_of` a batch, as that left it. @throws ApiError */
+export const readRecord = async (
+  segment: string,
+  id: string,
+  signal?: AbortSignal,
+  query: { as_of?: string } = {},
+): Promise<Row> =>
+  rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, deleted: "all", ...query }, signal));
 
 const names = new Map<string, Promise<string>>();
 
@@ -287,12 +304,17 @@ export function Value({ value, field, name, unit = "" }: ValueProps) {
   );
 }
 
-/** A value as the history stores it: of a reference only the id, whose name is looked up. */
-export function PlainValue(props: { value: RecordValue | undefined; field: FieldInfo | undefined }) {
-  const { value, field } = props;
+/** A value as the history stores it: of a reference only the id, whose name is looked up; of a `unit` its symbol. */
+export function PlainValue(props: {
+  value: RecordValue | undefined;
+  field: FieldInfo | undefined;
+  unit?: boolean;
+}) {
+  const { value, field, unit } = props;
   const to = field?.reference?.printed === "id" ? field.reference : undefined;
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
+  if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? asText(value))}</>;
   if (to && id !== null) return <a href={href(pageOf(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
   return <>{asText(value, field)}</>;
 }

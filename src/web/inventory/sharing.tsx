@@ -84,37 +84,71 @@ interface AccessProps {
   onChanged: () => void;
 }
 
+interface AccessCardProps extends AccessProps {
+  isSharing: boolean;
+  onShare: (on: boolean) => void;
+}
+
 /** Who can see a record. Those who may change it can share it, in a dialog. */
-export function AccessCard(props: AccessProps & { isSharing: boolean; onShare: (on: boolean) => void }) {
-  const { of, row, isSharing, onShare } = props;
-  const { owner, owned_by, public: isPublic, deleted } = row.values;
-  const mayShare = row.mayChange && deleted !== true;
+export const AccessCard = (props: AccessCardProps) =>
+  props.row.mayChange && props.row.values.deleted !== true ? (
+    <SharedAccess {...props} />
+  ) : (
+    <Card title="Access">
+      <Access {...props} />
+    </Card>
+  );
+
+function SharedAccess(props: AccessCardProps) {
+  const { of, row, isSharing, onChanged, onShare } = props;
+  const grants = useSubResource<Grants>(api(of.name, `${row.id}/permissions/`), onChanged);
   return (
     <Card
       title="Access"
       actions={
-        mayShare && (
-          <Button look="quiet" small icon="share-2" onClick={() => onShare(true)}>
-            Share
-          </Button>
-        )
+        <Button look="quiet" small icon="share-2" onClick={() => onShare(true)}>
+          Share
+        </Button>
       }
     >
-      <KeyValues
-        of={[
-          ["Owner", asText(owner)],
-          ["Group", of.name === "views" ? null : asText(owned_by)],
-          ["Can view", isPublic === true ? "Everyone" : "Owner, group, and those it is shared with"],
-        ]}
-      />
-      {mayShare && isSharing && <SharingDialog {...props} onClose={() => onShare(false)} />}
+      <Access of={of} row={row} grants={grants.loaded.value} />
+      {isSharing && <SharingDialog of={of} row={row} access={grants} onClose={() => onShare(false)} />}
     </Card>
   );
 }
 
+/** In words; whom it is shared with is known only to those who may change it. */
+function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grants | undefined }) {
+  const { owner, owned_by, public: isPublic } = row.values;
+  const own = of.name === "views" ? [] : [asText(owned_by)];
+  const shared = (right: Level): string[] => [
+    ...(grants?.groups.flatMap((each) => (each[right] ? each.name : [])) ?? []),
+    ...(grants?.users.flatMap((each) => (each[right] ? each.username : [])) ?? []),
+  ];
+  const viewers = grants ? shared("view").join(", ") : "Those it is shared with";
+  return (
+    <KeyValues
+      of={[
+        ["Owner", asText(owner)],
+        ["Group", own.join()],
+        [
+          "Can view",
+          (grants?.public ?? isPublic) === true ? "Everyone" : [...own, viewers].filter(Boolean).join(", "),
+        ],
+        ["Can edit", grants && [asText(owner), ...shared("change")].join(", ")],
+      ]}
+    />
+  );
+}
+
 /** Who can see the record now, and sharing it with others. */
-function SharingDialog({ of, row, onChanged, onClose }: AccessProps & { onClose: () => void }) {
-  const access = useSubResource<Grants>(api(of.name, `${row.id}/permissions/`), onChanged);
+function SharingDialog(props: {
+  of: Declaration;
+  row: Row;
+  access: ReturnType<typeof useSubResource<Grants>>;
+  onClose: () => void;
+}) {
+  const { of, row, access, onClose } = props;
   const change = (body: object, done: string): Promise<void> =>
     access.change("PATCH", "", done, body, (_before, now: Grants) => now);
   return (
@@ -158,9 +192,14 @@ function SharingDialog({ of, row, onChanged, onClose }: AccessProps & { onClose:
   );
 }
 
+const Avatar = ({ name }: { name: string }) => (
+  <span class="avatar" aria-hidden="true" data-initials={name.slice(0, 2).toUpperCase()} />
+);
+
 /** A right that sharing does not change. */
 const Standing = ({ name, title, may }: { name: string; title: string; may: string }) => (
   <li class="row">
+    <Avatar name={name} />
     <span class="grow">
       {name} <small>{title}</small>
     </span>
@@ -178,6 +217,7 @@ function Share(props: {
   const { kind, name, title, rights, change } = props;
   return (
     <li class="row">
+      <Avatar name={name} />
       <span class="grow">
         {name} <small>{title}</small>
       </span>

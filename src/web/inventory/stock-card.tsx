@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
-import type { Change } from "../../inventory/api/route-history.ts";
-import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { FormDialog, type FormField } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
-import { useLoaded } from "../components/loaded.tsx";
+import { Meter } from "../components/progress.tsx";
 import { daysUntil, Time } from "../format.tsx";
-import { get, send } from "../request.ts";
-import { api, type Declaration, pageOf } from "./declaration.ts";
+import { send } from "../request.ts";
+import { useAmounts } from "./amounts.ts";
+import { api, type Declaration } from "./declaration.ts";
 import { asText, type Row, rowOf, stockStateOf, unitOf, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
@@ -41,6 +40,7 @@ function Stock(props: StockProps) {
   return (
     <Card
       title="Stock"
+      bare
       actions={
         row.mayChange &&
         isTracked && (
@@ -54,22 +54,20 @@ function Stock(props: StockProps) {
           </>
         )
       }
-    >
-      <div class="stack">
-        <StockFacts of={of} row={row} />
-        {row.mayChange && (
-          <div class="actions">
+      foot={
+        row.mayChange && (
+          <>
             <Button small onClick={() => setAction("Aliquots")}>
               Make aliquots
             </Button>
             <Button small onClick={() => void thaw()}>
               Count a thaw
             </Button>
-          </div>
-        )}
-        <a href={href(pageOf(of.name), { aliquot_of: row.id })}>Show its aliquots</a>
-        {isTracked && <Amounts key={row.version} of={of} row={row} />}
-      </div>
+          </>
+        )
+      }
+    >
+      <StockFacts of={of} row={row} />
       {action === "Aliquots" && <AliquotDialog {...props} onClose={() => setAction(null)} />}
       {(action === "Consume" || action === "Refill") && (
         <AmountDialog {...props} action={action} onClose={() => setAction(null)} />
@@ -89,20 +87,32 @@ const FACTS = ["expiry", "opened", "received", "lot", "freeze_thaw_count"] as co
 
 /** Amount, dates and counts, each with what follows from it. */
 function StockFacts({ of, row }: { of: Declaration; row: Row }) {
-  const { amount, minimum_amount: minimum } = row.values;
   const state = stockStateOf(row.values);
-  const unit = unitOf(row, "amount");
   const facts = FACTS.filter((name) => name in of.fields && row.values[name]);
+  const { full, lastUsed } = useAmounts(of, row);
   return (
     <dl class="facts">
       <div>
         <dt>Amount</dt>
-        <dd>{amount === null ? "–" : `${String(amount)}${unit}`}</dd>
-        <dd class="hint">
-          {amount === null ? "No amount recorded" : minimum !== null && `low below ${String(minimum)}${unit}`}
-          {WORDS[state] && <span class={`state state-${state}`}>{WORDS[state]}</span>}
+        <dd>
+          {asText(row.values.amount)}
+          {unitOf(row, "amount")}
         </dd>
+        <AmountLeft row={row} full={full} />
+        {WORDS[state] && (
+          <dd>
+            <span class={`state state-${state}`}>{WORDS[state]}</span>
+          </dd>
+        )}
       </div>
+      {lastUsed && (
+        <div>
+          <dt>Last used</dt>
+          <dd>
+            <Time at={lastUsed} short />
+          </dd>
+        </div>
+      )}
       {facts.map((name) => (
         <div key={name}>
           <dt>{of.fields[name].label}</dt>
@@ -114,24 +124,27 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
   );
 }
 
-/** Amounts that the card shows. */
-const SHOWN = 5;
-
-/** The last amounts, with who changed them. */
-function Amounts({ of, row }: { of: Declaration; row: Row }) {
-  const path = api(of.name, `${row.id}/history/`);
-  const found = useLoaded(path, (signal) =>
-    get<{ results: Change[] }>(path, { field: "amount", page_size: SHOWN }, signal),
-  );
+/** How much is left of what there was, with the minimum. */
+function AmountLeft({ row, full }: { row: Row; full: number | undefined }) {
+  const { amount, minimum_amount: minimum } = row.values;
+  if (typeof amount !== "number") return <dd class="hint">No amount recorded</dd>;
+  const unit = unitOf(row, "amount");
+  const words = [
+    full !== undefined && full > amount && `of ${full}${minimum === null ? unit : ""}`,
+    minimum !== null && `low below ${String(minimum)}${unit}`,
+  ].filter(Boolean);
+  // Where the minimum is more than there was, the bar ends at the minimum.
+  const scale = Math.max(full ?? amount, Number(minimum));
+  const mark = minimum === null ? undefined : Number(minimum) / scale;
   return (
-    <ul class="hint">
-      {found.value?.results.map(({ cursor, at, user, after }) => (
-        <li key={cursor}>
-          {String(after?.amount ?? "–")}
-          {unitOf(row, "amount")} by {user}, <Time at={at} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {scale > 0 && (
+        <dd>
+          <Meter label={`${amount} of ${scale}${unit}`} share={amount / scale} mark={mark} />
+        </dd>
+      )}
+      {words.length > 0 && <dd class="hint">{words.join(", ")}</dd>}
+    </>
   );
 }
 

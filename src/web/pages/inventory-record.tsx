@@ -74,6 +74,7 @@ function Record(props: RecordProps) {
   const { of, row, onSaved, onUndone } = props;
   // Sub-resources have versions of their own; the history shows them too.
   const [revision, setRevision] = useState(0);
+  const [, setQuery] = useQuery();
   const [isSharing, setSharing] = useState(false);
   const onChanged = (): void => setRevision((count) => count + 1);
   const isDeleted = row.values.deleted === true;
@@ -104,13 +105,23 @@ function Record(props: RecordProps) {
           <ClosedProperties title="Advanced" of={of} row={row} names={advanced} />
         </div>
         <div class="stack">
-          <div class="where-card">{!isDeleted && <LocationCard segment={of.name} row={row} />}</div>
+          <div class="where-card">{!isDeleted && <LocationCard of={of} row={row} onMoved={onUndone} />}</div>
           {of.guarded && <AccessCard {...{ of, row, onChanged, isSharing }} onShare={setSharing} />}
           {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
-          <Card title="History">
-            <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
-          </Card>
+          <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
           <ClosedProperties title="Details" of={of} row={row} names={details} />
+          <div>
+            <Shortcuts
+              shortcuts={[
+                {
+                  keys: ["e"],
+                  does: "edit",
+                  run: () => row.mayChange && !isDeleted && setQuery({ edit: 1 }),
+                },
+                { keys: ["u"], does: "go up to the list", run: () => navigate(pageOf(of.name)) },
+              ]}
+            />
+          </div>
         </div>
       </div>
     </>
@@ -170,12 +181,6 @@ function RecordHead({ of, row, onSaved, onShare }: RecordProps & { onShare: () =
     >
       <div class="row dotted">
         <Summary of={of} row={row} />
-        <Shortcuts
-          shortcuts={[
-            { keys: ["e"], does: "edit", run: () => mayEdit && edit() },
-            { keys: ["u"], does: "go up to the list", run: () => navigate(pageOf(of.name)) },
-          ]}
-        />
       </div>
     </PageHead>
   );
@@ -190,7 +195,11 @@ function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
       {typeof status === "string" && status !== "" && <State status={status} />}
       {isConstant(of.fields.model_type) && model_type && <span>{wordsOf(String(model_type))}</span>}
       {description && <span class="anywhere">{String(description)}</span>}
-      {barcode && <code>{String(barcode)}</code>}
+      {barcode && (
+        <span>
+          <code>{String(barcode)}</code>
+        </span>
+      )}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Icon } from "../../components/icon.tsx";
 import { Card } from "../../components/layout.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
 import { Menu } from "../../components/menu.tsx";
+import { Meter } from "../../components/progress.tsx";
 import { formatCount } from "../../format.tsx";
 import { useSession } from "../../session.ts";
 import { singularOf } from "../declaration.ts";
@@ -103,7 +104,6 @@ function Content({ box, reload }: { box: Slots; reload: () => void }) {
 function Capacity({ box: { space } }: { box: Slots }) {
   if (!space) return null;
   const { used, capacity, free } = space;
-  const share = Math.min(100, (100 * used) / capacity);
   const text = `${formatCount(used)} of ${formatCount(capacity)}`;
   return (
     <div class="capacity">
@@ -113,9 +113,7 @@ function Capacity({ box: { space } }: { box: Slots }) {
         </span>
         <span class="muted">{formatCount(free)} free</span>
       </div>
-      <svg role="img" aria-label={`${text} slots in use`}>
-        <rect class="used" width={`${share}%`} height="8" />
-      </svg>
+      <Meter label={`${text} slots in use`} share={used / capacity} />
     </div>
   );
 }

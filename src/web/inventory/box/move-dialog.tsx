@@ -6,14 +6,20 @@ import { FormError, useSubmission } from "../../components/form.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
-import { freePositionsIn, readSlots, relocate, type Slots, type Stored } from "./slots.ts";
+import { freePositionsIn, type Movable, readSlots, relocate } from "./slots.ts";
 
 const LOCATIONS = { segment: "locations", key: "label", printed: "id" } as const;
 
 /** Moves a record to a slot of this location or another, chosen from those that are free. */
-export function MoveDialog(props: { box: Slots; record: Stored; onClose: () => void; onMoved: () => void }) {
-  const { box, record, onClose, onMoved } = props;
-  const [to, setTo] = useState({ id: box.id, name: box.label });
+export function MoveDialog(props: {
+  /** Where it is; its id is empty if that is unknown. */
+  from: { id: string; name: string };
+  record: Movable & { name: string };
+  onClose: () => void;
+  onMoved: () => void;
+}) {
+  const { from, record, onClose, onMoved } = props;
+  const [to, setTo] = useState(from);
   const [chosen, setPosition] = useState<string | null>(null);
   const slots = useLoaded(to.id === "" ? null : to.id, (signal) => readSlots(to.id, signal));
   const target = slots.value?.id === to.id ? slots.value : undefined;

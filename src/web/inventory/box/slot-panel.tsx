@@ -79,7 +79,12 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
         </div>
       )}
       {isMoving && (
-        <MoveDialog box={box} record={record} onClose={() => setMoving(false)} onMoved={onMoved} />
+        <MoveDialog
+          from={{ id: box.id, name: box.label }}
+          record={record}
+          onClose={() => setMoving(false)}
+          onMoved={onMoved}
+        />
       )}
     </>
   );

@@ -30,9 +30,11 @@ export interface Move {
 export const moveInto = (location: string, move: Move): Promise<Response> =>
   send("POST", api("locations", `${location}/free_slots/`), { body: move });
 
+export type Movable = Pick<Stored, "segment" | "id" | "version">;
+
 /** Changes where a record is. @throws ApiError also if somebody has changed the record since */
 export const relocate = (
-  { segment, id, version }: Pick<Stored, "segment" | "id" | "version">,
+  { segment, id, version }: Movable,
   to: { location: string | null; position?: string },
 ): Promise<Response> =>
   send("PATCH", api(segment, `${id}/`), { body: to, headers: { "If-Match": `"${version}"` } });

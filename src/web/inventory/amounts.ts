@@ -1,0 +1,35 @@
+import type { Change } from "../../inventory/api/route-history.ts";
+import { useLoaded } from "../components/loaded.tsx";
+import { get } from "../request.ts";
+import { api, type Declaration } from "./declaration.ts";
+import type { Row } from "./record.tsx";
+
+/** Changes of an amount in which the last refill is looked for. */
+const LOOKED_AT = 100;
+
+/** What the history says about the amount of a record. */
+export interface Amounts {
+  /** The amount after the last refill, or the first one. */
+  full?: number | undefined;
+  /** When some was last taken out. */
+  lastUsed?: string | undefined;
+}
+
+/** From the changes of the amount, the latest first. */
+export function amountsIn(changes: readonly Pick<Change, "at" | "before" | "after">[]): Amounts {
+  const amounts = changes.map(({ after }) => after?.amount);
+  const refilled = amounts.findIndex((amount, i) => Number(amounts[i + 1] ?? -1) < Number(amount ?? 0));
+  const used = changes.find(({ before, after }) => Number(after?.amount ?? 0) < Number(before?.amount ?? 0));
+  return { full: typeof amounts[refilled] === "number" ? amounts[refilled] : undefined, lastUsed: used?.at };
+}
+
+/** Empty until it is loaded, and for records without an amount. */
+export function useAmounts(of: Declaration, { id, version, values }: Row): Amounts {
+  const path = api(of.name, `${id}/history/`);
+  const isTracked = typeof values.amount === "number";
+  const { value } = useLoaded(isTracked ? `${path} ${version}` : null, async (signal) => {
+    const query = { field: "amount", page_size: LOOKED_AT };
+    return amountsIn((await get<{ results: Change[] }>(path, query, signal)).results);
+  });
+  return value ?? {};
+}

@@ -1,0 +1,133 @@
+import { useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { SelectField } from "../components/field.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Table } from "../components/table.tsx";
+import { formatTime } from "../format.tsx";
+import { get, send } from "../request.ts";
+import { annotationOfType, api, type Declaration, fieldOf } from "./declaration.ts";
+import type { Change } from "./history.tsx";
+import { asText, readRecord, type RecordValue, type Row, rowOf, unitOf, Value, WHOLE } from "./record.tsx";
+import { write } from "./write-record.ts";
+
+/** Two versions of a record side by side, and the way back to one of them. */
+
+interface Version {
+  batch: string;
+  version: number;
+  name: string;
+}
+
+/** States of a record and its metadata, the latest first; each was left by one batch. */
+export function versionsOf({ name: list }: Pick<Declaration, "name">, changes: readonly Change[]): Version[] {
+  let version = 0;
+  const versions = changes.toReversed().flatMap((change): Version[] => {
+    const { resource, batch, at, user } = change;
+    if (resource === list) version = change.version;
+    else if (resource !== "annotations") return [];
+    return version === 0 ? [] : [{ batch, version, name: `Version ${version}, ${formatTime(at)}, ${user}` }];
+  });
+  // The last change of a batch says what it left.
+  return versions.filter(({ batch }, i) => batch !== versions[i + 1]?.batch).toReversed();
+}
+
+interface CompareProps {
+  of: Declaration;
+  row: Row;
+  /** At least one. */
+  versions: readonly Version[];
+  onRestored: (row: Row) => void;
+  onUndone: () => void;
+  onClose: () => void;
+}
+
+export function CompareDialog(props: CompareProps) {
+  const { of, row, versions, onRestored, onUndone, onClose } = props;
+  const [older, setOlder] = useState(versions[1]?.batch ?? versions[0].batch);
+  const [newer, setNewer] = useState(versions[0].batch);
+  const compared = useLoaded(`${older} ${newer}`, (signal) =>
+    Promise.all([older, newer].map((batch) => readVersion(of, row.id, batch, signal))),
+  );
+  const choices = versions.map(({ batch, name }, i) => ({
+    value: batch,
+    name: i === 0 ? `${name} (now)` : name,
+  }));
+  const { version } = versions.find(({ batch }) => batch === older)!;
+  const canRestore = row.mayChange && row.values.deleted !== true && version !== row.version;
+  const restore = (): Promise<void> =>
+    write(
+      () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: { version } }),
+      `Restored version ${version}.`,
+      onUndone,
+      async (response) => {
+        onRestored(rowOf(await response.json()));
+        onClose();
+      },
+    );
+  return (
+    <Dialog
+      wide
+      title="Compare versions"
+      onClose={onClose}
+      actions={canRestore && <Button onClick={() => void restore()}>Restore version {version}</Button>}
+    >
+      <div class="field-pair">
+        <SelectField label="From" value={older} choices={choices} onChange={setOlder} />
+        <SelectField label="To" value={newer} choices={choices} onChange={setNewer} />
+      </div>
+      <Loaded of={compared}>{([from, to]) => <Differences of={of} from={from} to={to} />}</Loaded>
+      {canRestore && (
+        <p class="hint">
+          Restoring changes the fields back, and leaves metadata, notes and files as they are.
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+interface Annotated {
+  results: { annotation_type_id: string; value: RecordValue }[];
+}
+
+/** A record as a batch left it, with its annotations, also of types that are no longer used. */
+async function readVersion(of: Declaration, id: string, batch: string, signal: AbortSignal): Promise<Row> {
+  const path = api(of.name, `${id}/annotations/`);
+  const [row, { results }] = await Promise.all([
+    readRecord(of.name, id, signal, { as_of: batch }),
+    of.guarded ? get<Annotated>(path, { as_of: batch, page_size: "max" }, signal) : { results: [] },
+  ]);
+  const annotations = results.flatMap(({ annotation_type_id, value }) => {
+    const name = annotationOfType(of, annotation_type_id);
+    return name === undefined ? [] : [[name, value] as const];
+  });
+  return { ...row, values: { ...row.values, ...Object.fromEntries(annotations) } };
+}
+
+/** Names of what people can change and what differs. */
+export const differencesOf = (of: Declaration, from: Row, to: Row): string[] =>
+  [...Object.keys(of.fields), ...Object.keys(of.annotations)].filter((name) => {
+    const field = fieldOf(of, name)!;
+    const isOwn = field.annotation !== undefined || (field.write !== "never" && !field.form?.omitted);
+    return isOwn && asText(from.values[name], field) !== asText(to.values[name], field);
+  });
+
+function Differences({ of, from, to }: { of: Declaration; from: Row; to: Row }) {
+  const names = differencesOf(of, from, to);
+  if (names.length === 0) return <p class="muted">Nothing differs.</p>;
+  const cell = (row: Row) => (name: string) => (
+    <Value value={row.values[name]} field={fieldOf(of, name)} name={name} unit={unitOf(row, name)} />
+  );
+  return (
+    <Table
+      caption="What differs"
+      rows={names}
+      keyOf={(name) => name}
+      columns={[
+        { name: "field", title: "Field", heading: true, cell: (name) => fieldOf(of, name)!.label },
+        { name: "from", title: "From", cell: cell(from) },
+        { name: "to", title: "To", cell: cell(to) },
+      ]}
+    />
+  );
+}
