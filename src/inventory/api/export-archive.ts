@@ -7,7 +7,7 @@ import { isGuarded } from "../model/resource.ts";
 import { nounsOf } from "../model/schema.ts";
 import { type ArchivedRecord, elnEntries } from "../imports/eln-file.ts";
 import { bytesOf, yieldBetweenChunks } from "../imports/export-file.ts";
-import { zipFile } from "../imports/zip-file.ts";
+import { zipFile } from "../../platform/zip-file.ts";
 import { Attachments } from "../records/attachments.ts";
 import type { Snapshot, Store } from "../records/store.ts";
 import { SubResourceRecords } from "../records/sub-resources.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../model/field.ts";
-import type { ZipEntry } from "./zip-file.ts";
+import type { ZipEntry } from "../../platform/zip-file.ts";
 
 /** A record for an archive, as its reader may view it. */
 export interface ArchivedRecord {

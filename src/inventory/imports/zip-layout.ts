@@ -1,17 +1,6 @@
 import { checkCells } from "./check-cells.ts";
 import { Problem } from "../../problem.ts";
-
-/** An entry of the central directory of a ZIP archive. */
-interface Entry {
-  name: string;
-  /** Offset of its header. */
-  at: number;
-  nameLength: number;
-  data: Uint8Array;
-  isDeflated: boolean;
-  /** Uncompressed size in bytes. */
-  size: number;
-}
+import { readZip, type ZipMember } from "../../platform/zip-file.ts";
 
 /** Bytes that are read at a time. */
 const CHUNK = 16_384;
@@ -31,10 +20,9 @@ export function toStreamable(
   limit: number,
   ready: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const entries = entriesOf(bytes, view);
-  const isSheet = ({ name }: Entry): boolean => name.startsWith("xl/worksheets/");
-  const isLarge = (entry: Entry): boolean =>
+  const entries = readZip(bytes, TRUNCATED);
+  const isSheet = ({ name }: ZipMember): boolean => name.startsWith("xl/worksheets/");
+  const isLarge = (entry: ZipMember): boolean =>
     entry.size > MAX_WHOLE && entry.name.endsWith(".xml") && !isSheet(entry);
   if (entries.reduce((sum, { size }) => sum + size, 0) > limit || entries.some(isLarge))
     throw new Problem("too_large", "The spreadsheet is too large when uncompressed.");
@@ -77,7 +65,7 @@ export function toStreamable(
     async start() {
       for (const entry of entries)
         if (isSheet(entry) || entry.name === "xl/sharedStrings.xml")
-          await checkCells(entry.data, entry.isDeflated);
+          await checkCells(entry.data, entry.method !== 0);
     },
     async pull(controller) {
       await ready();
@@ -86,29 +74,4 @@ export function toStreamable(
       else controller.enqueue(value);
     },
   });
-}
-
-function entriesOf(bytes: Uint8Array, view: DataView): Entry[] {
-  let end = bytes.length - 22;
-  while (end >= 0 && end > bytes.length - 66_000 && view.getUint32(end, true) !== 0x06054b50) end--;
-  if (end < 0 || view.getUint32(end, true) !== 0x06054b50) throw new Problem("malformed", TRUNCATED);
-  const entries: Entry[] = [];
-  let at = view.getUint32(end + 16, true);
-  while (at + 46 <= bytes.length && view.getUint32(at, true) === 0x02014b50) {
-    const [nameLength, extra, comment] = [28, 30, 32].map((field) => view.getUint16(at + field, true));
-    const local = view.getUint32(at + 42, true);
-    if (local + 30 > bytes.length || view.getUint32(local, true) !== 0x04034b50)
-      throw new Problem("malformed", TRUNCATED);
-    const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
-    entries.push({
-      name: new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength)),
-      at,
-      nameLength,
-      data: bytes.subarray(start, start + view.getUint32(at + 20, true)),
-      isDeflated: view.getUint16(at + 10, true) !== 0,
-      size: view.getUint32(at + 24, true),
-    });
-    at += 46 + nameLength + extra + comment;
-  }
-  return entries;
 }

@@ -1,0 +1,164 @@
+import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import { Problem } from "../problem.ts";
+
+/** A file in an archive; folders end in a slash. */
+export interface ZipEntry {
+  name: string;
+  bytes: Uint8Array;
+}
+
+const LOCAL = 0x04034b50;
+const CENTRAL = 0x02014b50;
+const END = 0x06054b50;
+const VERSION = 20;
+const UTF8 = 1 << 11;
+const STORED = 0;
+const DEFLATED = 8;
+
+/** Date and time as MS-DOS has them, in UTC. */
+function dosTime(at: Date): [time: number, date: number] {
+  const time = (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1);
+  const date =
+    (Math.max(at.getUTCFullYear() - 1980, 0) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate();
+  return [time, date];
+}
+
+/** The fields from "version needed" to "extra field length", which both headers share. */
+function sharedFields({ name, bytes }: ZipEntry, data: Uint8Array, at: Date): Buffer {
+  const fields = Buffer.alloc(26);
+  const [time, date] = dosTime(at);
+  const method = data === bytes ? STORED : DEFLATED;
+  [VERSION, UTF8, method, time, date].forEach((value, index) => fields.writeUInt16LE(value, 2 * index));
+  [crc32(bytes), data.length, bytes.length].forEach((value, index) =>
+    fields.writeUInt32LE(value, 10 + 4 * index),
+  );
+  fields.writeUInt16LE(Buffer.byteLength(name), 22);
+  return fields;
+}
+
+/**
+ * A ZIP archive in pieces (APPNOTE 6.3.10), of fewer than 65,535 entries and less than 4 GiB; each entry is in memory
+ * while it is written. Those that do not shrink are stored.
+ */
+export function* zipFile(entries: Iterable<ZipEntry>, at: Date): Generator<Uint8Array<ArrayBuffer>> {
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const entry of entries) {
+    const name = Buffer.from(entry.name);
+    const deflated = deflateRawSync(entry.bytes);
+    const data = deflated.length < entry.bytes.length ? deflated : entry.bytes;
+    const shared = sharedFields(entry, data, at);
+    const local = Buffer.concat([signature(LOCAL), shared, name]);
+    const central = Buffer.alloc(14);
+    central.writeUInt32LE(offset, 10);
+    const version = Buffer.from([VERSION, 0]);
+    directory.push(Buffer.concat([signature(CENTRAL), version, shared, central, name]));
+    yield new Uint8Array(local);
+    yield new Uint8Array(data);
+    offset += local.length + data.length;
+  }
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(directory.length, 4);
+  end.writeUInt16LE(directory.length, 6);
+  end.writeUInt32LE(central.length, 8);
+  end.writeUInt32LE(offset, 12);
+  yield new Uint8Array(Buffer.concat([central, signature(END), end]));
+}
+
+function signature(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+/** A file of an archive that was read; its content is compressed until it is asked for. */
+export interface ZipMember {
+  name: string;
+  /** Offset of its entry in the central directory, and length of the name there. */
+  at: number;
+  nameLength: number;
+  /** As it is stored. */
+  data: Uint8Array;
+  /** Compression method of APPNOTE 6.3.10, section 4.4.5. */
+  method: number;
+  isEncrypted: boolean;
+  crc: number;
+  /** Uncompressed size in bytes, as the archive claims. */
+  size: number;
+}
+
+const DAMAGED = "The ZIP archive is truncated or damaged.";
+const END_LENGTH = 22;
+const MAX_COMMENT = 65_535;
+/** In place of a value that only ZIP64 can hold. */
+const [ZIP64_ENTRIES, ZIP64_OFFSET] = [0xffff, 0xffffffff];
+
+/**
+ * The files of an archive by its central directory, without their contents. `problem`: the message for a damaged one.
+ * @throws Problem malformed
+ */
+export function readZip(bytes: Uint8Array, problem = DAMAGED): ZipMember[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let end = bytes.length - END_LENGTH;
+  const first = Math.max(0, end - MAX_COMMENT);
+  while (end >= first && view.getUint32(end, true) !== END) end--;
+  if (end < first) throw new Problem("malformed", problem);
+  const count = view.getUint16(end + 10, true);
+  const start = view.getUint32(end + 16, true);
+  if (count === ZIP64_ENTRIES || start === ZIP64_OFFSET)
+    throw new Problem("malformed", "The archive uses ZIP64. Pack it without.");
+  const members: ZipMember[] = [];
+  let at = start;
+  while (at + 46 <= bytes.length && view.getUint32(at, true) === CENTRAL) {
+    const member = memberAt(bytes, view, at);
+    if (!member) throw new Problem("malformed", problem);
+    members.push(member);
+    at += 46 + member.nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+  }
+  if (members.length < count) throw new Problem("malformed", problem);
+  return members;
+}
+
+function memberAt(bytes: Uint8Array, view: DataView, at: number): ZipMember | undefined {
+  const nameLength = view.getUint16(at + 28, true);
+  const local = view.getUint32(at + 42, true);
+  if (local + 30 > bytes.length || view.getUint32(local, true) !== LOCAL) return undefined;
+  const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
+  const data = bytes.subarray(start, start + view.getUint32(at + 20, true));
+  return {
+    name: new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength)),
+    at,
+    nameLength,
+    data,
+    method: view.getUint16(at + 10, true),
+    isEncrypted: (view.getUint16(at + 8, true) & 1) !== 0,
+    crc: view.getUint32(at + 16, true),
+    size: view.getUint32(at + 24, true),
+  };
+}
+
+/** The content of a file, of at most as many bytes as the archive claims. @throws Problem malformed */
+export function unzip({ name, data, method, isEncrypted, crc, size }: ZipMember): Uint8Array<ArrayBuffer> {
+  const refuse = (text: string): never => {
+    throw new Problem("malformed", `${shown(name)} in the archive ${text}`);
+  };
+  if (isEncrypted) refuse("is encrypted. Pack it without a password.");
+  if (method !== STORED && method !== DEFLATED)
+    refuse(`is compressed with method ${method}. Pack it with the usual one (Deflate).`);
+  let content: Uint8Array<ArrayBuffer>;
+  try {
+    // One more byte than allowed shows that there are more.
+    content =
+      method === STORED
+        ? new Uint8Array(data)
+        : new Uint8Array(inflateRawSync(data, { maxOutputLength: size + 1 }));
+  } catch {
+    return refuse("is damaged.");
+  }
+  if (content.length !== size || crc32(content) !== crc) refuse("is damaged: its size or checksum is wrong.");
+  return content;
+}
+
+const MAX_SHOWN = 200;
+const shown = (name: string): string => JSON.stringify(name.slice(0, MAX_SHOWN).toWellFormed());
