@@ -19,7 +19,7 @@ const BAR = 30;
 
 export const importFile: Command = {
   name: "import",
-  summary: "Add and update records from a CSV or XLSX file: all of its rows or none.",
+  summary: "Add and update records from a CSV or XLSX file, or an archive (.eln): all of its rows or none.",
   operands: "FILE",
   flags: {
     "--resource LIST": "The list, such as locations or stocks/consumables.",
@@ -27,7 +27,8 @@ export const importFile: Command = {
     "--dry-run": "Report what would happen, and write nothing.",
     "--match HOW":
       "name (the default): a row without an id changes the record of that name; none: it adds a record.",
-    "--mapping JSON": 'Fields of columns with other names: {"Header": "field", "Other": null}.',
+    "--mapping JSON":
+      'Fields of columns with other names: {"Header": "field", "Other": null}. In archives also "notes" and "new".',
     "--json": "Print the report as JSON.",
   },
   settings: SERVICE_SETTINGS,
@@ -119,7 +120,23 @@ function summary(report: ImportReport): string {
   const made = [
     locations > 0 && `${locations} new parent locations`,
     units > 0 && `${units} new units`,
+    report.archive && `${report.archive.files} files and ${report.archive.notes} notes`,
   ].filter(Boolean);
   const added = made.length > 0 ? `, with ${made.join(" and ")}` : "";
-  return `${counts}${added}.\n${batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`}`;
+  const undo = batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`;
+  return `${counts}${added}.\n${omissions(report)}${undo}`;
+}
+
+/** Properties without a field, and what is left out of an archive. */
+function omissions({ archive, columns }: ImportReport): string {
+  if (archive === null) return "";
+  const kept = columns.filter(({ field }) => field === "notes").map(({ header }) => header);
+  const lines = archive.left_out.map(({ row, column, message }) => [
+    row === null ? "-" : String(row),
+    column ?? "-",
+    message,
+  ]);
+  const notes =
+    kept.length === 0 ? "" : `Kept in notes, because no field has the name: ${kept.join(", ")}.\n`;
+  return notes + (lines.length === 0 ? "" : `${textTable(["record", "property", "left out"], lines)}\n`);
 }

@@ -8,7 +8,7 @@ export { RequestPool } from "./api/request-pool.ts";
 export { PEOPLE, RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
 export { type DueList, reminders, type Reminders, REMINDER_REASONS } from "./records/reminders.ts";
-export type { ImportReport } from "./imports/import.ts";
+export type { ImportReport } from "./imports/import-report.ts";
 export { Imports } from "./imports/imports.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";

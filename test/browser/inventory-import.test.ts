@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ElementHandle } from "puppeteer-core";
+import { elabftw } from "../inventory/eln-crates.ts";
 import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
 
 browserTest("previews a file cell by cell, maps its columns, and undoes the import", async () => {
@@ -70,6 +71,45 @@ browserTest("shows the progress of a long import, also after a reload, and cance
       (await fetch("/api/v2/stocks/consumables/?name=Long")).json(),
     )) as { total: number };
     expect(total).toBe(0);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+browserTest("imports an archive of another notebook, and exports the record again", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
+  try {
+    const archive = join(directory, "export.eln");
+    writeFileSync(archive, elabftw());
+    await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
+    const { page } = opened;
+    const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
+    await file.uploadFile(archive);
+    const field = "select[aria-label='Field for Concentration']";
+    await page.waitForSelector(field);
+    expect(await page.$eval(field, (select) => (select as HTMLSelectElement).value)).toBe("notes");
+    await page.select(field, "new");
+    await seeText(page, "1 record of eLabFTW");
+    await checkPage(opened, "inventory-import-archive");
+    await press(page, "button", "Import 1 record");
+    await seeText(page, "with 3 notes and 2 files");
+    await checkPage(opened, "inventory-import-archive-done");
+    const { results } = (await page.evaluate(async () =>
+      (
+        await fetch(
+          "/api/v2/stocks/consumables/?name=Anti-CD3&fields=id,annotations__Concentration&response_format=flat",
+        )
+      ).json(),
+    )) as { results: { id: string; annotations__Concentration: string }[] };
+    expect(results.map((each) => each.annotations__Concentration)).toEqual(["0.5 mg/ml"]);
+    await page.goto(new URL(`/inventory/stocks-consumables/${results[0].id}`, page.url()).href);
+    await seeText(page, "It's the good lot.");
+    const [magic, type] = await page.evaluate(async () => {
+      const link = [...document.querySelectorAll("a")].find((each) => each.textContent?.includes(".eln"))!;
+      const response = await fetch(link.href);
+      return [(await response.text()).slice(0, 2), response.headers.get("content-type")];
+    });
+    expect([magic, type]).toEqual(["PK", "application/vnd.eln+zip"]);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openXlsx, writeXlsx } from "hucre/xlsx";
-import type { ImportReport } from "../../src/inventory/imports/import.ts";
+import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
@@ -244,7 +244,10 @@ test("rejects files of other types", async () => {
   for (const [body, message] of [
     ["", "The file is empty. Its first row must name the columns."],
     [new Uint8Array([0x6e, 0xff, 0x0a]), "The file must be XLSX, or CSV in UTF-8."],
-    ["PK\x03\x04 no zip, but long enough", "The spreadsheet is truncated, or not an XLSX file."],
+    [
+      "PK\x03\x04 no zip, but long enough",
+      "The file is truncated: it is neither a spreadsheet (XLSX) nor an archive (.eln).",
+    ],
   ] as const) {
     const { status, report } = await send("projects/import/", body);
     expect([status, report.message]).toEqual([400, message]);

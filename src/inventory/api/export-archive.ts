@@ -3,9 +3,10 @@ import type { Json, JsonObject } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { FIRST_PAGE, type Representation } from "../model/listing.ts";
-import { isGuarded } from "../model/resource.ts";
+import { isGuarded, shownFields, targetOf } from "../model/resource.ts";
 import { nounsOf } from "../model/schema.ts";
 import { type ArchivedRecord, elnEntries } from "../imports/eln-file.ts";
+import { writableFields } from "../imports/import-mapping.ts";
 import { bytesOf, yieldBetweenChunks } from "../imports/export-file.ts";
 import { zipFile } from "../../platform/zip-file.ts";
 import { Attachments } from "../records/attachments.ts";
@@ -81,7 +82,8 @@ function archivedRecord(
   rid: number,
 ): ArchivedRecord {
   const { actor, base } = call;
-  const [values] = store.reader.records(resource, { ...requested, shape: "plain" }, actor, [rid], {
+  const fields = requested.fields ?? archivedFields(resource);
+  const [values] = store.reader.records(resource, { ...requested, fields, shape: "plain" }, actor, [rid], {
     base,
     format: undefined,
   }).values;
@@ -93,12 +95,43 @@ function archivedRecord(
     id: String(id),
     name: String(name ?? ""),
     url: `${base}${resource.segment}/${String(id)}/`,
+    key: resource.fields[resource.key].write === "never" ? null : resource.key,
     values: { ...values, ...known },
+    references: referencesOf(call, resource, store, rid, Object.keys(values)),
     notes: subs(note),
     annotations: subs(annotation),
     history: historyOf(call, resource, store, rid),
     files: subs(attachment).map((shown) => ({ shown, bytes: attachments.bytes(shown) })),
   };
+}
+
+/** All that a record shows, and what else can be written: nothing is to be lost. */
+const archivedFields = (resource: RoutedResource): string[] => [
+  ...new Set([...shownFields(resource), ...writableFields(resource).map(([name]) => name)]),
+];
+
+/** The records that fields refer to by id, as far as the caller may view them. */
+function referencesOf(
+  { actor, base }: Call,
+  resource: RoutedResource,
+  store: Store,
+  rid: number,
+  names: readonly string[],
+): ArchivedRecord["references"] {
+  const found: ArchivedRecord["references"] & Map<string, { name: string; url: string }> = new Map();
+  const fields = names.flatMap((name) => {
+    const field = resource.fields[name];
+    const far = field?.kind === "reference" ? targetOf(store.resources, field) : undefined;
+    return far?.segment && far.shownAs === "id" ? [{ name, far }] : [];
+  });
+  const spans = fields.flatMap(({ name, far }) => [`${name}__id`, `${name}__${far.key}`]);
+  const [values] = store.reader.values(resource, spans, actor, [rid]);
+  for (const { name, far } of fields) {
+    const [id, shown] = [values[`${name}__id`], values[`${name}__${far.key}`]];
+    if (typeof id === "string" && typeof shown === "string" && shown !== "")
+      found.set(name, { name: shown, url: `${base}${far.segment}/${id}/` });
+  }
+  return found;
 }
 
 /** Fields that an archive has even if others are requested. */

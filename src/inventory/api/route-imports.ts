@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type ImportOptions, REPORT } from "../imports/import.ts";
+import { type ImportOptions, REPORT } from "../imports/import-report.ts";
 import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
 import { csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
@@ -19,12 +19,9 @@ import { Problem } from "../../problem.ts";
 /** Maximum size of the form that cancels an import. */
 const FORM_BYTES = 10_000;
 
-const REFUSAL = { message: Type.Optional(TEXT), code: Type.Optional(TEXT) };
-const RESPONSE = Type.Object({ ...REPORT.properties, ...REFUSAL }, { $id: "ImportReport" });
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
 
-const DESCRIPTION =
-  "A row with the id or name of a record updates that record; others create records. All rows are written or none.";
+const DESCRIPTION = "Rows with the id or name of a record update it; others create records.";
 
 const option = (name: string, description: string) =>
   Type.Optional(Type.String({ $id: `import_${name}`, description }));
@@ -37,7 +34,10 @@ const OPTIONS = closed({
       description: "How rows without an id find records; name by default.",
     }),
   ),
-  mapping: option("mapping", "A JSON object from headers to fields, with null for columns to ignore."),
+  mapping: option(
+    "mapping",
+    "A JSON object from headers to fields, with null for columns to ignore. In archives (.eln) also notes, or new for a new annotation type.",
+  ),
   progress: option("progress", "1: stream the progress as JSON lines."),
   background: option("background", "1: respond immediately with the URL of the import."),
   format: Type.Optional(Type.String({ $id: "import_format", description: "api: respond with a page." })),
@@ -108,7 +108,7 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
   const path = [resource, "import/"] as const;
   api.add("GET", path, {
     summary: `Get a template for importing ${nounsOf(resource).many}`,
-    description: "A spreadsheet with drop-down lists.",
+    description: "It has drop-down lists.",
     parameters: [
       {
         $id: "format_of_template",
@@ -134,7 +134,7 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
       ...binary(MEDIA_TYPES.xlsx),
       ...UPLOAD,
     },
-    returns: { ...content(RESPONSE), "application/x-ndjson": { schema: TEXT } },
+    returns: { ...content(REPORT), "application/x-ndjson": { schema: TEXT } },
     responses: {
       202: {
         $id: "Accepted",

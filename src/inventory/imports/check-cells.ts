@@ -4,6 +4,9 @@ import { LIMITS } from "../model/limits.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
 
+/** Instants are ISO 8601 text. */
+export type Cell = string | number | boolean | null;
+
 /** Bytes of the longest cell: a character takes up to 12 as an entity. */
 const MAX_BYTES = LIMITS.cell.max * 12;
 /** Bytes that are inflated at a time. */

@@ -1,4 +1,15 @@
-import type { Json, JsonObject } from "../model/field.ts";
+import { isObject, type Json, type JsonObject } from "../model/field.ts";
+import {
+  type Crate,
+  crateEntries,
+  type CrateFile,
+  type CrateNode,
+  cratePath,
+  crateReference,
+  jsonBytes,
+  type CratePart,
+  propertyValue,
+} from "../../platform/ro-crate.ts";
 import type { ZipEntry } from "../../platform/zip-file.ts";
 
 /** A record for an archive, as its reader may view it. */
@@ -7,8 +18,12 @@ export interface ArchivedRecord {
   name: string;
   /** URL of the record in the API. */
   url: string;
+  /** Field that has the name; null if that is made of others. */
+  key: string | null;
   /** Plain values by field. */
   values: JsonObject;
+  /** Records that fields refer to, by field. */
+  references: ReadonlyMap<string, { name: string; url: string }>;
   notes: JsonObject[];
   annotations: JsonObject[];
   /** Changes, latest first. */
@@ -16,25 +31,21 @@ export interface ArchivedRecord {
   files: { shown: JsonObject; bytes: Uint8Array }[];
 }
 
-export interface Archive {
-  /** Name of the folder, and of the file without its extension. */
-  name: string;
-  title: string;
+export interface Archive extends Pick<Crate, "name" | "title" | "publisher" | "at"> {
   /** Segment of the list, such as `stocks/consumables`. */
   segment: string;
-  /** URL of the service. */
-  publisher: string;
-  at: Date;
   records: Iterable<ArchivedRecord>;
 }
 
-type Node = JsonObject & { "@id": string; "@type": string };
-const METADATA = "ro-crate-metadata.json";
-const PUBLISHER = "#publisher";
+/** Files of every record that are no attachments. */
+export const RECORD_FILES = ["record.json", "history.json"] as const;
+
+/** What precedes the name of an annotation type in the name of a property. */
+export const ANNOTATION_PROPERTY = "annotations.";
+
 /** Fields that are no measured values: they have terms of schema.org, or concern access. */
 const NOT_MEASURED = new Set([
   "id",
-  "name",
   "description",
   "created",
   "created_by",
@@ -45,178 +56,108 @@ const NOT_MEASURED = new Set([
   "public",
 ]);
 
-const reference = (id: string): JsonObject => ({ "@id": id });
-const personId = (username: string): string => `#user-${encodeURIComponent(username)}`;
-
-/** Letters that need no encoding in a path. */
-const plainPath = (text: string): string =>
-  text
-    .normalize("NFKD")
-    .replace(/[^A-Za-z0-9._-]+/g, "-")
-    .replace(/^[-.]+|[-.]+$/g, "")
-    .slice(0, 60);
-
-/** Without members that say nothing. */
-const filled = (node: Node): Node =>
-  Object.fromEntries(
-    Object.entries(node).filter(
-      ([, value]) =>
-        value !== null &&
-        value !== undefined &&
-        value !== "" &&
-        !(Array.isArray(value) && value.length === 0),
-    ),
-  ) as Node;
+const personId = (username: Json): string => `#user-${encodeURIComponent(String(username))}`;
+const personOf = (username: Json) => crateReference(personId(username));
 
 /**
- * The entries of an archive of the ELN file format (TheELNConsortium, SPECIFICATION.md): an RO-Crate 1.1 with a folder for
- * each record, with its values, its history and its files. The graph comes last, because it has the checksums.
+ * The entries of an archive of the ELN file format, with a folder for each record: its values, its history and its files.
  */
-export function* elnEntries(archive: Archive): Generator<ZipEntry> {
-  const graph: Node[] = [];
-  const folders: string[] = [];
-  const people = new Set<string>();
-  for (const record of archive.records) {
-    const folder = `${[plainPath(record.name), record.id].filter((part) => part !== "").join("-")}/`;
-    folders.push(`./${folder}`);
-    const parts: string[] = [];
-    for (const { name, bytes, node } of recordFiles(record)) {
-      const path = `${folder}${name}`;
-      parts.push(`./${path}`);
-      graph.push(fileNode(`./${path}`, bytes, node));
-      yield { name: `${archive.name}/${path}`, bytes };
-    }
-    const { dataset, others, authors } = recordNodes(archive, record, `./${folder}`, parts);
-    graph.push(dataset, ...others);
-    for (const author of authors) people.add(author);
+export function elnEntries({ segment, records, ...crate }: Archive): Generator<ZipEntry> {
+  function* parts(): Generator<CratePart> {
+    for (const record of records) yield partOf(record, segment);
   }
-  for (const username of people)
-    graph.push({ "@id": personId(username), "@type": "Person", name: username, identifier: username });
-  const crate = {
-    "@context": "https://w3id.org/ro/crate/1.1/context",
-    "@graph": [...headNodes(archive, folders), ...graph],
-  };
-  yield { name: `${archive.name}/${METADATA}`, bytes: jsonBytes(crate) };
+  const description = (count: number): string =>
+    `${count} records of the list ${segment}, with their history and files.`;
+  return crateEntries({ ...crate, description, parts: parts() });
 }
 
-const jsonBytes = (value: Json): Uint8Array =>
-  new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
-
-function headNodes({ title, segment, publisher, at }: Archive, folders: readonly string[]): Node[] {
-  const now = at.toISOString();
-  return [
-    {
-      "@id": METADATA,
-      "@type": "CreativeWork",
-      about: reference("./"),
-      conformsTo: reference("https://w3id.org/ro/crate/1.1"),
-      dateCreated: now,
-      version: "1.0",
-      sdPublisher: reference(PUBLISHER),
-    },
-    {
-      "@id": "./",
-      "@type": "Dataset",
-      name: title,
-      description: `${folders.length} records of the list ${segment}, with their history and files.`,
-      datePublished: now,
-      license: reference("#license"),
-      hasPart: folders.map(reference),
-    },
-    { "@id": PUBLISHER, "@type": "Organization", name: "labd", url: publisher },
-    {
-      "@id": "#license",
-      "@type": "CreativeWork",
-      name: "No license",
-      description: "The laboratory has named no license for these data.",
-    },
-  ];
-}
-
-interface RecordFile {
-  name: string;
-  bytes: Uint8Array;
-  node: JsonObject;
-}
-
-function* recordFiles({ values, notes, annotations, history, files }: ArchivedRecord): Generator<RecordFile> {
-  const json = (name: string, description: string, value: Json): RecordFile => ({
-    name,
-    bytes: jsonBytes(value),
-    node: { name, description, encodingFormat: "application/json" },
-  });
-  yield json("record.json", "The record with its notes and annotations.", { ...values, notes, annotations });
-  yield json("history.json", "All changes of the record, latest first.", history);
-  for (const { shown, bytes } of files) {
-    const { id, name, media_type, created, created_by } = shown;
-    yield {
-      name: `files/${String(id)}-${plainPath(String(name))}`,
-      bytes,
-      node: {
-        name,
-        encodingFormat: media_type,
-        identifier: id,
-        dateCreated: created,
-        author: reference(personId(String(created_by))),
-      },
-    };
-  }
-}
-
-const fileNode = (id: string, bytes: Uint8Array, node: JsonObject): Node => ({
-  "@id": id,
-  "@type": "File",
-  ...node,
-  contentSize: String(bytes.length),
-  sha256: new Bun.CryptoHasher("sha256").update(bytes).digest("hex"),
-});
-
-function recordNodes({ segment }: Archive, record: ArchivedRecord, folder: string, parts: readonly string[]) {
-  const { id, name, url, values, notes, annotations, files } = record;
+function partOf(record: ArchivedRecord, segment: string): CratePart {
+  const { id, name, url, values, notes, files } = record;
+  const folder = [cratePath(name), id].filter((part) => part !== "").join("-");
   const comments = notes.map((note) => ({
     "@id": `#note-${String(note.id)}`,
     "@type": "Comment",
     text: note.content,
     dateCreated: note.created,
-    author: reference(personId(String(note.created_by))),
+    author: personOf(note.created_by),
   }));
-  const fields = Object.entries(values).filter(
-    ([field, value]) => !NOT_MEASURED.has(field) && value !== null && value !== "" && value !== undefined,
-  );
-  const measured = [
-    ...fields.map(([field, value]) => propertyNode(`#${id}/${field}`, field, value)),
-    ...annotations.map((one) =>
-      propertyNode(`#annotation-${String(one.id)}`, `annotations.${String(one.name)}`, one.value),
-    ),
+  const measured = propertiesOf(record);
+  const people = [
+    values.owner,
+    values.created_by,
+    ...[...notes, ...files.map(({ shown }) => shown)].map((each) => each.created_by),
   ];
-  const dataset = filled({
-    "@id": folder,
-    "@type": "Dataset",
+  const persons = people.map((person): CrateNode => {
+    const username = String(person);
+    return { "@id": personId(username), "@type": "Person", name: username, identifier: username };
+  });
+  const dataset = {
     name: name || id,
     identifier: id,
     url,
     genre: segment,
     text: values.description,
-    author: reference(personId(String(values.owner))),
-    creator: reference(personId(String(values.created_by))),
+    author: personOf(values.owner),
+    creator: personOf(values.created_by),
     dateCreated: values.created,
     dateModified: values.modified,
-    hasPart: parts.map(reference),
-    comment: comments.map((comment) => reference(comment["@id"])),
-    variableMeasured: measured.map((node) => reference(node["@id"])),
-  });
-  const authors = [
-    values.owner,
-    values.created_by,
-    ...[...notes, ...files.map(({ shown }) => shown)].map((each) => each.created_by),
-  ];
-  return { dataset, others: [...comments, ...measured] as Node[], authors: authors.map(String) };
+    comment: comments.map((comment) => crateReference(comment["@id"])),
+    variableMeasured: measured.map((node) => crateReference(node["@id"])),
+  };
+  return { folder, files: recordFiles(record), dataset, others: [...comments, ...measured, ...persons] };
 }
 
-const propertyNode = (id: string, property: string, value: Json): Node => ({
-  "@id": id,
-  "@type": "PropertyValue",
-  propertyID: property,
-  name: property,
-  value: typeof value === "object" ? JSON.stringify(value) : value,
-});
+function* recordFiles({ values, notes, annotations, history, files }: ArchivedRecord): Generator<CrateFile> {
+  const json = (path: string, description: string, value: Json): CrateFile => ({
+    path,
+    bytes: jsonBytes(value),
+    node: { name: path, description, encodingFormat: "application/json" },
+  });
+  yield json(RECORD_FILES[0], "The record with its notes and annotations.", {
+    ...values,
+    notes,
+    annotations,
+  });
+  yield json(RECORD_FILES[1], "All changes of the record, latest first.", history);
+  for (const { shown, bytes } of files) {
+    const { id, name, media_type, created, created_by } = shown;
+    yield {
+      path: `files/${String(id)}-${cratePath(String(name))}`,
+      bytes,
+      node: {
+        name: String(name),
+        encodingFormat: String(media_type),
+        identifier: id,
+        dateCreated: created,
+        author: personOf(created_by),
+      },
+    };
+  }
+}
+
+function propertiesOf({ id, key, values, references, annotations }: ArchivedRecord): CrateNode[] {
+  const fields = Object.entries(values).filter(
+    ([field, value]) =>
+      field !== key && !NOT_MEASURED.has(field) && value !== null && value !== "" && value !== undefined,
+  );
+  return [
+    ...fields.map(([field, value]) => {
+      const node = propertyValue(`#${id}/${field}`, field, value);
+      const far = references.get(field);
+      return far ? Object.assign(node, { value: far.name, valueReference: crateReference(far.url) }) : node;
+    }),
+    ...annotations.map(annotationProperty),
+  ];
+}
+
+/** An annotation; amounts have a unit, and references the name of the record. */
+function annotationProperty({ id, name, value, type }: JsonObject): CrateNode {
+  const property = `${ANNOTATION_PROPERTY}${String(name)}`;
+  const node = { ...propertyValue(`#annotation-${String(id)}`, property, value), name, additionalType: type };
+  if (!isObject(value)) return node;
+  if (type === "NUMBERUNIT" && isObject(value.unit))
+    return { ...node, value: value.value, unitText: value.unit.name };
+  return typeof value.name === "string" && typeof value.id === "string"
+    ? { ...node, value: value.name }
+    : node;
+}

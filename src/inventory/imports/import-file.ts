@@ -1,12 +1,12 @@
 import { LIMITS } from "../model/limits.ts";
 import { csvValue } from "../model/page.ts";
-import { cellTooLong } from "./check-cells.ts";
-import { toStreamable } from "./zip-layout.ts";
+import { type Cell, cellTooLong } from "./check-cells.ts";
+import { isArchive } from "./eln-graph.ts";
+import { type ElnArchive, readEln } from "./eln-reader.ts";
+import { toStreamable, TRUNCATED } from "./zip-layout.ts";
+import { readZip } from "../../platform/zip-file.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
-
-/** Instants are ISO 8601 text. */
-export type Cell = string | number | boolean | null;
 
 /** The rows of a file, as compressed JSON, which takes a fraction of the memory. */
 export interface Table {
@@ -14,7 +14,14 @@ export interface Table {
   /** Number of rows below the header. */
   count: number;
   /** The rows from the beginning, with the numbers that a spreadsheet shows. */
-  rows(): Generator<Row>;
+  rows(): Generator<TableRow>;
+  /** The archive of which the rows are records, one after the other. */
+  archive?: ElnArchive;
+}
+
+export interface TableRow {
+  number: number;
+  cells: Cell[];
 }
 
 const CHUNK_ROWS = 500;
@@ -22,15 +29,16 @@ const CHUNK_ROWS = 500;
 const MAX_UNCOMPRESSED = 500_000_000;
 
 /**
- * Reads CSV (comma, semicolon or tab) or the first sheet of XLSX, recognised by the first bytes. `onProgress` gets the
- * number of rows read so far.
+ * Reads CSV (comma, semicolon or tab), the first sheet of XLSX, or an archive (.eln), recognised by their content.
+ * `onProgress` gets the number of rows read so far.
  * @throws Problem malformed, too_large
  */
 export async function readTable(bytes: Uint8Array, onProgress: (rows: number) => void): Promise<Table> {
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b;
+  if (isZip && isArchive(readZip(bytes, TRUNCATED))) return archiveTable(readEln(bytes));
   const chunks: Uint8Array[] = [];
   let headers: string[] | undefined;
-  let chunk: Row[] = [];
+  let chunk: TableRow[] = [];
   let count = 0;
   try {
     for await (const { number, cells } of isZip ? xlsxRows(bytes) : csvRows(decode(bytes))) {
@@ -52,7 +60,7 @@ export async function readTable(bytes: Uint8Array, onProgress: (rows: number) =>
     }
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem("malformed", "The file must be CSV or XLSX.", { cause });
+    throw new Problem("malformed", "The file must be CSV, XLSX or an archive (.eln).", { cause });
   }
   if (chunk.length > 0) {
     chunks.push(compress(chunk));
@@ -68,17 +76,27 @@ export async function readTable(bytes: Uint8Array, onProgress: (rows: number) =>
   };
 }
 
-interface Row {
-  number: number;
-  cells: Cell[];
+function archiveTable(archive: ElnArchive): Table {
+  const headers = archive.columns.map(({ header }) => header);
+  return {
+    headers,
+    count: archive.records.length,
+    archive,
+    *rows() {
+      for (const [i, { cells }] of archive.records.entries())
+        yield { number: i + 1, cells: headers.map((header) => cells.get(header)?.[0] ?? null) };
+    },
+  };
 }
 
-const compress = (rows: readonly Row[]): Uint8Array =>
+const compress = (rows: readonly TableRow[]): Uint8Array =>
   Bun.zstdCompressSync(JSON.stringify(rows), { level: 1 });
-const decompress = (bytes: Uint8Array): Row[] =>
-  JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(bytes as Uint8Array<ArrayBuffer>))) as Row[];
+const decompress = (bytes: Uint8Array): TableRow[] =>
+  JSON.parse(
+    new TextDecoder().decode(Bun.zstdDecompressSync(bytes as Uint8Array<ArrayBuffer>)),
+  ) as TableRow[];
 
-async function* csvRows(text: string): AsyncGenerator<Row> {
+async function* csvRows(text: string): AsyncGenerator<TableRow> {
   const { streamCsvRows } = await import("hucre/csv");
   let number = 0;
   for (const row of streamCsvRows(text))
@@ -91,7 +109,7 @@ function fitting(text: string, row: number, column: number): string {
   return text;
 }
 
-async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<Row> {
+async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<TableRow> {
   const { streamXlsxRows } = await import("hucre/xlsx");
   const row = { inUse: false };
   // hucre 1.0.0 reads ahead without limit; it gets no more input while a row is being handled.

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Cell } from "./import-file.ts";
+import type { Cell } from "./check-cells.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { annotationName, findAnnotation } from "../model/annotation-type.ts";
 import { type AnnotationType, type Resource, type Resources, targetOf } from "../model/resource.ts";
@@ -8,15 +8,21 @@ import { nullable } from "../../platform/schema.ts";
 import { nearest } from "../../problem.ts";
 
 /** How a column of a file is used: for a field of the record, `id`, or `path` of a location; null if ignored. */
-export const COLUMN = Type.Object({ header: Type.String(), field: nullable(Type.String()) });
+export const COLUMN = Type.Object(
+  { header: Type.String(), field: nullable(Type.String()) },
+  { $id: "ImportedColumn" },
+);
 export type Column = Type.Static<typeof COLUMN>;
 
 /** An invalid cell: row number and header as the spreadsheet shows them. */
-export const CELL_ERROR = Type.Object({
-  row: Type.Integer(),
-  column: nullable(Type.String()),
-  message: Type.String(),
-});
+export const CELL_ERROR = Type.Object(
+  {
+    row: Type.Integer(),
+    column: nullable(Type.String()),
+    message: Type.String(),
+  },
+  { $id: "CellError" },
+);
 export type CellError = Type.Static<typeof CELL_ERROR>;
 
 /** The path to a location from the outermost one: `A / 2 / Room 5 / Freezer 1 / Shelf 3`. */

@@ -21,7 +21,7 @@ export function uploadPage(call: Call, { segment }: RoutedResource): Response {
   const button = (dryRun: string, name: string): Html =>
     markup`<button formaction="${url}?format=api${dryRun}">${name}</button>`;
   const form = markup`<form method="post" enctype="multipart/form-data" action="${url}?format=api">
-<p><label for="file">CSV or XLSX file whose first row names the fields</label><input id="file" name="file" type="file" accept=".csv,.xlsx" required></p>
+<p><label for="file">CSV or XLSX file whose first row names the fields, or an archive (.eln)</label><input id="file" name="file" type="file" accept=".csv,.xlsx,.eln" required></p>
 ${button("&dry_run=1", "Dry run")}${button("", "Import")}</form>`;
   return respondPage(call, JSON.stringify({ template: url }), {
     title: `Import into ${segment}`,

@@ -1,4 +1,4 @@
-import type { ImportOptions, ImportReport } from "./import.ts";
+import type { ImportOptions, ImportReport } from "./import-report.ts";
 import type { Actor } from "../model/access.ts";
 import type { Origin } from "../../platform/request-context.ts";
 import { workerUrlOf } from "../../platform/worker-address.ts";

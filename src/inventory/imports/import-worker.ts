@@ -1,4 +1,5 @@
-import { type ImportReport, type ImportWatcher, runImport } from "./import.ts";
+import { type ImportWatcher, runImport } from "./import.ts";
+import type { ImportReport } from "./import-report.ts";
 import { readTable } from "./import-file.ts";
 import type { ImportMessage, ImportTask, Outcome } from "./import-thread.ts";
 import { openStore } from "../records/store.ts";

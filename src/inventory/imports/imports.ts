@@ -1,5 +1,6 @@
 import { Type } from "typebox";
-import { type ImportOptions, type ImportReport, REPORT, runImport } from "./import.ts";
+import { runImport } from "./import.ts";
+import { type ImportOptions, type ImportReport, REPORT } from "./import-report.ts";
 import { nullable } from "../../platform/schema.ts";
 import { readTable } from "./import-file.ts";
 import {

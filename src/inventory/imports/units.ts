@@ -1,5 +1,6 @@
 import type { Actor } from "../model/access.ts";
-import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
+import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
+import { parseUuid } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
@@ -19,6 +20,7 @@ export class Units {
   /** The id of the unit of this name; the text itself if it is an id, or names other terms. */
   find(text: string): string {
     const name = text.trim();
+    if (parseUuid(name) !== undefined) return name;
     const found = this.#known.get(name) ?? this.#findOrCreate(name);
     this.#known.set(name, found);
     return found;
@@ -28,7 +30,7 @@ export class Units {
     const named = compare(["name"], "==", name);
     const units = this.#ids("term", and(named, compare(["category", "kind"], "==", "unit")));
     if (units.length === 1) return units[0];
-    if (this.#ids("term", or(named, compare(["id"], "==", name))).length > 0) return name;
+    if (this.#ids("term", named).length > 0) return name;
     this.created++;
     return this.#create("term", { name, category: this.#category() });
   }

@@ -8,7 +8,7 @@ const CHUNK = 16_384;
 /** Bytes of a part that is not read in pieces, such as the shared texts. */
 const MAX_WHOLE = 100_000_000;
 
-const TRUNCATED = "The spreadsheet is truncated, or not an XLSX file.";
+export const TRUNCATED = "The file is truncated: it is neither a spreadsheet (XLSX) nor an archive (.eln).";
 
 /**
  * Rearranges an archive so that it can be streamed: worksheets last, and sizes before the data instead of after it

@@ -33,7 +33,10 @@ export function FirstSteps({ onLoaded }: { onLoaded: () => void }) {
         </div>
       </Card>
       <Card title="Import a spreadsheet">
-        <p>CSV or XLSX files of any program. The preview shows what will be added before anything is.</p>
+        <p>
+          CSV or XLSX files of any program, or an archive (.eln) of a laboratory notebook. The preview shows
+          what will be added before anything is.
+        </p>
         <div class="actions">
           {["stocks/consumables", "stocks/specimen", "locations"].map((segment) => (
             <LinkButton key={segment} icon="upload" href={importOf(segment)}>

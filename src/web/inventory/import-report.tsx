@@ -9,17 +9,22 @@ const MOST = 100;
 
 /** What an import would do, or what prevents it, in the cells of the file. */
 export function ImportReport({ report, cells }: { report: Report; cells: readonly string[][] }) {
-  const { errors, rows, created, updated, unchanged, locations_made, units_made } = report;
+  const { errors, rows, created, updated, unchanged, locations_made, units_made, archive } = report;
   const wrong = new Set(errors.map(({ row }) => row)).size;
   return (
     <>
       <div class="row">
-        <strong>{formatCount(rows)} rows:</strong>
+        <strong>
+          {archive ? countOf(rows, "record") : `${formatCount(rows)} rows`}
+          {archive?.source && ` of ${archive.source}`}:
+        </strong>
         <Tag tone="ok">{formatCount(created)} new</Tag>
         <Tag>{formatCount(updated)} changed</Tag>
         <Tag>{formatCount(unchanged)} unchanged</Tag>
         {locations_made > 0 && <Tag tone="warn">{countOf(locations_made, "new location")}</Tag>}
         {units_made > 0 && <Tag tone="warn">{countOf(units_made, "new unit")}</Tag>}
+        {archive && <Tag>{countOf(archive.notes, "note")}</Tag>}
+        {archive && <Tag>{countOf(archive.files, "file")}</Tag>}
         {wrong > 0 && (
           <Tag tone="danger">
             {formatCount(wrong)}
@@ -29,14 +34,49 @@ export function ImportReport({ report, cells }: { report: Report; cells: readonl
       </div>
       {errors.length > 0 && (
         <p>
-          The file is imported only if all rows are correct. Map the columns above, or correct the file and
-          choose it again.
+          The file is imported only if all {archive ? "records" : "rows"} are correct. Map the{" "}
+          {archive ? "properties" : "columns"} above, or correct the file and choose it again.
         </p>
       )}
+      {archive && <ArchivePreview archive={archive} />}
       {cells.length > 1 ? <Cells report={report} cells={cells} /> : <Errors report={report} />}
     </>
   );
 }
+
+/** The records of an archive, and what of it becomes no field. */
+const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullable<Report["archive"]> }) => (
+  <>
+    {records.length > 0 && (
+      <Table
+        caption="Records of the archive"
+        columns={[
+          { name: "row", title: "Record", cell: ({ row }) => row },
+          { name: "name", title: "Name", heading: true, cell: ({ name }) => name },
+          { name: "effect", title: "Effect", cell: ({ effect }) => EFFECTS[effect] },
+          { name: "notes", title: "Notes", numeric: true, cell: ({ notes }) => formatCount(notes) },
+          { name: "files", title: "Files", numeric: true, cell: ({ files }) => formatCount(files) },
+        ]}
+        rows={records}
+        keyOf={({ row }) => row}
+      />
+    )}
+    {left_out.length > 0 && (
+      <Table
+        caption="Left out, or kept in a note"
+        columns={[
+          { name: "row", title: "Record", cell: ({ row }) => row },
+          { name: "column", title: "Property", cell: ({ column }) => column },
+          { name: "message", title: "Left out, or kept in a note", cell: ({ message }) => message },
+        ]}
+        rows={left_out.slice(0, MOST).map((omission, key) => Object.assign({ key }, omission))}
+        keyOf={({ key }) => key}
+      />
+    )}
+  </>
+);
+
+const EFFECTS = { created: "new", updated: "changed", unchanged: "unchanged" } as const;
 
 interface FileRow {
   cells: readonly string[];

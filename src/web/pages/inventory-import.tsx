@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { ErrorBanner } from "../components/banner.tsx";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Checkbox, FileField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -87,7 +87,7 @@ function Wizard({ of }: { of: Declaration }) {
   const choose = async (chosen: File | null): Promise<void> => {
     if (!chosen) return;
     setFile(chosen);
-    const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= MAX_SHOWN;
+    const isText = !/\.(?:xlsx|eln|zip)$/i.test(chosen.name) && chosen.size <= MAX_SHOWN;
     // The server reports a file that cannot be read.
     setCells(isText ? readCsv(await readTextFile(chosen).catch(() => "")) : []);
     await start(chosen, { mapping: {} });
@@ -95,18 +95,19 @@ function Wizard({ of }: { of: Declaration }) {
   const change = (changes: Partial<ImportOptions>): void => void start(file, changes);
   const isDone = !isRunning && status !== undefined;
   const tried = isDone && status?.dry_run ? status.report : null;
-  const changed = tried ? tried.created + tried.updated : 0;
   return (
     <div class="stack">
       <Card title="1. Choose a file">
         <p>
           A CSV or XLSX file whose first row names the columns: your own spreadsheet, an export of this list,
-          or the template, which has drop-down lists. Nothing is written until you confirm.
+          or the template, which has drop-down lists. Or an archive (.eln) of labd or another laboratory
+          notebook: each of its entries becomes a record with notes and files. Nothing is written until you
+          confirm.
         </p>
         <div class="form-inline">
           <FileField
             label="File to import"
-            accept=".csv,.tsv,.txt,.xlsx"
+            accept=".csv,.tsv,.txt,.xlsx,.eln,.zip"
             onChange={(chosen) => void choose(chosen)}
           />
           <LinkButton icon="download" href={href(api(of.name, "import/"))} download="">
@@ -114,7 +115,7 @@ function Wizard({ of }: { of: Declaration }) {
           </LinkButton>
         </div>
         <Checkbox
-          label="Add every row without an id, even if a record has the same name"
+          label="Add every row or entry without an id, even if a record has the same name"
           checked={options.addsAll}
           onChange={(addsAll) => change({ addsAll })}
         />
@@ -122,29 +123,53 @@ function Wizard({ of }: { of: Declaration }) {
       {error !== undefined && <ErrorBanner error={error} />}
       {isRunning && <ImportProgress status={status} />}
       {tried && (
-        <>
-          <Card title="2. Columns" bare>
-            <Columns
-              of={of}
-              report={tried}
-              mapping={options.mapping}
-              onMap={(header, field) => change({ mapping: { ...options.mapping, [header]: field || null } })}
-            />
-          </Card>
-          <Card title="3. Preview">
-            <ImportReport report={tried} cells={cells} />
-            {file && tried.errors.length === 0 && changed > 0 && (
-              <div>
-                <Button look="primary" onClick={() => void start(file, { isDryRun: false })}>
-                  Import {countOf(changed, "record")}
-                </Button>
-              </div>
-            )}
-          </Card>
-        </>
+        <DryRun
+          of={of}
+          report={tried}
+          cells={cells}
+          mapping={options.mapping}
+          onMap={(mapping) => change({ mapping })}
+          onImport={file && (() => void start(file, { isDryRun: false }))}
+        />
       )}
       {isDone && status && !tried && <ImportResult of={of} status={status} cells={cells} />}
     </div>
+  );
+}
+
+/** What an import would do, and how its columns are mapped. */
+function DryRun(props: {
+  of: Declaration;
+  report: Report;
+  cells: string[][];
+  mapping: Mapping;
+  onMap: (mapping: Mapping) => void;
+  onImport: (() => void) | null;
+}) {
+  const { of, report, mapping, onImport } = props;
+  const changed = report.created + report.updated;
+  return (
+    <>
+      <OtherList of={of} archive={report.archive} />
+      <Card title={report.archive ? "2. Properties" : "2. Columns"} bare>
+        <Columns
+          of={of}
+          report={report}
+          mapping={mapping}
+          onMap={(header, field) => props.onMap({ ...mapping, [header]: field || null })}
+        />
+      </Card>
+      <Card title="3. Preview">
+        <ImportReport report={report} cells={props.cells} />
+        {onImport && report.errors.length === 0 && changed > 0 && (
+          <div>
+            <Button look="primary" onClick={onImport}>
+              Import {countOf(changed, "record")}
+            </Button>
+          </div>
+        )}
+      </Card>
+    </>
   );
 }
 
@@ -176,14 +201,15 @@ function ImportResult({ of, status, cells }: { of: Declaration; status: ImportSt
         {report && <ImportReport report={report} cells={cells} />}
       </Card>
     );
-  const { created, updated, unchanged, locations_made, units_made, batch } = report;
+  const { created, updated, unchanged, locations_made, units_made, archive, batch } = report;
   const labels = { created__gte: status.created, created__lte: status.ended, created_by: status.user };
   return (
     <Card title={isUndone ? "Import undone" : "Imported"}>
       <p>
         {formatCount(created)} added, {formatCount(updated)} changed, {formatCount(unchanged)} unchanged
         {locations_made > 0 && `, ${countOf(locations_made, "location")} added`}
-        {units_made > 0 && `, ${countOf(units_made, "unit")} added`}.
+        {units_made > 0 && `, ${countOf(units_made, "unit")} added`}
+        {archive && `, with ${countOf(archive.notes, "note")} and ${countOf(archive.files, "file")}`}.
       </p>
       <div class="actions">
         <LinkButton look="primary" href={href(pageOf(of.name), { ordering: "-modified" })}>
@@ -204,6 +230,18 @@ function ImportResult({ of, status, cells }: { of: Declaration; status: ImportSt
   );
 }
 
+/** Where the records of an archive come from, if not from this list. */
+function OtherList({ of, archive }: { of: Declaration; archive: Report["archive"] }) {
+  const list = archive?.list ?? of.name;
+  if (list === of.name) return null;
+  return (
+    <Banner tone="warn">
+      The archive has records of {titleOf(list).toLowerCase()}. To restore them,{" "}
+      <a href={href(`${pageOf(list)}/import`)}>import it there</a>.
+    </Banner>
+  );
+}
+
 /** Which field each column of the file fills in. */
 function Columns(props: {
   of: Declaration;
@@ -214,6 +252,7 @@ function Columns(props: {
   const { of, report, mapping } = props;
   const path = of.name === "locations" ? ["path"] : [];
   const own = writableFields(of).map(([name]) => name);
+  const isArchive = report.archive !== null;
   const fields = ["id", ...path, ...own, ...Object.keys(of.annotations)];
   return (
     <Table
@@ -221,7 +260,12 @@ function Columns(props: {
       rows={report.columns}
       keyOf={({ header }) => header}
       columns={[
-        { name: "header", title: "Column of the file", heading: true, cell: ({ header }) => header },
+        {
+          name: "header",
+          title: isArchive ? "Property" : "Column of the file",
+          heading: true,
+          cell: ({ header }) => header,
+        },
         {
           name: "field",
           title: "Field",
@@ -242,7 +286,9 @@ function Columns(props: {
                       Choose a field
                     </option>
                   )}
-                  <option value="">Ignore this column</option>
+                  <option value="">{isArchive ? "Leave out" : "Ignore this column"}</option>
+                  {isArchive && <option value="notes">Keep in a note</option>}
+                  {isArchive && <option value="new">New annotation type</option>}
                   {fields.map((name) => (
                     <option key={name} value={name}>
                       {fieldOf(of, name)?.label ?? name}

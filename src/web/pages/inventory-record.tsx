@@ -220,6 +220,11 @@ function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete
       {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
       {row.mayChange && !isDeleted && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
+      {of.guarded && !isDeleted && (
+        <a href={href(api(of.name, `${row.id}/`), { format: "eln" })} download="">
+          Export as archive (.eln)
+        </a>
+      )}
       <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>View as JSON</a>
       {row.mayDelete && !isDeleted && (
         <button type="button" onClick={onDelete}>

@@ -1,0 +1,251 @@
+import type { ElnMapping } from "./eln-mapping.ts";
+import type { ElnFile, ElnRecord } from "./eln-reader.ts";
+import type { Cell } from "./check-cells.ts";
+import type { Table, TableRow } from "./import-file.ts";
+import type { Column } from "./import-mapping.ts";
+import type { ArchiveReport, Effect, ImportReport } from "./import-report.ts";
+import { type ImportTarget, RowImporter } from "./import-row.ts";
+import { annotationName } from "../model/annotation-type.ts";
+import { namesAnnotation } from "../model/annotation-filter.ts";
+import { ALIVE } from "../model/condition.ts";
+import { invalidField } from "../model/parse-body.ts";
+import { Attachments } from "../records/attachments.ts";
+import { forbidden } from "../records/record-writer.ts";
+import { SubResourceRecords } from "../records/sub-resources.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
+import { Problem } from "../../problem.ts";
+import { unzip } from "../../platform/zip-file.ts";
+
+/** Records and omissions that a report lists. */
+const SHOWN_RECORDS = 100;
+const SHOWN_OMISSIONS = 1000;
+/** Characters of a note, and those of a longer text that a note quotes; the whole text becomes a file. */
+const NOTE_LENGTH = 10_000;
+const QUOTED = 1000;
+/** Author and date at the end of a comment that was imported before. */
+const SIGNED = /\n\n— [^\n]+$/;
+
+/** Writes the datasets of an archive as records, with their annotations, notes and files. */
+export class ElnImporter {
+  readonly #fields: RowImporter;
+  readonly #annotations: RowImporter;
+  readonly #attachments: Attachments;
+  readonly #parts: SubResourceRecords;
+  readonly #columns: readonly Column[];
+  readonly #report: ArchiveReport;
+  /** Records of this archive: another of the same name is another record. */
+  readonly #written = new Set<number>();
+
+  constructor(
+    private readonly target: ImportTarget,
+    columns: readonly Column[],
+    private readonly mapped: ElnMapping,
+    report: ImportReport,
+  ) {
+    const { store, resource } = target;
+    this.#report = report.archive!;
+    this.#attachments = new Attachments(store.statements, []);
+    this.#parts = new SubResourceRecords(store);
+    this.#columns = columns.map(({ header, field }) =>
+      mapped.fresh.has(header) ? { header, field: this.#typeFor(header) } : { header, field },
+    );
+    const isAnnotation = ({ field }: Column): boolean => field !== null && namesAnnotation(resource, field);
+    const only = (test: (column: Column) => boolean): Column[] =>
+      this.#columns.map((column) => (test(column) ? column : { ...column, field: null }));
+    this.#fields = new RowImporter(
+      target,
+      only((column) => !isAnnotation(column)),
+    );
+    this.#annotations = new RowImporter(target, only(isAnnotation));
+  }
+
+  get paths() {
+    return this.#fields.paths;
+  }
+
+  get units() {
+    return this.#fields.units;
+  }
+
+  moved(table: Table) {
+    return this.#fields.moved(table);
+  }
+
+  /** @throws Problem */
+  write({ number, cells: given }: TableRow): Effect {
+    const record = this.mapped.archive.records[number - 1];
+    const lines = [...record.about];
+    const cells = given.map((cell, i) => {
+      const { header } = this.#columns[i];
+      if (cell !== null && this.mapped.kept.has(header)) lines.push(`${header}: ${best(record, header)}`);
+      return cell;
+    });
+    const attempt = this.#attempt(record, number, cells, lines);
+    let isChanged = false;
+    let rid = this.#existing(record, cells);
+    const isNew = rid === undefined;
+    if (rid === undefined) rid = attempt((cells) => this.#fields.create(cells, this.#freeId(record)));
+    else isChanged = attempt((cells) => this.#fields.change(rid!, cells));
+    this.#written.add(rid);
+    const { resource, writer, actor } = this.target;
+    isChanged = attempt((cells) => this.#annotations.change(rid, cells)) || isChanged;
+    const notes = this.#addNotes(rid, record, lines);
+    const files = this.#addFiles(rid, record);
+    if (!isNew && notes + files > 0 && !writer.allows(resource, rid, "change", actor)) throw forbidden();
+    for (const message of record.leftOut) this.#leaveOut(number, null, message);
+    const effect = isNew ? "created" : isChanged || notes + files > 0 ? "updated" : "unchanged";
+    const name = String(record.cells.get("name")?.[0] ?? "");
+    if (this.#report.records.length < SHOWN_RECORDS)
+      this.#report.records.push({ row: number, name, effect, files, notes });
+    this.#report.files += files;
+    this.#report.notes += notes;
+    return effect;
+  }
+
+  /** The record that a dataset updates: the one that it was, or one of the same name. */
+  #existing(record: ElnRecord, cells: readonly Cell[]): number | undefined {
+    const { store, resource, actor } = this.target;
+    const same = record.id && store.reader.find(resource, record.id, ALIVE, actor);
+    const rid = same === undefined || same === "" ? this.#fields.find(cells) : same;
+    return rid === undefined || this.#written.has(rid) ? undefined : rid;
+  }
+
+  /** The id that the record had, so that references and printed labels lead to it again, unless any record has it. */
+  #freeId({ id }: ElnRecord): string | undefined {
+    const { resources, statements } = this.target.store;
+    if (id === undefined) return undefined;
+    const tables = new Set(
+      [...resources.values()].filter(({ fields }) => fields.id?.kind === "uuid").map(({ table }) => table),
+    );
+    const isTaken = [...tables].some((table) =>
+      statements.get({ text: `SELECT 1 FROM ${table} WHERE id = ?`, args: [id] }),
+    );
+    return isTaken ? undefined : id;
+  }
+
+  /**
+   * Work with the cells of a record. Values that a field refuses are tried in their other forms; then they are kept in a
+   * note.
+   */
+  #attempt(record: ElnRecord, number: number, cells: Cell[], lines: string[]) {
+    return <T>(work: (cells: readonly Cell[]) => T): T => {
+      for (;;) {
+        try {
+          return work(cells);
+        } catch (error) {
+          const refused = this.#refused(error, cells);
+          if (refused.length === 0) throw error;
+          for (const [i, message] of refused) {
+            const { header } = this.#columns[i];
+            const forms = record.cells.get(header) ?? [];
+            cells[i] = forms[forms.indexOf(cells[i]) + 1] ?? null;
+            if (cells[i] !== null) continue;
+            lines.push(`${header}: ${best(record, header)}`);
+            this.#leaveOut(number, header, `${message} Kept in a note.`);
+          }
+        }
+      }
+    };
+  }
+
+  /** The cells that an error is about, except for those that name the record, and its messages. */
+  #refused(error: unknown, cells: readonly Cell[]): [number, string][] {
+    if (!(error instanceof Problem) || !error.fields) return [];
+    return Object.entries(error.fields).flatMap(([name, [message]]): [number, string][] => {
+      const i = this.#columns.findIndex(({ field }) => field === name);
+      return i < 0 || cells[i] === null || this.#fields.keys.includes(name) ? [] : [[i, String(message)]];
+    });
+  }
+
+  /** The annotation type of a name; a new one where there is none. */
+  #typeFor(header: string): string {
+    const { store, resource, writer, actor } = this.target;
+    const { names, kind } = this.mapped.archive.columns.find((column) => column.header === header)!;
+    const name = names[0]
+      .replace(/^annotations__/, "")
+      .slice(0, 255)
+      .trim();
+    const [known] = resource.annotations!.find(name);
+    if (known) return annotationName(known);
+    const types = store.resources.get("annotation_type")!;
+    const rid = writer.create(types, { name, type: kind }, actor);
+    return `annotations__${String(writer.current(types, rid).id)}`;
+  }
+
+  #addNotes(rid: number, record: ElnRecord, lines: readonly string[]): number {
+    const { store, resource, writer, actor } = this.target;
+    const text = "SELECT content FROM note WHERE object_kind = ? AND object_rid = ? AND deleted = 0";
+    const known = new Set(
+      store.statements.all({ text, args: [resource.name, rid] }).map(({ content }) => String(content)),
+    );
+    const about = { text: lines.join("\n"), by: "", name: "metadata" };
+    let added = 0;
+    for (const { text, by, name } of [...record.notes, about]) {
+      const whole = by === "" || SIGNED.test(text) ? text : `${text}\n\n— ${by}`;
+      const content = this.#fitted(record, whole, name);
+      if (content === "" || known.has(content) || known.has(text)) continue;
+      known.add(content);
+      this.#parts.create(writer, SUB_RESOURCES.note, { resource, rid }, { content }, { actor });
+      added++;
+    }
+    return added;
+  }
+
+  /** A text as a note has room for it; the whole of a longer one becomes a file. */
+  #fitted({ files }: ElnRecord, text: string, name: string): string {
+    if (text.length <= NOTE_LENGTH) return text;
+    const content = new TextEncoder().encode(text);
+    const file = `${name}.txt`;
+    if (!files.some((each) => each.content instanceof Uint8Array && Bun.deepEquals(each.content, content)))
+      files.push({ name: file, type: "text/plain", content, sha256: "", size: "" });
+    return `${text.slice(0, QUOTED).toWellFormed()}…\n\nThe file ${file} has all ${text.length.toLocaleString("en")} characters.`;
+  }
+
+  #addFiles(rid: number, { files }: ElnRecord): number {
+    const { store, resource, writer, actor } = this.target;
+    const text =
+      "SELECT name, sha256 FROM attachment WHERE object_kind = ? AND object_rid = ? AND deleted = 0";
+    const known = new Set(
+      store.statements
+        .all({ text, args: [resource.name, rid] })
+        .map(({ name, sha256 }) => `${sha256} ${name}`),
+    );
+    let added = 0;
+    for (const file of files) {
+      const bytes = checkedContent(file);
+      const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+      if (known.has(`${sha256} ${file.name}`)) continue;
+      known.add(`${sha256} ${file.name}`);
+      const upload = { name: file.name, named: true, type: file.type, bytes };
+      this.#attachments.add(writer, { resource, rid }, upload, actor);
+      added++;
+    }
+    return added;
+  }
+
+  #leaveOut(row: number, column: string | null, message: string): void {
+    if (this.#report.left_out.length < SHOWN_OMISSIONS) this.#report.left_out.push({ row, column, message });
+  }
+}
+
+/** The most legible form of a value. */
+const best = (record: ElnRecord, header: string): string => {
+  const forms = record.cells.get(header) ?? [];
+  // The first form of a reference is an id.
+  const isAmount = forms.length === 2 && String(forms[0]).startsWith(`${String(forms[1])} `);
+  return String((isAmount ? forms[0] : forms.at(-1)) ?? "");
+};
+
+/** The content of a file. @throws Problem if it is not the one that the metadata describe */
+function checkedContent({ name, content, sha256, size }: ElnFile): Uint8Array {
+  const bytes = content instanceof Uint8Array ? content : unzip(content);
+  const actual = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+  if (sha256 !== "" && sha256.toLowerCase() !== actual)
+    throw invalidField(
+      name,
+      `The SHA-256 of the file is ${actual}, not ${sha256.slice(0, 64)} as the metadata say.`,
+    );
+  if (sha256 === "" && /^\d+$/.test(size) && Number(size) !== bytes.length)
+    throw invalidField(name, `The file has ${bytes.length} bytes, not ${size} as the metadata say.`);
+  return bytes;
+}

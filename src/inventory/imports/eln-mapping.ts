@@ -1,0 +1,57 @@
+import type { ElnArchive, ElnColumn } from "./eln-reader.ts";
+import { type Column, PATH, readColumns } from "./import-mapping.ts";
+import { COMMON, type Resource, type Resources } from "../model/resource.ts";
+
+/** What a column of an archive may become besides a field: text in a note, or values of a new annotation type. */
+const KEPT = "notes";
+const NEW_TYPE = "new";
+
+/** What becomes of the properties of an archive. */
+export interface ElnMapping {
+  archive: ElnArchive;
+  /** The field of every header; null for those that have none. */
+  mapping: ReadonlyMap<string, string | null>;
+  /** Headers whose values go to a note. */
+  kept: ReadonlySet<string>;
+  /** Headers that need an annotation type. */
+  fresh: ReadonlySet<string>;
+  /** The columns as the report names them. */
+  shown(columns: readonly Column[]): Column[];
+}
+
+/** Properties that are named like fields or annotation types become their values; the caller may choose otherwise. */
+export function mapArchive(
+  resources: Resources,
+  resource: Resource,
+  archive: ElnArchive,
+  chosen: ReadonlyMap<string, string | null>,
+): ElnMapping {
+  const mapping = new Map<string, string | null>();
+  const [kept, fresh] = [new Set<string>(), new Set<string>()];
+  const taken = new Set<string>();
+  const fieldOf = (name: string): string | null =>
+    readColumns(resources, resource, [name], new Map()).columns[0].field;
+  const isOffered = (field: string | null): field is string =>
+    field !== null && !COMMON.has(field) && field !== PATH && !taken.has(field);
+  const automatic = ({ header, names }: ElnColumn): string | null => {
+    if (header === "name") return resource.fields[resource.key].write === "never" ? null : resource.key;
+    return names.map(fieldOf).find(isOffered) ?? null;
+  };
+  for (const column of archive.columns) {
+    const { header } = column;
+    const choice = chosen.get(header);
+    const field =
+      choice === undefined ? automatic(column) : choice === KEPT || choice === NEW_TYPE ? null : choice;
+    mapping.set(header, field);
+    if (field !== null) taken.add(field);
+    if (choice === NEW_TYPE) fresh.add(header);
+    else if (choice === KEPT || (choice === undefined && field === null && header !== "name"))
+      kept.add(header);
+  }
+  const shown = (columns: readonly Column[]): Column[] =>
+    columns.map(({ header, field }) => ({
+      header,
+      field: kept.has(header) ? KEPT : fresh.has(header) ? NEW_TYPE : field,
+    }));
+  return { archive, mapping, kept, fresh, shown };
+}

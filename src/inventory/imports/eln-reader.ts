@@ -1,0 +1,350 @@
+import type { Cell } from "./check-cells.ts";
+import { ANNOTATION_PROPERTY, RECORD_FILES } from "./eln-file.ts";
+import { CrateGraph, hasType } from "./eln-graph.ts";
+import { isHtml, isRich, plainText } from "./plain-text.ts";
+import { type Json, type JsonObject, parseUuid } from "../model/field.ts";
+import { LIMITS } from "../model/limits.ts";
+import { Problem } from "../../problem.ts";
+import type { ZipMember } from "../../platform/zip-file.ts";
+
+/** Reads archives of the ELN file format: those of labd, and those of other notebooks in their several shapes. */
+
+/** A property of datasets, which becomes a column. */
+export interface ElnColumn {
+  header: string;
+  /** Names by which a field or an annotation type may be known. */
+  names: string[];
+  /** Kind of an annotation type that would hold the values. */
+  kind: string;
+}
+
+export interface ElnFile {
+  name: string;
+  type: string;
+  content: ZipMember | Uint8Array;
+  sha256: string;
+  size: string;
+}
+
+/** A dataset of an archive, which becomes a record. */
+export interface ElnRecord {
+  /** Id of the record, if labd wrote the archive. */
+  id: string | undefined;
+  /** Values by header, the best first: an id, then a name, for example. */
+  cells: Map<string, Cell[]>;
+  /** Texts of notes: the text of the dataset and its comments. */
+  notes: ElnNote[];
+  /** All else that is known: author, dates, keywords, links, properties beyond the columns. */
+  about: string[];
+  files: ElnFile[];
+  leftOut: string[];
+}
+
+export interface ElnNote {
+  text: string;
+  /** Author and date; empty if they are known otherwise. */
+  by: string;
+  /** Name of a file for a text that is too long. */
+  name: string;
+}
+
+export interface ElnArchive {
+  /** Name of the program that wrote it. */
+  publisher: string;
+  /** Segment of the list, if labd wrote it. */
+  list: string | undefined;
+  columns: ElnColumn[];
+  records: ElnRecord[];
+  leftOut: string[];
+}
+
+/** Kinds of annotation types whose values need nothing else. */
+const PLAIN_KINDS = new Set(["TEXT", "NUMBER", "DATE", "BOOLEAN", "JSON"]);
+const NAME = "name";
+
+/** @throws Problem malformed, too_large */
+export function readEln(bytes: Uint8Array): ElnArchive {
+  return new ElnReader(new CrateGraph(bytes)).read();
+}
+
+class ElnReader {
+  readonly #columns = new Map<string, ElnColumn & { values: Json[] }>();
+  readonly #isOwn: boolean;
+  readonly #publisher: string;
+  /** Datasets that become records of their own, by id. */
+  readonly #datasets: ReadonlySet<JsonObject>;
+
+  constructor(private readonly graph: CrateGraph) {
+    const { root, publisher } = graph;
+    this.#publisher = graph.text(publisher.name) || graph.text(publisher["@id"]);
+    const parts = graph.follow(root.hasPart);
+    const folders = parts.filter((part) => hasType(part, "Dataset") && this.#hasContent(part));
+    const isOneRecord = folders.length === 0 && parts.some((part) => hasType(part, "File"));
+    this.#datasets = new Set(isOneRecord ? [root] : folders);
+    this.#isOwn =
+      this.#publisher === "labd" && folders.every((part) => parseUuid(graph.text(part.identifier)));
+  }
+
+  read(): ElnArchive {
+    const { graph } = this;
+    if (this.#datasets.size > LIMITS.archive.max)
+      throw new Problem(
+        "too_large",
+        `The archive has ${this.#datasets.size} records. At most ${LIMITS.archive.max} are imported at a time: export it in parts.`,
+      );
+    const lists = new Set([...this.#datasets].map((dataset) => graph.text(dataset.genre)));
+    const records = [...this.#datasets].map((dataset) => this.#record(dataset));
+    const parts = graph.follow(graph.root.hasPart);
+    const empty = parts.filter((part) => !hasType(part, "File") && !this.#datasets.has(part));
+    const columns = [...this.#columns.values()].map(({ values, ...column }) => {
+      const kind = this.#isOwn ? column.kind : kindOf(values);
+      return Object.assign(column, { kind: PLAIN_KINDS.has(kind) ? kind : "TEXT" });
+    });
+    return {
+      publisher: this.#publisher,
+      list: this.#isOwn && lists.size === 1 ? [...lists][0] : undefined,
+      columns,
+      records: this.#isOwn ? referredFirst(records) : records,
+      leftOut: [
+        ...empty.map((part) => `${String(part["@id"])} is described without any content.`),
+        ...graph.repeated.map((id) => `${id} is described twice; the first description counts.`),
+        ...graph.unused().map((name) => `The file ${name} belongs to no record.`),
+      ],
+    };
+  }
+
+  #hasContent(dataset: JsonObject): boolean {
+    const members = ["name", "hasPart", "text", "comment", "variableMeasured"];
+    return members.some((member) => this.graph.text(dataset[member]) !== "");
+  }
+
+  #record(dataset: JsonObject): ElnRecord {
+    const { graph } = this;
+    const record: ElnRecord = {
+      id: this.#isOwn ? parseUuid(graph.text(dataset.identifier)) : undefined,
+      cells: new Map(),
+      notes: [],
+      about: [],
+      files: [],
+      leftOut: [],
+    };
+    const name = graph.text(dataset.name) || lastPart(String(dataset["@id"]));
+    this.#put(record, { header: NAME, names: [NAME], kind: "TEXT" }, [name]);
+    if (!this.#isOwn) record.about.push(...this.#origin(dataset));
+    this.#describe(record, dataset);
+    for (const property of graph.follow(dataset.variableMeasured)) this.#property(record, property);
+    this.#parts(record, dataset, new Set([dataset]), "");
+    return record;
+  }
+
+  /** Text and comments. The description of a record of labd is its text. */
+  #describe(record: ElnRecord, dataset: JsonObject): void {
+    const { graph } = this;
+    const description = graph.text(dataset.description);
+    const text = graph.text(dataset.text) || graph.text(dataset.articleBody);
+    const isShort = this.#isOwn && description === "";
+    const header = { header: "description", names: ["description"], kind: "TEXT" };
+    if (isShort || description !== "") this.#put(record, header, [isShort ? text : asPlain(description)]);
+    if (!isShort) this.#note(record, text, "", "text");
+    for (const comment of graph.follow(dataset.comment)) {
+      const by = [this.#people(comment.author), graph.text(comment.dateCreated)].filter(Boolean).join(", ");
+      this.#note(record, graph.text(comment.text), by, "comment");
+    }
+  }
+
+  #note(record: ElnRecord, text: string, by: string, name: string): void {
+    if (text === "") return;
+    record.notes.push({ text: asPlain(text), by, name });
+    if (isRich(text)) {
+      const content = new TextEncoder().encode(text);
+      record.files.push({ name: `${name}.html`, type: "text/html", content, sha256: "", size: "" });
+    }
+  }
+
+  /** Where a record of another notebook comes from, and what labd has no field for. */
+  #origin(dataset: JsonObject): string[] {
+    const { graph } = this;
+    const id = String(dataset["@id"]);
+    const url = graph.text(dataset.url);
+    const mentions = graph.follow(dataset.mentions).map((each) => {
+      const address =
+        graph.text(each.url) || (/^https?:/.test(String(each["@id"])) ? String(each["@id"]) : "");
+      const name = graph.text(each.name) || lastPart(String(each["@id"]));
+      return ["Link", address === "" ? name : `${name}, ${address}`];
+    });
+    const steps = graph.follow(dataset.step).map((step, i) => {
+      const texts = graph.follow(step.itemListElement).map((item) => asPlain(graph.text(item.text)));
+      const state = graph.text(step.creativeWorkStatus);
+      return [`Step ${i + 1}`, `${texts.join(" ")}${state === "" ? "" : ` (${state})`}`];
+    });
+    const known = [
+      ["Imported from", [this.#publisher, url || id].filter(Boolean).join(", ")],
+      ["Author", this.#people(dataset.author)],
+      ["Created", graph.text(dataset.dateCreated)],
+      ["Changed", graph.text(dataset.dateModified)],
+      ["Identifier", graph.text(dataset.identifier)],
+      ["Also known as", graph.text(dataset.alternateName)],
+      ["Kind", graph.text(dataset.genre)],
+      [
+        "Category",
+        graph
+          .follow(dataset.about)
+          .map((each) => graph.text(each.name))
+          .join(", "),
+      ],
+      ["Status", graph.text(dataset.creativeWorkStatus)],
+      [
+        "Keywords",
+        graph
+          .follow(dataset.keywords)
+          .map((each) => graph.text(each.name ?? each["@id"]))
+          .join(", "),
+      ],
+      ...mentions,
+      ...steps,
+    ];
+    return known.filter(([, value]) => value !== "").map(([label, value]) => `${label}: ${value}`);
+  }
+
+  #people(value: Json | undefined): string {
+    const { graph } = this;
+    const names = graph.follow(value).map((person) => {
+      const parts = [person.givenName, person.familyName].map((part) => graph.text(part));
+      return graph.text(person.name) || parts.filter(Boolean).join(" ") || graph.text(person["@id"]);
+    });
+    return names.join(", ");
+  }
+
+  /** A property becomes a cell, or a line if there is no more room. */
+  #property(record: ElnRecord, property: JsonObject): void {
+    const { graph } = this;
+    const [id, given] = [graph.text(property.propertyID), graph.text(property.name)];
+    const value = graph.text(property.value);
+    if (value === "" || (id === "" && given === "")) return;
+    const unit = graph.text(property.unitText);
+    const raw =
+      typeof property.value === "number" || typeof property.value === "boolean" ? property.value : value;
+    const column = this.#isOwn
+      ? ownColumn(id, given, graph.text(property.additionalType))
+      : foreignColumn(id, given);
+    const target = lastPart(String(graph.follow(property.valueReference)[0]?.["@id"] ?? ""));
+    const reference = this.#isOwn ? parseUuid(target) : undefined;
+    const values: Cell[] = unit === "" ? [raw] : [`${value} ${unit}`, raw];
+    const cells = reference === undefined ? values : [reference, ...values];
+    if (!this.#put(record, column, cells))
+      record.about.push(`${column.header}: ${[value, unit].join(" ").trim()}`);
+  }
+
+  /** False if a record has the column already, or if it does not fit. */
+  #put(record: ElnRecord, column: ElnColumn, cells: Cell[]): boolean {
+    const known = this.#columns.get(column.header);
+    const isLong = cells.some((cell) => String(cell).length > LIMITS.cell.max);
+    if (record.cells.has(column.header) || isLong || (!known && this.#columns.size >= LIMITS.columns.max))
+      return false;
+    if (cells[0] !== "") record.cells.set(column.header, cells);
+    const values: Json[] = known?.values ?? [];
+    values.push(cells.at(-1)!);
+    this.#columns.set(column.header, { ...column, values });
+    return true;
+  }
+
+  /** Files, and those of folders within, each with what is said of it. */
+  #parts(record: ElnRecord, dataset: JsonObject, seen: Set<JsonObject>, prefix: string): void {
+    for (const part of this.graph.follow(dataset.hasPart)) {
+      if (seen.has(part)) continue;
+      seen.add(part);
+      const name = this.graph.text(part.name) || lastPart(String(part["@id"]));
+      if (hasType(part, "File")) this.#file(record, part, name);
+      else if (this.#datasets.has(part)) record.about.push(`Link: ${name}`);
+      else if (hasType(part, "Dataset")) {
+        const path = `${prefix}${name}`;
+        this.#aboutPart(record, part, path);
+        this.#parts(record, part, seen, `${path} / `);
+      }
+    }
+  }
+
+  #file(record: ElnRecord, node: JsonObject, name: string): void {
+    const { graph } = this;
+    const content = graph.file(node);
+    const address = graph.text(node.contentUrl) || (isWeb(name) ? name : String(node["@id"]));
+    if (this.#isOwn && (RECORD_FILES as readonly string[]).includes(lastPart(String(node["@id"])))) return;
+    if (!content) {
+      const isElsewhere = isWeb(address);
+      record.about.push(`File: ${[...new Set([name, isElsewhere ? address : name])].join(", ")}`);
+      record.leftOut.push(
+        isElsewhere ? `The file ${address} is elsewhere.` : `The file ${name} is not in the archive.`,
+      );
+      return;
+    }
+    const [type, sha256, size] = ["encodingFormat", "sha256", "contentSize"].map((key) =>
+      graph.text(node[key]),
+    );
+    record.files.push({ name, type: mediaType(name, type), content, sha256, size });
+    if (!this.#isOwn) this.#aboutPart(record, node, name);
+  }
+
+  /** Lines about a file or a folder of a record. */
+  #aboutPart(record: ElnRecord, node: JsonObject, name: string): void {
+    const { graph } = this;
+    const texts = [graph.text(node.description), graph.text(node.text)].map(asPlain);
+    const comments = graph.follow(node.comment).map((comment) => asPlain(graph.text(comment.text)));
+    const told = [...texts, graph.text(node.keywords), ...comments].filter(Boolean).join("; ");
+    if (told !== "") record.about.push(`${name}: ${told}`);
+    for (const property of graph.follow(node.variableMeasured)) {
+      const label = graph.text(property.name) || graph.text(property.propertyID);
+      const value = [graph.text(property.value), graph.text(property.unitText)].join(" ").trim();
+      if (value !== "") record.about.push(`${name}, ${label}: ${value}`);
+    }
+  }
+}
+
+const asPlain = (text: string): string => (isHtml(text) ? plainText(text) : text);
+const isWeb = (address: string): boolean => /^https?:/i.test(address);
+
+/** The media type of a file; some notebooks give that of its description. */
+const mediaType = (name: string, given: string): string =>
+  (given === "" || given === "text/markdown" ? Bun.file(name).type : given).split(";")[0].trim();
+
+const lastPart = (id: string): string => id.replace(/\/+$/, "").split("/").pop() ?? "";
+
+function ownColumn(id: string, given: string, kind: string): ElnColumn {
+  if (!id.startsWith(ANNOTATION_PROPERTY)) return { header: id, names: [id], kind: "TEXT" };
+  return { header: id, names: [`annotations__${given || id.slice(ANNOTATION_PROPERTY.length)}`], kind };
+}
+
+function foreignColumn(id: string, given: string): ElnColumn {
+  const names = [...new Set([given, id].filter(Boolean))];
+  // Two properties may have the same name.
+  return { header: given === "" || given === NAME ? id || given : given, names, kind: "TEXT" };
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** The kind of annotation type that takes all values of a property. */
+function kindOf(values: readonly Json[]): string {
+  const all = (test: (value: Json) => boolean): boolean => values.every(test);
+  if (all((value) => typeof value === "number")) return "NUMBER";
+  if (all((value) => typeof value === "boolean")) return "BOOLEAN";
+  return all((value) => typeof value === "string" && DAY.test(value)) ? "DATE" : "TEXT";
+}
+
+/** Records in an order in which those that others refer to come first; circles stay as they are. */
+function referredFirst(records: readonly ElnRecord[]): ElnRecord[] {
+  const byId = new Map(records.flatMap((record) => (record.id ? [[record.id, record] as const] : [])));
+  const sorted = new Set<ElnRecord>();
+  const visiting = new Set<ElnRecord>();
+  for (const first of records) {
+    const stack = [first];
+    while (stack.length > 0) {
+      const record = stack.at(-1)!;
+      visiting.add(record);
+      const next = [...record.cells.values()]
+        .map(([cell]) => byId.get(String(cell)))
+        .find((each) => each !== undefined && !visiting.has(each));
+      if (next) stack.push(next);
+      else sorted.add(stack.pop()!);
+    }
+  }
+  return [...sorted];
+}

@@ -1,0 +1,66 @@
+import { Type } from "typebox";
+import { CELL_ERROR, COLUMN } from "./import-mapping.ts";
+import { nullable } from "../../platform/schema.ts";
+
+export interface ImportOptions {
+  dryRun: boolean;
+  /** How rows without an id find their records; with "none" each creates a record. */
+  matching: "name" | "none";
+  /** Other names for headers; null ignores a column. */
+  mapping: ReadonlyMap<string, string | null>;
+}
+
+const EFFECT = Type.Enum(["created", "updated", "unchanged"]);
+export type Effect = Type.Static<typeof EFFECT>;
+
+/** What an import of an archive did, or would do, besides values. */
+const ARCHIVE = Type.Object(
+  {
+    source: Type.String({ description: "Program that wrote the archive." }),
+    list: nullable(Type.String({ description: "List of the records, if labd wrote the archive." })),
+    files: Type.Integer(),
+    notes: Type.Integer(),
+    records: Type.Array(
+      Type.Object({
+        row: Type.Integer(),
+        name: Type.String(),
+        effect: EFFECT,
+        files: Type.Integer(),
+        notes: Type.Integer(),
+      }),
+      { description: "The first 100 records." },
+    ),
+    left_out: Type.Array(
+      Type.Object({
+        row: nullable(Type.Integer()),
+        column: nullable(Type.String()),
+        message: Type.String(),
+      }),
+      { description: "What is left out, or kept in a note instead of a field." },
+    ),
+  },
+  { $id: "ImportedArchive" },
+);
+export type ArchiveReport = Type.Static<typeof ARCHIVE>;
+
+/** What an import did, or would do. An answer that refuses one has a message and a code, too. */
+export const REPORT = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    rows: Type.Integer(),
+    created: Type.Integer(),
+    updated: Type.Integer(),
+    unchanged: Type.Integer(),
+    locations_made: Type.Integer({ description: "Locations created for paths." }),
+    units_made: Type.Integer({ description: "Units created because no term has the name." }),
+    columns: Type.Array(COLUMN),
+    errors: Type.Array(CELL_ERROR),
+    more_errors: Type.Boolean({ description: "Whether there are more errors." }),
+    archive: nullable(ARCHIVE),
+    batch: nullable(Type.String({ description: "Id of the batch; null if nothing was written." })),
+    message: Type.Optional(Type.String()),
+    code: Type.Optional(Type.String()),
+  },
+  { $id: "ImportReport" },
+);
+export type ImportReport = Type.Static<typeof REPORT>;

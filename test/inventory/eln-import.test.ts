@@ -1,0 +1,358 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { Json, JsonObject } from "../../src/inventory/model/field.ts";
+import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
+import {
+  crate,
+  elabftw,
+  fileNode,
+  kadi4mat,
+  oneDataset,
+  pasta,
+  rspace,
+  sampledb,
+  zipOf,
+} from "./eln-crates.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Archives of the ELN file format become records with annotations, notes and files: all of them or none. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+afterEach(async () => {
+  for (const { id, kind, undone_by } of await rowsOf("batches/?user=alice"))
+    if (undone_by === null && kind !== "undo") await lab.send("alice", "POST", `batches/${String(id)}/undo/`);
+});
+
+type Answer = ImportReport & { message?: string };
+const LIST = "stocks/consumables";
+
+async function send(body: Uint8Array<ArrayBuffer>, query = "", as = "alice", list = LIST) {
+  const { status, bytes } = await lab.bytes("POST", `${list}/import/?${query}`, { as, body });
+  return { status, report: JSON.parse(new TextDecoder().decode(bytes)) as Answer };
+}
+
+const rowsOf = async (path: string, as = "alice"): Promise<JsonObject[]> =>
+  (await lab.send(as, "GET", path)).body.results as JsonObject[];
+/** A record of the list with what belongs to it. */
+async function recordOf(name: string, list = LIST, as = "alice") {
+  const [found, another] = await rowsOf(`${list}/?name__exact=${encodeURIComponent(name)}&fields=*`, as);
+  expect([name, another]).toEqual([name, undefined as unknown as JsonObject]);
+  const part = (of: string): Promise<JsonObject[]> => rowsOf(`${list}/${String(found.id)}/${of}/`, as);
+  return {
+    values: found,
+    notes: (await part("notes")).map(({ content }) => String(content)),
+    annotations: Object.fromEntries((await part("annotations")).map((each) => [each.name, each.value])),
+    files: (await part("attachments"))
+      .map(({ name, media_type, size }) => [name, media_type, size])
+      .toSorted(),
+  };
+}
+const total = async (list = LIST): Promise<Json> =>
+  (await lab.send("admin", "GET", `${list}/?page_size=1`)).body.total;
+
+describe("archives of other notebooks", () => {
+  test("eLabFTW: text, comments, extra fields, steps, links and files", async () => {
+    const { status, report } = await send(elabftw());
+    expect([status, report.created, report.errors]).toEqual([200, 1, []]);
+    expect(report.archive).toMatchObject({
+      source: "eLabFTW",
+      list: null,
+      files: 2,
+      notes: 3,
+      records: [{ row: 1, name: "Anti-CD3ε", effect: "created", files: 2, notes: 3 }],
+      left_out: [{ row: 1, column: "host", message: expect.stringContaining("Kept in a note.") }],
+    });
+    const { values, notes, annotations, files } = await recordOf("Anti-CD3ε");
+    expect(values).toMatchObject({ description: "", owner: "alice", public: false });
+    expect(annotations).toEqual({});
+    expect(files).toEqual([
+      ["export-elabftw.json", "application/json", 16],
+      ["gel 1.png", "image/png", 3],
+    ]);
+    expect(notes[0]).toBe("Use\n\nDilute 1:500 & keep at 4 °C.\n\n- blot\n- FACS");
+    expect(notes[1]).toBe("It's the good lot.\n\n— Toto Le Sysadmin, 2023-09-28T03:44:54+02:00");
+    expect(notes[2].split("\n")).toEqual([
+      "Imported from: eLabFTW, https://elab.test/database.php?mode=view&id=167",
+      "Author: Toto Le Sysadmin",
+      "Created: 2023-09-28T03:45:02+02:00",
+      "Changed: 2023-10-02T14:51:49+02:00",
+      "Identifier: 20230928-955880c1",
+      "Kind: resource",
+      "Status: In stock",
+      "Keywords: antibody, T cell",
+      "Link: Plasmid - pRSF, https://elab.test/database.php?id=51",
+      "Step 1: Titrate (finished)",
+      "export-elabftw.json: JSON export",
+      "Concentration: 0.5 mg/ml",
+      "host: Rabbit",
+    ]);
+  });
+
+  test("SampleDB: versions and files of an object belong to one record", async () => {
+    const { report } = await send(sampledb());
+    expect([report.created, report.archive!.left_out]).toEqual([2, []]);
+    const { values, notes, files } = await recordOf("Measurement");
+    expect(values.description).toBe("Object #7");
+    expect(files.map(([name]) => name)).toEqual(["data.json", "raw.csv"]);
+    expect(notes[0]).toContain(
+      "Link: OMBE-1, http://sampledb.test/objects/1\nMeasurement: Object #7 version #0",
+    );
+    expect((await recordOf("OMBE-1")).notes[0]).toEndWith("Checked: false\nFilms → 0 → Thickness: 5 Å");
+  });
+
+  test("RSpace: datasets without names have those of their folders; shared files are left out", async () => {
+    const { report } = await send(rspace());
+    expect(report.archive!.left_out.map(({ message }) => message)).toEqual([
+      "./resources is described without any content.",
+      "The file schemas/formSchema.xsd belongs to no record.",
+    ]);
+    const { notes, files } = await recordOf("doc_Experiment-1-25");
+    expect(files.map(([name]) => name)).toEqual(["doc.xml", "form.xml"]);
+    expect(notes[0]).toContain("doc.xml: An RSpace Structured Document");
+  });
+
+  test("Kadi4Mat and PASTA: files without checksums, in folders within, and elsewhere", async () => {
+    expect((await send(kadi4mat())).report.archive).toMatchObject({
+      source: "Kadi4Mat",
+      files: 2,
+      left_out: [],
+    });
+    expect((await recordOf("Records example")).notes[0]).toContain("example.txt: A sample file.");
+    const { report } = await send(pasta());
+    expect(report.archive!.left_out).toEqual([
+      { row: 1, column: null, message: "The file https://upload.test/pollen.jpg is elsewhere." },
+    ]);
+    const { values, notes, files } = await recordOf("Project");
+    expect([values.description, files]).toEqual(["# Aim\nSee *all*.", [["simple.png", "image/png", 3]]]);
+    expect(notes[0]).toContain("Task: This is hard!; TODO\nsimple.png, Image height: 600+/- 3 mm");
+  });
+
+  test("a dry run reports the same and writes nothing", async () => {
+    const before = await total();
+    const tried = await send(elabftw(), "dry_run=1");
+    expect([tried.report.created, tried.report.batch, await total()]).toEqual([1, null, before]);
+    const done = await send(elabftw());
+    const { archive, columns } = tried.report;
+    expect({ archive, columns }).toEqual({ archive: done.report.archive, columns: done.report.columns });
+  });
+
+  test("is undone as one batch, and repeated without effect", async () => {
+    const before = await total();
+    const { batch } = (await send(sampledb())).report;
+    const again = (await send(sampledb())).report;
+    expect([again.created, again.updated, again.unchanged, again.batch]).toEqual([0, 0, 2, null]);
+    expect((await lab.send("alice", "POST", `batches/${String(batch)}/undo/`)).status).toBe(200);
+    expect(await total()).toBe(before);
+    const kept = lab.database.query(
+      "SELECT count(*) AS n FROM note WHERE deleted = 0 AND content LIKE 'Imported%'",
+    );
+    expect(kept.get()).toEqual({ n: 0 });
+  });
+
+  test("updates records of the same name, unless all are to be new", async () => {
+    const made = await lab.send("alice", "POST", `${LIST}/`, { name: "A", lot: "L1" });
+    expect(made.status).toBe(201);
+    const file = crate(oneDataset({ text: "One", variableMeasured: [{ propertyID: "lot", value: "L2" }] }));
+    const { report } = await send(file);
+    expect([report.created, report.updated, report.archive!.records[0].effect]).toEqual([0, 1, "updated"]);
+    expect((await recordOf("A")).values.lot).toBe("L2");
+    expect((await send(file, "match=none")).report.created).toBe(1);
+  });
+
+  test("two datasets of one name are two records", async () => {
+    const parts = ["a", "b"].map((id) => ({ "@id": `./${id}/`, "@type": "Dataset", name: "Same", text: id }));
+    const root = { "@id": "./", "@type": "Dataset", hasPart: parts.map((part) => ({ "@id": part["@id"] })) };
+    expect((await send(crate([root, ...parts]))).report.created).toBe(2);
+  });
+});
+
+describe("properties", () => {
+  const properties = (...all: [name: string, value: Json, more?: JsonObject][]) =>
+    crate(
+      oneDataset({
+        variableMeasured: all.map(([name, value, more]) =>
+          Object.assign({ "@type": "PropertyValue", propertyID: name, value }, more),
+        ),
+      }),
+    );
+
+  test("become values of fields and annotation types of their names", async () => {
+    await send(
+      properties(["supplier", "ACME"], ["host", "goat"], ["x/y", 5, { name: "barcode" }], ["public", true]),
+    );
+    const { values, annotations, notes } = await recordOf("A");
+    expect(values).toMatchObject({ supplier: "ACME", barcode: "5", public: false });
+    expect(annotations).toEqual({ host: "goat" });
+    // Who may view a record is for its owner to say.
+    expect(notes[0]).toEndWith("./a/\npublic: true");
+  });
+
+  test("are mapped as the caller chooses: to fields, new annotation types, notes, or nothing", async () => {
+    const file = properties(["a", "L9"], ["size", 5], ["when", "2026-01-02"], ["dull", "x"], ["lot", "L1"]);
+    const mapping = { a: "lot", size: "new", when: "new", dull: null, lot: "notes" };
+    const query = `mapping=${encodeURIComponent(JSON.stringify(mapping))}`;
+    const tried = (await send(file, `dry_run=1&${query}`)).report;
+    expect(tried.columns.slice(1)).toEqual([
+      { header: "a", field: "lot" },
+      { header: "size", field: "new" },
+      { header: "when", field: "new" },
+      { header: "dull", field: null },
+      { header: "lot", field: "notes" },
+    ]);
+    expect((await rowsOf("annotationtypes/?name=size")).length).toBe(0);
+    const { batch } = (await send(file, query)).report;
+    const { values, annotations, notes } = await recordOf("A");
+    expect([values.lot, annotations]).toEqual(["L9", { size: 5, when: "2026-01-02" }]);
+    expect(notes[0]).toEndWith("./a/\nlot: L1");
+    const types = await rowsOf("annotationtypes/?name__in=size,when&ordering=name&fields=name,type");
+    expect(types.map(({ type }) => type)).toEqual(["NUMBER", "DATE"]);
+    expect((await lab.send("alice", "POST", `batches/${String(batch)}/undo/`)).status).toBe(200);
+    expect((await rowsOf("annotationtypes/?name=size")).length).toBe(0);
+    const wrong = await send(file, `mapping=${encodeURIComponent('{"a":"lott"}')}`);
+    expect([wrong.status, wrong.report.message]).toEqual([400, expect.stringContaining("Did you mean lot?")]);
+  });
+
+  test("that a field refuses are kept in a note", async () => {
+    const { report } = await send(
+      properties(["amount", "many"], ["location", "Nowhere"], ["expiry", "2027-01-01"]),
+    );
+    expect(report.archive!.left_out.map(({ column }) => column)).toEqual(["amount", "location"]);
+    const { values, notes } = await recordOf("A");
+    expect(values).toMatchObject({ amount: null, location: null, expiry: "2027-01-01" });
+    expect(notes[0]).toEndWith("amount: many\nlocation: Nowhere");
+  });
+
+  test("long texts become files", async () => {
+    const text = "<p>word</p>".repeat(3000);
+    await send(crate(oneDataset({ text, comment: [{ "@type": "Comment", text: "x".repeat(10_001) }] })));
+    const { notes, files } = await recordOf("A");
+    expect(files.map(([name]) => name)).toEqual(["comment.txt", "text.txt"]);
+    expect(notes[0]).toEndWith("The file text.txt has all 17,998 characters.");
+    await send(crate(oneDataset({ name: "Table", text: "<table><tr><td>1</td><td>2</td></tr></table>" })));
+    const rich = await recordOf("Table");
+    expect([rich.notes[0], rich.files[0][0]]).toEqual(["1\t2", "text.html"]);
+  });
+});
+
+describe("archives that are refused", () => {
+  const dataset = oneDataset({ hasPart: [{ "@id": "./a/f.txt" }] });
+  const nothing = "ro-crate-metadata.json";
+  test.each<[string, Uint8Array<ArrayBuffer>, string]>([
+    ["no metadata", zipOf({ "x/readme.txt": "" }), "The archive has no ro-crate-metadata.json in its folder"],
+    ["two folders", zipOf({ [`a/${nothing}`]: "{}", [`b/${nothing}`]: "{}" }), "several folders"],
+    [
+      "a file beside the folder",
+      zipOf({ [`a/${nothing}`]: "{}", "b.txt": "" }),
+      'outside its folder: "b.txt"',
+    ],
+    [
+      "a path upwards",
+      zipOf({ [`a/${nothing}`]: "{}", "a/../../b.txt": "" }),
+      'outside its folder: "a/../../b.txt"',
+    ],
+    [
+      "an absolute path",
+      zipOf({ [`a/${nothing}`]: "{}", "/etc/passwd": "" }),
+      'outside its folder: "/etc/passwd"',
+    ],
+    [
+      "a Windows path",
+      zipOf({ [`a/${nothing}`]: "{}", "C:\\b.txt": "" }),
+      'outside its folder: "C:\\\\b.txt"',
+    ],
+    ["no JSON", zipOf({ [`a/${nothing}`]: "{" }), "ro-crate-metadata.json - "],
+    [
+      "no context",
+      crate(dataset, {}, { context: "https://schema.org" }),
+      'has the context "https://schema.org"',
+    ],
+    [
+      "no graph",
+      zipOf({ [`a/${nothing}`]: '{"@context":"https://w3id.org/ro/crate/1.1/context"}' }),
+      "no @graph",
+    ],
+    ["no root", crate([]), 'does not describe the folder "./"'],
+    [
+      "a wrong checksum",
+      crate([...dataset, { ...fileNode("a/f.txt", "abc"), sha256: "ab" }], { "a/f.txt": "abc" }),
+      "Row 1: f.txt: The SHA-256 of the file is ba7816bf",
+    ],
+    [
+      "a wrong size",
+      crate([...dataset, { "@id": "./a/f.txt", "@type": "File", contentSize: "9" }], { "a/f.txt": "abc" }),
+      "Row 1: f.txt: The file has 3 bytes, not 9",
+    ],
+  ])("%s", async (_name, file, message) => {
+    const { status, report } = await send(file);
+    expect([status, report.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  /** The archive with bytes of its first entry of the central directory replaced. */
+  function altered(at: number, value: number, bytes = 4): Uint8Array<ArrayBuffer> {
+    const zip = Buffer.from(
+      crate([...dataset, fileNode("a/f.txt", "abc".repeat(50))], { "a/f.txt": "abc".repeat(50) }),
+    );
+    const directory = zip.readUInt32LE(zip.length - 6);
+    zip.writeUIntLE(value, directory + at, bytes);
+    return new Uint8Array(zip);
+  }
+
+  test("files that are damaged, encrypted, packed in other ways, or larger than they claim", async () => {
+    for (const [file, message] of [
+      [altered(16, 1), "damaged: its size or checksum is wrong"],
+      [altered(24, 10), "is damaged"],
+      [altered(8, 1, 2), "is encrypted"],
+      [altered(10, 99, 2), "compressed with method 99"],
+      [altered(24, 600_000_000), "Export it in parts"],
+      [altered(42, 7_000_000), "truncated"],
+    ] as const) {
+      const { status, report } = await send(file);
+      expect([message, status, report.message]).toEqual([
+        message,
+        message.includes("parts") ? 413 : 400,
+        expect.stringContaining(message),
+      ]);
+    }
+    const whole = crate(dataset);
+    expect((await send(whole.slice(0, -30))).report.message).toStartWith("The file is truncated");
+  });
+
+  test("metadata that name the same text again and again", async () => {
+    const parts = Array.from({ length: 900 }, (_, i) => ({
+      "@id": `./${i}/`,
+      "@type": "Dataset",
+      name: `${i}`,
+      comment: [{ "@id": "#c" }],
+    }));
+    const root = { "@id": "./", "@type": "Dataset", hasPart: parts.map((part) => ({ "@id": part["@id"] })) };
+    const { status, report } = await send(
+      crate([root, ...parts, { "@id": "#c", "@type": "Comment", text: "x".repeat(120_000) }]),
+    );
+    expect([status, report.message]).toEqual([413, "ro-crate-metadata.json repeats its texts too often."]);
+  });
+
+  test("too many records, lists without notes, and records of others", async () => {
+    const many = Array.from({ length: 1001 }, (_, i) => ({
+      "@id": `./${i}/`,
+      "@type": "Dataset",
+      name: `${i}`,
+    }));
+    const root = { "@id": "./", "@type": "Dataset", hasPart: many.map((part) => ({ "@id": part["@id"] })) };
+    expect((await send(crate([root, ...many]))).report.message).toStartWith("The archive has 1001 records.");
+    const [of] = await rowsOf(`locations/?id=${IDS.shelf}&fields=label`);
+    const foreign = await send(
+      crate(oneDataset({ name: of.label, text: "Mine now" })),
+      "",
+      "bob",
+      "locations",
+    );
+    expect([foreign.status, foreign.report.message]).toEqual([
+      400,
+      expect.stringContaining("You do not have permission"),
+    ]);
+  });
+});
