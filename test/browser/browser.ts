@@ -253,6 +253,7 @@ const SELECTORS: Record<string, string> = {
   textbox: "input, textarea",
   combobox: "select, input[role=combobox]",
   checkbox: "input[type=checkbox]",
+  radio: "input[type=radio]",
   file: "input[type=file]",
   button: "button",
   link: "a[href]",

@@ -15,7 +15,6 @@ import {
   fieldOf,
   formFields,
   isEditable,
-  singularOf,
 } from "./declaration.ts";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
@@ -299,7 +298,7 @@ export function PreviewTable(props: {
   const columns: Column<Change[]>[] = [
     {
       name: of.key,
-      title: singularOf(of.name),
+      title: columnTitle(of, of.key),
       heading: true,
       cell: ([change]) => {
         const row = rows.get(idOf(change));

@@ -16,6 +16,7 @@ import {
   columnTitle,
   type Declaration,
   defaultColumns,
+  defaultOrder,
   isCommon,
   listedAnnotations,
   pageOf,
@@ -110,9 +111,10 @@ export function MoreMenu(props: {
   const session = useSession();
   const [isOpen, setOpen] = useState(false);
   const found = ids.length > 0 ? { id: ids } : filtersOf(search);
+  const ordering = search.get("ordering") ?? defaultOrder(of);
   const file = (format: string): string => {
     const fields = ["id", ...columns].join();
-    const query = { ...found, ordering: search.get("ordering"), fields, response_format: "flat", format };
+    const query = { ...found, ordering, fields, response_format: "flat", format };
     return href(api(of.name), query);
   };
   const what = ids.length > 0 ? " selected records" : "";
@@ -125,10 +127,7 @@ export function MoreMenu(props: {
         <a href={file("xlsx")} download="">
           Export{what} as XLSX
         </a>
-        <a
-          href={href(api(of.name), { ...found, ordering: search.get("ordering"), format: "eln" })}
-          download=""
-        >
+        <a href={href(api(of.name), { ...found, ordering, format: "eln" })} download="">
           Export{what} as archive (.eln)
         </a>
         {of.name !== "fieldmeta" && (

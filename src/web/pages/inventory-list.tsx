@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import type { IconName } from "../components/icon.tsx";
 import { PageHead } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Loaded, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { BulkDialog, type Task } from "../inventory/bulk-dialog.tsx";
 import {
   type Declaration,
@@ -210,6 +210,7 @@ function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
         </div>
       </Empty>
     );
+  if (session === undefined) return <Skeleton />;
   return (
     <Empty title={`No ${plural} yet`} icon={ICONS[of.name] ?? "layers"}>
       <p>
