@@ -23,22 +23,25 @@ const BUSY_TIMEOUT = 500;
 const MAX_IDLE_LOG = 33_554_432;
 
 /**
- * Opens or creates the database at `path` (":memory:" for tests) and applies the migrations. A database with an unknown
- * or altered migration is refused unchanged.
+ * Opens or creates the database at `path` and applies the migrations. A database with an unknown or altered migration is
+ * refused unchanged. For tests, ":memory:" or the bytes of a database open one in memory.
  * @param checkpoints false leaves checkpoints to another process (Litestream)
  * @throws Problem bad_database
  */
 export function openDatabase(
-  path: string,
+  path: string | Uint8Array,
   migrations: readonly Migration[],
   { checkpoints = true }: { checkpoints?: boolean } = {},
 ): Database {
-  if (path !== ":memory:" && existsSync(path)) refuseForeign(path, migrations);
-  if (path !== ":memory:") {
+  if (typeof path === "string" && path !== ":memory:") {
+    if (existsSync(path)) refuseForeign(path, migrations);
     createDirectory(dirname(path));
     createFile(path);
   }
-  const database = new Database(path, { create: true, strict: true });
+  const database =
+    typeof path === "string"
+      ? new Database(path, { create: true, strict: true })
+      : Database.deserialize(path, { strict: true });
   try {
     // First: the next one waits while another process recovers the log.
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { MIGRATIONS } from "../../db/index.ts";
 import { accountRoutes, linkPurpose } from "../../src/accounts/account-routes.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { auditRoutes } from "../../src/accounts/audit-routes.ts";
@@ -8,11 +7,12 @@ import { identityRoutes } from "../../src/accounts/identity-routes.ts";
 import { secondFactorRoutes } from "../../src/accounts/second-factor-routes.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
-import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
 import { complaints, operationsOf, type Paths } from "../described.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { type Answered, type Json, openService } from "../fixtures/service.ts";
 import { fixedClock } from "../inventory/harness.ts";
+import { openMigrated } from "../database.ts";
 
 /** All routes of accounts, in memory. Every answer is compared with the OpenAPI document. */
 
@@ -30,7 +30,7 @@ let operations: Paths;
 const tokens: Record<string, string> = {};
 
 beforeEach(async () => {
-  database = openDatabase(":memory:", MIGRATIONS);
+  database = openMigrated();
   accounts = new Accounts(database, clock);
   const identities = new Identities(database, clock, accounts, openMemberships(database, clock));
   await accounts.addUser({ username: "ada", superuser: true });

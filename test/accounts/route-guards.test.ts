@@ -1,19 +1,18 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type AnyElysia, Elysia } from "elysia";
 import { Type } from "typebox";
-import { MIGRATIONS } from "../../db/index.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { guards } from "../../src/accounts/route-guards.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { requestPlugin } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { schema, textSchema } from "../../src/platform/schema.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { openService } from "../fixtures/service.ts";
+import { openMigrated } from "../database.ts";
 
 const PASSWORD = "correct horse battery";
 
-const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+const accounts = new Accounts(openMigrated(), systemClock);
 const tokens: Record<string, string> = {};
 const log: Record<string, unknown>[] = [];
 

@@ -1,9 +1,8 @@
-import { MIGRATIONS } from "../../db/index.ts";
 import { type AccountOptions, Accounts } from "../../src/accounts/accounts.ts";
 import type { ExternalPasswords } from "../../src/accounts/external-password.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { Problem } from "../../src/problem.ts";
 import { asRequest, callerOfRequest } from "../fixtures/request.ts";
+import { openMigrated } from "../database.ts";
 
 export const PASSWORD = "correct horse";
 export const MINUTE = 60_000;
@@ -11,7 +10,7 @@ export const MINUTE = 60_000;
 /** Accounts in memory, with a clock that tests set. */
 export function openAccounts(options: Partial<AccountOptions> = {}) {
   const clock = { at: 1_800_000_000_000, now: () => clock.at, newId: () => crypto.randomUUID() };
-  const database = openDatabase(":memory:", MIGRATIONS);
+  const database = openMigrated();
   const reopen = (changed: Partial<AccountOptions> = {}) =>
     new Accounts(database, clock, { ...options, ...changed });
   return { database, clock, accounts: reopen(), reopen };

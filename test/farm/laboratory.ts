@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import {
   Dispatcher,
   type DispatcherOptions,
@@ -16,7 +15,8 @@ import { FarmJobs } from "../../src/scoring/jobs/farm-jobs.ts";
 import { Pool } from "../../src/scoring/jobs/pool.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { closeDatabase, openDatabase } from "../../src/platform/sqlite.ts";
+import { closeDatabase } from "../../src/platform/sqlite.ts";
+import { openMigrated } from "../database.ts";
 
 const FAULTY_WORKER = new URL("../scoring/faulty-worker.ts", import.meta.url).href;
 export const VERSION = "1.2.3";
@@ -44,7 +44,7 @@ export const IDLE_WORKER: WorkerRecord = {
 /** A server's part of the farm and workers, in this process, quick to notice and with workers that do as they are told. */
 export class Laboratory implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "labd-farm-"));
-  readonly database = openDatabase(join(this.directory, "labd.sqlite"), MIGRATIONS);
+  readonly database = openMigrated(join(this.directory, "labd.sqlite"));
   readonly corpora = new Corpora(this.directory, this.database, systemClock);
   readonly store: JobStore;
   readonly jobs: FarmJobs;

@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import { MIGRATIONS } from "../../db/index.ts";
 import {
   inventoryAliases,
   inventoryRoutes,
@@ -16,9 +15,10 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { type Answer, openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
-import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
 import { operationsOf, type Paths } from "../described.ts";
 import { SAMPLE } from "./sample.ts";
+import { openMigrated } from "../database.ts";
 
 /** The lists that the reference describes. The others come from the same declarations; client-models.test.ts asks them. */
 export const DOCUMENTED = RESOURCES.filter(({ forClients }) => !forClients);
@@ -136,7 +136,7 @@ export async function openLab(
     path?: string;
   } = {},
 ): Promise<Lab> {
-  const database = openDatabase(options.path ?? ":memory:", MIGRATIONS);
+  const database = openMigrated(options.path);
   const clock = fixedClock();
   const accounts = new Accounts(database, clock);
   await accounts.addUser({ username: "admin", superuser: true });

@@ -7,16 +7,15 @@ import type { RecordWriter } from "../../src/inventory/records/record-writer.ts"
 import { Sharing } from "../../src/inventory/records/sharing.ts";
 import { openStore, type Store } from "../../src/inventory/records/store.ts";
 import { DECLARED, SUB_RESOURCES } from "../../src/inventory/resources/index.ts";
-import { MIGRATIONS } from "../../db/index.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { cacheCounter } from "../../src/platform/cache-counter.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { fixedClock } from "./harness.ts";
 import { type Random, seeded } from "./random.ts";
+import { openMigrated } from "../database.ts";
 
 /** Lists from sets and orders in memory, compared with the same lists by statements. */
 
-const database = openDatabase(":memory:", MIGRATIONS);
+const database = openMigrated();
 afterAll(() => database.close());
 const clock = fixedClock();
 const store: Store = openStore(database, clock);

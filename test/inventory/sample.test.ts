@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { MIGRATIONS } from "../../db/index.ts";
 import { loadInventory } from "../../src/inventory/index.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { fixedClock, openLab } from "./harness.ts";
 import { IDS, SAMPLE } from "./sample.ts";
+import { openMigrated } from "../database.ts";
 
 const TABLES = [
   "address",
@@ -30,7 +29,7 @@ test("loading the sample data twice adds nothing and reverts nothing", async () 
 
 test("generates the same ids for the sample data in every installation", () => {
   const ids = () => {
-    const database = openDatabase(":memory:", MIGRATIONS);
+    const database = openMigrated();
     const added = loadInventory(database, fixedClock(), SAMPLE, "system");
     const found = database
       .query("SELECT id FROM field_type UNION SELECT id FROM vocabulary_term ORDER BY id")
@@ -52,7 +51,7 @@ test("loading the sample data clears cached lists", async () => {
 });
 
 test("rejects the whole sample if a record violates a rule, and names the record", () => {
-  const database = openDatabase(":memory:", MIGRATIONS);
+  const database = openMigrated();
   const load = (part: object) => () =>
     loadInventory(database, fixedClock(), { ...SAMPLE, ...part }, "system");
   expect(load({ terms: [{ name: "x", category: "Nothing" }] })).toThrow(

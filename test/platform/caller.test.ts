@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { MIGRATIONS } from "../../db/index.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { callerOf } from "../../src/platform/caller.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { DIRECT, networkOf, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
+import { openMigrated } from "../database.ts";
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],
@@ -25,7 +24,7 @@ test.each([
 });
 
 test("a valid token identifies the caller from any address; other callers are identified by network", async () => {
-  const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+  const accounts = new Accounts(openMigrated(), systemClock);
   await accounts.addUser({ username: "kim" });
   const token = accounts.addToken("kim", "test");
   const from = (address: string | null, authorization?: string): string => {
@@ -46,7 +45,7 @@ test("a valid token identifies the caller from any address; other callers are id
 });
 
 test("a trusted proxy determines the network of the caller; otherwise its headers are ignored", () => {
-  const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+  const accounts = new Accounts(openMigrated(), systemClock);
   const request = new Request("http://lab/", {
     headers: { "X-Forwarded-For": "203.0.113.1, 2001:db8:1:2:3::4", Cookie: "theme=dark" },
   });

@@ -2,7 +2,6 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { METHOD } from "../../src/motif/index.ts";
 import {
@@ -14,12 +13,12 @@ import {
 import { calibrateCorpus } from "../../src/scoring/corpus/calibration.ts";
 import { Corpora, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+import { openMigrated } from "../database.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-calibration-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+const database = openMigrated(join(directory, "labd.sqlite"));
 const corpora = new Corpora(directory, database, { now: () => 1, newId: () => "unused" });
 const classes = starterClasses();
 // Enough for a null from few proteins: beside the classes, patterns that match everywhere.

@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { type Calibration, openCorpus } from "../../src/motif/index.ts";
 import {
@@ -20,10 +19,10 @@ import {
   readCalibration,
 } from "../../src/scoring/corpus/calibration-file.ts";
 import { Corpora, emptyCorpus, isEarlierFormat, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { CAN_MOUNT, quietly, smallDisk, UNLESS_MOUNTED } from "../executable/small-disk.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { rejection } from "./rejection.ts";
+import { openMigrated } from "../database.ts";
 
 const root = mkdtempSync(join(tmpdir(), "labd-corpus-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -39,7 +38,7 @@ beforeEach(() => {
   corpora = open(directory);
 });
 function open(directory: string): Corpora {
-  const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  const database = openMigrated(join(directory, "labd.sqlite"));
   return new Corpora(directory, database, { now: () => ++time, newId: () => "unused" });
 }
 

@@ -10,10 +10,9 @@ import { FeatureFiles } from "../../src/scoring/features/feature-files.ts";
 import type { FeatureRecord } from "../../src/scoring/features/feature-reader.ts";
 import { detectFormat, FEATURE_FORMATS } from "../../src/scoring/features/formats.ts";
 import { importFeatures } from "../../src/scoring/features/import.ts";
-import { MIGRATIONS } from "../../db/index.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { P53 } from "./scoring-harness.ts";
+import { openMigrated } from "../database.ts";
 
 /** The same four features of p53 (UniProt P04637, CC BY 4.0) in each of UniProt's formats. */
 const FLAT = `ID   P53_HUMAN               Reviewed;         393 AA.
@@ -296,7 +295,7 @@ test("damaged text of every format is read or rejected with a line, and never fa
 
 describe("importing features", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-features-"));
-  const database = openDatabase(":memory:", MIGRATIONS);
+  const database = openMigrated();
   let files: FeatureFiles;
   let corpus: Corpus;
   beforeAll(() => {

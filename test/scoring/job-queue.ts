@@ -1,8 +1,7 @@
-import { MIGRATIONS } from "../../db/index.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import type { JobRequest, State } from "../../src/scoring/jobs/job.ts";
 import { textOf } from "../../src/scoring/jobs/packed-prediction.ts";
 import { JobStore, type StoreOptions } from "../../src/scoring/jobs/store.ts";
+import { openMigrated } from "../database.ts";
 
 export const VERSION = { corpus: "c0ffee", method: "test-1" };
 export const PREDICTION = JSON.stringify({ method: "test-1", warnings: ["a"] });
@@ -21,7 +20,7 @@ export function openQueue(options: Partial<StoreOptions> = {}) {
   let time = START;
   let ids = 0;
   const clock = { now: () => time, newId: () => `job-${++ids}` };
-  const database = openDatabase(":memory:", MIGRATIONS);
+  const database = openMigrated();
   const version = { ...VERSION };
   const store = new JobStore({ database, clock, scoringVersion: () => version, ...options });
   return {

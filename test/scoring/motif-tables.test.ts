@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { readPatterns } from "../../src/scoring/api/handlers.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { MotifTables } from "../../src/scoring/corpus/motif-tables.ts";
-import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
+import { openMigrated } from "../database.ts";
 
 const TABLE = readFileSync(join(import.meta.dir, "../fixtures/elm-classes.tsv"));
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -19,7 +19,7 @@ const clock = { now: () => now, newId: () => "" };
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-motifs-"));
-  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  database = openMigrated(join(directory, "labd.sqlite"));
   tables = new MotifTables(database, clock);
 });
 afterEach(() => {
@@ -59,7 +59,7 @@ test("a scan tests the built-in classes, or those of an imported table alone", (
 });
 
 test("notices immediately when another process imports or removes a table", () => {
-  const other = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  const other = openMigrated(join(directory, "labd.sqlite"));
   const importer = new MotifTables(other, clock);
   expect(() => tables.find("LIG_LAB_1")).toThrow(expect.objectContaining({ code: "unknown_motif_class" }));
   importer.import("elm.tsv", TABLE);

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { MIGRATIONS } from "../../db/index.ts";
-import { openDatabase } from "../../src/platform/sqlite.ts";
 import { bodyOf, type StoredResult, withNames } from "../../src/scoring/api/stored-result.ts";
 import { encodePrediction } from "../../src/scoring/contract/encode.ts";
 import type { NamedQuery, PredictionReport } from "../../src/scoring/contract/prediction.ts";
@@ -15,6 +13,7 @@ import {
   textOf,
 } from "../../src/scoring/jobs/packed-prediction.ts";
 import { SAMPLE } from "./sample-prediction.ts";
+import { openMigrated } from "../database.ts";
 
 const VERSION = { corpus: "c", method: "m" };
 
@@ -29,7 +28,7 @@ const LONG: PredictionReport = {
 };
 
 function stored(prediction: string | Uint8Array<ArrayBuffer>, form: Form): Parts {
-  const database = openDatabase(":memory:", MIGRATIONS);
+  const database = openMigrated();
   return readResult(database, storeResult(database, "d", VERSION, prediction, 0)!, form);
 }
 
@@ -65,7 +64,7 @@ describe("a stored prediction", () => {
       const parts = withNames(stored(former, form), form, named(SAMPLE));
       expect(await sent(parts)).toBe(printed(SAMPLE, form));
     }
-    const database = openDatabase(":memory:", MIGRATIONS);
+    const database = openMigrated();
     database.run(
       "INSERT INTO result (rid, digest, corpus, method, prediction, computed) VALUES (1, '', '', '', ?, 0)",
       [text],
@@ -76,7 +75,7 @@ describe("a stored prediction", () => {
   });
 
   test.each(FORMS)("is sent in %s also if a former version packed it", async (form) => {
-    const database = openDatabase(":memory:", MIGRATIONS);
+    const database = openMigrated();
     const result = storeResult(database, "d", VERSION, packPrediction(LONG.prediction), 0)!;
     const text = await sent(readResult(database, result, form));
     const half = text.length / 2;
@@ -106,7 +105,7 @@ describe("a stored prediction", () => {
   });
 
   test("that is deleted while it is sent ends with an error", async () => {
-    const database = openDatabase(":memory:", MIGRATIONS);
+    const database = openMigrated();
     const result = storeResult(database, "d", VERSION, packPrediction(LONG.prediction), 0)!;
     const parts = readResult(database, result, "json");
     database.run("DELETE FROM result");

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/index.ts";
 import { Corpora } from "../../src/scoring/corpus/corpus.ts";
 import { type JobSource, Pool, type PoolOptions } from "../../src/scoring/jobs/pool.ts";
@@ -10,10 +9,11 @@ import { JobStore, type JobView } from "../../src/scoring/jobs/store.ts";
 import { workerAddress } from "../../src/scoring/jobs/worker-entrypoints.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { countMemoryOf } from "../../src/platform/memory.ts";
-import { closeDatabase, type Database, openDatabase, openWriter } from "../../src/platform/sqlite.ts";
+import { closeDatabase, type Database, openWriter } from "../../src/platform/sqlite.ts";
 import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { predictionOf } from "./job-queue.ts";
+import { openMigrated } from "../database.ts";
 
 const FAULTY_WORKER = new URL("./faulty-worker.ts", import.meta.url).href;
 
@@ -26,7 +26,7 @@ let logged: Record<string, unknown>[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
-  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  database = openMigrated(join(directory, "labd.sqlite"));
   corpora = new Corpora(directory, database, systemClock);
   store = new JobStore({ database, clock: systemClock, scoringVersion: () => corpora.scoringVersion() });
   logged = [];

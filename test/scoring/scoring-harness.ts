@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { DEFAULTS, type Options, predict, type ScoringModel } from "../../src/motif/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openHttp } from "../../src/platform/http.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import { closeDatabase, type Database } from "../../src/platform/sqlite.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { identify } from "../../src/scoring/corpus/find-proteins.ts";
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
+import { openMigrated } from "../database.ts";
 
 export interface RequestOptions {
   /** Sent as JSON; text and bytes as they are. */
@@ -51,7 +51,7 @@ export async function openScoringAlone({
   ...options
 }: HarnessOptions = {}): Promise<ScoringAlone> {
   const directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
-  const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  const database = openMigrated(join(directory, "labd.sqlite"));
   const settings = {
     database,
     clock: systemClock,

@@ -2,15 +2,15 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
 import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { openQueue, PREDICTION, request, START, VERSION, predictionOf } from "./job-queue.ts";
 import { rejection } from "./rejection.ts";
+import { openMigrated } from "../database.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -130,7 +130,7 @@ describe("inserting jobs", () => {
     const { value } = await child.stdout.getReader().read();
     child.kill("SIGKILL");
     await child.exited;
-    const database = openDatabase(path, MIGRATIONS);
+    const database = openMigrated(path);
     const store = new JobStore({ database, clock: systemClock, scoringVersion: () => VERSION });
     const id = new TextDecoder().decode(value).trim();
     expect(store.get(id).state).toBe("queued");

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from "bun:test";
-import { MIGRATIONS } from "../../../db/index.ts";
 import type { Actor } from "../../../src/inventory/model/access.ts";
 import {
   ALWAYS,
@@ -19,12 +18,12 @@ import { foldCase, OPERATORS, type OperatorName } from "../../../src/inventory/m
 import { plan } from "../../../src/inventory/model/plan.ts";
 import { compile, countStatement } from "../../../src/inventory/model/sql.ts";
 import { DECLARED } from "../../../src/inventory/resources/index.ts";
-import { openDatabase } from "../../../src/platform/sqlite.ts";
 import { type Random, randomText, seeded } from "../random.ts";
+import { openMigrated } from "../../database.ts";
 
 const ADMIN: Actor = { user: 1, username: "system", superuser: true, groups: [1], primaryGroup: 1 };
 const location = DECLARED.get("location")!;
-const database = openDatabase(":memory:", MIGRATIONS);
+const database = openMigrated();
 afterAll(() => database.close());
 
 test("removes constants from conditions", () => {

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { MIGRATIONS } from "../../../db/index.ts";
 import {
   compareStored,
   foldCase,
@@ -8,10 +7,10 @@ import {
   type Operator,
   OPERATORS,
 } from "../../../src/inventory/model/operator.ts";
-import { openDatabase } from "../../../src/platform/sqlite.ts";
 import { randomText, seeded } from "../random.ts";
+import { openMigrated } from "../../database.ts";
 
-const database = openDatabase(":memory:", MIGRATIONS);
+const database = openMigrated();
 afterAll(() => database.close());
 
 test("the operators are those of the specification", () => {
@@ -37,7 +36,7 @@ test("folds text in memory as in SQL", () => {
 });
 
 test("folds ASCII text without JavaScript", () => {
-  const counted = openDatabase(":memory:", MIGRATIONS);
+  const counted = openMigrated();
   let calls = 0;
   counted.function("fold", { deterministic: true }, (text: unknown) => (calls++, foldCase(String(text))));
   const texts = JSON.stringify(["Box 42", "BOX 43", "Bóx 42", "ﬂask"]);

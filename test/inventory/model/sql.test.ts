@@ -1,11 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { MIGRATIONS } from "../../../db/index.ts";
 import { type Actor, visible } from "../../../src/inventory/model/access.ts";
 import { and, compare, not, or } from "../../../src/inventory/model/condition.ts";
 import { plan } from "../../../src/inventory/model/plan.ts";
 import { countStatement, pageStatement } from "../../../src/inventory/model/sql.ts";
 import { DECLARED, RESOURCES } from "../../../src/inventory/resources/index.ts";
-import { openDatabase } from "../../../src/platform/sqlite.ts";
+import { openMigrated } from "../../database.ts";
 
 /** SQL is pinned as text and arguments, then run, so that a change of either is seen. */
 
@@ -14,7 +13,7 @@ const ALICE: Actor = { user: 7, username: "alice", superuser: false, groups: [3,
 const NOBODY: Actor = { user: null, username: null, superuser: false, groups: [], primaryGroup: null };
 const location = DECLARED.get("location")!;
 const annotationType = DECLARED.get("annotation_type")!;
-const database = openDatabase(":memory:", MIGRATIONS);
+const database = openMigrated();
 afterAll(() => database.close());
 
 const runs = ({ text, args }: { text: string; args: (string | number | null)[] }) =>

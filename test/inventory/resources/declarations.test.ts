@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { MIGRATIONS } from "../../../db/index.ts";
 import type { Field } from "../../../src/inventory/model/field.ts";
 import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
 import { DECLARED, validateDeclarations } from "../../../src/inventory/resources/index.ts";
-import { openDatabase } from "../../../src/platform/sqlite.ts";
+import { openMigrated } from "../../database.ts";
 
-const database = openDatabase(":memory:", MIGRATIONS);
+const database = openMigrated();
 afterAll(() => database.close());
 
 test("the declarations are consistent", () => {

@@ -20,9 +20,10 @@ import {
 import { backUpToStore, listStore, thinStore } from "../../../src/operations/backup/store-backup.ts";
 import { type Problem } from "../../../src/problem.ts";
 import { ObjectStore } from "../../../src/platform/object-store.ts";
-import { closeDatabase, openDatabase } from "../../../src/platform/sqlite.ts";
+import { closeDatabase } from "../../../src/platform/sqlite.ts";
 import { randomBytes } from "node:crypto";
 import { type ObjectServer, objectServer } from "../../platform/object-server.ts";
+import { openMigrated } from "../../database.ts";
 
 const DAY = 86_400_000;
 const KNOWN = MIGRATIONS.map(({ name }) => name);
@@ -39,7 +40,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), "labd-backup-"));
   data = join(place, "data");
-  const database = openDatabase(join(data, "labd.sqlite"), MIGRATIONS);
+  const database = openMigrated(join(data, "labd.sqlite"));
   database.run("CREATE TABLE filling (bytes BLOB)");
   closeDatabase(database);
   mkdirSync(join(data, "corpora"));
@@ -53,7 +54,7 @@ afterEach(() => {
 
 /** Makes database and corpus too large for one part of an upload. */
 function fill(): void {
-  const database = openDatabase(join(data, "labd.sqlite"), MIGRATIONS);
+  const database = openMigrated(join(data, "labd.sqlite"));
   database.query("INSERT INTO filling VALUES (?)").run(randomBytes(11_000_000));
   closeDatabase(database);
   writeFileSync(join(data, "corpora", CORPUS), randomBytes(6_000_000));

@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { MIGRATIONS } from "../db/index.ts";
+import { type Database, openDatabase } from "../src/platform/sqlite.ts";
+
+/** Shared by the processes of the tests: migrating takes as long as dozens of requests. */
+const CACHE = join(import.meta.dir, "../node_modules/.cache/labd");
+
+let image: Uint8Array | undefined;
+
+/** The bytes of an empty database with all migrations, which are applied once for all tests. */
+function emptyDatabase(): Uint8Array {
+  if (image) return image;
+  const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify(MIGRATIONS)).digest("hex");
+  const file = join(CACHE, `${digest}.sqlite`);
+  if (!existsSync(file)) {
+    const database = openDatabase(":memory:", MIGRATIONS);
+    mkdirSync(CACHE, { recursive: true });
+    writeFileSync(`${file}.${process.pid}`, database.serialize());
+    // Another process may read it.
+    renameSync(`${file}.${process.pid}`, file);
+    database.close();
+  }
+  return (image = readFileSync(file));
+}
+
+/** A database with all migrations: a new one in memory, or the one at `path`, which is created if it does not exist. */
+export function openMigrated(path?: string): Database {
+  if (path === undefined) return openDatabase(emptyDatabase(), MIGRATIONS);
+  if (!existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, emptyDatabase(), { mode: 0o600 });
+  }
+  return openDatabase(path, MIGRATIONS);
+}
