@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+import { browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
 
 /** Annotations as columns, facets, filters and orderings of list pages, and set in bulk. */
 
@@ -89,4 +89,27 @@ browserTest("sets an annotation in its cell, and takes it back", async () => {
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
   await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("polyclonal"));
+});
+
+browserTest("makes an annotation type with a preview, and says where a type is used", async () => {
+  await using opened = await openPage("/inventory/annotationtypes/new", { signedIn: true });
+  const { page } = opened;
+  await fill(page, "Name", "Host strain");
+  await seeText(page, "host_strain");
+  await press(page, "radio", "Choice from a vocabulary");
+  await choose(page, "Vocabulary", "species");
+  await seeText(page, "Capra hircus, Danio rerio, Drosophila melanogaster and");
+  await page.waitForFunction(() =>
+    /Host strain.*ACTB forward\s*Capra hircus/s.test(document.querySelector(".card .card")!.textContent),
+  );
+  expect(await page.evaluate(() => document.body.innerText)).not.toContain("Data of LabID");
+  await checkPage(opened, "annotation-type");
+  await press(page, "button", "Add");
+  await seeText(page, "No record that you can view has a value.");
+  await page.goto(`${opened.url}/inventory/annotationtypes?query=species`);
+  await Promise.all([page.waitForNavigation(), press(page, "link", "Species")]);
+  const use = await page.waitForSelector("a[href*='annotations__species__isnull']");
+  await Promise.all([page.waitForNavigation(), use!.click()]);
+  await seeText(page, "Danio rerio");
+  expect(await page.$eval(".chip", (chip) => chip.textContent)).toBe("Species is empty: no");
 });

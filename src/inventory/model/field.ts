@@ -36,6 +36,8 @@ export interface FieldForm {
   words?: Readonly<Record<string, readonly [word: string, remark?: string]>>;
   /** Offers them as cards with a remark and an icon. */
   cards?: true;
+  /** Those of them that are offered only where a record has them already. */
+  seldom?: readonly string[];
   /** Pairs of value and label, or texts, each on a line. */
   lines?: "pairs" | "texts";
 }

@@ -32,6 +32,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
       JSON: ["Data", "JSON, for programs"],
       DMAPPANNOTATION: ["Data of LabID", "for its client"],
     },
+    seldom: ["DMAPPANNOTATION"],
   },
   value_choices: {
     label: "Choices",

@@ -243,7 +243,7 @@ export const annotationType = typeResource(
     name: "annotation_type",
     segment: "annotationtypes",
     model: "core.annotationtype",
-    summary: "Types of annotations on records.",
+    summary: "Fields that people fill in on records, such as species or storage temperature.",
     where: { kind: "annotation" },
   },
   { shown: "extra" },

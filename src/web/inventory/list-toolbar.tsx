@@ -137,7 +137,7 @@ function FilterChips({ of }: { of: Declaration }) {
   const [search, setQuery] = useQuery();
   return Object.entries(filtersOf(search)).map(([name, values]) => {
     if (name === "query") return null;
-    const title = name === "query_expression" ? "Filter" : columnTitle(of, name);
+    const title = name === "query_expression" ? "Filter" : filterTitle(of, name);
     return (
       <span key={name} class="chip">
         {title}: <ChipValues of={of} name={name} values={values} />
@@ -153,6 +153,34 @@ function FilterChips({ of }: { of: Declaration }) {
   });
 }
 
+/** Comparisons in words: of days, then of other values. */
+const COMPARISONS: Readonly<Record<string, readonly [string, string]>> = {
+  gte: ["from", "at least"],
+  gt: ["after", "more than"],
+  lte: ["until", "at most"],
+  lt: ["before", "less than"],
+  icontains: ["contains", "contains"],
+  istartswith: ["starts with", "starts with"],
+  isnull: ["is empty", "is empty"],
+};
+
+/** `Expiry until` for `expiry__lte`. */
+export function filterTitle(of: Declaration, name: string): string {
+  const [, path, comparison] = /^(.+)__([a-z]+)$/.exec(name) ?? [];
+  const words = path === undefined ? undefined : COMPARISONS[comparison];
+  if (path === undefined || !words) return columnTitle(of, name);
+  const kind = fieldOf(of, path)?.kind;
+  return `${columnTitle(of, path)} ${words[kind === "date" || kind === "instant" ? 0 : 1]}`;
+}
+
+/** A value of a filter: flags, and days counted from today, in words. */
+export function filterWord(value: string): string {
+  if (value === "true" || value === "false") return value === "true" ? "yes" : "no";
+  const days = /^([+-]?\d+)d$/.exec(value)?.[1];
+  if (days === undefined) return value;
+  return Number(days) < 0 ? `${countOf(-Number(days), "day")} ago` : `in ${countOf(Number(days), "day")}`;
+}
+
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
   const field = fieldOf(of, name);
   const to = field?.reference?.printed === "id" ? field.reference : undefined;
@@ -160,7 +188,11 @@ function ChipValues({ of, name, values }: { of: Declaration; name: string; value
     Promise.all(values.slice(0, 3).map((id) => readName(to!, id))),
   );
   const words =
-    field && hasWords(field) ? values.map((one) => wordOf(one, field)) : to ? (value ?? []) : values;
+    field && hasWords(field)
+      ? values.map((one) => wordOf(one, field))
+      : to
+        ? (value ?? [])
+        : values.map(filterWord);
   return <b>{name === "query_expression" ? "advanced" : words.join(" or ").slice(0, 60)}</b>;
 }
 

@@ -13,7 +13,7 @@ import {
   formFields,
   machineName,
 } from "./declaration.ts";
-import { isTypeList, MachineName, TypePreview } from "./type-form.tsx";
+import { isTypeList, MachineName, Terms, TypePreview } from "./type-form.tsx";
 import { asText, bodyOf, inputOf, isNamed, type Row } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
@@ -128,6 +128,7 @@ export function RecordForm(props: RecordFormProps) {
           errors={form.fields[name]}
           onChange={set}
         />
+        {name === "cv_category" && values[name] && <Terms category={values[name]} />}
         {derived && (
           <MachineName
             label={of.fields[derived].label}
@@ -179,7 +180,7 @@ export function RecordForm(props: RecordFormProps) {
           </Button>
         </div>
       </form>
-      {isTypeList(of) && <TypePreview values={values} />}
+      {isTypeList(of) && <TypePreview of={of} values={values} />}
     </div>
   );
 }

@@ -58,7 +58,7 @@ export function ValueInput(props: {
     );
   if (kind === "flag") return <FlagInput {...labelled} on={value === "true"} onChange={onChange} />;
   if (form?.cards)
-    return <ChoiceCards {...labelled} value={value} choices={cardsOf(form)} onChange={onChange} />;
+    return <ChoiceCards {...labelled} value={value} choices={cardsOf(form, value)} onChange={onChange} />;
   if (choices || form?.words)
     return <OptionsInput {...labelled} field={field} value={value} onChange={onChange} />;
   return (
@@ -122,13 +122,15 @@ const CARD_ICONS: Readonly<Record<string, IconName>> = {
   USER: "user",
 };
 
-const cardsOf = ({ words = {} }: FieldForm) =>
-  Object.entries(words).map(([value, [name, remark = ""]]) => ({
-    value,
-    name,
-    remark,
-    icon: CARD_ICONS[value] ?? ("braces" as const),
-  }));
+const cardsOf = ({ words = {}, seldom = [] }: FieldForm, chosen: string) =>
+  Object.entries(words)
+    .filter(([value]) => value === chosen || !seldom.includes(value))
+    .map(([value, [name, remark = ""]]) => ({
+      value,
+      name,
+      remark,
+      icon: CARD_ICONS[value] ?? ("braces" as const),
+    }));
 
 /** Whether values of an annotation are entered otherwise than those of a field. */
 const hasOwnInput = ({ annotation, kind }: FieldInfo): boolean =>

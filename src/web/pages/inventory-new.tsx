@@ -37,7 +37,9 @@ function InventoryNew() {
   });
   return (
     <>
-      <PageHead title={title} crumbs={[crumbOf(segment)]} />
+      <PageHead title={title} crumbs={[crumbOf(segment)]}>
+        {loaded.value?.of.description}
+      </PageHead>
       <SignInFirst to="add records">
         <Loaded of={loaded}>
           {({ of, values }) => (

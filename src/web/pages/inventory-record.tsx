@@ -34,6 +34,7 @@ import { RecordForm } from "../inventory/record-form.tsx";
 import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { StockCard } from "../inventory/stock-card.tsx";
+import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
 import { write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { get, send } from "../request.ts";
@@ -107,6 +108,7 @@ function Record(props: RecordProps) {
         <div class="stack">
           <div class="where-card">{!isDeleted && <LocationCard of={of} row={row} onMoved={onUndone} />}</div>
           {of.guarded && <AccessCard {...{ of, row, onChanged, isSharing }} onShare={setSharing} />}
+          {isTypeList(of) && !isDeleted && <TypeUsage of={of} row={row} />}
           {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
           <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
           <ClosedProperties title="Details" of={of} row={row} names={details} />
