@@ -83,6 +83,32 @@ test("a heavy list is light once another process has read what it needs", async 
   expect(await isHeavy(path, "alice")).toBe(true);
 });
 
+test("another process sorts a list only if it is long, and reads little for callers who view little", async () => {
+  const { reader } = openStore(lab.database, lab.clock);
+  let read: string[] = [];
+  reader.loadRowsWith(async (request) => {
+    read.push(...Object.keys(request.content));
+    return reader.readRows(request);
+  });
+  const readFor = async (path: string, as?: string) => {
+    read = [];
+    expect(await isHeavy(path, as)).toBe(false);
+    return read.toSorted();
+  };
+  reader.forget();
+  const since = (i: number) =>
+    `locations/?ordering=-modified&created__gte=2023-11-14T22:13:20.${String(i).padStart(6, "0")}Z`;
+  expect(await readFor(since(19_000), "admin")).toEqual(["holding", "holding"]);
+  expect(await readFor(since(1000), "admin")).toEqual(["holding", "inOrder"]);
+  reader.forget();
+  // Of these, anonymous callers may view none.
+  lab.database.run("UPDATE location SET public = 0");
+  expect(await readFor(since(1000))).toEqual(["holding", "holding", "holding"]);
+  expect(await readFor(since(500))).toEqual([]);
+  expect((await lab.ask("GET", since(500))).body.total).toBe(0);
+  expect((await lab.send("admin", "GET", `${since(500)}&description=19999`)).body.total).toBe(1);
+});
+
 test("another process reads nothing of a search that the trigram index answers", async () => {
   const { reader } = openStore(lab.database, lab.clock);
   let reads = 0;

@@ -74,11 +74,17 @@ export function isHeavyList(call: Call, resource: RoutedResource): boolean | Pro
   const missing = () => reader.missing(resource, listing, actor, scans);
   const reading = missing();
   if (!reading?.length) return !reading;
-  // What another process wrote meanwhile makes it heavy after all.
-  return Promise.all(reading).then(
-    () => missing()?.length !== 0,
-    () => true,
-  );
+  return isHeavyAfter(reading, missing).catch(() => true);
+}
+
+/** Waits for the rows that are being read, then for their order. What others write meanwhile makes it heavy after all. */
+async function isHeavyAfter(
+  reading: Promise<void>[],
+  missing: () => Promise<void>[] | undefined,
+): Promise<boolean> {
+  await Promise.all(reading);
+  await Promise.all(missing() ?? []);
+  return missing()?.length !== 0;
 }
 
 /** Whether the response holds many records. */

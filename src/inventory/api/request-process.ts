@@ -68,7 +68,7 @@ async function answer(remote: RemoteRequest): Promise<void> {
   const { state, params, query, origin } = remote;
   const call = { ...remote.call, request, url: new URL(url), store, state };
   const response = await withinOrigin(origin, () =>
-    operations!.get(remote.operation)!({
+    operations!(remote.operation)({
       call,
       params,
       query: query as Record<string, unknown>,

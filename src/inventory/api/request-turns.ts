@@ -3,7 +3,7 @@
 /** Requests that compute at once; each process takes some 60 MB while it runs. */
 const COMPUTING = 4;
 /** Of these, the most for one caller, and for callers without credentials together. */
-const COMPUTING_PER_CALLER = 2;
+export const COMPUTING_PER_CALLER = 2;
 const COMPUTING_ANONYMOUS = 3;
 /** The same with responses that wait for their readers, which need a process, but hardly any time. */
 const OPEN = 6;

@@ -7,9 +7,10 @@ import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall, ROOT } from "./call.ts";
 import { stateOf } from "./entity-tag.ts";
-import { Api, routedAt, type SendAway } from "./operation-plugin.ts";
+import { Api, routedAt, type Run, type SendAway } from "./operation-plugin.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
+import { COMPUTING_PER_CALLER } from "./request-turns.ts";
 import { addAttachments } from "./route-attachments.ts";
 import { addHistory } from "./route-history.ts";
 import { addImports } from "./route-imports.ts";
@@ -32,6 +33,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Aliases } from "../../platform/complete-methods.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { currentOrigin, currentRequest } from "../../platform/request-context.ts";
+import { Semaphore } from "../../platform/semaphore.ts";
 import { type Database, makesCheckpoints, isInMemory } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 
@@ -106,28 +108,37 @@ function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addPeople(api, store, accounts);
 }
 
-/** The handlers of heavy operations, for a process that answers them. */
-export function heavyOperations(database: Database, clock: Clock): Api["heavy"] {
+/** The handler of a heavy operation, for a process that answers them. */
+export function heavyOperations(database: Database, clock: Clock): (name: string) => Run {
   const neverOpened = () => {
     throw new Error("The server starts the connections.");
   };
-  const api = new Api(neverOpened, MAX_MESSAGE_BYTES);
   const store = openStore(database, clock);
-  addRecordOperations(api, store, new Accounts(database, clock));
-  api.heavy.set(
-    READ_ROWS,
-    ({ query }) => new Response(store.reader.readRows(query as unknown as RowsRequest).slice()),
-  );
-  return api.heavy;
+  const readRows: Run = ({ query }) =>
+    new Response(store.reader.readRows(query as unknown as RowsRequest).slice());
+  let api: Api | undefined;
+  return (name) => {
+    if (name === READ_ROWS) return readRows;
+    // Declaring all operations takes as long as starting the process.
+    if (!api) {
+      api = new Api(neverOpened, MAX_MESSAGE_BYTES);
+      addRecordOperations(api, store, new Accounts(database, clock));
+    }
+    return api.heavy.get(name)!;
+  };
 }
 
 /** Reads rows for the caches of lists. */
 const READ_ROWS = "read rows";
 
-/** Reads rows in the pool, on behalf of the caller whose request needs them. */
-const loadFrom =
-  (pool: RequestPool, database: Database): LoadRows =>
-  async (rows) => {
+/**
+ * Reads rows in the pool, on behalf of the caller whose request needs them. The lists of one page need many, which would
+ * be too many requests for the pool if they did not wait here.
+ */
+function loadFrom(pool: RequestPool, database: Database): LoadRows {
+  const { signal } = new AbortController();
+  const turns = new Map<number | null, Semaphore>();
+  return async (rows) => {
     const { actor } = rows;
     const remote: RemoteRequest = {
       kind: "request",
@@ -143,10 +154,13 @@ const loadFrom =
       state: "",
       origin: undefined,
     };
-    const { signal } = new AbortController();
     const caller = { user: actor.user, network: "", signal, describe: () => "Reading the list" };
-    return new Uint32Array(await (await pool.run(remote, caller)).arrayBuffer());
+    const read = async () => new Uint32Array(await (await pool.run(remote, caller)).arrayBuffer());
+    const turn = turns.get(actor.user) ?? new Semaphore(COMPUTING_PER_CALLER);
+    turns.set(actor.user, turn);
+    return turn.run(read);
   };
+}
 
 /** Sends requests to the pool; those that write hold the write lock while they do. */
 const sendTo =

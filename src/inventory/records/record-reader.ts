@@ -9,7 +9,7 @@ import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { ReadContext, Resource, Resources } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
-import { compile, countStatement, pageStatement } from "../model/sql.ts";
+import { compile, countStatement, orderedStatement, pageOf } from "../model/sql.ts";
 import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
 import type { ReadStatements } from "./statements.ts";
 
@@ -60,7 +60,7 @@ export class RecordReader {
       const index = this.#index;
       const newPlan = () => plan(this.resources, resource, actor, index?.trigrams.choose);
       // Throws if they are too many for one statement, also where none is needed.
-      const all = pageStatement(resource, condition, listing.order, newPlan(), { limit: -1, offset: 0 });
+      const all = orderedStatement(resource, condition, listing.order, newPlan());
       const rows = index?.matching({ resource, actor }, condition);
       this.#counters.counts[rows ? "hits" : "misses"]++;
       const total =
@@ -69,10 +69,7 @@ export class RecordReader {
       const current = listing.page === "last" ? pages : listing.page;
       if (current > pages) throw invalidPage();
       const [limit, offset] = listing.size === "max" ? [-1, 0] : [listing.size, (current - 1) * listing.size];
-      const read = (): number[] => {
-        const page = { text: all.text, args: [...all.args.slice(0, -2), limit, offset] };
-        return Array.from(this.statements.numbers(page));
-      };
+      const read = (): number[] => Array.from(this.statements.numbers(pageOf(all, { limit, offset })));
       const rids =
         (rows && index?.page({ resource, actor }, rows, listing.order, { limit, offset })) ?? read();
       return { total, current, rids };

@@ -9,8 +9,8 @@ import {
   amongStatement,
   compile,
   keyStatement,
+  orderedStatement,
   type OrderTerm,
-  pageStatement,
   rowsStatement,
   sortStatement,
 } from "../model/sql.ts";
@@ -32,6 +32,8 @@ const MAX_MOVES = 100;
 const NARROW = 2000;
 /** So few are sorted by a statement in less time than the order takes to walk over. */
 const FEW = 100;
+/** So few are tested one by one instead of reading what else must hold for all rows: half a millisecond. */
+const TESTED = 500;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
 const SMALL_TABLE = 5000;
 
@@ -127,16 +129,18 @@ export class RowIndex {
     const { load } = this;
     if (!load || this.#maxRow(scope) > MAX_ROWS) return undefined;
     const { sets, rest } = this.#split(scope, condition);
+    const known = intersectionOf(sets);
+    if (known.count <= TESTED) return [];
     const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
     // Few rows are found by the trigram index even where nothing is in memory.
     const isLight =
       isNarrow ||
       (sets.length > 0 && !isScan(rowsStatement(scope.resource, and(...rest), this.#plan(scope))));
     const terms = order.filter((term) => "path" in term);
-    const isSorted = isNarrow || this.#order(scope, terms) !== undefined;
-    const contents: Content[] = isLight ? [] : rest.map((part) => ({ holding: part }));
-    if (!isSorted) contents.push({ inOrder: terms });
-    return contents.map((content) => this.#load(load, scope, content));
+    // Whether the order is needed is known once the rows are.
+    if (!isLight) return rest.map((part) => this.#load(load, scope, { holding: part }));
+    const isSorted = isNarrow || known.count <= NARROW || this.#order(scope, terms) !== undefined;
+    return isSorted ? [] : [this.#load(load, scope, { inOrder: terms })];
   }
 
   /**
@@ -145,6 +149,9 @@ export class RowIndex {
    */
   matching(scope: Scope, condition: Condition): RowSet | undefined {
     const { sets, rest } = this.#split(scope, condition);
+    const known = intersectionOf(sets);
+    if (known.rows && rest.length === 0) return known.rows;
+    if (known.count <= TESTED) return new RowSet(this.#among(scope, known.rows!.toArray(), and(...rest)));
     const isLast = sets.length > 0 && rest.length === 1;
     const unread = isLast ? rest : rest.filter((part) => !this.#addAsked(scope, part, sets));
     if (sets.length === 0) return undefined;
@@ -256,9 +263,7 @@ export class RowIndex {
     const set = kept.value as RowSet;
     const written = this.#writtenSince(scope, kept);
     if (written.length === 0) return set;
-    const eachRow = this.#plan(scope, EACH_ROW);
-    const among = amongStatement(scope.resource, part, eachRow, JSON.stringify(written));
-    const holding = new Set(this.statements.numbers(among));
+    const holding = new Set(this.#among(scope, written, part));
     for (const rid of written) {
       if (holding.has(rid)) set.add(rid);
       else set.delete(rid);
@@ -367,7 +372,7 @@ export class RowIndex {
     const { resource } = scope;
     return "holding" in content
       ? this.#rowsStatement(scope, content.holding)
-      : pageStatement(resource, ALWAYS, content.inOrder, this.#plan(scope), { limit: -1, offset: 0 });
+      : orderedStatement(resource, ALWAYS, content.inOrder, this.#plan(scope));
   }
 
   /** Takes the written rows out of the order, and puts those that still exist where they belong now. */
@@ -449,6 +454,12 @@ export class RowIndex {
     return this.statements.numbers(this.#rowsStatement(scope, condition));
   }
 
+  /** Those of the rows for which the condition holds. */
+  #among(scope: Scope, rids: readonly number[], condition: Condition): Uint32Array {
+    const eachRow = this.#plan(scope, EACH_ROW);
+    return this.statements.numbers(amongStatement(scope.resource, condition, eachRow, JSON.stringify(rids)));
+  }
+
   #rowsStatement(scope: Scope, condition: Condition): Sql {
     const { resource, actor } = scope;
     const { choose } = this.trigrams;
@@ -462,6 +473,13 @@ export class RowIndex {
     const text = `SELECT coalesce(max(rid), 0) AS rid FROM ${resource.table}`;
     return Number(this.statements.get({ text, args: [] })?.rid);
   }
+}
+
+/** The rows in all of the sets; of none, an infinite number. */
+function intersectionOf(sets: readonly RowSet[]): { rows?: RowSet; count: number } {
+  if (sets.length === 0) return { count: Infinity };
+  const rows = RowSet.intersection(sets);
+  return { rows, count: rows.count() };
 }
 
 /** As SQLite orders rows: null first, then by value, each term in its direction; the id comes last. */

@@ -142,7 +142,8 @@ function Amount({ item }: { item: Item }) {
 
 /** How many records of each list of stock the filters find, without lists of none. */
 async function readTotals(filters: Record<string, string>, signal: AbortSignal): Promise<Total[]> {
-  const query = { ...filters, fields: "id", page_size: "1" };
+  // An order that other panels need, too.
+  const query = { ...filters, ordering: "-modified", fields: "id", page_size: "1" };
   const totals = await Promise.all(
     STOCK.map(async (segment) => {
       const { total } = await get<{ total: number }>(api(segment), query, signal);

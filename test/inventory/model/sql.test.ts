@@ -37,6 +37,12 @@ test("a filter and an ordering over the same reference share one join", () => {
     args: [0, "A", 50, 100],
   });
   expect(runs(sql)).toEqual([]);
+  // With a limit, even of -1, SQLite would sort all rows in a tree that keeps the first ones.
+  const all = { limit: -1, offset: 0 };
+  expect(pageStatement(location, condition, order, plan(DECLARED, location, ADMIN), all)).toEqual({
+    text: sql.text.replace(" LIMIT ? OFFSET ?", ""),
+    args: [0, "A"],
+  });
 });
 
 test("a join reaches only records that the caller may view", () => {
