@@ -7,11 +7,12 @@ import {
   type Declaration,
   type FieldInfo,
   defaultColumns,
+  inWords,
   machineName,
   wordOf,
 } from "../../src/web/inventory/declaration.ts";
 import { asText, bodyOf, inputOf, nameOf, rowOf } from "../../src/web/inventory/record.tsx";
-import { groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
+import { formAnnotations, groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
 import { ValueInput } from "../../src/web/inventory/value-input.tsx";
 import { typeIn } from "../../src/web/inventory/type-form.tsx";
 import { ApiError } from "../../src/web/request.ts";
@@ -45,6 +46,56 @@ test("the form of annotation types has all other fields under Advanced", () => {
   expect(advanced.names).toContain("help_text");
   expect(advanced.names).toContain("owned_by");
   expect(advanced.names).not.toContain("has_default");
+});
+
+test("the form of consumables has a part for each question, and access last", async () => {
+  const { body } = await lab.ask("OPTIONS", "stocks/consumables/", { as: "alice" });
+  const consumables = body as unknown as Declaration;
+  const groups = groupsOf(consumables, {}, false);
+  expect(groups.map(({ title, names }) => `${title}: ${names.join(" ")}`)).toEqual([
+    "Properties: name description model_type status barcode",
+    "Location: location position",
+    "Stock: amount unit minimum_amount received opened expiry freeze_thaw_count aliquot_of",
+    "Supplier: supplier catalogue_number lot price currency",
+    "Access: public owned_by",
+  ]);
+});
+
+test("a form asks for annotations with a value, and for custom properties of the type", () => {
+  const annotation = (model_type: string) => ({
+    write: "optional",
+    kind: "text",
+    annotation: { model_type },
+  });
+  const annotated = {
+    ...of,
+    annotations: {
+      annotations__host: annotation("ANTIBODY"),
+      annotations__sequence: annotation("DNA_OLIGO"),
+      annotations__genotype: annotation(""),
+    },
+  } as unknown as Declaration;
+  const asked = (model_type: string, before = {}) => formAnnotations(annotated, before, { model_type });
+  expect(asked("Antibody")).toEqual(["annotations__host"]);
+  expect(asked("DNA oligo", { annotations__genotype: "wt" })).toEqual([
+    "annotations__sequence",
+    "annotations__genotype",
+  ]);
+  expect(asked("")).toEqual([]);
+  const groups = groupsOf(annotated, { type: "DATE" }, false, ["annotations__host"]);
+  expect(groups.map(({ title }) => title)).toEqual(["Properties", "Metadata", "Advanced"]);
+});
+
+test.each([
+  ["Status, such as AVAILABLE.", { rule: "upper case letters, digits and _" }, "Status, such as Available."],
+  [
+    '"X" is not a valid choice. Choices: OPEN, DNA_OLIGO.',
+    { choices: [] },
+    '"X" is not a valid choice. Choices: Open, DNA oligo.',
+  ],
+  ["Expected a GTIN.", { choices: null }, "Expected a GTIN."],
+])("a message %p about a field is shown in words", (message, field, shown) => {
+  expect(inWords(message, field as unknown as FieldInfo)).toBe(shown);
 });
 
 test("a machine name is proposed from the label, and kept where one was typed", () => {

@@ -22,6 +22,8 @@ export interface FieldForm {
   label?: string;
   /** Below the input; by default the description. */
   hint?: string;
+  /** The part of the form that it is in; by default the first one. */
+  group?: "Location" | "Stock" | "Supplier";
   /** Few people need it: forms have it under "Advanced", with its name in requests. */
   advanced?: true;
   /** Other fields imply it: forms leave it out. */

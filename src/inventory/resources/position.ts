@@ -12,6 +12,7 @@ export const positionField = (): Field =>
   text("Position in the grid of the location; unique there.", {
     maxLength: 8,
     dependent: true,
+    form: { group: "Location", hint: "Such as A1 or 17, in a location with a grid." },
     pattern: { expression: /^[A-Za-z]{0,2}[ -]?\d{1,5}$/, rule: "a position such as A1 or 17" },
   });
 

@@ -8,22 +8,21 @@ export function Menu(props: {
   /** Shows the label as text; otherwise only an icon. */
   text?: boolean;
   small?: boolean;
+  /** With a border, beside other buttons. */
+  plain?: boolean;
   icon?: IconName;
   onOpen?: () => void;
   children: ComponentChildren;
 }) {
   const id = useId();
-  const { label, text = false, small = false, icon = "ellipsis", onOpen } = props;
+  const { label, text = false, small = false, plain = false, icon = "ellipsis", onOpen } = props;
+  const isQuiet = !text && !plain;
+  const looks = ["btn", !text && "btn-icon", isQuiet && "btn-quiet", (small || isQuiet) && "btn-small"];
   return (
     <>
-      <button
-        type="button"
-        class={text ? `btn ${small ? "btn-small" : ""}` : "btn btn-quiet btn-small btn-icon"}
-        aria-label={label}
-        popovertarget={id}
-      >
-        {text && label}
+      <button type="button" class={looks.filter(Boolean).join(" ")} aria-label={label} popovertarget={id}>
         <Icon name={icon} />
+        {text && label}
       </button>
       <div
         id={id}

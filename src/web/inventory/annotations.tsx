@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { SelectField, TextArea, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
-import { Card } from "../components/layout.tsx";
+import { Card, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
-import { api, forgetDeclarations, type Reference } from "./declaration.ts";
+import { annotationOfType, api, type FieldInfo, forgetDeclarations, type Reference } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
-import { asText, type RecordValue } from "./record.tsx";
+import { asText, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 
 /** Annotations of a record, by types that say what values they take. */
@@ -92,7 +92,10 @@ export function Annotations(props: SubResourceProps) {
               {results.map(({ id, name, value, annotation_type_id }) => [
                 <dt key={id}>{labels.get(annotation_type_id) ?? name ?? "Unknown type"}</dt>,
                 <dd key={`${id}=`} class="row">
-                  <span class="grow">{asText(value)}</span>
+                  <AnnotationValue
+                    value={value}
+                    field={of.annotations[annotationOfType(of, annotation_type_id) ?? ""]}
+                  />
                   {row.mayChange && (
                     <IconButton
                       icon="x"
@@ -111,6 +114,23 @@ export function Annotations(props: SubResourceProps) {
         )}
       </Loaded>
     </Card>
+  );
+}
+
+/** Several values as tags, records as links. */
+function AnnotationValue({ value, field }: { value: RecordValue; field: FieldInfo | undefined }) {
+  if (Array.isArray(value) && field?.kind !== "json")
+    return (
+      <span class="row grow">
+        {value.map((each: RecordValue) => (
+          <Tag key={asText(each)}>{asText(each)}</Tag>
+        ))}
+      </span>
+    );
+  return (
+    <span class="grow anywhere">
+      {field?.annotation?.type === "OBJECT" ? <Value value={value} field={field} /> : asText(value)}
+    </span>
   );
 }
 

@@ -281,6 +281,12 @@ export const wordOf = (value: string, field: FieldInfo | undefined): string =>
   field?.form?.words?.[value]?.[0] ??
   (isConstant(field) || (field?.choices && /^[A-Z][A-Z_]+$/.test(value)) ? wordsOf(value) : value);
 
+/** A message about a field with its constants in words. */
+export const inWords = (text: string, field: FieldInfo): string =>
+  isConstant(field) || field.choices
+    ? text.replaceAll(/\b[A-Z][A-Z_]{2,}\b/g, (constant) => wordOf(constant, field))
+    : text;
+
 /** The constant that words stand for, in the form that the rule of the field allows. */
 export function constantOf(words: string, field: FieldInfo | undefined): string {
   const constant = words.toUpperCase().replace(/[^A-Z0-9]+/g, "_");

@@ -7,10 +7,13 @@ import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
 import {
   applies,
+  constantOf,
   type Declaration,
   type FieldInfo,
-  isCommon,
+  fieldOf,
   formFields,
+  isCommon,
+  isEditable,
   machineName,
 } from "./declaration.ts";
 import { isTypeList, MachineName, Terms, TypePreview } from "./type-form.tsx";
@@ -25,8 +28,16 @@ interface Group {
   closed?: true;
 }
 
-/** Names of the fields: the record's name, required fields, the rest; then access, or what few people need with it. */
-export function groupsOf(of: Declaration, values: Values, isSuperuser: boolean): Group[] {
+/** The parts of a form in their order; the first has the record's name, required fields, then the rest. */
+const PARTS = ["Properties", "Location", "Stock", "Supplier", "Metadata"];
+
+/** Names of the fields by part; what few people need comes last, closed. */
+export function groupsOf(
+  of: Declaration,
+  values: Values,
+  isSuperuser: boolean,
+  annotations: readonly string[] = [],
+): Group[] {
   // Only administrators change owners.
   const names = formFields(of).flatMap(([name]) => (name === "owner" && !isSuperuser ? [] : name));
   const rank = (name: string): number => {
@@ -40,16 +51,29 @@ export function groupsOf(of: Declaration, values: Values, isSuperuser: boolean):
     )
     .toSorted((a, b) => rank(a) - rank(b));
   const advanced = own.filter((name) => of.fields[name].form?.advanced);
-  const groups: Group[] = [{ title: "Properties", names: own.filter((name) => !advanced.includes(name)) }];
-  const access = names.filter(isCommon);
-  if (advanced.length > 0) groups.push({ title: "Advanced", names: [...advanced, ...access], closed: true });
-  else if (access.length > 0) groups.push({ title: "Access", names: access });
+  const parts = Object.groupBy([...own, ...annotations], (name) => {
+    const form = of.fields[name]?.form;
+    return form?.advanced ? "Advanced" : name in of.fields ? (form?.group ?? PARTS[0]) : "Metadata";
+  });
+  const groups: Group[] = PARTS.flatMap((title) => (parts[title] ? { title, names: parts[title] } : []));
+  const last = [...advanced, ...names.filter(isCommon)];
+  if (last.length > 0)
+    groups.push({ title: advanced.length > 0 ? "Advanced" : "Access", names: last, closed: true });
   return groups;
 }
 
+/** Annotations that a form asks for: those with a value, and custom properties of records of this type. */
+export const formAnnotations = (of: Declaration, before: Values, { model_type = "" }: Values): string[] =>
+  Object.entries(of.annotations).flatMap(([name, field]) => {
+    const isOwn =
+      field.annotation!.model_type !== "" &&
+      field.annotation!.model_type === constantOf(model_type, undefined);
+    return isEditable(field) && (isOwn || before[name]) ? name : [];
+  });
+
 /** Whether a form needs a value, though the API may not. */
 const isNeeded = (of: Declaration, name: string, values: Values): boolean => {
-  const field = of.fields[name];
+  const field = fieldOf(of, name)!;
   if (field.write === "required" && !field.form?.derivedFrom) return true;
   return (
     (field.form?.when?.required === true && applies(field, values)) ||
@@ -65,8 +89,9 @@ export function sentValues(of: Declaration, values: Values): Record<string, stri
     throw new ApiError(400, "invalid_request", "Fill in the missing fields.", {
       fields: Object.fromEntries(missing.map(([name]) => [name, ["This field is required."]])),
     });
+  const annotations = Object.entries(of.annotations).filter(([name]) => name in values);
   return Object.fromEntries(
-    fields.map(([name, field]) => {
+    [...fields, ...annotations].map(([name, field]) => {
       const from = field.form?.derivedFrom;
       if (from && !values[name]) return [name, machineName(values[from] ?? "")];
       return [name, applies(field, values) ? (values[name] ?? "") : ""];
@@ -92,10 +117,15 @@ const startOf = (field: FieldInfo): string => (field.initial === true ? "true" :
 export function RecordForm(props: RecordFormProps) {
   const { of, row } = props;
   const before = Object.fromEntries(
-    formFields(of).map(([name, field]) => [name, row ? inputOf(row.values[name], field) : startOf(field)]),
+    [...formFields(of), ...Object.entries(of.annotations)].map(([name, field]) => [
+      name,
+      row ? inputOf(row.values[name], field) : startOf(field),
+    ]),
   );
-  const [values, setValues] = useState<Record<string, string>>({ ...before, ...props.values });
-  const groups = groupsOf(of, values, useSession()?.user.is_superuser === true);
+  const given = { ...before, ...props.values };
+  const [values, setValues] = useState<Record<string, string>>(given);
+  const annotations = formAnnotations(of, given, values);
+  const groups = groupsOf(of, values, useSession()?.user.is_superuser === true, annotations);
   const form = useSubmission(async () => {
     try {
       const sent = sentValues(of, values);
@@ -103,7 +133,7 @@ export function RecordForm(props: RecordFormProps) {
       // A record that moves without a position loses it.
       if (names.includes("location") && values.position) names.push("position");
       await props.onSubmit(
-        Object.fromEntries(names.map((name) => [name, bodyOf(sent[name], of.fields[name])])),
+        Object.fromEntries(names.map((name) => [name, bodyOf(sent[name], fieldOf(of, name)!)])),
       );
     } catch (error) {
       // After the errors appear, to the first of them.
@@ -115,7 +145,7 @@ export function RecordForm(props: RecordFormProps) {
     const value = row?.values[name];
     const isUnchanged = values[name] === before[name];
     const set = (changed: string): void => setValues((old) => ({ ...old, [name]: changed }));
-    const field = of.fields[name];
+    const field = fieldOf(of, name)!;
     const derived = Object.keys(of.fields).find((other) => of.fields[other].form?.derivedFrom === name);
     return (
       <Fragment key={name}>
@@ -187,8 +217,11 @@ export function RecordForm(props: RecordFormProps) {
 
 /** Fields that stand beside others. */
 const BESIDE: Readonly<Record<string, string>> = {
+  model_type: "status",
   amount: "unit",
   location: "position",
+  supplier: "catalogue_number",
+  expiry: "freeze_thaw_count",
   price: "currency",
   received: "opened",
   grid_rows: "grid_columns",

@@ -12,7 +12,7 @@ import {
 import type { IconName } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
-import { api, type FieldInfo, isConstant, wordOf, wordsOf } from "./declaration.ts";
+import { api, type FieldInfo, inWords, isConstant, wordOf, wordsOf } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 
 /** Longer texts get several lines. */
@@ -32,7 +32,8 @@ export function ValueInput(props: {
   errors?: readonly string[] | undefined;
   onChange: (value: string) => void;
 }) {
-  const { segment, name, field, value, onChange, errors } = props;
+  const { segment, name, field, value, onChange } = props;
+  const errors = props.errors?.map((message) => inWords(message, field));
   const { kind, choices, form } = field;
   const hint = props.hint ?? hintOf(name, field);
   const optional = field.write !== "required";
@@ -96,14 +97,14 @@ function OptionsInput(
 /** Below an input; of what few people need, with the name in requests. */
 function hintOf(name: string, field: FieldInfo): ComponentChildren {
   const { form, rule, help_text } = field;
-  const described = isConstant(field)
-    ? help_text.replaceAll(/\b[A-Z][A-Z_]{2,}\b/g, wordsOf)
-    : rule
-      ? `${help_text} Expected: ${rule}.`
-      : help_text;
+  const described =
+    rule && !isConstant(field) ? `${help_text} Expected: ${rule}.` : inWords(help_text, field);
   const text = form?.hint ?? described;
-  // "Barcode." says no more than the label.
-  if (!form?.advanced) return text.toLowerCase() === `${field.label.toLowerCase()}.` ? "" : text;
+  // "Barcode." and "Name of the project." say no more than the label.
+  const isRepeated =
+    text.toLowerCase().startsWith(field.label.toLowerCase()) &&
+    /^( of (the|an?) [a-z ]+)?\.$/.test(text.slice(field.label.length));
+  if (!form?.advanced) return isRepeated ? "" : text;
   return (
     <>
       {text} In requests: <code>{name}</code>

@@ -28,7 +28,8 @@ function InventoryNew() {
     const of = await declaration(segment);
     const copy = copied === null ? undefined : await readRecord(segment, copied, signal);
     // The address may name values, such as `?parent=…`.
-    const values = writableFields(of).flatMap(([name, field]): [string, string][] => {
+    const fields = [...writableFields(of), ...Object.entries(of.annotations)];
+    const values = fields.flatMap(([name, field]): [string, string][] => {
       const copiedValue = copy && !UNIQUE.has(name) ? inputOf(copy.values[name], field) : undefined;
       const value = query.get(name) ?? copiedValue;
       return value === undefined ? [] : [[name, value]];

@@ -218,7 +218,7 @@ function useCrumbs(of: Declaration, row: Row) {
 function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete: () => void }) {
   const isDeleted = row.values.deleted === true;
   return (
-    <Menu label="More">
+    <Menu label="More" plain>
       {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
       {row.mayChange && !isDeleted && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
