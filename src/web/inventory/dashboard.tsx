@@ -65,7 +65,7 @@ const Changed = ({ item }: { item: Item }) => (
   </small>
 );
 
-const EXPIRING: Panel = {
+export const EXPIRING: Panel = {
   ...views.EXPIRING,
   fields: ["expiry"],
   compare: (a, b) => byText(a.expiry, b.expiry),
@@ -74,7 +74,7 @@ const EXPIRING: Panel = {
   also: { name: "expired", filters: { expiry__lt: "today" } },
 };
 
-const LOW: Panel = {
+export const LOW: Panel = {
   ...views.LOW,
   fields: ["amount", "minimum_amount", "unit__name", "status"],
   compare: (a, b) => (a.amount ?? 0) - (b.amount ?? 0) || byText(a.name, b.name),
@@ -82,7 +82,7 @@ const LOW: Panel = {
   end: (item) => <Amount item={item} />,
 };
 
-const RECENT: Panel = {
+export const RECENT: Panel = {
   title: "Recently changed",
   filters: { modified__gte: "-7d" },
   ordering: "-modified",
@@ -181,7 +181,7 @@ const REMINDERS = (
   </a>
 );
 
-function StockPanel({ of }: { of: Panel }) {
+export function StockPanel({ of }: { of: Panel }) {
   const session = useSession();
   const found = useLoaded(of.title, (signal) => readPanel(of, signal));
   const { totals = [] } = found.value ?? {};

@@ -1,10 +1,15 @@
+import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { LinkButton } from "../components/button.tsx";
-import { Card, PageHead } from "../components/layout.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { TextField } from "../components/field.tsx";
+import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { formatCount } from "../format.tsx";
+import { EXPIRING, LOW, RECENT, StockPanel } from "../inventory/dashboard.tsx";
+import { api } from "../inventory/declaration.ts";
 import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
+import { RecentResults } from "../score/recent-results.tsx";
+import { ScoreBox } from "../score/score-box.tsx";
 
 const PROGRAM_LINKS = [
   { name: "API reference", path: "/docs" },
@@ -16,78 +21,94 @@ const PROGRAM_LINKS = [
   { name: "Readiness", path: "/readyz" },
 ] as const;
 
-const Home = () => (
-  <>
-    <PageHead title="labd">
-      Tell functional short linear motifs from random matches, and keep the laboratory's inventory.
-    </PageHead>
-    <div class="columns">
-      <Card title="Score a protein">
-        <p>
-          Is a match of a short linear motif likely to be functional? labd judges its conservation in homologs
-          and its context.
-        </p>
-        <CorpusInUse />
-        <div class="actions">
-          <LinkButton look="primary" icon="crosshair" href={href("/score")}>
-            Score a protein
-          </LinkButton>
-          <LinkButton icon="scan-search" href={href("/scan")}>
-            Scan for all motifs
-          </LinkButton>
-        </div>
-      </Card>
-      <Card title="Search a proteome">
-        <p>Which proteins of an organism have a motif? labd ranks all matches by the evidence for each.</p>
-        <div class="actions">
-          <LinkButton icon="dna" href={href("/proteome")}>
-            Search a proteome
-          </LinkButton>
-          <LinkButton icon="eye" href={href("/changes")}>
-            Changes
-          </LinkButton>
-        </div>
-      </Card>
-      <Card title="Inventory">
-        <p>Find, label and count reagents and specimens in freezers, shelves and boxes.</p>
-        <div class="actions">
-          <LinkButton icon="flask-conical" href={href("/inventory")}>
-            Open inventory
-          </LinkButton>
-          <LinkButton icon="scan-line" href={href("/inventory/scan")}>
-            Scan a code
-          </LinkButton>
-        </div>
-      </Card>
-      <Card title="Use from a program">
-        <ul class="bullets">
-          {PROGRAM_LINKS.map(({ name, path }) => (
-            <li key={path}>
-              <a href={href(path)}>{name}</a>
-            </li>
-          ))}
-        </ul>
-      </Card>
-    </div>
-  </>
-);
-
-function CorpusInUse() {
-  const { value, error } = useLoaded("corpus", (signal) =>
-    get<{ name: string; sequences: number }>("/api/scoring/corpus", {}, signal),
-  );
-  if (error !== undefined)
-    return (
-      <p class="muted">
-        There is no protein corpus yet. An administrator can{" "}
-        <a href={href("/administration/corpora")}>add one</a>.
-      </p>
+/** Whether there is stock that the reader may view; undefined until that is known. */
+function useHasStock(): boolean | undefined {
+  const { value } = useLoaded("stock", async (signal) => {
+    const lists = ["stocks/consumables", "stocks/specimen"];
+    const query = { fields: "id", page_size: "1" };
+    const pages = await Promise.all(
+      lists.map((segment) => get<{ total: number }>(api(segment), query, signal)),
     );
+    return pages.some(({ total }) => total > 0);
+  });
+  return value;
+}
+
+function Home() {
+  const hasStock = useHasStock();
   return (
-    <p class="muted">
-      {value ? `Homologs come from ${value.name}, ${formatCount(value.sequences)} proteins.` : "\u00a0"}
-    </p>
+    <>
+      <h1 class="unseen">Home</h1>
+      <div class="stack">
+        <ScoreBox />
+        <div class="with-panel">
+          <div class="stack">
+            <RecentResults />
+            {hasStock && <StockPanel of={RECENT} />}
+          </div>
+          <div class="stack">
+            {hasStock && (
+              <>
+                <StockPanel of={EXPIRING} />
+                <StockPanel of={LOW} />
+                <FindTube />
+              </>
+            )}
+            {hasStock === false && <StartInventory />}
+          </div>
+        </div>
+        <nav class="row hint" aria-label="For programs">
+          For programs
+          {PROGRAM_LINKS.map(({ name, path }) => (
+            <a key={path} href={href(path)}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      </div>
+    </>
   );
 }
+
+/** Opens the record of a code. */
+function FindTube() {
+  const [code, setCode] = useState("");
+  return (
+    <Card title="Find a tube">
+      <form
+        class="form-inline"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (code.trim() !== "") location.assign(href(`/i/${encodeURIComponent(code.trim())}`));
+        }}
+      >
+        <TextField
+          label="Barcode"
+          hideLabel
+          placeholder="Scan or type a barcode"
+          autocomplete="off"
+          autocapitalize="none"
+          value={code}
+          onInput={setCode}
+        />
+        <Button type="submit">Open</Button>
+      </form>
+    </Card>
+  );
+}
+
+const StartInventory = () => (
+  <Card title="Inventory">
+    <p>Find, label and count reagents and specimens in freezers, shelves and boxes.</p>
+    <div class="actions">
+      <LinkButton icon="flask-conical" href={href("/inventory")}>
+        Open inventory
+      </LinkButton>
+      <LinkButton icon="scan-line" href={href("/inventory/scan")}>
+        Scan a code
+      </LinkButton>
+    </div>
+  </Card>
+);
 
 export const homePage = definePage({ name: "home", paths: ["/"], title: "Home", View: Home });

@@ -4,13 +4,11 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
-import { requestJson } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";
-import { type Job, MAX_SCANS, recentScans, rememberScan } from "../score/job.ts";
+import { MAX_SCANS, recentScans, rememberScan, startJob } from "../score/job.ts";
 import { MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { shortTitleOfJob } from "../score/protein-identity.tsx";
-import type { Entry } from "../score/protein-input.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
 
@@ -26,14 +24,6 @@ function MotifScan() {
     setQuery({ protein: accession, class: classes }, { replace: true });
   }, [accession, classes.join()]);
 
-  const submit = async ({ name, sequence }: Entry): Promise<Job> => {
-    const protein =
-      sequence === null ? { accession: name } : { identifier: name || "protein", querySequence: sequence };
-    const motifs = classes.length > 0 ? { motifClasses: classes } : { allMotifClasses: true };
-    const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body: { ...protein, ...motifs } });
-    rememberScan(job.id, shortTitleOfJob(job));
-    return job;
-  };
   const form = useSubmission(async () => {
     if (input.kind === "wrong")
       refuse("protein", "The protein cannot be read. Correct it as described below the field.");
@@ -46,7 +36,9 @@ function MotifScan() {
     const jobs: string[] = [];
     for (const [i, entry] of entries.entries()) {
       setSent(i);
-      jobs.push((await submit(entry)).id);
+      const job = await startJob(entry, classes);
+      rememberScan(job.id, shortTitleOfJob(job));
+      jobs.push(job.id);
     }
     if (jobs.length === 1) navigate(`/scan/${jobs[0]}`);
     else navigate(`/scans?${new URLSearchParams(jobs.map((job) => ["job", job]))}`);

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { JobObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
-import { get } from "../request.ts";
+import { get, requestJson } from "../request.ts";
 import { readStored, writeStored } from "../stored.ts";
+import type { Entry } from "./protein-input.ts";
 
 /** A job, as `GET /api/scoring/jobs/{id}` returns it. */
 export type Job = JobObject;
@@ -14,6 +15,14 @@ export const MAX_PER_JOB = 1000;
 export const MAX_PER_SOAP_JOB = 5;
 
 export const jobPath = (id: string): string => `/api/scoring/jobs/${encodeURIComponent(id)}`;
+
+/** Starts a job for a protein: these motif classes, or all. @throws ApiError */
+export function startJob({ name, sequence }: Entry, classes: readonly string[]): Promise<Job> {
+  const protein =
+    sequence === null ? { accession: name } : { identifier: name || "protein", querySequence: sequence };
+  const motifs = classes.length > 0 ? { motifClasses: classes } : { allMotifClasses: true };
+  return requestJson<Job>("POST", "/api/scoring/jobs", { body: { ...protein, ...motifs } });
+}
 
 /** Milliseconds between requests where there is no stream of events. */
 const POLL = 1500;

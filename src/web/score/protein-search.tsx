@@ -1,4 +1,4 @@
-import { Combobox } from "../components/combobox.tsx";
+import { Combobox, type Found } from "../components/combobox.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { get } from "../request.ts";
@@ -14,6 +14,12 @@ interface Proteins {
 const find = (query: string, limit: number, signal: AbortSignal): Promise<Proteins> =>
   get<Proteins>("/api/scoring/proteins", { query: query.slice(0, 200), limit }, signal);
 
+/** Proteins of the corpus with these words, as a combobox shows them. */
+export async function findProteins(text: string, signal: AbortSignal): Promise<Found<ProteinObject>> {
+  const { total, results } = await find(text, MOST, signal);
+  return { options: results, note: noteOf(total, results.length) };
+}
+
 /** Finds a protein of the corpus by name, gene, species or accession. */
 export const ProteinSearch = ({ onChoose }: { onChoose: (accession: string) => void }) => (
   <Combobox<ProteinObject>
@@ -21,22 +27,21 @@ export const ProteinSearch = ({ onChoose }: { onChoose: (accession: string) => v
     placeholder="Gene, name, species or accession, such as TP53 human"
     shown=""
     onlyTyped
-    search={async (text, signal) => {
-      const { total, results } = await find(text, MOST, signal);
-      return { options: results, note: noteOf(total, results.length) };
-    }}
+    search={findProteins}
     keyOf={({ accession }) => accession}
     onChoose={({ accession }) => onChoose(accession)}
   >
-    {(protein) => (
-      <>
-        {protein.name || protein.entryName || protein.accession}{" "}
-        <small>
-          <ProteinDetails of={protein} />
-        </small>
-      </>
-    )}
+    {(protein) => <ProteinOption of={protein} />}
   </Combobox>
+);
+
+export const ProteinOption = ({ of }: { of: ProteinObject }) => (
+  <>
+    {of.name || of.entryName || of.accession}{" "}
+    <small>
+      <ProteinDetails of={of} />
+    </small>
+  </>
 );
 
 function noteOf(total: number, shown: number): string | undefined {

@@ -1,0 +1,154 @@
+import { useEffect, useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { LinkButton } from "../components/button.tsx";
+import { Card } from "../components/layout.tsx";
+import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
+import { countOf, formatTime } from "../format.tsx";
+import { get } from "../request.ts";
+import { type Job, jobPath, type RecentJob, recentJobs, recentProteomes, recentScans } from "./job.ts";
+import { titleOfJob } from "./protein-identity.tsx";
+import { VERDICT_ORDER, VERDICTS } from "./result.ts";
+import { labelOf, type Scan } from "./scan.ts";
+import { VerdictGlyph } from "./verdict.tsx";
+
+/** Results that the card shows. */
+const SHOWN = 6;
+/** Milliseconds until a running job is looked at again. */
+const POLL = 2000;
+/** Motifs that are named; more are counted. */
+const NAMED = 3;
+
+interface Recent extends RecentJob {
+  /** Of its page. */
+  path: string;
+}
+
+/** The last results of this browser, which the server does not know, the newest first. */
+export function RecentResults() {
+  const [recent, setRecent] = useState<Recent[]>([]);
+  useEffect(() => {
+    const of = (path: string, jobs: RecentJob[]): Recent[] => jobs.map((job) => ({ ...job, path }));
+    const all = [
+      ...of("/score", recentJobs()),
+      ...of("/scan", recentScans()),
+      ...of("/proteome", recentProteomes()),
+    ];
+    setRecent(all.toSorted((a, b) => b.time - a.time).slice(0, SHOWN));
+  }, []);
+  return (
+    <Card
+      title="Recent results"
+      bare
+      actions={
+        <LinkButton look="quiet" small href={href("/changes")}>
+          Watched queries
+        </LinkButton>
+      }
+    >
+      <ul class="list results">
+        {recent.length === 0 && <li class="muted">Results of this browser appear here.</li>}
+        {recent.map((job) =>
+          job.path === "/proteome" ? <Line key={job.id} of={job} /> : <Result key={job.id} of={job} />,
+        )}
+      </ul>
+    </Card>
+  );
+}
+
+/** A result of which only the title is known. */
+const Line = ({ of: { id, path, title, time } }: { of: Recent }) => (
+  <li>
+    <a class="grow" href={href(`${path}/${id}`)}>
+      {title}
+    </a>
+    <small class="end">{formatTime(time)}</small>
+  </li>
+);
+
+/** A protein that was scored: its matches along it, and the best verdict. */
+function Result({ of }: { of: Recent }) {
+  const found = useLoaded(of.id, async (signal) => {
+    const job = await get<Job>(jobPath(of.id), {}, signal);
+    const scan = job.state === "finished" ? await get<Scan>(`${jobPath(of.id)}/scan`, {}, signal) : null;
+    return { job, scan };
+  });
+  useReloadUntil(found, ({ job }) => job.ended !== null, POLL);
+  if (!found.value) return <Line of={of} />;
+  const { job, scan } = found.value;
+  return (
+    <li>
+      <span class="grow">
+        <a href={href(`${of.path}/${of.id}`)}>{titleOfJob(job, of.title)}</a>
+        <small>
+          {job.protein?.gene && `${job.protein.gene}, `}
+          {job.protein?.organism && <i>{job.protein.organism}</i>}
+          {job.protein && " · "}
+          {motifsOf(job)}
+        </small>
+      </span>
+      {job.ended === null && <progress aria-label="Progress" max={1} value={job.fraction ?? undefined} />}
+      {scan && <Thumbnail of={scan} />}
+      <span class="end">
+        {scan ? <Answer of={scan} /> : job.ended === null ? "running" : job.state}
+        <small>{formatTime(of.time)}</small>
+      </span>
+    </li>
+  );
+}
+
+const motifsOf = ({ patterns }: Job): string =>
+  patterns.length > NAMED
+    ? countOf(patterns.length, "motif")
+    : patterns.map(({ name, expression }) => name ?? expression).join(", ");
+
+/** How many matches have the best verdict that occurs. */
+function Answer({ of: { matches } }: { of: Scan }) {
+  const best = VERDICT_ORDER.find((verdict) => matches.some((match) => labelOf(match) === verdict));
+  const count = matches.filter((match) => labelOf(match) === best).length;
+  if (best === undefined) return <>no match</>;
+  const isEvidence = best === "likely functional" || best === "possible";
+  return (
+    <span class="row nowrap">
+      <VerdictGlyph verdict={best} />
+      <span>
+        {isEvidence && <b>{count}</b>} {best.replace(" functional", "")}
+      </span>
+    </span>
+  );
+}
+
+/** Stretches with a predicted disorder below 0.5, in per cent of the protein. */
+function orderedStretches({ disorder, queryLength }: Scan): { x: number; width: number }[] {
+  const starts = disorder.flatMap((value, i) => (value < 0.5 && !(disorder[i - 1] < 0.5) ? [i] : []));
+  return starts.map((start) => {
+    const end = disorder.findIndex((value, i) => i > start && value >= 0.5);
+    const length = (end < 0 ? disorder.length : end) - start;
+    return { x: (100 * start) / queryLength, width: (100 * length) / queryLength };
+  });
+}
+
+/** The protein as a line, thicker where it is ordered, with its matches; the best ones in front. */
+function Thumbnail({ of: scan }: { of: Scan }) {
+  const matches = scan.matches
+    .toReversed()
+    .toSorted((a, b) => VERDICT_ORDER.indexOf(labelOf(b)) - VERDICT_ORDER.indexOf(labelOf(a)));
+  return (
+    <svg class="thumbnail" width="120" height="20" aria-hidden="true">
+      <rect class="line" y="9" width="100%" height="2" />
+      {orderedStretches(scan).map(({ x, width }) => (
+        <rect key={x} class="ordered" x={`${x}%`} width={`${width}%`} y="7" height="6" rx="2" />
+      ))}
+      {matches.map((match) => (
+        <rect
+          key={match.number}
+          class={`tone-${VERDICTS[labelOf(match)].tone}`}
+          x={`${(100 * (match.start - 1)) / scan.queryLength}%`}
+          width="4"
+          y="2"
+          height="16"
+          rx="1.5"
+        />
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,197 @@
+import { useState } from "preact/hooks";
+import type { MotifClass, ProteinObject } from "../../scoring/index.ts";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { Combobox } from "../components/combobox.tsx";
+import { SelectField } from "../components/field.tsx";
+import { FileButton } from "../components/file-button.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { countOf, formatCount } from "../format.tsx";
+import { navigate } from "../page.tsx";
+import { get } from "../request.ts";
+import { readTextFile } from "../text-file.ts";
+import { EXAMPLES } from "./examples.ts";
+import { proteinDraft, rememberJob, rememberScan, startJob } from "./job.ts";
+import { shortTitleOfJob } from "./protein-identity.tsx";
+import { type Entry, readProtein } from "./protein-input.ts";
+import { findProteins, ProteinOption } from "./protein-search.tsx";
+import { NoCorpus, refuse } from "./score-form.tsx";
+
+/** A protein of the corpus, or sequences as they were typed. */
+type Option = ProteinObject | { sequences: string };
+
+interface Chosen {
+  /** As `readProtein` takes it. */
+  text: string;
+  shown: string;
+}
+
+const NOTHING: Chosen = { text: "", shown: "" };
+/** Residues of the shortest text that is taken for a sequence. */
+const SHORTEST = 20;
+
+const entriesOf = (text: string): readonly Entry[] => {
+  const input = readProtein(text);
+  return input.kind === "proteins" ? input.entries : [];
+};
+
+const isSequence = (text: string): boolean => (entriesOf(text)[0]?.sequence?.length ?? 0) >= SHORTEST;
+
+/** What the field shows of sequences. */
+function shownOf(text: string): string {
+  const entries = entriesOf(text);
+  if (entries.length > 1) return countOf(entries.length, "protein");
+  const { name, sequence } = entries[0] ?? { name: text, sequence: null };
+  return [name, sequence && `${formatCount(sequence.length)} residues`].filter(Boolean).join(", ");
+}
+
+/** Scores one protein for a motif, or scans it for all. */
+export function ScoreBox() {
+  const [chosen, setChosen] = useState(NOTHING);
+  const [motif, setMotif] = useState("");
+  const classes = useLoaded("classes", (signal) =>
+    get<{ results: MotifClass[] }>("/api/scoring/motif-classes", {}, signal),
+  );
+  const names = classes.value?.results.map(({ name }) => name) ?? [];
+  const form = useSubmission(async () => {
+    const entries = entriesOf(chosen.text);
+    if (entries.length === 0) refuse("protein", "Choose a protein, or paste a sequence.");
+    if (entries.length > 1) {
+      proteinDraft.keep(chosen.text);
+      navigate("/score", { class: motif });
+      return true;
+    }
+    const job = await startJob(entries[0], motif === "" ? [] : [motif]);
+    const title = shortTitleOfJob(job);
+    if (motif === "") rememberScan(job.id, title);
+    else rememberJob(job.id, `${title} · ${motif}`);
+    navigate(`/${motif === "" ? "scan" : "score"}/${job.id}`);
+    return true;
+  });
+  const take = (text: string): void => setChosen({ text, shown: shownOf(text) });
+  return (
+    <section class="card score-box" aria-labelledby="score-box">
+      <div class="row between">
+        <h2 id="score-box">Score a protein</h2>
+        <nav class="segment" aria-label="Proteins to score">
+          <a href={href("/")} aria-current="page">
+            One protein
+          </a>
+          <a href={href("/batch")}>Many</a>
+          <a href={href("/proteome")}>Proteome</a>
+        </nav>
+      </div>
+      <NoCorpus />
+      <form class="score-line" onSubmit={form.submit} noValidate>
+        <div
+          // A line takes no line breaks, which FASTA needs.
+          onPaste={(event) => {
+            const text = event.clipboardData?.getData("text/plain") ?? "";
+            if (!isSequence(text)) return;
+            event.preventDefault();
+            take(text);
+          }}
+        >
+          <ProteinInput chosen={chosen} errors={form.fields.protein} onChoose={setChosen} />
+        </div>
+        <SelectField
+          label="Motifs"
+          hideLabel
+          value={motif}
+          choices={[
+            { value: "", name: `All ${names.length || ""} motif classes` },
+            ...names.map((name) => ({ value: name, name })),
+          ]}
+          onChange={setMotif}
+        />
+        <Button look="primary" type="submit" busy={form.busy}>
+          Score
+        </Button>
+      </form>
+      <FormError of={form} shown={["protein"]} />
+      <div class="row">
+        <span class="hint">Try</span>
+        {EXAMPLES.map(({ title, name, sequence, classes: [motifClass] }) => (
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            onClick={() => {
+              take(`>${name}\n${sequence}`);
+              setMotif(motifClass);
+            }}
+          >
+            {title.replace("Try ", "")}
+          </button>
+        ))}
+        <CorpusInUse />
+        <span class="end">
+          <FileButton
+            label="File with proteins"
+            accept=".fasta,.fa,.faa,.txt,.gz"
+            onChoose={([file]) => void withErrorToast(async () => take(await readTextFile(file)))}
+          >
+            Open a file
+          </FileButton>
+        </span>
+      </div>
+    </section>
+  );
+}
+
+function ProteinInput(props: {
+  chosen: Chosen;
+  errors: readonly string[] | undefined;
+  onChoose: (chosen: Chosen) => void;
+}) {
+  const choose = (option: Option): void =>
+    props.onChoose(
+      "sequences" in option
+        ? { text: option.sequences, shown: shownOf(option.sequences) }
+        : {
+            text: option.accession,
+            shown: [shortTitleOfJob({ protein: option, identifier: null }), option.accession].join(", "),
+          },
+    );
+  return (
+    <Combobox<Option>
+      label="Protein"
+      hideLabel
+      placeholder="Gene, accession, FASTA or sequence"
+      shown={props.chosen.shown}
+      errors={props.errors}
+      onlyTyped
+      search={async (text, signal) =>
+        isSequence(text) ? { options: [{ sequences: text }] } : findProteins(text, signal)
+      }
+      keyOf={(option) => ("sequences" in option ? option.sequences : option.accession)}
+      optionOnLeave={(typed, options) =>
+        typed === ""
+          ? { sequences: "" }
+          : options.find((option) => "sequences" in option || option.accession === typed.toUpperCase())
+      }
+      onChoose={choose}
+    >
+      {(option) =>
+        "sequences" in option ? (
+          <>Use this sequence, {shownOf(option.sequences)}</>
+        ) : (
+          <ProteinOption of={option} />
+        )
+      }
+    </Combobox>
+  );
+}
+
+function CorpusInUse() {
+  const { value } = useLoaded("corpus", (signal) =>
+    get<{ name: string; sequences: number }>("/api/scoring/corpus", {}, signal),
+  );
+  return value ? (
+    <span class="hint">
+      Homologs come from {value.name}, {formatCount(value.sequences)} proteins.
+    </span>
+  ) : null;
+}
