@@ -263,17 +263,20 @@ const SELECTORS: Record<string, string> = {
   summary: "summary",
 };
 
-/** Waits for the visible element of a role with this label or text. */
+/** Waits for the visible element of a role with this label or text, first in an open dialog. */
 export async function named(
   page: Page,
   role: keyof typeof SELECTORS,
   name: string,
 ): Promise<ElementHandle<HTMLElement>> {
   const find = (selector: string, wanted: string): Element | undefined =>
-    [...document.querySelectorAll<HTMLInputElement>(selector)].find((element) => {
-      const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.innerText ?? element.innerText;
-      return label.replace(/\s+/g, " ").trim() === wanted && element.checkVisibility();
-    });
+    [...document.querySelectorAll("dialog:modal"), document]
+      .flatMap((part) => Array.from(part.querySelectorAll<HTMLInputElement>(selector)))
+      .find((element) => {
+        const label =
+          element.getAttribute("aria-label") ?? element.labels?.[0]?.innerText ?? element.innerText;
+        return label.replace(/\s+/g, " ").trim() === wanted && element.checkVisibility();
+      });
   return (await page.waitForFunction(find, {}, SELECTORS[role], name)) as ElementHandle<HTMLElement>;
 }
 

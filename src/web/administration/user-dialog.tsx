@@ -35,7 +35,7 @@ export function UserDialog(props: {
         {
           name: "primary_group",
           label: "Primary group",
-          hint: "Owns the records that the person creates.",
+          hint: "Owns the records that the person creates; its members can view them.",
           kind: "select",
           choices: groups,
         },

@@ -65,7 +65,7 @@ const NEXT_STEPS: Readonly<Record<number, string>> = {
   400: CORRECT,
   401: "You will return to this page.",
   403: "Ask an administrator for access.",
-  404: "It may have been deleted, or the link may be incomplete.",
+  404: "It may have been deleted, it may not be shared with you, or the link may be incomplete.",
   // The message says why.
   409: "",
   410: "It has expired. Create it again.",

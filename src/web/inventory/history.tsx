@@ -7,6 +7,7 @@ import { Time } from "../format.tsx";
 import { get } from "../request.ts";
 import { CompareDialog, versionsOf } from "./compare-versions.tsx";
 import { annotationOfType, api, type Declaration, type FieldInfo } from "./declaration.ts";
+import { levelName } from "./sharing.tsx";
 import { asText, isNamed, PlainValue, type RecordValue, type Row, unitFieldOf } from "./record.tsx";
 
 type Values = Record<string, RecordValue>;
@@ -20,7 +21,7 @@ const PART_VERBS = { create: "added", update: "changed", delete: "removed", rest
 const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }>> = {
   notes: { name: "Note", fields: ["content"] },
   attachments: { name: "File", fields: ["name"] },
-  permissions: { name: "Permission", fields: ["group", "user", "view", "change", "delete"] },
+  permissions: { name: "Permission", fields: ["group", "user"] },
 };
 const MAX_TEXT = 80;
 const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
@@ -122,6 +123,14 @@ function partText({ resource, is }: Known): string {
 function Entry({ of, change }: { of: Declaration; change: Known }) {
   const { resource, op, before, after, was, is } = change;
   if (resource === "annotations") return <AnnotationChange of={of} change={change} />;
+  if (resource === "permissions")
+    return (
+      <p>
+        {op === "delete" ? "No longer shared with " : "Shared with "}
+        {partText(change)}
+        {op !== "delete" && `: ${levelName(is).toLowerCase()}`}
+      </p>
+    );
   if (resource in PARTS)
     return (
       <p>

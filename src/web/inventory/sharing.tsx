@@ -22,7 +22,12 @@ const LEVELS: readonly { value: Level; name: string }[] = [
   { value: "change", name: "Can edit" },
   { value: "delete", name: "Can edit and delete" },
 ];
-const levelOf = (rights: Rights): Level => (rights.delete ? "delete" : rights.change ? "change" : "view");
+const levelOf = (rights: Partial<Record<Level, unknown>>): Level =>
+  rights.delete ? "delete" : rights.change ? "change" : "view";
+
+/** What somebody may do with a record, in words. */
+export const levelName = (rights: Parameters<typeof levelOf>[0]): string =>
+  LEVELS.find(({ value }) => value === levelOf(rights))!.name;
 
 /** The body of a request that gives one user or group a permission; null removes it. */
 export const shareRequest = (kind: Kind, name: string, level: Level | null): object => ({
@@ -232,8 +237,8 @@ function Share(props: {
       />
       <IconButton
         icon="x"
-        label={`Remove ${name}`}
-        onClick={() => void change(shareRequest(kind, name, null), `Removed ${name}.`)}
+        label={`Stop sharing with ${name}`}
+        onClick={() => void change(shareRequest(kind, name, null), `No longer shared with ${name}.`)}
       />
     </li>
   );
