@@ -28,6 +28,7 @@ browserTest("shows what is in each slot, and which slots are free", async () => 
   await cell(page, "C3, next free slot");
   await (await cell(page, "A1, p53 TAD forward"))!.click();
   await seeText(page, "Amplifies the transactivation domain");
+  await seeText(page, "Pair: p53 TAD reverse in A2");
   await checkPage(opened, "box");
   await press(page, "button", "List");
   await seeText(page, "BGH reverse");

@@ -174,7 +174,7 @@ describe("references", () => {
     expect(
       strangers(
         types.map(({ choices_target }) => choices_target),
-        ["locations", "places", "equipment"],
+        ["locations", "places", "equipment", "stocks/consumables"],
       ),
     ).toEqual([]);
   });

@@ -1,12 +1,15 @@
 import { Icon } from "../components/icon.tsx";
 import { KeyValues } from "../components/layout.tsx";
-import { applies, type Declaration, isCommon } from "./declaration.ts";
+import { applies, type Declaration, fieldOf, isCommon } from "./declaration.ts";
+import { isInTree } from "./location-card.tsx";
 import { isNamed, type Row, unitOf, Value } from "./record.tsx";
 
 /** Fields that other parts of the page show. */
 const SHOWN_ELSEWHERE = new Set(
   "unit currency grid_rows grid_columns numbering below_minimum description status barcode".split(" "),
 );
+/** Fields of a location that the path to it shows. */
+const IN_PATH = new Set("parent equipment place".split(" "));
 /** Fields that the card of stock shows. */
 const IN_STOCK = new Set("amount minimum_amount received opened expiry freeze_thaw_count lot".split(" "));
 const isEmpty = (value: unknown): boolean =>
@@ -18,6 +21,8 @@ const UNSET = new Set<unknown>([false, "None"]);
 function isShownElsewhere(of: Declaration, { values }: Row, name: string): boolean {
   const { form } = of.fields[name];
   if (name === (of.fields[of.key]?.form?.derivedFrom ?? of.key)) return true;
+  if (IN_PATH.has(name)) return isInTree(of.name);
+  if (name === "capacity") return typeof values.grid_rows === "number";
   if (name === "location" || name === "position") return isNamed(values.location);
   if (name === "model_type") return form?.when === undefined;
   if (name === "type") return form?.cards !== true;
@@ -47,20 +52,15 @@ interface PropertiesProps {
   names: readonly string[];
 }
 
-export const Properties = ({ of, row, names }: PropertiesProps) => (
-  <KeyValues
-    of={names.map((name) => [
-      of.fields[name].label,
-      <Value
-        key={name}
-        value={row.values[name]}
-        field={of.fields[name]}
-        name={name}
-        unit={unitOf(row, name)}
-      />,
-    ])}
-  />
-);
+export const Properties = (props: PropertiesProps) => <KeyValues of={pairsOf(props)} />;
+
+/** Names and values of fields and annotations. */
+export const pairsOf = ({ of, row, names }: PropertiesProps) =>
+  names.map((name) => {
+    const field = fieldOf(of, name)!;
+    const shown = { value: row.values[name], field, name, unit: unitOf(row, name) };
+    return [field.label, <Value key={name} {...shown} />] as const;
+  });
 
 /** Fields that few people look at. */
 export const ClosedProperties = ({ title, ...props }: PropertiesProps & { title: string }) =>

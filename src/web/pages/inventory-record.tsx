@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ReferenceSummary } from "../../inventory/api/route-relations.ts";
 import { href } from "../address.ts";
@@ -83,11 +84,14 @@ function Record(props: RecordProps) {
   const details = "created_by created modified_by modified version id"
     .split(" ")
     .filter((name) => name in of.fields);
+  const hasGrid = typeof row.values.grid_rows === "number" && !isDeleted;
+  const head = (first?: ComponentChildren, last?: ComponentChildren) => (
+    <RecordHead {...{ ...props, hasGrid, first, last }} onShare={() => setSharing(true)} />
+  );
   return (
     <>
-      <RecordHead {...props} onShare={() => setSharing(true)} />
+      {hasGrid ? <Box key={row.version} id={row.id} head={head} /> : head()}
       {isDeleted && <Deleted {...props} />}
-      {of.name === "locations" && !isDeleted && <Box key={`${row.version}`} id={row.id} />}
       <div class="with-panel record">
         <div class="stack">
           <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />
@@ -130,13 +134,19 @@ function Record(props: RecordProps) {
   );
 }
 
-function RecordHead({ of, row, onSaved, onShare }: RecordProps & { onShare: () => void }) {
+interface HeadProps extends RecordProps {
+  /** Whether it is a box, whose page is about what is in it. */
+  hasGrid: boolean;
+  first: ComponentChildren;
+  last: ComponentChildren;
+  onShare: () => void;
+}
+
+function RecordHead({ of, row, onSaved, hasGrid, first, last, onShare }: HeadProps) {
   const [, setQuery] = useQuery();
   const { values } = row;
   const mayEdit = row.mayChange && values.deleted !== true;
   const edit = (): void => setQuery({ edit: 1 });
-  // The main action of a box is to add to it.
-  const hasGrid = typeof values.grid_rows === "number";
   const name = nameOf(of, row);
   const remove = (): void =>
     confirm({
@@ -154,6 +164,7 @@ function RecordHead({ of, row, onSaved, onShare }: RecordProps & { onShare: () =
       crumbs={useCrumbs(of, row)}
       actions={
         <>
+          {first}
           {of.name === "views" && (
             <LinkButton href={`${href(pageOf(String(values.list)))}?${String(values.query)}`}>
               Open the view
@@ -162,22 +173,29 @@ function RecordHead({ of, row, onSaved, onShare }: RecordProps & { onShare: () =
           {of.name === "stocktakes" && (
             <LinkButton href={href(`/inventory/stocktake/${row.id}`)}>Scan and apply</LinkButton>
           )}
-          {of.guarded && mayEdit && (
+          {of.guarded && mayEdit && !hasGrid && (
             <Button icon="share-2" onClick={onShare}>
               Share
             </Button>
           )}
-          {of.name !== "fieldmeta" && (
+          {of.name !== "fieldmeta" && !hasGrid && (
             <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, id: row.id })}>
               Label
             </LinkButton>
           )}
-          <RecordMenu of={of} row={row} onDelete={remove} />
-          {mayEdit && (
-            <Button look={hasGrid ? "plain" : "primary"} icon="pencil" onClick={edit}>
+          <RecordMenu of={of} row={row} onDelete={remove}>
+            {hasGrid && mayEdit && (
+              <button type="button" onClick={edit}>
+                Edit
+              </button>
+            )}
+          </RecordMenu>
+          {mayEdit && !hasGrid && (
+            <Button look="primary" icon="pencil" onClick={edit}>
               Edit
             </Button>
           )}
+          {last}
         </>
       }
     >
@@ -215,10 +233,12 @@ function useCrumbs(of: Declaration, row: Row) {
     : [{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name)];
 }
 
-function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete: () => void }) {
+function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; children: ComponentChildren }) {
+  const { of, row, onDelete, children } = props;
   const isDeleted = row.values.deleted === true;
   return (
     <Menu label="More" plain>
+      {children}
       {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
       {row.mayChange && !isDeleted && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
@@ -22,16 +23,18 @@ function LocationTree() {
   const here = path.at(-1);
   const title = here?.name ?? "Locations";
   useTitle(title);
+  const head = (first?: ComponentChildren, last?: ComponentChildren) => (
+    <PageHead
+      title={title}
+      {...(here ? { crumbs: crumbsOf(path) } : {})}
+      actions={here && <Actions {...{ here, first, last }} />}
+    >
+      {here && (here.segment === "places" ? "room" : singularOf(here.segment))}
+    </PageHead>
+  );
   return (
     <>
-      <PageHead
-        title={title}
-        {...(here ? { crumbs: crumbsOf(path) } : {})}
-        actions={here && <Actions here={here} />}
-      >
-        {here && (here.segment === "places" ? "room" : singularOf(here.segment))}
-      </PageHead>
-      {here?.segment === "locations" && <Box key={here.id} id={here.id} />}
+      {here?.segment === "locations" ? <Box key={here.id} id={here.id} head={head} /> : head()}
       <Moves.Provider value={{ count, onMoved: () => setCount((before) => before + 1) }}>
         <Loaded of={branch}>
           {(value) => (
@@ -83,11 +86,16 @@ function Levels({ branch, isTop }: { branch: Branch; isTop: boolean }) {
   );
 }
 
-function Actions({ here: { segment, id } }: { here: Node }) {
+/** What can be done with a place. A box comes with actions, and only tubes are put into it. */
+function Actions(props: { here: Node; first: ComponentChildren; last: ComponentChildren }) {
+  const { here, first, last } = props;
+  const { segment, id } = here;
   const session = useSession();
   const isLocation = segment === "locations";
+  const canBuild = session && first === undefined;
   return (
     <>
+      {first}
       <LinkButton icon="file-text" href={href(pageOf(segment, id))}>
         Record
       </LinkButton>
@@ -96,17 +104,18 @@ function Actions({ here: { segment, id } }: { here: Node }) {
           Stocktake
         </LinkButton>
       )}
-      {session && isLocation && (
+      {canBuild && isLocation && (
         <LinkButton icon="plus" href={href("/inventory/stocks-consumables/new", { location: id })}>
           Add consumable
         </LinkButton>
       )}
-      {session && segment === "places" && (
+      {canBuild && segment === "places" && (
         <LinkButton icon="layers" href={href("/inventory/build", { place: id })}>
           Build storage
         </LinkButton>
       )}
-      {session && (
+      {last}
+      {canBuild && (
         <LinkButton
           look="primary"
           icon="plus"

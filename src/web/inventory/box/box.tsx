@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { Button } from "../../components/button.tsx";
@@ -15,16 +16,25 @@ import { ScanBar } from "./scan-bar.tsx";
 import { SlotPanel } from "./slot-panel.tsx";
 import { readSlots, type Slots, STORED_LISTS } from "./slots.ts";
 
-/** A location with a grid: what is in each slot, and which slots are free. Other locations show nothing. */
-export function Box({ id }: { id: string }) {
-  const slots = useLoaded(id, (signal) => readSlots(id, signal));
-  const box = slots.value;
-  return box && box.grid_rows !== null ? <Content box={box} reload={slots.reload} /> : null;
+interface BoxProps {
+  id: string;
+  /** The head of the page; of a box with this before and after its other actions. */
+  head: (first?: ComponentChildren, last?: ComponentChildren) => ComponentChildren;
 }
 
-function Content({ box, reload }: { box: Slots; reload: () => void }) {
+/** A location with a grid: what is in each slot, and which slots are free. Other locations have only the head. */
+export function Box({ id, head }: BoxProps) {
+  const slots = useLoaded(id, (signal) => readSlots(id, signal));
+  const box = slots.value;
+  const hasGrid = box !== undefined && box.grid_rows !== null;
+  return hasGrid ? <Content box={box} head={head} reload={slots.reload} /> : <>{head()}</>;
+}
+
+function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
   const mayMove = Boolean(useSession());
-  const [selected, setSelected] = useState<string | null>(null);
+  const [selected, setSelected] = useState<string | null>(
+    box.slots.find(({ record }) => record !== null)?.position ?? null,
+  );
   const [latest, setLatest] = useState<string | null>(null);
   const [adding, setAdding] = useState<string | null>(null);
   const [isScanning, setScanning] = useState(false);
@@ -33,22 +43,17 @@ function Content({ box, reload }: { box: Slots; reload: () => void }) {
   const target = slot?.free ? slot.position : box.next;
   return (
     <div class="stack box">
-      <div class="row between">
-        <Capacity box={box} />
-        <div class="actions">
+      {head(
+        <>
+          <Capacity box={box} />
           <PrintMenu box={box} />
-          {mayMove && !isScanning && (
-            <Button icon="scan-line" onClick={() => setScanning(true)}>
-              Scan into the box
-            </Button>
-          )}
-          {mayMove && target !== null && (
-            <Button look="primary" icon="plus" onClick={() => setAdding(target)}>
-              Add to {target}
-            </Button>
-          )}
-        </div>
-      </div>
+        </>,
+        mayMove && target !== null && (
+          <Button look="primary" icon="plus" onClick={() => setAdding(target)}>
+            Add to {target}
+          </Button>
+        ),
+      )}
       {isScanning && (
         <ScanBar
           box={box}
@@ -65,7 +70,16 @@ function Content({ box, reload }: { box: Slots; reload: () => void }) {
         <Card
           title="Contents"
           bare={view === "list"}
-          actions={<ViewChoice view={view} onChoose={setView} />}
+          actions={
+            <>
+              {mayMove && !isScanning && (
+                <Button small icon="scan-line" onClick={() => setScanning(true)}>
+                  Scan into the box
+                </Button>
+              )}
+              <ViewChoice view={view} onChoose={setView} />
+            </>
+          }
           foot={view === "grid" && <Legend mayMove={mayMove} />}
         >
           {view === "grid" ? (
@@ -123,6 +137,7 @@ const PrintMenu = ({ box }: { box: Slots }) => (
     <button type="button" onClick={() => print()}>
       Print the box
     </button>
+    <a href={href("/inventory/labels", { list: "locations", id: box.id })}>Print a label for the box</a>
     {STORED_LISTS.map((list) => (
       <a key={list} href={href("/inventory/labels", { list, location: box.id })}>
         Print labels of its {singularOf(list)}s

@@ -1,10 +1,13 @@
 import { useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { Button, IconButton, LinkButton } from "../../components/button.tsx";
+import { KeyValues } from "../../components/layout.tsx";
 import { Skeleton, useLoaded } from "../../components/loaded.tsx";
-import { type Declaration, declaration, isCommon, pageOf } from "../declaration.ts";
-import { Properties } from "../properties.tsx";
-import { readRecord, type Row } from "../record.tsx";
+import { Time } from "../../format.tsx";
+import { useAmounts } from "../amounts.ts";
+import { type Declaration, declaration, fieldOf, pageOf } from "../declaration.ts";
+import { pairsOf } from "../properties.tsx";
+import { asText, isNamed, readRecord, type Row, Value } from "../record.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import { type Slot, type Slots, type Stored, takeOut } from "./slots.ts";
 
@@ -23,7 +26,7 @@ export function SlotPanel(props: {
     <section class="card screen" aria-label={`Slot ${position}`}>
       <div class="card-head">
         <h2>
-          {position} <span class="count">{free ? "free" : "selected"}</span>
+          {position} <span class="count">{free ? "free" : "selected tube"}</span>
         </h2>
         <IconButton icon="x" label="Close" onClick={onClose} />
       </div>
@@ -43,8 +46,9 @@ export function SlotPanel(props: {
   );
 }
 
-/** Fields that the panel leaves out, because the page shows them. */
-const ELSEWHERE = new Set(["below_minimum", "description", "location", "position", "type", "unit"]);
+/** Fields that the panel shows, around the annotations. */
+const FIRST = ["status", "model_type"];
+const LAST = ["amount", "expiry", "lot", "supplier", "barcode", "aliquot_of", "owner"];
 
 function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; onMoved: () => void }) {
   const [isMoving, setMoving] = useState(false);
@@ -64,7 +68,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
         </p>
         {description && <p class="muted">{String(description)}</p>}
       </div>
-      {loaded.value ? <Fields {...loaded.value} /> : <Skeleton />}
+      {loaded.value ? <Fields {...loaded.value} box={box} /> : <Skeleton />}
       {record.change && (
         <div class="actions">
           <Button small icon="log-out" onClick={() => void takeOut(record, onMoved)}>
@@ -78,6 +82,12 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
           </LinkButton>
         </div>
       )}
+      {loaded.value && (
+        <p class="hint">
+          Changed by {asText(loaded.value.row.values.modified_by)},{" "}
+          <Time at={String(loaded.value.row.values.modified)} short />
+        </p>
+      )}
       {isMoving && (
         <MoveDialog
           from={{ id: box.id, name: box.label }}
@@ -90,12 +100,30 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
   );
 }
 
-function Fields({ of, row }: { of: Declaration; row: Row }) {
-  const isShown = (name: string): boolean =>
-    name !== of.key &&
-    !ELSEWHERE.has(name) &&
-    !isCommon(name) &&
-    ![null, undefined, ""].includes(row.values[name] as null);
-  const names = [...Object.keys(of.fields).filter(isShown), "owner", "modified"];
-  return <Properties {...{ of, row, names }} />;
+function Fields({ of, row, box }: { of: Declaration; row: Row; box: Slots }) {
+  const { lastUsed } = useAmounts(of, row);
+  const { values } = row;
+  const names = [...FIRST, ...Object.keys(of.annotations), ...LAST].filter(
+    (name) => fieldOf(of, name) && ![null, undefined, ""].includes(values[name] as null),
+  );
+  // Records that it names, such as the other primer of a pair, may be in the same box.
+  const beside = names.flatMap((name) => {
+    const value = values[name];
+    const found = isNamed(value) && box.slots.find(({ record }) => record?.id === value.id);
+    return found ? [{ name, value, position: found.position }] : [];
+  });
+  const alone = names.filter((name) => !beside.some((each) => each.name === name));
+  return (
+    <>
+      <KeyValues
+        of={[...pairsOf({ of, row, names: alone }), ["Last used", lastUsed && <Time at={lastUsed} short />]]}
+      />
+      {beside.map(({ name, value, position }) => (
+        <p key={name} class="note">
+          <strong>{fieldOf(of, name)!.label}:</strong> <Value value={value} field={fieldOf(of, name)} /> in{" "}
+          {position}
+        </p>
+      ))}
+    </>
+  );
 }
