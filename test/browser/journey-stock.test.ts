@@ -116,9 +116,9 @@ browserTest(
     await findByScan(page);
 
     await press(page, "button", "Consume");
-    await fill(page, "Amount in microliter", "90");
+    await fill(page, "Amount in µL", "90");
     await page.keyboard.press("Enter");
-    await seeText(page, "Consumed: 10 microliter left.");
+    await seeText(page, "Consumed: 10 µL left.");
     await checkPage(opened, "journey-low");
     await follow(page, "Box 3");
     await page.waitForSelector("[role=gridcell][aria-label='A7, Primer 7, low']");

@@ -34,7 +34,7 @@ export const writableFields = (resource: Resource): [string, Field][] =>
 
 /**
  * Interprets headers: names of fields (ignoring case and blanks), `id`, `<reference>_id`, `<reference>__<name>`,
- * `annotations__<type>`, names of annotation types, and labels of fields that no other header names; read-only fields are ignored. `mapping` renames headers, or ignores a column with null.
+ * `annotations__<type>`, names of annotation types, and labels that are no names, of fields that no other header names; read-only fields are ignored. `mapping` renames headers, or ignores a column with null.
  */
 export function readColumns(
   resources: Resources,
@@ -47,9 +47,10 @@ export function readColumns(
   const own = resource.annotations?.used().map((type) => annotationName(type)) ?? [];
   const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
   const named = new Set(headers.map(nameIn));
-  const labels = writableFields(resource).flatMap(([name, { form }]): [string, string][] =>
-    form?.label === undefined || named.has(name) ? [] : [[nameIn(form.label), name]],
-  );
+  const labels = writableFields(resource).flatMap(([name, { form }]): [string, string][] => {
+    const label = form?.label === undefined ? undefined : nameIn(form.label);
+    return label === undefined || known.includes(label) || named.has(name) ? [] : [[label, name]];
+  });
   const columns = headers.map((whole): Column => {
     const header = shortened(whole);
     const mapped = [whole, header].find((name) => mapping.has(name));
