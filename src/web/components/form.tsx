@@ -64,6 +64,8 @@ export type FormField<Values> = {
   hint?: ComponentChildren;
   /** May be left empty; `unmarked` where that is obvious. */
   optional?: boolean | "unmarked";
+  /** Hides the label from sight. */
+  hideLabel?: boolean;
   /** A message about the value; with it, nothing is sent. */
   problem?: string | undefined;
 } & (

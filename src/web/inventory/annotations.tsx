@@ -71,6 +71,7 @@ export function Annotations(props: SubResourceProps) {
   return (
     <Card
       title="Metadata"
+      count={loaded.value?.results.length}
       actions={
         row.mayChange && (
           <Button

@@ -67,12 +67,14 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
               ),
             )}
             {row.mayChange && (
-              <NoteForm
-                label="New note"
-                content=""
-                submit="Add note"
-                onSubmit={(content) => save("POST", null, content)}
-              />
+              <div class="new-note">
+                <NoteForm
+                  label="New note"
+                  content=""
+                  submit="Add note"
+                  onSubmit={(content) => save("POST", null, content)}
+                />
+              </div>
             )}
             {!row.mayChange && results.length === 0 && <p class="muted">None</p>}
           </>
@@ -91,7 +93,7 @@ const NoteForm = (props: {
 }) => (
   <Form
     {...props}
-    fields={[{ name: "content", label: props.label, rows: 2 }]}
+    fields={[{ name: "content", label: props.label, hideLabel: true, placeholder: "Write a note", rows: 2 }]}
     initial={{ content: props.content }}
     look="plain"
     reset

@@ -228,9 +228,18 @@ function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
 function useCrumbs(of: Declaration, row: Row) {
   const address = of.name === "locations" && row.values.deleted !== true ? `locations/${row.id}` : null;
   const branch = useLoaded(address, (signal) => readBranch(address!, 1, signal));
-  return branch.value
-    ? crumbsOf(branch.value.path)
-    : [{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name)];
+  if (branch.value) return crumbsOf(branch.value.path);
+  const { model_type } = row.values;
+  const ofType =
+    isConstant(of.fields.model_type) && model_type
+      ? [
+          {
+            name: wordsOf(String(model_type)),
+            href: href(pageOf(of.name), { model_type: String(model_type) }),
+          },
+        ]
+      : [];
+  return [{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name), ...ofType];
 }
 
 function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; children: ComponentChildren }) {

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { Button, IconButton, LinkButton } from "../../components/button.tsx";
 import { KeyValues } from "../../components/layout.tsx";
@@ -11,6 +11,9 @@ import { asText, isNamed, readRecord, type Row, Value } from "../record.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import { type Slot, type Slots, type Stored, takeOut } from "./slots.ts";
 
+/** Phones, on which the panel is below the box. */
+const PHONE = "(pointer: coarse) and (max-width: 1000px)";
+
 /** What is in the selected slot, and what can be done with it. */
 export function SlotPanel(props: {
   box: Slots;
@@ -22,8 +25,15 @@ export function SlotPanel(props: {
 }) {
   const { box, slot, mayMove, onClose, onAdd, onMoved } = props;
   const { position, record, free } = slot;
+  const panel = useRef<HTMLElement>(null);
+  const first = useRef(position);
+  useEffect(() => {
+    if (position !== first.current && matchMedia(PHONE).matches)
+      panel.current?.scrollIntoView({ block: "nearest" });
+    first.current = "";
+  }, [position]);
   return (
-    <section class="card screen" aria-label={`Slot ${position}`}>
+    <section ref={panel} class="card screen" aria-label={`Slot ${position}`}>
       <div class="card-head">
         <h2>
           {position} <span class="count">{free ? "free" : "selected tube"}</span>
