@@ -98,6 +98,14 @@ test.each([
   expect(inWords(message, field as unknown as FieldInfo)).toBe(shown);
 });
 
+test("a message that names a value of another field has it in words", () => {
+  const message = "This field is required if type is VOCABULARYTERM.";
+  const { cv_category, ...others } = of.fields;
+  expect(inWords(message, cv_category, Object.values(others))).toBe(
+    `This field is required if type is ${others.type.form!.words!.VOCABULARYTERM[0]}.`,
+  );
+});
+
 test("a machine name is proposed from the label, and kept where one was typed", () => {
   expect(machineName("  Höst species (2)")).toBe("ho_st_species_2");
   expect(sentValues(of, { label: "Host species", type: "DATE" }).name).toBe("host_species");

@@ -281,11 +281,14 @@ export const wordOf = (value: string, field: FieldInfo | undefined): string =>
   field?.form?.words?.[value]?.[0] ??
   (isConstant(field) || (field?.choices && /^[A-Z][A-Z_]+$/.test(value)) ? wordsOf(value) : value);
 
-/** A message about a field with its constants in words. */
-export const inWords = (text: string, field: FieldInfo): string =>
-  isConstant(field) || field.choices
-    ? text.replaceAll(/\b[A-Z][A-Z_]{2,}\b/g, (constant) => wordOf(constant, field))
-    : text;
+/** A message about a field with its constants in words, and with those that others enumerate. */
+export const inWords = (text: string, field: FieldInfo, others: readonly FieldInfo[] = []): string =>
+  text.replaceAll(/\b[A-Z][A-Z_]{2,}\b/g, (constant) => {
+    const owner = others.find(
+      ({ choices, form }) => choices?.includes(constant) || form?.words?.[constant] !== undefined,
+    );
+    return owner || isConstant(field) || field.choices ? wordOf(constant, owner ?? field) : constant;
+  });
 
 /** The constant that words stand for, in the form that the rule of the field allows. */
 export function constantOf(words: string, field: FieldInfo | undefined): string {

@@ -12,6 +12,7 @@ import {
   type FieldInfo,
   fieldOf,
   formFields,
+  inWords,
   isCommon,
   isEditable,
   machineName,
@@ -155,7 +156,7 @@ export function RecordForm(props: RecordFormProps) {
           field={isNeeded(of, name, values) ? { ...field, write: "required" } : field}
           value={values[name] ?? ""}
           referenceName={isUnchanged && isNamed(value) ? asText(value) : undefined}
-          errors={form.fields[name]}
+          errors={form.fields[name]?.map((message) => inWords(message, field, Object.values(of.fields)))}
           onChange={set}
         />
         {name === "cv_category" && values[name] && <Terms category={values[name]} />}
