@@ -8,6 +8,7 @@ import {
   type FieldInfo,
   defaultColumns,
   inWords,
+  isStored,
   machineName,
   wordOf,
 } from "../../src/web/inventory/declaration.ts";
@@ -59,6 +60,14 @@ test("the form of consumables has a part for each question, and access last", as
     "Supplier: supplier catalogue_number lot price currency",
     "Access: public owned_by",
   ]);
+});
+
+test("consumables are kept in slots, and terms are not, though they have a position", async () => {
+  const declared = async (list: string) =>
+    (await lab.ask("OPTIONS", list, { as: "alice" })).body as unknown as Declaration;
+  expect(isStored(await declared("stocks/consumables/"))).toBe(true);
+  const terms = await declared("vocabularies/terms/");
+  expect(["position" in terms.fields, isStored(terms)]).toEqual([true, false]);
 });
 
 test("a form asks for annotations with a value, and for custom properties of the type", () => {

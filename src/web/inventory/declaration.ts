@@ -252,6 +252,10 @@ export function columnTitle(of: Declaration, name: string): string {
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
 
+/** Whether records are kept in slots of locations. Terms have a position, too: in their vocabulary. */
+export const isStored = ({ fields }: Pick<Declaration, "fields">): boolean =>
+  "position" in fields && fields.location?.reference?.segment === "locations";
+
 /** What a list is ordered by for a column: names as people order them, of references too. */
 export function orderOf({ fields, key }: Declaration, name: string): string {
   const to = fields[name]?.reference;

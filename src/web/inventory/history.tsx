@@ -6,7 +6,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
 import { get } from "../request.ts";
 import { CompareDialog, versionsOf } from "./compare-versions.tsx";
-import { annotationOfType, api, type Declaration, type FieldInfo } from "./declaration.ts";
+import { annotationOfType, api, type Declaration, type FieldInfo, isStored } from "./declaration.ts";
 import { levelName } from "./sharing.tsx";
 import { asText, isNamed, PlainValue, type RecordValue, type Row, unitFieldOf } from "./record.tsx";
 
@@ -138,7 +138,7 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
       </p>
     );
   if (op !== "update" || !before || !after) return <p>{VERBS[op]}</p>;
-  const isMove = "position" in of.fields && ("location" in after || "position" in after);
+  const isMove = isStored(of) && ("location" in after || "position" in after);
   const names = Object.keys(after).filter(
     (name) => !AUTOMATIC.has(name) && !(isMove && (name === "location" || name === "position")),
   );

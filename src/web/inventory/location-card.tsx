@@ -4,7 +4,7 @@ import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { MoveDialog } from "./box/move-dialog.tsx";
 import { readSlots } from "./box/slots.ts";
-import type { Declaration } from "./declaration.ts";
+import { type Declaration, isStored } from "./declaration.ts";
 import { LocationPath } from "./path.tsx";
 import { asText, isNamed, nameOf, type Row } from "./record.tsx";
 
@@ -28,7 +28,7 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
         <LocationPath segment={of.name} id={row.id} />
       </Card>
     );
-  const canMove = "position" in of.fields;
+  const canMove = isStored(of);
   if (!canMove && !isNamed(location)) return null;
   const slot = typeof position === "string" ? position : "";
   const from = isNamed(location) ? { id: String(location.id), name: asText(location) } : { id: "", name: "" };

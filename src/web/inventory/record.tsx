@@ -206,8 +206,11 @@ function objectText(value: object, field: FieldInfo | undefined): string {
   if (field?.form?.lines && Array.isArray(value)) return linesOf(value).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => asText(each as RecordValue, field)).join(", ");
+  if ("username" in value) return String(value.username);
   return isAmount(value) ? `${value.value} ${unitSymbol(asText(value.unit))}` : JSON.stringify(value);
 }
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+\+00:00$/;
 
 /** A value as text, for titles and previews. */
 export function asText(value: RecordValue | undefined, field?: FieldInfo): string {
@@ -215,7 +218,8 @@ export function asText(value: RecordValue | undefined, field?: FieldInfo): strin
   if (isNamed(value)) return value.name ?? `${String(value.id).slice(0, 8)}…`;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "object") return objectText(value, field);
-  if (field?.kind === "instant") return formatTime(String(value));
+  if (field?.kind === "instant" || (field?.kind === "computed" && INSTANT.test(String(value))))
+    return formatTime(String(value));
   if (field?.kind === "date") return formatDay(String(value));
   return wordOf(String(value), field);
 }
