@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { daysUntil } from "../../src/web/format.tsx";
 import type { Declaration, FieldInfo } from "../../src/web/inventory/declaration.ts";
 import { shownFields } from "../../src/web/inventory/properties.tsx";
-import { rowOf } from "../../src/web/inventory/record.tsx";
+import { rowOf, stateText, stockStateOf } from "../../src/web/inventory/record.tsx";
 
 const field = (changes: Partial<FieldInfo> = {}) => changes as FieldInfo;
 const of = {
@@ -46,4 +46,15 @@ test.each([
   ["2030-11-23", "in 4 years"],
 ])("a day of expiry of %s is %s", (day, words) => {
   expect(daysUntil(day, Date.UTC(2026, 10, 23, 15))).toBe(words);
+});
+
+test.each([
+  [{ status: "AVAILABLE", amount: 5 }, "Available", "ok"],
+  [{ status: "AVAILABLE", amount: 0 }, "Empty", "empty"],
+  [{ status: "FROZEN", below_minimum: true }, "Frozen, low", "low"],
+  [{ status: "MISSING" }, "Missing", "expired"],
+  [{ expiry: "2020-01-31", amount: 0 }, "Expired", "expired"],
+  [{ status: "", amount: null }, "", "other"],
+])("stock with %p is %p", (values, words, state) => {
+  expect([stateText(values), stockStateOf(values)]).toEqual([words, state]);
 });

@@ -232,25 +232,39 @@ const STATES: Readonly<Record<string, string>> = {
   MISSING: "expired",
 };
 
-/** The class of the state of stock: by its expiry and its amount, or else by its status. */
-export function stockStateOf(values: {
+interface StockValues {
   status?: unknown;
   expiry?: unknown;
   amount?: unknown;
   below_minimum?: unknown;
-}): string {
-  const today = new Date().toISOString().slice(0, 10);
-  if (typeof values.expiry === "string" && values.expiry < today) return "expired";
-  if (values.amount === 0) return "empty";
-  return values.below_minimum === true ? "low" : stateOf(String(values.status ?? ""));
 }
 
-/** The class of a status. */
-export const stateOf = (status: string): string => STATES[status] ?? "other";
+/** What is wrong with stock by its expiry and its amount. */
+export function shortageOf({ expiry, amount, below_minimum }: StockValues): string | undefined {
+  const today = new Date().toISOString().slice(0, 10);
+  if (typeof expiry === "string" && expiry < today) return "expired";
+  if (amount === 0) return "empty";
+  return below_minimum === true ? "low" : undefined;
+}
 
-/** The state of stock, as a shape and a word. */
-export const State = ({ status }: { status: string }) => (
-  <span class={`state state-${stateOf(status)}`}>{wordsOf(status)}</span>
+/** The class of the state of stock: what is wrong with it, or else its status. */
+export const stockStateOf = (values: StockValues): string =>
+  shortageOf(values) ?? STATES[String(values.status ?? "")] ?? "other";
+
+/** Statuses that what is wrong with stock stands in for. */
+const OF_STOCK = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
+
+/** The state of stock in words, such as "Low" or "Frozen, low". */
+export function stateText(values: StockValues): string {
+  const status = String(values.status ?? "");
+  const shortage = shortageOf(values);
+  if (shortage === undefined) return wordsOf(status);
+  return OF_STOCK.has(status) ? wordsOf(shortage) : `${wordsOf(status)}, ${shortage}`;
+}
+
+/** The state of stock, as a shape and in words. */
+export const State = ({ values }: { values: StockValues }) => (
+  <span class={`state state-${stockStateOf(values)}`}>{stateText(values)}</span>
 );
 
 /** Days before an expiry from which it is marked. */
@@ -298,7 +312,7 @@ export function Value({ value, field, name, unit = "" }: ValueProps) {
       </>
     );
   if (field?.kind === "instant") return <Time at={String(value)} />;
-  if (name === "status") return <State status={String(value)} />;
+  if (name === "status") return <State values={{ status: value }} />;
   if (name === "barcode") return <code>{String(value)}</code>;
   return (
     <>

@@ -7,7 +7,7 @@ import { daysUntil, Time } from "../format.tsx";
 import { send } from "../request.ts";
 import { useAmounts } from "./amounts.ts";
 import { api, type Declaration } from "./declaration.ts";
-import { asText, type Row, rowOf, stockStateOf, unitOf, WHOLE } from "./record.tsx";
+import { asText, type Row, rowOf, shortageOf, unitOf, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** How much is left of a record, what happened to it, and taking some out. */
@@ -87,7 +87,7 @@ const FACTS = ["expiry", "opened", "received", "lot", "freeze_thaw_count"] as co
 
 /** Amount, dates and counts, each with what follows from it. */
 function StockFacts({ of, row }: { of: Declaration; row: Row }) {
-  const state = stockStateOf(row.values);
+  const shortage = shortageOf(row.values);
   const facts = FACTS.filter((name) => name in of.fields && row.values[name]);
   const { full, lastUsed } = useAmounts(of, row);
   return (
@@ -99,9 +99,9 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
           {unitOf(row, "amount")}
         </dd>
         <AmountLeft row={row} full={full} />
-        {WORDS[state] && (
+        {shortage && (
           <dd>
-            <span class={`state state-${state}`}>{WORDS[state]}</span>
+            <span class={`state state-${shortage}`}>{WORDS[shortage]}</span>
           </dd>
         )}
       </div>

@@ -30,7 +30,16 @@ import { Notes } from "../inventory/notes.tsx";
 import { isInTree, LocationCard } from "../inventory/location-card.tsx";
 import { crumbsOf, readBranch, treeAddress } from "../inventory/path.tsx";
 import { ClosedProperties, Properties, shownFields } from "../inventory/properties.tsx";
-import { asText, nameOf, readRecord, type Row, rowOf, State, WHOLE } from "../inventory/record.tsx";
+import {
+  asText,
+  nameOf,
+  readRecord,
+  type Row,
+  rowOf,
+  State,
+  stateText,
+  WHOLE,
+} from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
@@ -208,11 +217,11 @@ function RecordHead({ of, row, onSaved, hasGrid, first, last, onShare }: HeadPro
 
 /** What a record is, in a line. */
 function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
-  const { grid_rows, grid_columns, status, model_type, description, barcode } = values;
+  const { grid_rows, grid_columns, model_type, description, barcode } = values;
   return (
     <>
       {typeof grid_rows === "number" && <span>{`${grid_rows} × ${String(grid_columns)} box`}</span>}
-      {typeof status === "string" && status !== "" && <State status={status} />}
+      {stateText(values) !== "" && <State values={values} />}
       {isConstant(of.fields.model_type) && model_type && <span>{wordsOf(String(model_type))}</span>}
       {description && <span class="anywhere">{String(description)}</span>}
       {barcode && (

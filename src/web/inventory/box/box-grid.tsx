@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { draggable } from "../../components/drag.ts";
-import { pageOf, wordsOf } from "../declaration.ts";
+import { pageOf } from "../declaration.ts";
 import { navigate } from "../../page.tsx";
-import { stockStateOf } from "../record.tsx";
+import { State, stateText, stockStateOf } from "../record.tsx";
 import { moveToSlot, type Slot, type Slots, type Stored } from "./slots.ts";
 
 interface GridProps {
@@ -21,6 +21,8 @@ interface GridProps {
 
 const useDragStored = draggable<Stored>();
 
+/** Narrowest slot; wider boxes scroll. */
+const MIN_WIDTH = 20;
 /** Columns from which the slots are too narrow for names. */
 const DENSE = 13;
 
@@ -77,6 +79,12 @@ export function BoxGrid(props: GridProps) {
           aria-label={`${box.label}, ${box.grid_rows} rows, ${columns} columns`}
           onKeyDown={onKeyDown}
         >
+          <colgroup>
+            <col class="row-names" />
+            {box.slots.slice(0, columns).map(({ position }) => (
+              <col key={position} width={MIN_WIDTH} />
+            ))}
+          </colgroup>
           <thead>
             <tr>
               <td />
@@ -197,7 +205,7 @@ function classOf({ box, slot, held, selected, latest }: CellProps, isTarget: boo
 function labelOf({ position, record, free }: Slot, isNext: boolean): string {
   if (free) return `${position}, ${isNext ? "next free slot" : "free"}`;
   if (!record) return `${position}, occupied by a record that you may not view`;
-  return [position, record.name, stateWord(record)].filter(Boolean).join(", ");
+  return [position, record.name, stateText(record).toLowerCase()].filter(Boolean).join(", ");
 }
 
 /** What is in the box, in the order of the slots, as a list. */
@@ -210,15 +218,9 @@ export const BoxList = ({ box }: { box: Slots }) => (
           <a href={href(pageOf(record.segment, record.id))}>{record.name}</a>
         </span>
         <span class="end">
-          <span class={`state state-${stockStateOf(record)}`}>{stateWord(record)}</span>
+          <State values={record} />
         </span>
       </li>
     ))}
   </ul>
 );
-
-const STATE_WORDS: Readonly<Record<string, string>> = { low: "low", empty: "empty", expired: "expired" };
-
-/** The state in a word: what its dot says, or else its status. */
-const stateWord = (record: Stored): string =>
-  STATE_WORDS[stockStateOf(record)] ?? wordsOf(record.status).toLowerCase();

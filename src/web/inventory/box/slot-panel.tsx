@@ -7,7 +7,7 @@ import { Time } from "../../format.tsx";
 import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, fieldOf, pageOf } from "../declaration.ts";
 import { pairsOf } from "../properties.tsx";
-import { asText, isNamed, readRecord, type Row, Value } from "../record.tsx";
+import { asText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import { type Slot, type Slots, type Stored, takeOut } from "./slots.ts";
 
@@ -57,7 +57,7 @@ export function SlotPanel(props: {
 }
 
 /** Fields that the panel shows, around the annotations. */
-const FIRST = ["status", "model_type"];
+const FIRST = ["model_type"];
 const LAST = ["amount", "expiry", "lot", "supplier", "barcode", "aliquot_of", "owner"];
 
 function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; onMoved: () => void }) {
@@ -126,7 +126,11 @@ function Fields({ of, row, box }: { of: Declaration; row: Row; box: Slots }) {
   return (
     <>
       <KeyValues
-        of={[...pairsOf({ of, row, names: alone }), ["Last used", lastUsed && <Time at={lastUsed} short />]]}
+        of={[
+          ["Status", stateText(values) && <State values={values} />],
+          ...pairsOf({ of, row, names: alone }),
+          ["Last used", lastUsed && <Time at={lastUsed} short />],
+        ]}
       />
       {beside.map(({ name, value, position }) => (
         <p key={name} class="note">
