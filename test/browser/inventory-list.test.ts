@@ -280,9 +280,9 @@ browserTest("moves and shares many records", async () => {
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
   await press(page, "button", "Share");
-  await named(page, "textbox", "Group");
+  await named(page, "textbox", "Person or group");
   await checkPage(opened, "inventory-share");
-  await choose(page, "Group", "SYS", "SYSTEM_GROUP");
+  await choose(page, "Person or group", "SYS", "SYSTEM_GROUP");
   await press(page, "button", "Preview");
   await seeText(page, "will get new permissions.");
   await checkPage(opened, "inventory-share-preview");

@@ -125,16 +125,14 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   await page.keyboard.press("Escape");
   await press(page, "button", "Share");
   await seeText(page, "Who can see it now");
-  await page.select("dialog form.share-form select", "group");
-  await choose(page, "Group", "SYS", "SYSTEM_GROUP");
+  await choose(page, "Person or group", "SYS", "SYSTEM_GROUP");
   await page.click("dialog form.share-form button[type=submit]");
   await seeText(page, "Shared with SYSTEM_GROUP.");
   // What is outside of an open dialog cannot be clicked.
   await page.click("dialog .toast:last-child button");
   await seeText(page, "Undone.");
   await page.waitForFunction(() => !document.querySelector(".shares select"));
-  await page.select("dialog form.share-form select", "user");
-  await choose(page, "Person", "admin");
+  await choose(page, "Person or group", "admin");
   await page.click("dialog form.share-form button[type=submit]");
   await page.waitForSelector("select[aria-label='Permission of admin']");
   await checkPage(opened, "inventory-attached");

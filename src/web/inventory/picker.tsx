@@ -42,7 +42,7 @@ const CONTEXT: Readonly<Record<string, readonly string[]>> = {
 const MOST = 20;
 
 /** Records whose name starts with the text, then others that contain its words. */
-async function search(to: Reference, text: string, signal: AbortSignal): Promise<Option[]> {
+export async function searchRecords(to: Reference, text: string, signal: AbortSignal): Promise<Option[]> {
   const words = text.trim();
   if (words === "") return read(to, {}, signal);
   const [first, others] = await Promise.all([
@@ -95,7 +95,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
         shown={name}
         placeholder={mayCreate ? "Type part of the name, or a new name" : "Type part of the name"}
         search={async (text, signal) => {
-          const options = await search(to, text, signal);
+          const options = await searchRecords(to, text, signal);
           return { options: mayCreate ? withCreation(options, text.trim()) : options };
         }}
         keyOf={(option) => option.creates ?? option.value}

@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import type { Grants } from "../../inventory/api/route-sharing.ts";
 import { Button, IconButton } from "../components/button.tsx";
+import { Combobox } from "../components/combobox.tsx";
 import { Checkbox, Select, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
-import { api, type Declaration } from "./declaration.ts";
-import { Picker } from "./picker.tsx";
+import { api, type Declaration, type Reference } from "./declaration.ts";
+import { searchRecords } from "./picker.tsx";
 import { asText, nameOf, type Row } from "./record.tsx";
 import { useSubResource } from "./sub-resource.ts";
 
@@ -41,41 +42,54 @@ export const shareRequest = (kind: Kind, name: string, level: Level | null): obj
   ],
 });
 
+interface Grantee {
+  kind: Kind;
+  name: string;
+  /** The full name of a person. */
+  title: string;
+}
+
+const PEOPLE: Reference = { segment: "users", key: "username", printed: "key" };
+const GROUPS: Reference = { segment: "groups", key: "name", printed: "key" };
+
+async function searchGrantees(text: string, signal: AbortSignal): Promise<Grantee[]> {
+  const [groups, people] = await Promise.all([GROUPS, PEOPLE].map((to) => searchRecords(to, text, signal)));
+  return [
+    ...groups.map(({ name }): Grantee => ({ kind: "group", name, title: "group" })),
+    ...people.map(({ name, context }): Grantee => ({ kind: "user", name, title: context })),
+  ];
+}
+
 /** Chooses a user or group and a permission. */
 export function ShareForm(props: {
   submit: string;
   onShare: (kind: Kind, name: string, level: Level) => Promise<void>;
 }) {
-  const [kind, setKind] = useState<Kind>("group");
-  const [name, setName] = useState("");
+  const [grantee, setGrantee] = useState<Grantee | null>(null);
   const [level, setLevel] = useState<Level>("view");
   const form = useSubmission(async () => {
-    if (name !== "") await props.onShare(kind, name, level);
-    setName("");
+    if (grantee) await props.onShare(grantee.kind, grantee.name, level);
+    setGrantee(null);
   });
   return (
     <form class="form-inline share-form" onSubmit={form.submit}>
-      <SelectField<Kind>
-        label="Share with"
-        value={kind}
-        choices={[
-          { value: "group", name: "Group" },
-          { value: "user", name: "Person" },
-        ]}
-        onChange={(chosen) => {
-          setKind(chosen);
-          setName("");
-        }}
-      />
-      <Picker
-        key={kind}
-        label={kind === "group" ? "Group" : "Person"}
-        to={{ segment: `${kind}s`, key: kind === "group" ? "name" : "username", printed: "key" }}
-        value={name}
-        onChoose={setName}
-      />
+      <Combobox<Grantee>
+        label="Person or group"
+        placeholder="Type part of the name"
+        shown={grantee?.name ?? ""}
+        search={async (text, signal) => ({ options: await searchGrantees(text, signal) })}
+        keyOf={({ kind, name }) => `${kind} ${name}`}
+        optionOnLeave={(typed, found) => found.find(({ name }) => name.toLowerCase() === typed.toLowerCase())}
+        onChoose={setGrantee}
+      >
+        {({ name, title }) => (
+          <>
+            {name} <small>{title}</small>
+          </>
+        )}
+      </Combobox>
       <SelectField label="Permission" value={level} choices={LEVELS} onChange={setLevel} />
-      <Button type="submit" busy={form.busy} disabled={name === ""}>
+      <Button type="submit" busy={form.busy} disabled={grantee === null}>
         {props.submit}
       </Button>
       <FormError of={form} shown={[]} />
