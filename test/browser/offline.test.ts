@@ -1,78 +1,7 @@
 import { expect } from "bun:test";
-import type { Page } from "puppeteer-core";
-import {
-  artefact,
-  browserTest,
-  checkPage,
-  named,
-  type Opened,
-  openPage,
-  press,
-  seeText,
-  site,
-} from "./browser.ts";
+import { browserTest, checkPage, named, openPage, press, seeText } from "./browser.ts";
+import { openConnection, openReady, write } from "./connection.ts";
 import { scan } from "./inventory.ts";
-
-interface Connection extends Disposable {
-  url: string;
-  /** Without a connection, the proxy says so, and the browser has no network. */
-  set(connected: boolean, page: Page): Promise<void>;
-}
-
-/** A proxy before the server, which can lose it: Chromium cannot cut off a service worker alone. */
-async function openConnection(): Promise<Connection> {
-  const { url: target } = await site();
-  let connected = true;
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch({ url, method, headers, body }) {
-      if (!connected) return new Response("No connection", { status: 502 });
-      const { pathname, search } = new URL(url);
-      return fetch(target + pathname + search, {
-        method,
-        headers,
-        body,
-        redirect: "manual",
-        decompress: false,
-      });
-    },
-  });
-  return {
-    url: `http://127.0.0.1:${proxy.port}`,
-    async set(value, page) {
-      connected = value;
-      await page.setOfflineMode(!value);
-    },
-    [Symbol.dispose]: () => void proxy.stop(true),
-  };
-}
-
-/** Signs in and keeps what scanning needs on the device. */
-async function openReady(server: string): Promise<Opened> {
-  const opened = await openPage("/inventory/offline", { signedIn: true, width: 360, server });
-  await press(opened.page, "button", "Turn on");
-  await seeText(opened.page, "Ready. Knows");
-  return opened;
-}
-
-/** Sends JSON as the administrator from the page, with the proof that the pages send. */
-const write = (
-  page: Page,
-  method: string,
-  path: string,
-  body: object,
-): Promise<{ results: { id: string } }> =>
-  page.evaluate(
-    async (method, path, body) => {
-      const session = (await (await fetch("/api/v2/session/")).json()) as { csrf_token: string };
-      const headers = { "Content-Type": "application/json", "X-CSRFToken": session.csrf_token };
-      return (await fetch(path, { method, headers, body })).json();
-    },
-    method,
-    path,
-    JSON.stringify(body),
-  );
 
 const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
 const HEPES = "CO0000008";
@@ -99,7 +28,7 @@ browserTest(
     await page.goto(`${url}/i/5f1e627f-8aba`);
     await seeText(page, "Found BsaI-HF.");
     await page.goto(`${url}/inventory/stocks-consumables`);
-    await seeText(page, "No network. Only scanning and open stocktakes work.");
+    await seeText(page, "No network. Only scanning, boxes and stocktakes work.");
     // The camera's decoder is kept, too.
     await page.goto(`${url}/inventory/scan`);
     await page.evaluate(() => sessionStorage.clear());
@@ -180,34 +109,47 @@ browserTest(
   300_000,
 );
 
+const BOX = "6ba4555e-1c93-550a-9f35-de49e04543dc";
+
 browserTest(
-  "takes stock without a network",
+  "puts scanned tubes into the slots of a box without a network, and shows a slot that was taken meanwhile",
   async () => {
     using connection = await openConnection();
-    await using opened = await openPage(`/inventory/stocktake?location=${DRAWER}`, {
-      signedIn: true,
-      server: connection.url,
-    });
+    await using opened = await openReady(connection.url);
     const { page, url } = opened;
-    await Promise.all([page.waitForNavigation(), press(page, "button", "Start")]);
-    await seeText(page, "Use the camera");
-    const stocktake = page.url();
-    await page.goto(`${url}/inventory/offline`);
-    await press(page, "button", "Turn on");
-    await seeText(page, "Ready. Knows");
     await connection.set(false, page);
-    await page.goto(stocktake);
-    await seeText(page, "Scans are sent when it does.");
-    await scan(page, "CO0000006");
-    await seeText(page, "waiting for the network BsaI-HF");
-    await scan(page, "4006381333931");
-    await seeText(page, "2 changes waiting");
-    await page.setViewport({ width: 360, height: 900 });
-    await page.screenshot({ path: artefact("offline-stocktake-360"), fullPage: true });
-    await checkPage(opened, "offline-stocktake");
+    await page.goto(`${url}/inventory/tree?of=locations/${BOX}`);
+    await seeText(page, "As this device knew it");
+    await seeText(page, "25 of 81 slots in use");
+    await press(page, "button", "Scan into the box");
+    await seeText(page, "The next tube goes to C3.");
+    // Faster than the queue.
+    await page.keyboard.type("CO0000001\nCO0000002\n");
+    await seeText(page, "waits to be moved to C9.");
+    await page.waitForSelector("[role=gridcell][aria-label^='C3, anti-p53 DO-1']");
+    await seeText(page, "27 of 81 slots in use");
+    await page.keyboard.type("unknown\n");
+    await seeText(page, "is not the code of a consumable or specimen that you may view.");
+    await checkPage(opened, "offline-box");
+
+    await using other = await openPage("/inventory/scan", { signedIn: true });
+    const before = await write(other.page, "GET", `${BSAI}?response_format=flat`);
+    await write(other.page, "PATCH", BSAI, { location: BOX, position: "C3" });
     await connection.set(true, page);
-    await seeText(page, "Unknown codes");
-    await page.waitForFunction(() => !document.body.innerText.includes("changes waiting"));
+    await seeText(page, "1 conflict");
+    await page.goto(`${url}/inventory/offline`);
+    await seeText(page, "Move anti-p53 DO-1 to Box oligos 1, C3");
+    await seeText(page, "is occupied");
+    await checkPage(opened, "offline-box-conflict");
+    await press(page, "button", "Discard");
+    await seeText(page, "Everything has been sent.");
+    const { location, position = "" } = before.results as Record<string, string>;
+    await write(other.page, "PATCH", BSAI, { location: location ?? null, position });
+    await page.goto(`${url}/inventory/tree?of=locations/${BOX}`);
+    await (await page.waitForSelector("[role=gridcell][aria-label^='C9,']"))!.click();
+    await seeText(page, "26 of 81 slots in use");
+    await press(page, "button", "Take out");
+    await seeText(page, "25 of 81 slots in use");
     expect(opened.faults).toEqual([]);
   },
   300_000,

@@ -95,8 +95,16 @@ test("compares scans with recorded locations and applies the changes as one batc
   expect([tried.status, tried.body.count]).toEqual([200, 5]);
   expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
   const confirm = String(tried.body.confirm);
-  const done = await lab.send("admin", "POST", `${of}apply/?confirm=${confirm}`, body);
+  const apply = () =>
+    lab.ask("POST", `${of}apply/?confirm=${confirm}`, {
+      as: "admin",
+      body,
+      headers: { "Idempotency-Key": "applied once" },
+    });
+  const done = await apply();
   expect(done.status).toBe(200);
+  const again = await apply();
+  expect([again.status, again.headers.get("Idempotency-Replayed")]).toEqual([200, "true"]);
   expect(await placeOf("d")).toMatchObject({ location__label: "Shelf 1" });
   expect(await placeOf("e")).toMatchObject({ location__label: "Shelf 1" });
   expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "MISSING" });

@@ -3,7 +3,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { singleParameter } from "../model/listing.ts";
 import type { BatchKind, RecordWrite } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
-import { bodyOf, type Call, noContent, respondJson } from "./call.ts";
+import { bodyOf, type Call, keepingBodies, noContent, respondJson } from "./call.ts";
 import { Problem } from "../../problem.ts";
 
 export interface Batch<Value> {
@@ -89,7 +89,7 @@ export function withIdempotencyKey(call: Call, body: Json, work: () => Response)
           headers: { ...headers, "Idempotency-Replayed": "true" },
         });
       }
-      const response = work();
+      const response = keepingBodies(work);
       const text = bodyOf(response);
       if (text === null && response.body !== null)
         throw new Problem("not_acceptable", "With an Idempotency-Key the response cannot be a file.");

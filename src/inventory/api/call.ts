@@ -11,7 +11,7 @@ import { readJson } from "./request-body.ts";
 import { ANONYMOUS } from "../../accounts/actor.ts";
 import { unauthenticated } from "../../accounts/unauthenticated.ts";
 import { paced } from "../../platform/byte-budget.ts";
-import { currentRequest, type RequestContext } from "../../platform/request-context.ts";
+import type { RequestContext } from "../../platform/request-context.ts";
 import { Problem } from "../../problem.ts";
 
 export const ROOT = "/api/v2/";
@@ -97,8 +97,7 @@ export function respond(
   };
   if (body === null) delete sent["Content-Type"];
   const response = new Response(typeof body === "string" ? paced(body) : body, { status, headers: sent });
-  const isStored = currentRequest()?.request.headers.has("idempotency-key");
-  if (isStored && typeof body === "string") bodies.set(response, body);
+  if (keepsBodies && typeof body === "string") bodies.set(response, body);
   return response;
 }
 
@@ -109,6 +108,17 @@ export const noContent = (headers?: Record<string, string>): Response => respond
 
 /** Texts of responses: an idempotent write stores its response in the same transaction, where nothing can be awaited. */
 const bodies = new WeakMap<Response, string>();
+let keepsBodies = false;
+
+/** Runs work whose response is stored: `bodyOf` returns its text. */
+export function keepingBodies(work: () => Response): Response {
+  keepsBodies = true;
+  try {
+    return work();
+  } finally {
+    keepsBodies = false;
+  }
+}
 
 /** The text given to `respond`; null for other bodies. */
 export const bodyOf = (response: Response): string | null => bodies.get(response) ?? null;

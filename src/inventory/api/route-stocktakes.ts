@@ -12,7 +12,7 @@ import {
 import type { Json } from "../model/field.ts";
 import { type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { withIdempotencyKey, writeBatch } from "./batch.ts";
+import { withIdempotencyKey, writeOnce } from "./batch.ts";
 import { findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Api, type Path } from "./operation-plugin.ts";
@@ -100,18 +100,18 @@ export function addStocktakes(api: Api): void {
   api.add("POST", below("apply/"), {
     summary: "Apply a stocktake",
     description:
-      "Moves misplaced items to where they were found, handles missing items as `missing` says, and stores the report. " +
-      "This is one batch and can be undone. Items that the caller may not change stay as they are; the report names them.",
+      "Moves misplaced items to where they were found, handles missing ones as `missing` says, and stores the report, " +
+      "in one batch. Items that the caller may not change stay; the report names them.",
     accepts: ["dryRun", "several"],
     body: APPLY,
     returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
     heavy: true,
-    run: ({ call, params, body: { missing = "keep" } }) =>
-      writeBatch(call, {
+    run: ({ call, params, body }) =>
+      writeOnce(call, body, {
         kind: "bulk_update",
         work(writer) {
           const rid = findChangeable(call, STOCKTAKE, params.id);
-          return applyStocktake(call.store, writer, rid, missing, call.actor);
+          return applyStocktake(call.store, writer, rid, body.missing ?? "keep", call.actor);
         },
         respond: (report) => respondJson(report),
       }),

@@ -52,7 +52,7 @@ export const REPORT = Type.Object(
     updated: Type.Integer(),
     unchanged: Type.Integer(),
     locations_made: Type.Integer({ description: "Locations created for paths." }),
-    units_made: Type.Integer({ description: "Units created because no term has the name." }),
+    units_made: Type.Integer({ description: "Units created." }),
     columns: Type.Array(COLUMN),
     errors: Type.Array(CELL_ERROR),
     more_errors: Type.Boolean({ description: "Whether there are more errors." }),

@@ -6,7 +6,9 @@ import { type FieldProps, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { get, send } from "../request.ts";
+import { snapshot } from "../offline/device.ts";
+import { whereIs } from "../offline/snapshot.ts";
+import { get, isUnreachable, send } from "../request.ts";
 import { useSession } from "../session.ts";
 import { CREATABLE, suggestionsFor } from "./creatable.ts";
 import {
@@ -41,9 +43,24 @@ const CONTEXT: Readonly<Record<string, readonly string[]>> = {
 };
 const MOST = 20;
 
-/** Records whose name starts with the text, then others that contain its words. */
+/** Records whose name starts with the text, then others that contain its words; without a network those that this device knows. */
 export async function searchRecords(to: Reference, text: string, signal: AbortSignal): Promise<Option[]> {
   const words = text.trim();
+  try {
+    return await searchOnline(to, words, signal);
+  } catch (error) {
+    const known = isUnreachable(error) ? await snapshot() : undefined;
+    if (!known || to.printed !== "id") throw error;
+    return known.records
+      .filter(
+        ({ segment, name }) => segment === to.segment && name.toLowerCase().includes(words.toLowerCase()),
+      )
+      .slice(0, MOST)
+      .map((record) => ({ value: record.id, name: record.name, context: whereIs(known, record) }));
+  }
+}
+
+async function searchOnline(to: Reference, words: string, signal: AbortSignal): Promise<Option[]> {
   if (words === "") return read(to, {}, signal);
   const [first, others] = await Promise.all([
     read(to, { name: words }, signal),

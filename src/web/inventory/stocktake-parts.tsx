@@ -11,7 +11,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { requestJson, send } from "../request.ts";
+import { isUnreachable, requestJson, send } from "../request.ts";
 import { type Preview, showDone } from "./write-record.ts";
 
 export type { ScanResult };
@@ -34,7 +34,7 @@ interface Place {
   name: string | null;
 }
 /** A record in a stocktake. */
-interface RecordLine {
+export interface RecordLine {
   segment: string;
   id: string;
   name: string;
@@ -138,21 +138,17 @@ function lineText({ segment, at, to, position, done }: RecordLine): string {
   return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
 
-/** A scan that the server has judged, or one that waits for the network. */
-export type LoggedScan = Omit<ScanResult, "verdict"> & { verdict: ScanResult["verdict"] | "waiting" };
-
-const VERDICTS: Record<LoggedScan["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
+const VERDICTS: Record<ScanResult["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
   found: ["found", "ok"],
   misplaced: ["misplaced", "warn"],
   place: ["now here"],
   unknown: ["unknown", "danger"],
   other: ["not stored in locations", "warn"],
-  waiting: ["waiting for the network", "warn"],
 };
 
 /** The last scans. */
 export const ScanLog = (props: {
-  scans: readonly LoggedScan[];
+  scans: readonly ScanResult[];
   placeName: string;
   onChoose: (code: string, id: string) => void;
 }) => (
@@ -177,8 +173,15 @@ export const ScanLog = (props: {
 );
 
 /** What applying a stocktake would write, and a button that does it. */
-export function ApplyDialog(props: { path: string; count: Count; onClose: () => void; onDone: () => void }) {
-  const { path, count, onClose, onDone } = props;
+export function ApplyDialog(props: {
+  path: string;
+  count: Count;
+  onClose: () => void;
+  onDone: () => void;
+  /** Applies it later, where the server does not respond; undefined if this device does not work without it. */
+  onLater: ((missing: MissingAction) => Promise<void>) | undefined;
+}) {
+  const { path, count, onClose, onDone, onLater } = props;
   const [missing, setMissing] = useState<MissingAction>("status");
   const body = { missing };
   const preview = useLoaded(missing, (signal) =>
@@ -186,21 +189,27 @@ export function ApplyDialog(props: { path: string; count: Count; onClose: () => 
   );
   // Applying writes the stocktake too.
   const changed = Math.max(0, (preview.value?.count ?? 1) - 1);
+  const isLater = onLater !== undefined && isUnreachable(preview.error);
   const form = useSubmission(async () => {
+    if (isLater) {
+      await onLater(missing);
+      onClose();
+      return true;
+    }
     const response = await send("POST", path, { body, query: { confirm: preview.value?.confirm } });
     showDone("Stocktake applied.", response, onDone);
     onDone();
     onClose();
     return true;
   });
-  const error = form.error ?? preview.error;
+  const error = form.error ?? (isLater ? undefined : preview.error);
   return (
     <Dialog
       title="Apply the stocktake"
       onClose={onClose}
       cancel
       actions={
-        <Button look="primary" busy={form.busy} disabled={!preview.value} onClick={form.submit}>
+        <Button look="primary" busy={form.busy} disabled={!preview.value && !isLater} onClick={form.submit}>
           Apply
         </Button>
       }
@@ -221,7 +230,10 @@ export function ApplyDialog(props: { path: string; count: Count; onClose: () => 
         onChange={setMissing}
       />
       <p role="status">
+        {isLater &&
+          "The server does not respond. The stocktake is applied when it does, unless it then counts otherwise."}
         {preview.value &&
+          !isLater &&
           `${countOf(changed, "record")} will change, except those that you may not edit. You can undo this.`}
       </p>
     </Dialog>

@@ -3,13 +3,12 @@ import { readStored, writeStored } from "../stored.ts";
 import { type DeviceStore, openDeviceStore } from "./device-store.ts";
 import { type Change, enqueue, type QueuedChange, readQueue } from "./queue.ts";
 import { announceQueue, QUEUE_CHANGED, sendChanges, SYNC_TAG } from "./send-changes.ts";
-import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { SNAPSHOT, type Snapshot, takeSnapshot, withMove } from "./snapshot.ts";
 import { get } from "../request.ts";
 
 /** Work without a network on this device: switched on by people, cleared when they sign out. */
 
 const SWITCH = "labd:offline";
-const SNAPSHOT = "snapshot";
 /** Milliseconds after which the snapshot is taken again. */
 const FRESH = 15 * 60_000;
 
@@ -57,8 +56,23 @@ export async function keepSnapshotOf(person: string | null): Promise<void> {
   await deviceStore().update<Snapshot>(SNAPSHOT, (kept) => (kept?.person.id === person ? kept : undefined));
 }
 
-export const snapshot = async (): Promise<Snapshot | undefined> =>
-  worksOffline() ? deviceStore().read<Snapshot>(SNAPSHOT) : undefined;
+/** What this device knows, after the moves that wait. */
+export async function snapshot(): Promise<Snapshot | undefined> {
+  if (!worksOffline()) return undefined;
+  const kept = await deviceStore().read<Snapshot>(SNAPSHOT);
+  if (!kept) return undefined;
+  const changes = await readQueue(deviceStore(), kept.person.id);
+  return changes.reduce(
+    (known, { change, conflict }) => (change.kind === "move" && !conflict ? withMove(known, change) : known),
+    kept,
+  );
+}
+
+/** Puts a move that the server has taken into what this device knows. */
+export const keepMove = (moved: Parameters<typeof withMove>[1]): Promise<unknown> =>
+  worksOffline()
+    ? deviceStore().update<Snapshot>(SNAPSHOT, (known) => known && withMove(known, moved))
+    : Promise.resolve();
 
 const readList: Parameters<typeof takeSnapshot>[0] = (segment, query) =>
   get(`/api/v2/${segment}/`, { ...query, response_format: "flat" });
@@ -96,8 +110,10 @@ async function register(): Promise<void> {
 export const waitingChanges = (person: string): Promise<QueuedChange[]> =>
   worksOffline() ? readQueue(deviceStore(), person) : Promise.resolve([]);
 
-/** Puts a change into the queue, and sends the queue if there is a network. */
-export async function addChange(person: string, change: Change): Promise<void> {
+/** Puts a change into the queue of the person whose snapshot this is, and sends the queue if there is a network. */
+export async function addChange(change: Change): Promise<void> {
+  const person = (await snapshot())?.person.id;
+  if (person === undefined) throw new Error("This device does not know the inventory. Turn on Offline use.");
   await enqueue(deviceStore(), person, { key: crypto.randomUUID(), at: Date.now(), change });
   announceQueue();
   await sendWaiting();

@@ -2,22 +2,9 @@ import { useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
 import { Tag } from "../components/layout.tsx";
-import { freePositionsIn, readSlots, relocate, STORED_LISTS } from "../inventory/box/slots.ts";
-import { api } from "../inventory/declaration.ts";
+import { STORED_LISTS } from "../inventory/box/slots.ts";
 import { showDone } from "../inventory/write-record.ts";
-import { isUnreachable, get } from "../request.ts";
-import { addChange, snapshot, waitingChanges, worksOffline } from "./device.ts";
-import { findCode, freePositions } from "./snapshot.ts";
-
-/** A record that a code stands for, as a move needs it. */
-interface Found {
-  segment: string;
-  id: string;
-  name: string;
-  version: number;
-  /** Free positions of a location with a grid. */
-  free: readonly string[] | null;
-}
+import { type Found, findScanned, moveScanned } from "./relocation.ts";
 
 interface Logged {
   code: string;
@@ -35,7 +22,7 @@ interface Target {
 }
 
 /** Moves scanned items into the location that was scanned before them, without a network, too. */
-export function useMoves(person: string | undefined) {
+export function useMoves() {
   const [target, setTarget] = useState<Target | null>(null);
   const [log, setLog] = useState<readonly Logged[]>([]);
   // Scanners are faster than moves: each scan starts where the one before it ended.
@@ -50,17 +37,18 @@ export function useMoves(person: string | undefined) {
         [{ code, text, tone }, ...logged.filter((each) => each.code !== code)].slice(0, MOST),
       );
     try {
-      const found = await findOne(code, person);
+      const found = await findOne(code);
       if (found.segment === "locations") {
         tell(`${found.name}: the following items go here.`, "ok");
         return { place: found, position: found.free?.[0] ?? "" };
       }
       const { place, position } = requireTarget(found, before);
-      const isSent = await move(person!, found, { place, position });
+      const response = await moveScanned(found, { location: place, position });
+      if (response) showDone(`Moved ${found.name}.`, response, () => {});
       const where = [place.name, position].filter(Boolean).join(", ");
       tell(
-        `${found.name} ${isSent ? "is now in" : "waits to be moved to"} ${where}.`,
-        isSent ? "ok" : "warn",
+        `${found.name} ${response ? "is now in" : "waits to be moved to"} ${where}.`,
+        response ? "ok" : "warn",
       );
       return nextTarget({ place, position });
     } catch (error) {
@@ -137,56 +125,12 @@ function MovesView(props: {
 }
 
 /** @throws Error that says what to do, or of the request */
-async function findOne(code: string, person: string | undefined): Promise<Found> {
-  const found = await findOnline(code).catch((error: unknown) => findOffline(code, person, error));
+async function findOne(code: string): Promise<Found> {
+  const found = await findScanned(code);
   if (found.length === 1) return found[0];
   throw new Error(
     found.length === 0
       ? "No record that you can view has this code."
       : `${found.length} records have this code.`,
   );
-}
-
-async function findOnline(code: string): Promise<Found[]> {
-  const { results } = await get<{ results: Found[] }>("/api/v2/scan/", { code });
-  if (results.length !== 1) return results;
-  const [{ segment, id, name }] = results;
-  const query = { fields: "version", response_format: "flat" };
-  const { results: record } = await get<{ results: { version: number } }>(api(segment, `${id}/`), query);
-  const box = segment === "locations" ? await readSlots(id) : null;
-  const free = box?.grid_rows ? freePositionsIn(box) : null;
-  return [{ segment, id, name, version: record.version, free }];
-}
-
-async function findOffline(code: string, person: string | undefined, error: unknown): Promise<Found[]> {
-  const known = isUnreachable(error) ? await snapshot() : undefined;
-  if (!known || person === undefined) throw error;
-  const moves = (await waitingChanges(person)).flatMap(({ change }) =>
-    change.kind === "move" ? change : [],
-  );
-  return findCode(known, code).map((record) => {
-    const { segment, id, name, version, grid } = record;
-    const taken = moves.filter(({ location }) => location.id === id).map(({ position }) => position);
-    const free = grid ? freePositions(known, record, taken) : null;
-    return { segment, id, name, version, free };
-  });
-}
-
-/** @returns false if it waits for the network @throws ApiError */
-async function move(person: string, found: Found, { place, position }: Target): Promise<boolean> {
-  const { segment, id, name, version } = found;
-  const location = { id: place.id, name: place.name };
-  const waiting = await waitingChanges(person);
-  // Changes are sent in order.
-  if (waiting.every(({ conflict }) => conflict)) {
-    try {
-      const response = await relocate(found, { location: location.id, position });
-      showDone(`Moved ${name}.`, response, () => {});
-      return true;
-    } catch (error) {
-      if (!isUnreachable(error) || !worksOffline()) throw error;
-    }
-  }
-  await addChange(person, { kind: "move", segment, id, name, version, location, position });
-  return false;
 }

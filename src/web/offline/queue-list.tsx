@@ -1,11 +1,12 @@
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
+import { confirm } from "../components/confirm.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { formatTime } from "../format.tsx";
+import { countOf, formatTime } from "../format.tsx";
 import { pageOf } from "../inventory/declaration.ts";
 import { deviceStore, sendWaiting } from "./device.ts";
-import { applyAnyway, type Change, discard, type QueuedChange } from "./queue.ts";
+import { applyAnyway, type Change, discard, isAbout, type QueuedChange } from "./queue.ts";
 import { announceQueue } from "./send-changes.ts";
 
 /** Changes that wait for the network, and those that the server rejected, with what can be done about them. */
@@ -16,6 +17,18 @@ export function QueueList({ person, changes }: { person: string; changes: readon
       announceQueue();
       await sendWaiting();
     });
+  /** Asks first where more than the change is discarded. */
+  const discardOf = ({ key, change }: QueuedChange): void => {
+    const about = change.kind === "start" ? change.stocktake : undefined;
+    const all = about ? changes.filter((each) => isAbout(each.change, about.id)).length : 1;
+    if (!about || all === 1) return void decide(discard, key);
+    confirm({
+      title: `Discard ${about.name}?`,
+      text: `Its ${countOf(all - 1, "other change")} on this device will be discarded, too.`,
+      verb: "Discard the stocktake",
+      run: () => decide(discard, key),
+    });
+  };
   return (
     <Card
       title="Changes to send"
@@ -40,10 +53,10 @@ export function QueueList({ person, changes }: { person: string; changes: readon
               <div class="actions">
                 {queued.conflict && (
                   <Button small onClick={() => void decide(applyAnyway, queued.key)}>
-                    {queued.conflict.now ? "Apply anyway" : "Try again"}
+                    {queued.conflict.now || queued.conflict.differs ? "Apply anyway" : "Try again"}
                   </Button>
                 )}
-                <Button look="quiet" small onClick={() => void decide(discard, queued.key)}>
+                <Button look="quiet" small onClick={() => discardOf(queued)}>
                   Discard
                 </Button>
               </div>
@@ -66,10 +79,12 @@ function Description({ change }: { change: Change }) {
       </a>
     );
   }
-  const { stocktake, code, name } = change;
+  const { stocktake } = change;
   return (
     <a href={href(`/inventory/stocktake/${stocktake.id}`)}>
-      Scan of {name ?? code} in {stocktake.name}
+      {change.kind === "start" && `Start ${stocktake.name}`}
+      {change.kind === "scan" && `Scan of ${change.name ?? change.code} in ${stocktake.name}`}
+      {change.kind === "apply" && `Apply ${stocktake.name}`}
     </a>
   );
 }

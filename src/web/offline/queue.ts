@@ -1,4 +1,6 @@
+import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import type { DeviceStore } from "./device-store.ts";
+import { keepOutcome } from "./keep-outcome.ts";
 
 /** Changes made without a network. They are sent in order; those that the server rejects stay until somebody decides. */
 
@@ -13,6 +15,12 @@ export interface Move {
   /** Empty in a location without a grid. */
   position: string;
 }
+/** A stocktake begun without a network. It has an id of this device until the server has given it one. */
+export interface StocktakeStart {
+  kind: "start";
+  stocktake: { id: string; name: string };
+  location: string;
+}
 /** A code scanned in a stocktake. */
 export interface StocktakeScan {
   kind: "scan";
@@ -22,7 +30,15 @@ export interface StocktakeScan {
   name: string | null;
   place: { id: string; name: string } | null;
 }
-export type Change = Move | StocktakeScan;
+/** A stocktake applied without a network. */
+export interface StocktakeApplication {
+  kind: "apply";
+  stocktake: { id: string; name: string };
+  missing: MissingAction;
+  /** The numbers that were shown; null: apply whatever the server counts. */
+  counted: { misplaced: number; missing: number } | null;
+}
+export type Change = Move | StocktakeStart | StocktakeScan | StocktakeApplication;
 
 export interface QueuedChange {
   /** Sent as Idempotency-Key: a change that arrives twice is done once. */
@@ -39,6 +55,8 @@ export interface Conflict {
   message: string;
   /** The record as it is now, if somebody changed it. */
   now?: { version: number; where: string; by: string };
+  /** The server counts otherwise than this device did. */
+  differs?: true;
 }
 
 export interface Answer {
@@ -71,22 +89,44 @@ const updateQueue = (
 export const enqueue = (store: DeviceStore, person: string, queued: QueuedChange): Promise<unknown> =>
   updateQueue(store, person, (queue) => [...queue, queued]);
 
+/** Removes a change, with a stocktake that was begun without a network everything about it. */
 export const discard = (store: DeviceStore, person: string, key: string): Promise<unknown> =>
-  updateQueue(store, person, (queue) => queue.filter((queued) => queued.key !== key));
+  updateQueue(store, person, (queue) => {
+    const discarded = queue.find((queued) => queued.key === key)?.change;
+    return queue.filter(
+      ({ key: other, change }) =>
+        other !== key && !(discarded?.kind === "start" && isAbout(change, discarded.stocktake.id)),
+    );
+  });
 
-/** Sends a rejected change again; where somebody changed the record, over that change. */
+export const isAbout = (change: Change, stocktake: string): boolean =>
+  change.kind !== "move" && change.stocktake.id === stocktake;
+
+/** Sends a rejected change again; where somebody changed the record or the count, over that change. */
 export const applyAnyway = (store: DeviceStore, person: string, key: string): Promise<unknown> =>
   updateQueue(store, person, (queue) =>
     queue.map((queued) => {
       if (queued.key !== key) return queued;
       const { conflict, change, ...rest } = queued;
       const version = conflict?.now?.version;
-      return {
-        ...rest,
-        change: change.kind === "move" && version !== undefined ? { ...change, version } : change,
-      };
+      if (change.kind === "move" && version !== undefined) return { ...rest, change: { ...change, version } };
+      if (change.kind === "apply" && conflict?.differs)
+        return { ...rest, change: { ...change, counted: null } };
+      return { ...rest, change };
     }),
   );
+
+/** The next change to send: not one of a stocktake that could not be begun, nor the end of one with a rejected scan. */
+function nextIn(queue: readonly QueuedChange[]): QueuedChange | undefined {
+  const rejected = queue.filter(({ conflict }) => conflict).map(({ change }) => change);
+  const waitsFor = (change: Change, other: Change): boolean =>
+    change.kind !== "move" &&
+    isAbout(other, change.stocktake.id) &&
+    (other.kind === "start" || change.kind === "apply");
+  return queue.find(
+    ({ conflict, change }) => !conflict && !rejected.some((other) => waitsFor(change, other)),
+  );
+}
 
 /**
  * Sends the changes in order. It stops at one that the server cannot take now (no network, no session, overload), and
@@ -95,11 +135,9 @@ export const applyAnyway = (store: DeviceStore, person: string, key: string): Pr
  */
 export async function sendQueue(store: DeviceStore, person: string, send: SendRequest): Promise<number> {
   for (let sent = 0; ;) {
-    const next = (await readQueue(store, person)).find(({ conflict }) => !conflict);
+    const next = nextIn(await readQueue(store, person));
     if (!next) return sent;
-    const outcome = await (next.change.kind === "move"
-      ? sendMove(next.change, send)
-      : sendScan(next.change, next.key, send));
+    const outcome = await sendChange(next, send);
     if (outcome === "later") return sent;
     if (outcome.conflict) {
       const { conflict } = outcome;
@@ -107,25 +145,46 @@ export async function sendQueue(store: DeviceStore, person: string, send: SendRe
         queue.map((queued) => (queued.key === next.key ? { ...queued, conflict } : queued)),
       );
     } else {
-      const { version } = outcome;
+      await keepOutcome(store, next.change, outcome);
       await updateQueue(store, person, (queue) =>
-        queue.filter(({ key }) => key !== next.key).map((queued) => afterMove(queued, next.change, version)),
+        queue.filter(({ key }) => key !== next.key).map((queued) => following(queued, next.change, outcome)),
       );
       sent++;
     }
   }
 }
 
-/** A change that follows another of the same record expects the version that this one made. */
-function afterMove(queued: QueuedChange, done: Change, version: number | undefined): QueuedChange {
+/** A change after the one that it follows: it has the version of its record and the id of its stocktake from there. */
+function following(queued: QueuedChange, done: Change, { version, id }: Done): QueuedChange {
   const { change, conflict } = queued;
-  const follows = change.kind === "move" && done.kind === "move" && change.id === done.id && !conflict;
-  return follows && version !== undefined && change.version === done.version
+  if (done.kind === "start" && change.kind !== "move" && isAbout(change, done.stocktake.id))
+    return { ...queued, change: { ...change, stocktake: { ...change.stocktake, id: id! } } };
+  const isSame = change.kind === "move" && done.kind === "move" && change.id === done.id && !conflict;
+  return isSame && version !== undefined && change.version === done.version
     ? { ...queued, change: { ...change, version } }
     : queued;
 }
 
-type Outcome = { version?: number | undefined; conflict?: undefined } | { conflict: Conflict } | "later";
+/** The version of a moved record, or the id of a new stocktake. */
+interface Done {
+  version?: number | undefined;
+  id?: string | undefined;
+  conflict?: undefined;
+}
+type Outcome = Done | { conflict: Conflict } | "later";
+
+function sendChange({ change, key }: QueuedChange, send: SendRequest): Promise<Outcome> {
+  switch (change.kind) {
+    case "move":
+      return sendMove(change, send);
+    case "start":
+      return sendStart(change, key, send);
+    case "scan":
+      return sendScan(change, key, send);
+    default:
+      return sendApplication(change, key, send);
+  }
+}
 
 const FLAT = { response_format: "flat" };
 
@@ -166,6 +225,54 @@ async function labelOf(location: string, send: SendRequest): Promise<string> {
   });
   return String(recordIn(body).label ?? "a location that you may not view");
 }
+
+async function sendStart(
+  { stocktake, location }: StocktakeStart,
+  key: string,
+  send: SendRequest,
+): Promise<Outcome> {
+  const { status, body } = await send("POST", "/api/v2/stocktakes/", {
+    body: { name: stocktake.name, location },
+    headers: { "Idempotency-Key": key },
+    query: { fields: "id", ...FLAT },
+  });
+  if (isDone(status)) return { id: String(recordIn(body).id) };
+  return isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
+}
+
+/** Applies a stocktake, if the server counts as this device did. */
+async function sendApplication(
+  change: StocktakeApplication,
+  key: string,
+  send: SendRequest,
+): Promise<Outcome> {
+  const { stocktake, missing, counted } = change;
+  const path = `/api/v2/stocktakes/${stocktake.id}/`;
+  const rejected = (status: number, body: Answer["body"]): Outcome =>
+    isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
+  if (counted) {
+    const { status, body } = await send("GET", `${path}count/`);
+    if (!isDone(status)) return rejected(status, body);
+    const now = body.counts as typeof counted;
+    if (now.misplaced !== counted.misplaced || now.missing !== counted.missing)
+      return {
+        conflict: {
+          status: 409,
+          message: `It was not applied: ${differenceOf(counted, now)}`,
+          differs: true,
+        },
+      };
+  }
+  const headers = { "Idempotency-Key": key };
+  const { status, body } = await send("POST", `${path}apply/`, { body: { missing }, headers });
+  return isDone(status) ? {} : rejected(status, body);
+}
+
+const differenceOf = (
+  then: { misplaced: number; missing: number },
+  now: { misplaced: number; missing: number },
+): string =>
+  `this device counted ${then.missing} missing and ${then.misplaced} misplaced, the server ${now.missing} and ${now.misplaced}.`;
 
 async function sendScan(change: StocktakeScan, key: string, send: SendRequest): Promise<Outcome> {
   const { status, body } = await send("POST", `/api/v2/stocktakes/${change.stocktake.id}/scans/`, {

@@ -35,6 +35,7 @@ const CACHE = CACHES + OFFLINE.version;
 /** The page that is kept for addresses of each kind; the last is for all others. */
 const SHELLS: readonly [pattern: RegExp, address: string][] = [
   [/^\/(inventory\/scan\/?$|i\/)/, "/inventory/scan"],
+  [/^\/inventory\/stocktake\/?$/, "/inventory/stocktake"],
   [/^\/inventory\/stocktake\/[^/]+\/?$/, "/inventory/stocktake/offline"],
   [/^/, "/inventory/offline"],
 ];

@@ -1,5 +1,8 @@
 import { type Grid, positionsOf } from "../../inventory/model/grid.ts";
 
+/** Where a device keeps it. */
+export const SNAPSHOT = "snapshot";
+
 /** What scanning needs to know of the inventory without a network: the records that this person may view. */
 export interface Snapshot {
   person: { id: string; username: string };
@@ -113,6 +116,21 @@ function recordOf(segment: string, row: Row): KnownRecord {
   };
 }
 
+interface Moved {
+  id: string;
+  version: number;
+  location: { id: string };
+  position: string;
+}
+
+/** The snapshot after a record was moved. */
+export const withMove = (known: Snapshot, { id, version, location, position }: Moved): Snapshot => ({
+  ...known,
+  records: known.records.map((record) =>
+    record.id === id ? { ...record, version, location: location.id, position } : record,
+  ),
+});
+
 /** Ids have 8-4-4-4-12 digits; of labels, the first 8 or more. */
 const ID_START = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
 
@@ -166,13 +184,8 @@ export function whereIs(snapshot: Snapshot, record: KnownRecord): string {
 }
 
 /** Free positions of a location, as far as this device knows; none without a grid. */
-export function freePositions(
-  { records }: Snapshot,
-  { id, grid }: KnownRecord,
-  taken: readonly string[],
-): string[] {
-  if (!grid) return [];
-  const stored = records.filter(({ location, position }) => location === id && position !== undefined);
-  const occupied = new Set([...taken, ...stored.map(({ position }) => position)]);
-  return positionsOf(grid).filter((position) => !occupied.has(position));
+export function freePositions({ records }: Snapshot, { id, grid }: KnownRecord): string[] {
+  const stored = records.filter(({ location }) => location === id);
+  const occupied = new Set(stored.map(({ position }) => position));
+  return grid ? positionsOf(grid).filter((position) => !occupied.has(position)) : [];
 }

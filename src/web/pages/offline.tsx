@@ -1,11 +1,15 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
+import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatTime } from "../format.tsx";
+import { Box } from "../inventory/box/box.tsx";
+import { pageOf, singularOf } from "../inventory/declaration.ts";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import {
   canWorkOffline,
@@ -16,16 +20,19 @@ import {
   worksOffline,
 } from "../offline/device.ts";
 import { QueueList } from "../offline/queue-list.tsx";
-import type { Snapshot } from "../offline/snapshot.ts";
+import { findRecord, type KnownRecord, type Snapshot, whereIs } from "../offline/snapshot.ts";
 import { useQueue } from "../offline/use-queue.ts";
-import { definePage } from "../page.tsx";
+import { definePage, useTitle } from "../page.tsx";
 import { useSession } from "../session.ts";
 
 function OfflinePage() {
   const session = useSession();
   const { changes, isOnline } = useQueue();
+  const [shown, setShown] = useState<string | null>(null);
+  useEffect(() => setShown(locationAt(location)), []);
   const [isOffered, setOffered] = useState(true);
   useEffect(() => setOffered(canWorkOffline()), []);
+  if (shown !== null && !isOnline) return <KnownLocation id={shown} />;
   return (
     <>
       <PageHead title="Offline use" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
@@ -34,7 +41,7 @@ function OfflinePage() {
       <div class="stack">
         {!isOnline && (
           <Banner tone="warn" role="status">
-            No network. Only scanning and open stocktakes work.
+            No network. Only scanning, boxes and stocktakes work.
           </Banner>
         )}
         {isOffered ? (
@@ -51,6 +58,63 @@ function OfflinePage() {
     </>
   );
 }
+
+/** The location whose page the visitor asked for: the service worker answers with this page instead. */
+function locationAt({ pathname, search }: Location): string | null {
+  const path = pathname.slice(href("").length);
+  const of = path.startsWith("/inventory/tree") ? (new URLSearchParams(search).get("of") ?? "") : path;
+  return /(?:^|\/inventory\/)locations\/([\da-f-]{36})\/?$/.exec(of)?.[1] ?? null;
+}
+
+/** A location without a network: its box, or what is in it. */
+function KnownLocation({ id }: { id: string }) {
+  const known = useLoaded("snapshot", snapshot);
+  const place = known.value && findRecord(known.value, id);
+  useTitle(place?.name);
+  if (!known.value || !place)
+    return known.busy ? <Skeleton /> : <p>This device does not know the location.</p>;
+  const inside = known.value.records.filter((record) => record.location === id);
+  const head = (first?: ComponentChildren) => (
+    <PageHead
+      title={place.name}
+      crumbs={[{ name: "Offline use", href: href("/inventory/offline") }]}
+      actions={
+        <>
+          {first}
+          <LinkButton icon="clipboard-check" href={href("/inventory/stocktake", { location: id })}>
+            Stocktake
+          </LinkButton>
+        </>
+      }
+    >
+      {whereIs(known.value!, place)}. As this device knew it at {formatTime(known.value!.at)}, with your
+      changes since.
+    </PageHead>
+  );
+  if (place.grid) return <Box id={id} head={head} />;
+  return (
+    <>
+      {head()}
+      <Inside records={inside} />
+    </>
+  );
+}
+
+const Inside = ({ records }: { records: readonly KnownRecord[] }) => (
+  <Card title="Inside" count={records.length} bare>
+    <ul class="list">
+      {records.length === 0 && <li class="muted">Nothing inside.</li>}
+      {records.slice(0, SHOWN).map(({ id, segment, name }) => (
+        <li key={id}>
+          <a href={href(pageOf(segment, id))}>{name}</a>
+          <small>{singularOf(segment)}</small>
+        </li>
+      ))}
+      {records.length > SHOWN && <li class="muted">and {records.length - SHOWN} more</li>}
+    </ul>
+  </Card>
+);
+const SHOWN = 100;
 
 /** What this device keeps, and the switch. */
 function ThisDevice({ person, unsent }: { person: Snapshot["person"]; unsent: number }) {
@@ -111,6 +175,9 @@ const Ready = ({ kept }: { kept: Snapshot }) => (
     <div class="actions">
       <LinkButton icon="scan-line" href={href("/inventory/scan")}>
         Scan or move
+      </LinkButton>
+      <LinkButton icon="plus" href={href("/inventory/stocktake")}>
+        Start a stocktake
       </LinkButton>
       {kept.stocktakes.map(({ id, name }) => (
         <LinkButton key={id} icon="clipboard-check" href={href(`/inventory/stocktake/${id}`)}>

@@ -53,7 +53,7 @@ function ScanPage() {
   const [isListing, setListing] = useState(false);
   const [isMoving, setMoving] = useState(false);
   const person = useSession()?.user.id;
-  const moves = useMoves(person);
+  const moves = useMoves();
   const [error, setError] = useState<unknown>();
   const lookUp = async (code: string): Promise<void> => {
     setError(undefined);

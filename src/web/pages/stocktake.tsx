@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
+import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import { href } from "../address.ts";
-import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
+import { Skeleton, useLoaded, usePolling } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatDate, formatTime } from "../format.tsx";
 import { api, pageOf } from "../inventory/declaration.ts";
@@ -18,15 +19,22 @@ import {
   Lines,
   LIST,
   ScanLog,
-  type LoggedScan,
+  type ScanResult,
   type Stocktake,
 } from "../inventory/stocktake-parts.tsx";
-import { onQueueChange, snapshot, worksOffline } from "../offline/device.ts";
-import { queueScan } from "../offline/queue-scan.ts";
+import { deviceStore, onQueueChange, snapshot, worksOffline } from "../offline/device.ts";
+import { idOnServer } from "../offline/keep-outcome.ts";
+import {
+  keepCount,
+  type OfflineStocktake,
+  queueApplication,
+  queueScan,
+  queueStart,
+  readStocktake,
+} from "../offline/stocktake.ts";
 import { findRecord, type KnownStocktake } from "../offline/snapshot.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { isUnreachable, get, requestJson, send } from "../request.ts";
-import { useSession } from "../session.ts";
 
 const FIELDS = "id,name,location,state,created,created_by,modified,modified_by";
 
@@ -42,18 +50,12 @@ function StocktakePage() {
 
 function NewStocktake({ location }: { location: string }) {
   const flat = { response_format: "flat" };
-  const place = useLoaded(location || null, (signal) =>
-    get<{ results: { label: string } }>(
-      api("locations", `${location}/`),
-      { fields: "label", ...flat },
-      signal,
-    ),
-  );
+  const place = useLoaded(location || null, (signal) => readLabel(location, signal));
   const earlier = useLoaded(`earlier ${location}`, (signal) => {
     const query = { location, ordering: "-created", fields: FIELDS, page_size: "20", ...flat };
     return get<{ results: Stocktake[] }>(api(LIST), query, signal);
   });
-  const label = place.value?.results.label;
+  const label = place.value;
   return (
     <div class="stack">
       <PageHead title={label === undefined ? "Stocktake" : `Stocktake of ${label}`} crumbs={crumbs()}>
@@ -77,9 +79,10 @@ function NewStocktake({ location }: { location: string }) {
               initial={{ name: `${label}, ${formatDate(new Date())}` }}
               submit="Start"
               onSubmit={async ({ name }) => {
-                const { id } = await requestJson<{ id: string }>("POST", api(LIST), {
-                  body: { name, location },
-                });
+                const body = { name, location };
+                const { id } = await requestJson<{ id: string }>("POST", api(LIST), { body }).catch(
+                  (error: unknown) => queueStart(body, error),
+                );
                 navigate(`/inventory/stocktake/${id}`);
                 return true;
               }}
@@ -105,6 +108,20 @@ function NewStocktake({ location }: { location: string }) {
   );
 }
 
+/** The label of a location, from the server or else from this device. */
+async function readLabel(location: string, signal: AbortSignal): Promise<string> {
+  const query = { fields: "label", response_format: "flat" };
+  const path = api("locations", `${location}/`);
+  try {
+    return (await get<{ results: { label: string } }>(path, query, signal)).results.label;
+  } catch (error) {
+    const known = isUnreachable(error) ? await snapshot() : undefined;
+    const found = known && findRecord(known, location);
+    if (!found) throw error;
+    return found.name;
+  }
+}
+
 /** Others may scan too. */
 const UPDATE_SECONDS = 15;
 
@@ -116,58 +133,54 @@ function OpenStocktake({ id }: { id: string }) {
     ]);
     return { stocktake, count };
   });
-  const [known, setKnown] = useState<Awaited<ReturnType<typeof knownStocktake>>>();
+  const { error } = loaded;
+  const [known, setKnown] = useState<OfflineStocktake>();
   useTitle((loaded.value ?? known)?.stocktake.name);
   usePolling(() => (known || loaded.value?.stocktake.state === "OPEN") && loaded.reload(), UPDATE_SECONDS);
   useEffect(() => {
-    if (isUnreachable(loaded.error)) void knownStocktake(id).then(setKnown);
-  }, [loaded.error]);
+    if (loaded.value && error === undefined) void keepCount(id, loaded.value.count);
+    if (error === undefined) return setKnown(undefined);
+    void openOffline(id, error).then((found) => setKnown(found));
+  }, [loaded.value, error]);
   useEffect(() => {
     const stop = new AbortController();
     if (worksOffline()) onQueueChange(loaded.reload, stop.signal);
     return () => stop.abort();
   }, []);
+  const shown = known ?? loaded.value;
   return (
     <>
-      {!loaded.value && !known && <PageHead title="Stocktake" crumbs={crumbs()} />}
-      {known && !loaded.value ? (
-        <OfflineStocktake {...known} onScan={loaded.reload} />
-      ) : (
-        <Loaded of={loaded}>{(value) => <StocktakeView {...value} onChanged={loaded.reload} />}</Loaded>
-      )}
+      {!shown && <PageHead title="Stocktake" crumbs={crumbs()} />}
+      {error !== undefined && !known && <ErrorBanner error={error} retry={loaded.reload} />}
+      {shown && <StocktakeView {...shown} onChanged={loaded.reload} />}
+      {!shown && error === undefined && <Skeleton />}
     </>
   );
 }
 
-/** A stocktake that was opened without a network: scans wait, and are judged once they have been sent. */
-function OfflineStocktake(props: { stocktake: KnownStocktake; place: string; onScan: () => void }) {
-  const { stocktake, place, onScan } = props;
-  return (
-    <div class="stack">
-      <PageHead title={stocktake.name} crumbs={crumbs()}>
-        {place}
-      </PageHead>
-      <Banner tone="warn" role="status">
-        The server does not respond. Scans are sent when it does.
-      </Banner>
-      <Scanning stocktake={stocktake} placeName={place} path={scansOf(stocktake.id)} onScan={onScan} />
-    </div>
-  );
+/** What this device knows of a stocktake; leads to its page on the server if it was begun here and has been sent. */
+async function openOffline(id: string, error: unknown): Promise<OfflineStocktake | undefined> {
+  if (!worksOffline()) return undefined;
+  const sent = await idOnServer(deviceStore(), id);
+  if (sent !== undefined) location.replace(href(`/inventory/stocktake/${sent}`));
+  const known = await readStocktake(id);
+  return isUnreachable(error) || known?.isBegunHere ? known : undefined;
 }
 
-async function knownStocktake(id: string) {
-  const kept = await snapshot();
-  const stocktake = kept?.stocktakes.find((each) => each.id === id);
-  return kept && stocktake
-    ? { stocktake, place: findRecord(kept, stocktake.location)?.name ?? "" }
+/** Applies a stocktake once the server responds; undefined if this device does not work without it. */
+const laterOf = (stocktake: Pick<Stocktake, "id" | "name">, count: Count) =>
+  worksOffline()
+    ? (missing: MissingAction): Promise<void> => queueApplication(stocktake, count, missing)
     : undefined;
-}
 
-function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: () => void }) {
-  const { stocktake, count, onChanged } = props;
-  const { id, name, state } = stocktake;
-  const isOpen = state === "OPEN";
-  const path = (rest: string): string => api(LIST, `${id}/${rest}`);
+type ShownStocktake = OfflineStocktake | { stocktake: Stocktake; count: Count };
+
+/** With or without a network, which may change while somebody scans. */
+function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: () => void }) {
+  const { stocktake, count } = shown;
+  const { id, name } = stocktake;
+  const isOffline = "place" in shown;
+  const isOpen = isOffline ? !shown.isApplied : shown.stocktake.state === "OPEN";
   const [isApplying, setApplying] = useState(false);
   const forget = (code: string): Promise<void> =>
     withErrorToast(async () => {
@@ -179,13 +192,22 @@ function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: (
       <PageHead
         title={name}
         crumbs={crumbs()}
-        actions={<Actions id={id} onApply={isOpen ? () => setApplying(true) : undefined} />}
+        actions={
+          <>
+            {!isOffline && <Actions id={id} />}
+            {isOpen && (
+              <Button look="primary" onClick={() => setApplying(true)}>
+                Apply
+              </Button>
+            )}
+          </>
+        }
       >
-        {summaryOf(stocktake, count)}
+        {isOffline ? offlineSummaryOf(shown) : summaryOf(shown.stocktake, count)}
       </PageHead>
       <Answer count={count} />
-      <div class={isOpen ? "with-panel" : ""}>
-        <CountLists count={count} {...(isOpen && { onForget: forget })} />
+      <div class={isOpen ? "with-panel panel-first" : ""}>
+        <CountLists count={count} {...(isOpen && !isOffline && { onForget: forget })} />
         {isOpen && (
           <Scanning
             stocktake={stocktake}
@@ -197,15 +219,19 @@ function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: (
       </div>
       {isApplying && (
         <ApplyDialog
-          path={path("apply/")}
+          path={api(LIST, `${id}/apply/`)}
           count={count}
           onClose={() => setApplying(false)}
           onDone={onChanged}
+          onLater={laterOf(stocktake, count)}
         />
       )}
     </div>
   );
 }
+
+const offlineSummaryOf = ({ place, isApplied }: OfflineStocktake): string =>
+  `${place}. ${isApplied ? "It will be applied" : "Scans are sent"} when the server responds.`;
 
 const scansOf = (id: string): string => api(LIST, `${id}/scans/`);
 
@@ -221,7 +247,7 @@ function summaryOf(
     : `${started}, applied by ${modified_by} on ${formatTime(modified)}.`;
 }
 
-const Actions = ({ id, onApply }: { id: string; onApply: (() => void) | undefined }) => (
+const Actions = ({ id }: { id: string }) => (
   <>
     <LinkButton
       icon="download"
@@ -236,11 +262,6 @@ const Actions = ({ id, onApply }: { id: string; onApply: (() => void) | undefine
     <LinkButton icon="file-text" href={href(pageOf(LIST, id))}>
       Record
     </LinkButton>
-    {onApply && (
-      <Button look="primary" onClick={onApply}>
-        Apply
-      </Button>
-    )}
   </>
 );
 
@@ -260,8 +281,7 @@ const MAX_SCANS = 8;
 
 function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: string; onScan: () => void }) {
   const { stocktake, placeName, path, onScan } = props;
-  const person = useSession()?.user.id;
-  const [last, setLast] = useState<LoggedScan[]>([]);
+  const [last, setLast] = useState<ScanResult[]>([]);
   const [place, setPlace] = useState<{ id: string; name: string } | null>(null);
   const [error, setError] = useState<unknown>();
   /** `id`: the record meant, where several have the code. */
@@ -269,8 +289,8 @@ function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: s
     setError(undefined);
     try {
       const body = { codes: [id ?? code], place: place?.id ?? null };
-      const { results } = await requestJson<{ results: LoggedScan[] }>("POST", path, { body }).catch(
-        (error: unknown) => queueScan({ person, stocktake, place, code: id ?? code }, error),
+      const { results } = await requestJson<{ results: ScanResult[] }>("POST", path, { body }).catch(
+        (error: unknown) => queueScan({ stocktake, place, code: id ?? code }, error),
       );
       const [{ verdict, record }] = results;
       if (verdict === "place" && record) setPlace(record.id === stocktake.location ? null : record);

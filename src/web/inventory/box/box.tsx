@@ -8,13 +8,14 @@ import { useLoaded } from "../../components/loaded.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Meter } from "../../components/progress.tsx";
 import { formatCount } from "../../format.tsx";
+import { type KnownSlots, readKnownSlots } from "../../offline/known-slots.ts";
 import { useSession } from "../../session.ts";
 import { singularOf } from "../declaration.ts";
 import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
 import { ScanBar } from "./scan-bar.tsx";
 import { SlotPanel } from "./slot-panel.tsx";
-import { readSlots, type Slots, STORED_LISTS } from "./slots.ts";
+import { type Slots, STORED_LISTS } from "./slots.ts";
 
 interface BoxProps {
   id: string;
@@ -24,14 +25,14 @@ interface BoxProps {
 
 /** A location with a grid: what is in each slot, and which slots are free. Other locations have only the head. */
 export function Box({ id, head }: BoxProps) {
-  const slots = useLoaded(id, (signal) => readSlots(id, signal));
+  const slots = useLoaded(id, (signal) => readKnownSlots(id, signal));
   const box = slots.value;
   const hasGrid = box !== undefined && box.grid_rows !== null;
   return hasGrid ? <Content box={box} head={head} reload={slots.reload} /> : <>{head()}</>;
 }
 
-function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
-  const mayMove = Boolean(useSession());
+function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: KnownSlots; reload: () => void }) {
+  const mayMove = Boolean(useSession()) && !box.isOffline;
   const [selected, setSelected] = useState<string | null>(
     box.slots.find(({ record }) => record !== null)?.position ?? null,
   );
@@ -72,11 +73,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
           bare={view === "list"}
           actions={
             <>
-              {mayMove && !isScanning && (
-                <Button small icon="scan-line" onClick={() => setScanning(true)}>
-                  Scan into the box
-                </Button>
-              )}
+              {!isScanning && <ScanButton onScan={() => setScanning(true)} />}
               <ViewChoice view={view} onChoose={setView} />
             </>
           }
@@ -132,19 +129,28 @@ function Capacity({ box: { space } }: { box: Slots }) {
   );
 }
 
-const PrintMenu = ({ box }: { box: Slots }) => (
-  <Menu label="Print" text icon="printer">
-    <button type="button" onClick={() => print()}>
-      Print the box
-    </button>
-    <a href={href("/inventory/labels", { list: "locations", id: box.id })}>Print a label for the box</a>
-    {STORED_LISTS.map((list) => (
-      <a key={list} href={href("/inventory/labels", { list, location: box.id })}>
-        Print labels of its {singularOf(list)}s
-      </a>
-    ))}
-  </Menu>
-);
+/** Scanning into the box, which works without a network, too. */
+const ScanButton = ({ onScan }: { onScan: () => void }) =>
+  useSession() ? (
+    <Button small icon="scan-line" onClick={onScan}>
+      Scan into the box
+    </Button>
+  ) : null;
+
+const PrintMenu = ({ box }: { box: KnownSlots }) =>
+  box.isOffline ? null : (
+    <Menu label="Print" text icon="printer">
+      <button type="button" onClick={() => print()}>
+        Print the box
+      </button>
+      <a href={href("/inventory/labels", { list: "locations", id: box.id })}>Print a label for the box</a>
+      {STORED_LISTS.map((list) => (
+        <a key={list} href={href("/inventory/labels", { list, location: box.id })}>
+          Print labels of its {singularOf(list)}s
+        </a>
+      ))}
+    </Menu>
+  );
 
 const ViewChoice = (props: { view: "grid" | "list"; onChoose: (view: "grid" | "list") => void }) => (
   <div class="segment screen" role="group" aria-label="View">

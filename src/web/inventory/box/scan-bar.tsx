@@ -1,17 +1,11 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { get } from "../../request.ts";
+import { type Found, findScanned, moveScanned } from "../../offline/relocation.ts";
 import { Scanner } from "../scanner.tsx";
 import { batchOf, undo } from "../write-record.ts";
-import { moveInto, type Slots, STORED_LISTS } from "./slots.ts";
+import { freePositionsIn, type Slots, STORED_LISTS } from "./slots.ts";
 
-interface Scanned {
-  segment: string;
-  id: string;
-  name: string;
-}
-
-const isStored = ({ segment }: Scanned): boolean => (STORED_LISTS as readonly string[]).includes(segment);
+const isStored = ({ segment }: Found): boolean => (STORED_LISTS as readonly string[]).includes(segment);
 
 /** Every scanned tube goes to the selected slot or the next free one. */
 export function ScanBar(props: {
@@ -22,24 +16,38 @@ export function ScanBar(props: {
 }) {
   const { box, target, onMoved, onStop } = props;
   const [last, setLast] = useState<{ code: string; text: string; batch: string | null } | null>(null);
-  const scan = async (code: string): Promise<void> => {
-    const tell = (text: string, batch: string | null = null) => setLast({ code, text, batch });
-    if (target === null) return tell("was not moved: the box is full.");
-    try {
-      const { results } = await get<{ results: Scanned[] }>("/api/v2/scan/", { code });
-      const records = results.filter(isStored);
-      if (records.length === 0) return tell("is not the code of a consumable or specimen that you may view.");
-      if (records.length > 1) return tell(`is the code of ${records.length} records. Open one and move it.`);
-      const [{ id, name }] = records;
-      const response = await moveInto(box.id, { records: [id], positions: [target] });
-      tell(`${name} is now in ${target}.`, batchOf(response));
-      onMoved(target);
-    } catch (error) {
-      tell(`was not moved: ${(error as Error).message}`);
-    }
+  const latest = useRef({ box, target });
+  latest.current = { box, target };
+  // Scanners are faster than moves: each scan takes the slot after that of the one before it.
+  const filled = useRef(new Set<string>());
+  const queue = useRef(Promise.resolve());
+  const move = async (code: string): Promise<string> => {
+    const free = [latest.current.target ?? "", ...freePositionsIn(latest.current.box)];
+    const position = free.find((each) => each !== "" && !filled.current.has(each));
+    if (position === undefined) throw new Error("was not moved: the box is full.");
+    const records = (await findScanned(code)).filter(isStored);
+    if (records.length === 0)
+      throw new Error("is not the code of a consumable or specimen that you may view.");
+    if (records.length > 1)
+      throw new Error(`is the code of ${records.length} records. Open one and move it.`);
+    const [{ name }] = records;
+    const place = { location: { id: box.id, name: box.label }, position };
+    const response = await moveScanned(records[0], place).catch((error: unknown) => {
+      throw new Error(`was not moved: ${(error as Error).message}`);
+    });
+    const text = response ? `${name} is now in ${position}.` : `${name} waits to be moved to ${position}.`;
+    setLast({ code, text, batch: response && batchOf(response) });
+    filled.current.add(position);
+    return position;
+  };
+  const scan = (code: string): void => {
+    queue.current = queue.current.then(() =>
+      move(code).then(onMoved, (error: Error) => setLast({ code, text: error.message, batch: null })),
+    );
   };
   const takeBack = (batch: string): Promise<void> =>
     undo(batch, () => {
+      filled.current.clear();
       setLast(null);
       onMoved(null);
     });
@@ -71,7 +79,7 @@ export function ScanBar(props: {
           Stop scanning
         </Button>
       </div>
-      <Scanner onCode={(code) => void scan(code)} hint="Scan or type the code of a tube." />
+      <Scanner onCode={scan} hint="Scan or type the code of a tube." />
     </div>
   );
 }

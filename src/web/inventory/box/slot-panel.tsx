@@ -78,7 +78,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
         </p>
         {description && <p class="muted">{String(description)}</p>}
       </div>
-      {loaded.value ? <Fields {...loaded.value} box={box} /> : <Skeleton />}
+      {loaded.value ? <Fields {...loaded.value} box={box} /> : loaded.error === undefined && <Skeleton />}
       {record.change && (
         <div class="actions">
           <Button small icon="log-out" onClick={() => void takeOut(record, onMoved)}>

@@ -1,0 +1,59 @@
+import { positionsOf } from "../../inventory/model/grid.ts";
+import { readSlots, type Slots, type Stored } from "../inventory/box/slots.ts";
+import { isUnreachable } from "../request.ts";
+import { snapshot } from "./device.ts";
+import { findRecord, type KnownRecord, type Snapshot } from "./snapshot.ts";
+
+/** Slots of a location, from the server or else from what this device knows. */
+export type KnownSlots = Slots & { isOffline?: true };
+
+export async function readKnownSlots(location: string, signal?: AbortSignal): Promise<KnownSlots> {
+  try {
+    return await readSlots(location, signal);
+  } catch (error) {
+    const known = isUnreachable(error) ? await snapshot() : undefined;
+    const box = known && findRecord(known, location);
+    if (!box) throw error;
+    return { ...slotsIn(known, box), isOffline: true };
+  }
+}
+
+/** The slots of a location in what this device knows. */
+export function slotsIn(known: Snapshot, box: KnownRecord): Slots {
+  const { id, name: label, grid } = box;
+  const stored = known.records
+    .filter((record) => record.location === id && record.segment !== "locations")
+    .map(storedIn);
+  const slots = (grid ? positionsOf(grid) : []).map((position) => {
+    const record = stored.find((each) => each.position === position) ?? null;
+    return { position, free: record === null, record };
+  });
+  const free = slots.filter((slot) => slot.free);
+  const space = { capacity: slots.length, used: slots.length - free.length, free: free.length };
+  return {
+    id,
+    label,
+    grid_rows: grid?.rows ?? null,
+    grid_columns: grid?.columns ?? null,
+    space: grid ? space : null,
+    next: free[0]?.position ?? null,
+    slots,
+    others: stored.filter(({ position }) => !slots.some((slot) => slot.position === position)),
+  };
+}
+
+const storedIn = ({ segment, id, name, barcode, version, position = "" }: KnownRecord): Stored => ({
+  segment,
+  id,
+  name,
+  model_type: "",
+  status: "",
+  barcode,
+  amount: null,
+  below_minimum: false,
+  expiry: null,
+  position,
+  version,
+  // The grid of a box without a network only takes what is scanned.
+  change: false,
+});

@@ -1,0 +1,65 @@
+import type { Page } from "puppeteer-core";
+import { type Opened, openPage, press, seeText, site } from "./browser.ts";
+
+/** Devices that lose the network. */
+
+export interface Connection extends Disposable {
+  url: string;
+  /** Without a connection, the proxy says so, and the browser has no network. */
+  set(connected: boolean, page?: Page): Promise<void>;
+}
+
+/** A proxy before the server, which can lose it: Chromium cannot cut off a service worker alone. */
+export async function openConnection(): Promise<Connection> {
+  const { url: target } = await site();
+  let connected = true;
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url, method, headers, body }) {
+      if (!connected) return new Response("No connection", { status: 502 });
+      const { pathname, search } = new URL(url);
+      return fetch(target + pathname + search, {
+        method,
+        headers,
+        body,
+        redirect: "manual",
+        decompress: false,
+      });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${proxy.port}`,
+    async set(value, page) {
+      connected = value;
+      await page?.setOfflineMode(!value);
+    },
+    [Symbol.dispose]: () => void proxy.stop(true),
+  };
+}
+
+/** Signs in and keeps what scanning needs on the device. */
+export async function openReady(server: string): Promise<Opened> {
+  const opened = await openPage("/inventory/offline", { signedIn: true, width: 360, server });
+  await press(opened.page, "button", "Turn on");
+  await seeText(opened.page, "Ready. Knows");
+  return opened;
+}
+
+/** Sends JSON as the administrator from the page, with the proof that the pages send. */
+export const write = (
+  page: Page,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ results: unknown }> =>
+  page.evaluate(
+    async (method, path, body) => {
+      const session = (await (await fetch("/api/v2/session/")).json()) as { csrf_token: string };
+      const headers = { "Content-Type": "application/json", "X-CSRFToken": session.csrf_token };
+      return (await fetch(path, { method, headers, body })).json();
+    },
+    method,
+    path,
+    JSON.stringify(body),
+  );
