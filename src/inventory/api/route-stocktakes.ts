@@ -69,7 +69,7 @@ export function addStocktakes(api: Api): void {
   });
   api.add("POST", below("scans/"), {
     summary: "Add scanned codes to a stocktake",
-    description: `At most ${MAX_CODES} codes in one request. A repeated code is stored once. Several devices may scan at the same time.`,
+    description: `At most ${MAX_CODES} codes. A repeated code is stored once. Several devices may scan at once.`,
     body: SCANS,
     returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
     run({ call, params, body }) {
