@@ -1,5 +1,5 @@
 import type { Page } from "puppeteer-core";
-import { type Opened, openPage, press, seeText, site } from "./browser.ts";
+import { named, type Opened, openPage, press, seeText, site } from "./browser.ts";
 
 /** Devices that lose the network. */
 
@@ -43,6 +43,17 @@ export async function openReady(server: string): Promise<Opened> {
   const opened = await openPage("/inventory/offline", { signedIn: true, width: 360, server });
   await press(opened.page, "button", "Turn on");
   await seeText(opened.page, "Ready. Knows");
+  return opened;
+}
+
+/** The page for scanning without a network, ready to move what is scanned. */
+export async function openMoving(connection: Connection): Promise<Opened> {
+  const opened = await openReady(connection.url);
+  const { page, url } = opened;
+  await connection.set(false, page);
+  await page.goto(`${url}/inventory/scan`);
+  await (await named(page, "checkbox", "Move what is scanned")).click();
+  await page.focus("input[type=text]");
   return opened;
 }
 

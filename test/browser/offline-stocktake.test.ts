@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { CDPSession, Page } from "puppeteer-core";
 import { scratch, serve } from "../executable/labd.ts";
 import { ADMIN, browserTest, checkPage, choose, named, openPage, press, seeText } from "./browser.ts";
-import { openConnection, openReady, write } from "./connection.ts";
+import { openConnection, openMoving, write } from "./connection.ts";
 import { follow, scan } from "./inventory.ts";
 
 /** Stocktakes without a network: begun, counted and applied, and sent also while no page is open. */
@@ -137,12 +137,8 @@ browserTest(
   "sends what waits when the browser wakes it, while no page is open",
   async () => {
     using connection = await openConnection();
-    await using opened = await openReady(connection.url);
+    await using opened = await openMoving(connection);
     const { page, url } = opened;
-    await connection.set(false, page);
-    await page.goto(`${url}/inventory/scan`);
-    await (await named(page, "checkbox", "Move what is scanned")).click();
-    await page.focus("input[type=text]");
     await scan(page, DRAWER);
     await seeText(page, "Moving to -20 drawer 1");
     await scan(page, "CO0000008");

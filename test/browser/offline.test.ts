@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import { browserTest, checkPage, named, openPage, press, seeText } from "./browser.ts";
-import { openConnection, openReady, write } from "./connection.ts";
+import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+import { openConnection, openMoving, openReady, write } from "./connection.ts";
 import { scan } from "./inventory.ts";
 
 const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
@@ -70,12 +70,8 @@ browserTest(
   "moves items without a network, sends the moves when it is back, and shows conflicts",
   async () => {
     using connection = await openConnection();
-    await using opened = await openReady(connection.url);
+    await using opened = await openMoving(connection);
     const { page, url } = opened;
-    await connection.set(false, page);
-    await page.goto(`${url}/inventory/scan`);
-    await (await named(page, "checkbox", "Move what is scanned")).click();
-    await page.focus("input[type=text]");
     await scan(page, "CO0000006");
     await seeText(page, "BsaI-HF was not moved. Scan the location first.");
     await scan(page, DRAWER);

@@ -7,7 +7,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { snapshot } from "../offline/device.ts";
-import { whereIs } from "../offline/snapshot.ts";
+import { MOST as MOST_KNOWN, whereIs } from "../offline/snapshot.ts";
 import { get, isUnreachable, send } from "../request.ts";
 import { useSession } from "../session.ts";
 import { CREATABLE, suggestionsFor } from "./creatable.ts";
@@ -50,7 +50,7 @@ export async function searchRecords(to: Reference, text: string, signal: AbortSi
     return await searchOnline(to, words, signal);
   } catch (error) {
     const known = isUnreachable(error) ? await snapshot() : undefined;
-    if (!known || to.printed !== "id") throw error;
+    if (!known || !(to.segment in MOST_KNOWN) || to.printed !== "id") throw error;
     return known.records
       .filter(
         ({ segment, name }) => segment === to.segment && name.toLowerCase().includes(words.toLowerCase()),

@@ -2,9 +2,6 @@ import type { Count, RecordLine } from "../inventory/stocktake-parts.tsx";
 import type { StocktakeScan } from "./queue.ts";
 import { findCode, type KnownRecord, type KnownStocktake, type Snapshot } from "./snapshot.ts";
 
-/** What a device keeps of the last count of a stocktake that it got from the server. */
-export const countKey = (stocktake: string): string => `count ${stocktake}`;
-
 /** Lists that hold scanned records. */
 const LISTS = ["found", "misplaced", "missing", "other"] as const;
 

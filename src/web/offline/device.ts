@@ -79,7 +79,11 @@ const readList: Parameters<typeof takeSnapshot>[0] = (segment, query) =>
 
 export async function refreshSnapshot(person: Person): Promise<void> {
   const taken = await takeSnapshot(readList, person, Date.now());
-  await deviceStore().update<Snapshot>(SNAPSHOT, () => taken);
+  const isOpen = (stocktake: string): boolean => taken.stocktakes.some(({ id }) => id === stocktake);
+  await deviceStore().update<Snapshot>(SNAPSHOT, (before) => {
+    const counts = Object.entries(before?.counts ?? {}).filter(([stocktake]) => isOpen(stocktake));
+    return { ...taken, counts: Object.fromEntries(counts) };
+  });
 }
 
 /** Once on each page: brings this device up to date and sends what waits. */

@@ -1,8 +1,7 @@
-import type { Count } from "../inventory/stocktake-parts.tsx";
-import { countKey, OfflineCount } from "./count.ts";
+import { OfflineCount } from "./count.ts";
 import type { DeviceStore } from "./device-store.ts";
 import type { Change } from "./queue.ts";
-import { SNAPSHOT, type Snapshot, withMove } from "./snapshot.ts";
+import { SNAPSHOT, type Snapshot, withCount, withMove } from "./snapshot.ts";
 
 const startedKey = (id: string): string => `started ${id}`;
 
@@ -17,20 +16,19 @@ export async function keepOutcome(
   { version, id }: { version?: number | undefined; id?: string | undefined },
 ): Promise<void> {
   if (change.kind === "start") await store.update<string>(startedKey(change.stocktake.id), () => id);
-  const known = await store.update<Snapshot>(SNAPSHOT, (before) => {
-    if (!before) return undefined;
+  await store.update<Snapshot>(SNAPSHOT, (known) => {
+    if (!known) return undefined;
     if (change.kind === "move")
-      return version === undefined ? before : withMove(before, { ...change, version });
-    const others = before.stocktakes.filter((each) => each.id !== change.stocktake.id);
-    if (change.kind === "apply") return { ...before, stocktakes: others };
-    if (change.kind === "scan" || id === undefined) return before;
-    const { stocktake, location } = change;
-    return { ...before, stocktakes: [{ id, name: stocktake.name, location }, ...others] };
+      return version === undefined ? known : withMove(known, { ...change, version });
+    const stocktake = known.stocktakes.find((each) => each.id === change.stocktake.id);
+    if (change.kind === "scan") {
+      if (!stocktake) return known;
+      const count = new OfflineCount(known, stocktake).count(known.counts?.[stocktake.id], [change]);
+      return withCount(known, stocktake.id, count);
+    }
+    const others = known.stocktakes.filter((each) => each !== stocktake);
+    if (change.kind === "apply") return { ...known, stocktakes: others };
+    const { stocktake: begun, location } = change;
+    return id === undefined ? known : { ...known, stocktakes: [{ ...begun, id, location }, ...others] };
   });
-  const stocktake =
-    change.kind === "scan" ? known?.stocktakes.find((each) => each.id === change.stocktake.id) : undefined;
-  if (known && stocktake && change.kind === "scan")
-    await store.update<Count>(countKey(stocktake.id), (last) =>
-      new OfflineCount(known, stocktake).count(last, [change]),
-    );
 }

@@ -1,4 +1,5 @@
 import { type Grid, positionsOf } from "../../inventory/model/grid.ts";
+import type { Count } from "../inventory/stocktake-parts.tsx";
 
 /** Where a device keeps it. */
 export const SNAPSHOT = "snapshot";
@@ -12,6 +13,8 @@ export interface Snapshot {
   /** `Building A, 002` by the id of the place. */
   places: Readonly<Record<string, string>>;
   stocktakes: readonly KnownStocktake[];
+  /** What the server counted last, by the id of the stocktake. */
+  counts?: Readonly<Record<string, Count>>;
   /** Records on the server that are not in it, because there are too many. */
   left: number;
 }
@@ -115,6 +118,11 @@ function recordOf(segment: string, row: Row): KnownRecord {
     ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
   };
 }
+
+export const withCount = (known: Snapshot, stocktake: string, count: Count): Snapshot => ({
+  ...known,
+  counts: { ...known.counts, [stocktake]: count },
+});
 
 interface Moved {
   id: string;

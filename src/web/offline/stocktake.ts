@@ -1,10 +1,10 @@
 import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import { isUnreachable } from "../request.ts";
-import { countKey, OfflineCount } from "./count.ts";
+import { OfflineCount } from "./count.ts";
 import { addChange, deviceStore, snapshot, waitingChanges, worksOffline } from "./device.ts";
 import type { Count, ScanResult } from "../inventory/stocktake-parts.tsx";
 import { isAbout, type StocktakeScan } from "./queue.ts";
-import { findRecord, type KnownStocktake } from "./snapshot.ts";
+import { findRecord, type KnownStocktake, SNAPSHOT, type Snapshot, withCount } from "./snapshot.ts";
 
 /** Stocktakes without a network. */
 
@@ -30,12 +30,11 @@ export async function readStocktake(id: string): Promise<OfflineStocktake | unde
   const begun = start?.kind === "start" ? { ...start.stocktake, location: start.location } : undefined;
   const stocktake = begun ?? known.stocktakes.find((each) => each.id === id);
   if (!stocktake) return undefined;
-  const last = await deviceStore().read<Count>(countKey(id));
   const scans = changes.filter((change): change is StocktakeScan => change.kind === "scan");
   return {
     stocktake,
     place: findRecord(known, stocktake.location)?.name ?? "",
-    count: new OfflineCount(known, stocktake).count(last, scans),
+    count: new OfflineCount(known, stocktake).count(known.counts?.[id], scans),
     isBegunHere: begun !== undefined,
     isApplied: changes.some(({ kind }) => kind === "apply"),
   };
@@ -43,7 +42,9 @@ export async function readStocktake(id: string): Promise<OfflineStocktake | unde
 
 /** Keeps what the server counted, for later. */
 export const keepCount = (id: string, count: Count): Promise<unknown> =>
-  worksOffline() ? deviceStore().update<Count>(countKey(id), () => count) : Promise.resolve();
+  worksOffline()
+    ? deviceStore().update<Snapshot>(SNAPSHOT, (known) => known && withCount(known, id, count))
+    : Promise.resolve();
 
 interface Scanned {
   stocktake: KnownStocktake;
