@@ -5,6 +5,7 @@ import type { ZipEntry } from "./zip-file.ts";
  * of TheELNConsortium asks for.
  */
 
+export const ELN_MEDIA_TYPE = "application/vnd.eln+zip";
 export const CRATE_METADATA = "ro-crate-metadata.json";
 const PUBLISHER = "#publisher";
 

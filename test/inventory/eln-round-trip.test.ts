@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/inventory/model/field.ts";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
+import { printResult } from "../../src/scoring/api/result-format.ts";
+import { SAMPLE as PREDICTION } from "../scoring/sample-prediction.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -132,6 +134,32 @@ test("say which list they are from, and keep references by name where the record
   await restore(LIST, archive);
   const { body } = await empty.send("alice", "GET", `${LIST}/${id}/notes/`);
   expect((body.results as JsonObject[]).map(({ content }) => content)).toEqual(["location: Shelf 1"]);
+});
+
+test("of scoring jobs are imported like those of other notebooks", async () => {
+  const job = printResult({
+    parts: [new Uint8Array(Bun.zstdCompressSync(JSON.stringify(PREDICTION.prediction)))],
+    identifier: "p53",
+    protein: null,
+    as: {
+      archive: {
+        id: crypto.randomUUID(),
+        url: "http://lab/score/1",
+        publisher: "http://lab",
+        submitted: 0,
+        started: 0,
+        ended: 1,
+        query: "MEEP",
+        homologs: undefined,
+      },
+    },
+    source: { dataDirectory: "/nowhere", corpusPath: null, synonyms: [] },
+  });
+  const { report } = await restore(LIST, job as Uint8Array<ArrayBuffer>);
+  expect(report).toMatchObject({
+    created: 1,
+    archive: { source: "labd", list: null, files: 7, left_out: [] },
+  });
 });
 
 test("get other ids where a record has had theirs", async () => {

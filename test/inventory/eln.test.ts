@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { crc32, inflateRawSync } from "node:zlib";
 import type { Json, JsonObject } from "../../src/inventory/model/field.ts";
+import { elnFaults, openEln } from "../eln-rules.ts";
+import { elabftw, pasta, rspace, sampledb } from "./eln-crates.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -23,49 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 
-/** The files of a ZIP archive by name, whose checksums are right. */
-function unzip(bytes: Uint8Array): Map<string, Buffer> {
-  const zip = Buffer.from(bytes);
-  const end = zip.lastIndexOf("PK\x05\x06", undefined, "latin1");
-  const found = new Map<string, Buffer>();
-  let at = zip.readUInt32LE(end + 16);
-  for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
-    const [method, length] = [zip.readUInt16LE(at + 10), zip.readUInt16LE(at + 28)];
-    const name = zip.toString("utf8", at + 46, at + 46 + length);
-    const local = zip.readUInt32LE(at + 42);
-    const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
-    const data = zip.subarray(start, start + zip.readUInt32LE(at + 20));
-    const content = method === 0 ? data : inflateRawSync(data);
-    expect([name, content.length, crc32(content)]).toEqual([
-      name,
-      zip.readUInt32LE(at + 24),
-      zip.readUInt32LE(at + 16),
-    ]);
-    found.set(name, content);
-    at += 46 + length;
-  }
-  expect(at).toBe(end);
-  return found;
-}
-
 async function download(path: string, as = "alice") {
   const { status, headers, bytes } = await lab.bytes("GET", path, { as });
   expect([status, headers.get("content-type")]).toEqual([200, "application/vnd.eln+zip"]);
-  const files = unzip(bytes);
-  const [root] = [...files.keys()][0].split("/");
-  const read = (name: string): Json => JSON.parse(files.get(`${root}/${name}`)!.toString()) as Json;
-  const graph = (read("ro-crate-metadata.json") as JsonObject)["@graph"] as JsonObject[];
-  return {
-    headers,
-    files,
-    root,
-    read,
-    graph,
-    node: (name: string) => graph.find((each) => each["@id"] === name)!,
-  };
+  const archive = openEln(bytes);
+  const read = (name: string): Json =>
+    JSON.parse(archive.files.get(`${archive.root}/${name}`)!.toString()) as Json;
+  return { ...archive, headers, bytes, read };
 }
 
-const refs = (value: Json): string[] => (value as { "@id": string }[]).map((each) => each["@id"]);
+const refs = (value: unknown): string[] => (value as { "@id": string }[]).map((each) => each["@id"]);
 
 describe("an archive", () => {
   test("has the record with its notes, history and files, and their checksums", async () => {
@@ -110,28 +78,56 @@ describe("an archive", () => {
     ).toContainEqual(["lot", "L7"]);
   });
 
-  test("follows the specifications of ELN and RO-Crate", async () => {
-    const { files, root, graph, node } = await download("stocks/consumables/?format=eln");
-    for (const name of files.keys()) expect(name).toMatch(/^stocks-consumables\/[A-Za-z0-9._/-]+$/);
-    const ids = graph.map((each) => String(each["@id"]));
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(node("ro-crate-metadata.json")).toMatchObject({
-      about: { "@id": "./" },
-      conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
-      version: "1.0",
-      sdPublisher: { "@id": "#publisher" },
-    });
-    for (const name of ["name", "description", "datePublished", "license", "hasPart"])
-      expect(node("./")).toHaveProperty(name);
-    expect(refs(node("./").hasPart).length).toBe(3);
-    for (const each of graph) {
-      expect(each["@type"]).toBeString();
-      const linked = JSON.stringify(each).matchAll(/\{"@id":"([^"]*)"\}/g);
-      for (const [, to] of linked) if (!to.startsWith("https:")) expect(ids).toContain(to);
-      expect(Object.values(each)).not.toContain("");
-      if (each["@type"] === "File") expect(files.has(`${root}/${String(each["@id"]).slice(2)}`)).toBe(true);
-    }
-    expect(files.size).toBe(1 + graph.filter((each) => each["@type"] === "File").length);
+  test.each(["stocks/consumables/", "locations/", "annotationtypes/", "experiments/", "vocabularies/terms/"])(
+    "of %s keeps every rule of ELN and RO-Crate",
+    async (list) => {
+      const { bytes, headers, graph } = await download(`${list}?format=eln&page_size=20&page=1`, "admin");
+      const [, name] = /filename="(.*)\.eln"/.exec(headers.get("content-disposition")!)!;
+      expect(elnFaults(bytes, name)).toEqual([]);
+      expect(graph.length).toBeGreaterThan(10);
+    },
+  );
+
+  test("keeps the rules with all kinds of annotations, and without records", async () => {
+    const values = { host: "goat", weight: "5 gram", organ: "liver", note: "a b" };
+    for (const [annotation_type_id, value] of Object.entries(values))
+      expect(
+        await lab.send("alice", "POST", `stocks/consumables/${id}/annotations/`, {
+          annotation_type_id,
+          value,
+        }),
+      ).toMatchObject({ status: 201 });
+    const { bytes, graph } = await download(`stocks/consumables/${id}/?format=eln`);
+    expect(elnFaults(bytes, "stocks-consumables")).toEqual([]);
+    const shown = graph
+      .filter(({ propertyID }) => String(propertyID).startsWith("annotations."))
+      .map(({ name, value, unitText }) => [name, value, unitText]);
+    expect(shown).toContainEqual(["weight", 5, "gram"]);
+    expect(shown).toContainEqual(["organ", "liver", undefined]);
+    const none = await download("stocks/consumables/?format=eln&lot=none");
+    expect(elnFaults(none.bytes, "stocks-consumables")).toEqual([]);
+  });
+
+  test("is told from those that break rules", () => {
+    const all = [elabftw(), sampledb(), rspace(), pasta()].flatMap((bytes) => elnFaults(bytes, "other"));
+    const rules = new Set(all.map((fault) => fault.slice(fault.indexOf(": ") + 2)));
+    for (const rule of [
+      "the folder SHOULD have the name of the archive",
+      "./ MUST have a license",
+      "a Dataset MUST NOT contain other Datasets",
+      "keywords MUST be a string",
+      "contentSize MUST be the number of bytes, as a string",
+      "variableMeasured is not flat",
+      "sdPublisher SHOULD refer to an Organization",
+      "author MUST refer to people or organizations",
+      "ids of files MUST be encoded relative paths",
+      "dateCreated MUST be an instant",
+      "described files MUST be there",
+      "@context MUST be that of RO-Crate",
+      "contextual entities SHOULD have a name",
+      "step is not in the context",
+    ])
+      expect(rules).toContain(rule);
   });
 
   test("has only records that the caller may view, selected like the list", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { digestOf } from "../../src/scoring/jobs/job.ts";
+import { elnFaults, openEln } from "../eln-rules.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
 setDefaultTimeout(60_000);
@@ -60,6 +61,28 @@ test("a result's A3M gives the same result again", async () => {
   const again = await resultOf({ alignment: text });
   expect(again.alignment.rows).toEqual(searched.alignment.rows);
   expect(again.patterns[0].matches[0].score).toBeCloseTo(searched.patterns[0].matches[0].score, 6);
+});
+
+test("a result is available as an archive, by parameter and by Accept", async () => {
+  const body = { alignment: `>q\n${P53}\n${FASTA}`, patterns: PATTERNS };
+  const { id } = (await service.ask("POST", "/jobs", { body })).json;
+  await ended(service, id);
+  const get = (query: string, headers = {}) =>
+    service.send(new Request(`http://lab/api/scoring/jobs/${id}/result${query}`, { headers }));
+  const { status, headers, ...named } = await get("?format=eln").then(async (answer) =>
+    Object.assign(answer, { archive: await answer.bytes() }),
+  );
+  expect([status, headers.get("content-type"), headers.get("content-disposition")]).toEqual([
+    200,
+    "application/vnd.eln+zip",
+    `attachment; filename="labd-${id}.eln"`,
+  ]);
+  expect(elnFaults(named.archive, `labd-${id}`)).toEqual([]);
+  const { node } = openEln(named.archive);
+  expect(node("./result/").url).toBe(`http://lab/score/${id}`);
+  expect(node("#run").object).toEqual([{ "@id": "./result/query.fasta" }]);
+  const accepted = await get("", { Accept: "application/vnd.eln+zip" });
+  expect(await accepted.bytes()).toEqual(named.archive);
 });
 
 describe("rejects with the field", () => {

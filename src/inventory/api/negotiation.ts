@@ -1,3 +1,4 @@
+import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import type { Representation } from "../model/listing.ts";
 import { Problem } from "../../problem.ts";
 
@@ -9,7 +10,7 @@ const TYPES: Record<Format, string> = {
   api: "text/html",
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  eln: "application/vnd.eln+zip",
+  eln: ELN_MEDIA_TYPE,
 };
 
 export const MEDIA_TYPES: Record<Format, string> = {

@@ -21,7 +21,7 @@ const FORM_BYTES = 10_000;
 
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
 
-const DESCRIPTION = "Rows with the id or name of a record update it; others create records.";
+const DESCRIPTION = "Rows with the id or name of a record change it; others add one.";
 
 const option = (name: string, description: string) =>
   Type.Optional(Type.String({ $id: `import_${name}`, description }));
@@ -108,7 +108,7 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
   const path = [resource, "import/"] as const;
   api.add("GET", path, {
     summary: `Get a template for importing ${nounsOf(resource).many}`,
-    description: "It has drop-down lists.",
+    description: "As XLSX.",
     parameters: [
       {
         $id: "format_of_template",

@@ -77,6 +77,7 @@ function partOf(record: ArchivedRecord, segment: string): CratePart {
   const comments = notes.map((note) => ({
     "@id": `#note-${String(note.id)}`,
     "@type": "Comment",
+    name: `Note of ${String(note.created_by)}`,
     text: note.content,
     dateCreated: note.created,
     author: personOf(note.created_by),

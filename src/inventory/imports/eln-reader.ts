@@ -81,8 +81,10 @@ class ElnReader {
     const folders = parts.filter((part) => hasType(part, "Dataset") && this.#hasContent(part));
     const isOneRecord = folders.length === 0 && parts.some((part) => hasType(part, "File"));
     this.#datasets = new Set(isOneRecord ? [root] : folders);
-    this.#isOwn =
-      this.#publisher === "labd" && folders.every((part) => parseUuid(graph.text(part.identifier)));
+    const isRecord = (part: JsonObject): boolean =>
+      parseUuid(graph.text(part.identifier)) !== undefined &&
+      graph.follow(part.hasPart).some((file) => lastPart(String(file["@id"])) === RECORD_FILES[0]);
+    this.#isOwn = this.#publisher === "labd" && folders.every(isRecord);
   }
 
   read(): ElnArchive {

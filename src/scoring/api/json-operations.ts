@@ -15,7 +15,7 @@ import {
 import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "./scan.ts";
 import { JointScanSchema } from "./joint-scan.ts";
 import { FeaturesSchema } from "./feature-schemas.ts";
-import { RESULT_FORM_NAMES, RESULT_FORMS } from "./result-format.ts";
+import { OFFERED_FORM_NAMES, OFFERED_FORMS } from "./result-format.ts";
 
 /** The operations of the JSON service in the OpenAPI document; parameters and bodies come from the schemas of the routes. */
 
@@ -76,11 +76,11 @@ export const RESULT = {
     200: {
       description: "The prediction.",
       content: Object.fromEntries(
-        RESULT_FORM_NAMES.map((name) => [
-          RESULT_FORMS[name].contentType.split(";")[0],
+        OFFERED_FORM_NAMES.map((name) => [
+          OFFERED_FORMS[name].contentType.split(";")[0],
           {
             schema:
-              name === "json" ? ResultSchema : { type: "string", description: RESULT_FORMS[name].sentence },
+              name === "json" ? ResultSchema : { type: "string", description: OFFERED_FORMS[name].sentence },
           } as { schema: object },
         ]),
       ),

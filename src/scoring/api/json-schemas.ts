@@ -18,7 +18,7 @@ import {
 import { Problem } from "../../problem.ts";
 import { STATES, type State } from "../jobs/job.ts";
 import { FILTER_DOMAINS, FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
-import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
+import { OFFERED_FORM_NAMES, OFFERED_FORMS, type OfferedFormName } from "./result-format.ts";
 
 /** Patterns and motif classes per job, each: more than all classes together. */
 const MAX_PATTERNS = 1000;
@@ -305,9 +305,9 @@ export const ResultParameters = textSchema(
   Type.Object(
     {
       format: Type.Optional(
-        oneOf<ResultFormName>(
-          RESULT_FORM_NAMES,
-          RESULT_FORM_NAMES.map((name) => `\`${name}\`: ${RESULT_FORMS[name].sentence}`).join(" "),
+        oneOf<OfferedFormName>(
+          OFFERED_FORM_NAMES,
+          OFFERED_FORM_NAMES.map((name) => `\`${name}\`: ${OFFERED_FORMS[name].sentence}`).join(" "),
         ),
       ),
       match: Type.Optional(

@@ -11,7 +11,8 @@ const post = (report: PrintReport, transfer: Transferable[] = []): void => self.
 
 self.addEventListener("message", ({ data }: MessageEvent<AnyTask>) => {
   try {
-    const bytes = new TextEncoder().encode(printResult(data));
+    const printed = printResult(data);
+    const bytes = typeof printed === "string" ? new TextEncoder().encode(printed) : printed;
     post({ bytes }, [bytes.buffer]);
   } catch (error) {
     const { code, message } = Problem.from(error);

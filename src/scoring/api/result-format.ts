@@ -3,11 +3,13 @@ import { encodePrediction } from "../contract/encode.ts";
 import { XML_DECLARATION } from "../contract/xml-text.ts";
 import type { NamedQuery } from "../contract/prediction.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
+import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import { Problem } from "../../problem.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { compare } from "./comparison.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
 import { printGff3 } from "./result-gff3.ts";
+import { type ArchivedJob, resultArchive } from "./result-archive.ts";
 import { printTable } from "./result-rows.ts";
 import { JointScan } from "./joint-scan.ts";
 import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "./scan.ts";
@@ -95,6 +97,24 @@ export const RESULT_FORMS = {
 export type ResultFormName = keyof typeof RESULT_FORMS;
 export const RESULT_FORM_NAMES = Object.keys(RESULT_FORMS) as ResultFormName[];
 
+/** The forms of the JSON service: an archive has several of those above. */
+export const OFFERED_FORMS = {
+  ...RESULT_FORMS,
+  eln: {
+    contentType: ELN_MEDIA_TYPE,
+    aliases: [],
+    extension: "eln",
+    sentence:
+      "An archive for laboratory notebooks, with the query, the result in several forms, and checksums.",
+  },
+} as const satisfies Record<string, Omit<ResultForm, "print">>;
+
+export type OfferedFormName = keyof typeof OFFERED_FORMS;
+export const OFFERED_FORM_NAMES = Object.keys(OFFERED_FORMS) as OfferedFormName[];
+
+/** Forms of the result in an archive. */
+const ARCHIVED = ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const;
+
 /** A stored result to print. */
 export interface PrintTask extends NamedQuery {
   /** The prediction as JSON, as it is stored. */
@@ -108,7 +128,9 @@ export interface PrintTask extends NamedQuery {
       }
     | { scan: ScanFormName; filter: ScanFilter }
     /** What is known of the query and its matches, as JSON. */
-    | { features: true };
+    | { features: true }
+    /** The result in an archive. */
+    | { archive: ArchivedJob };
   /** Where features of proteins are. */
   source: FeatureSource;
 }
@@ -141,8 +163,8 @@ function printJointScan({ joint, form, filter, source }: JointTask): string {
 
 export type AnyTask = PrintTask | ComparisonTask | JointTask;
 
-/** The text of a stored result, of a comparison of two, or of several scans. */
-export function printResult(task: AnyTask): string {
+/** A stored result, a comparison of two, or several scans; an archive as bytes. */
+export function printResult(task: AnyTask): string | Uint8Array<ArrayBuffer> {
   if ("joint" in task) return printJointScan(task);
   if ("compared" in task) {
     const [a, b] = task.compared.map(({ parts, ...of }) =>
@@ -154,6 +176,14 @@ export function printResult(task: AnyTask): string {
   const plain = { identifier, protein, prediction: predictionIn(parts) };
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
+  if ("archive" in as) {
+    const forms = ARCHIVED.map((name) => {
+      const { contentType, extension, sentence, print }: ResultForm = RESULT_FORMS[name];
+      return { name: `result.${extension}`, contentType, sentence, text: print(report) };
+    });
+    const filled = forms.filter(({ text }) => text !== "");
+    return resultArchive(report, as.archive, filled);
+  }
   if ("form" in as) {
     const form: ResultForm = RESULT_FORMS[as.form];
     return form.print(report, as.match);
@@ -169,19 +199,19 @@ const predictionIn = (parts: PrintTask["parts"]): Prediction => JSON.parse(unpac
  * for browsers, which do not mean their `application/xml`.
  * @throws Problem not_acceptable
  */
-export function chooseForm(accept: string | null): ResultFormName {
+export function chooseForm(accept: string | null): OfferedFormName {
   const ranges = qualities(accept ?? "");
   if (ranges.size === 0 || (ranges.get("text/html") ?? 0) > 0) return "json";
-  let best: ResultFormName | undefined;
+  let best: OfferedFormName | undefined;
   let most = 0;
-  for (const name of RESULT_FORM_NAMES) {
-    const { contentType, aliases } = RESULT_FORMS[name];
+  for (const name of OFFERED_FORM_NAMES) {
+    const { contentType, aliases } = OFFERED_FORMS[name];
     const types = [contentType.split(";")[0], ...aliases];
     const quality = Math.max(...types.map((type) => qualityOf(type, ranges)));
     if (quality > most) [best, most] = [name, quality];
   }
   if (best) return best;
-  const offered = RESULT_FORM_NAMES.map((name) => RESULT_FORMS[name].contentType.split(";")[0]);
+  const offered = OFFERED_FORM_NAMES.map((name) => OFFERED_FORMS[name].contentType.split(";")[0]);
   throw new Problem("not_acceptable", `Accept: the result is available as ${offered.join(", ")}.`);
 }
 

@@ -15,8 +15,10 @@ import {
   ScanParameters,
 } from "./json-schemas.ts";
 import { print } from "./print-thread.ts";
+import { requestPlugin } from "../../platform/http.ts";
 import {
   chooseForm,
+  OFFERED_FORMS,
   type PrintTask,
   type ResultFormName,
   RESULT_FORMS,
@@ -37,10 +39,12 @@ export const NO_STORE = { "Cache-Control": "no-store" };
 /** What a job has found, in several forms. */
 export function resultRoutes(options: ResultOptions) {
   return new Elysia({ detail: { tags: ["scoring"] } })
+    .use(requestPlugin)
     .get(
       `${API}/jobs/:id/result`,
-      async ({ params: { id }, query, request }) => {
+      async ({ params: { id }, query, request, requestContext }) => {
         const form = query.format ?? chooseForm(request.headers.get("accept"));
+        if (form === "eln") return archiveResponse(options, id, requestContext.baseUrl);
         return resultResponse(options, id, { form, match: query.match, request });
       },
       { params: JobId, query: ResultParameters, detail: operations.RESULT },
@@ -86,6 +90,22 @@ async function resultResponse(
     return new Response(bodyOf(result, { head, tail, gzip }), { headers });
   }
   return printed(options, id, { form, match }, headers);
+}
+
+/** The result in an archive. */
+function archiveResponse(options: ResultOptions, id: string, publisher: string): Promise<Response> {
+  const { submitted, started, ended } = options.handlers.job(id);
+  const { query, homologs } = options.handlers.requireRequest(id);
+  const url = `${publisher}/score/${id}`;
+  const archive = { id, url, publisher, submitted, started, ended: ended ?? submitted, query, homologs };
+  const { contentType, extension } = OFFERED_FORMS.eln;
+  const headers = {
+    ...NO_STORE,
+    "Content-Type": contentType,
+    "Content-Disposition": `attachment; filename="labd-${id}.${extension}"`,
+    Vary: "Accept",
+  };
+  return printed(options, id, { archive }, headers);
 }
 
 /** Long results are printed in a thread. */

@@ -15,6 +15,7 @@ const FORMATS = [
   { format: "newick", name: "Newick", about: "the tree", extension: "nwk" },
   { format: "gff3", name: "GFF3", about: "matches as features" },
   { format: "xml", name: "XML", about: "as in SOAP responses" },
+  { format: "eln", name: "ELN", about: "an archive for laboratory notebooks" },
 ];
 
 /** Downloads of the result in every format. */
