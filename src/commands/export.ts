@@ -4,11 +4,13 @@ import type { Call, Command } from "./command.ts";
 import { resourceSegment, SERVICE_SETTINGS, USER_FLAG, withInventory } from "./with-inventory.ts";
 import { progressLine } from "./progress.ts";
 
-const FORMATS = ["csv", "xlsx", "json"];
+const FORMATS = ["csv", "xlsx", "json", "eln"];
+/** Formats that are no text. */
+const BINARY = new Set(["xlsx", "eln"]);
 
 export const exportFile: Command = {
   name: "export",
-  summary: "Write a consistent snapshot of a list to a CSV, XLSX or JSON file.",
+  summary: "Write a consistent snapshot of a list to a CSV, XLSX or JSON file, or an archive (.eln).",
   operands: "LIST",
   flags: {
     [`--format ${FORMATS.join("|")}`]:
@@ -25,8 +27,8 @@ export const exportFile: Command = {
     const output = call.value("--output");
     const format =
       call.value("--format") ?? FORMATS.find((format) => output?.endsWith(`.${format}`)) ?? FORMATS[0];
-    if (format === "xlsx" && output === undefined && call.streams.stdout.isTTY)
-      throw new Problem("usage", "A terminal cannot show a spreadsheet. Name a file with --output FILE.");
+    if (BINARY.has(format) && output === undefined && call.streams.stdout.isTTY)
+      throw new Problem("usage", "A terminal cannot show this format. Name a file with --output FILE.");
     const parameters = new URLSearchParams(call.value("--query") ?? "");
     parameters.set("format", format);
     if (format === "json" && !parameters.has("page_size")) parameters.set("page_size", "max");

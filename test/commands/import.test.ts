@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openData } from "../../src/app/data-directory.ts";
 import { listen } from "../../src/app/listen.ts";
 import { resolveConfig } from "../../src/config.ts";
+import { elabftw, rspace } from "../inventory/eln-crates.ts";
 import { labd } from "./labd.ts";
 
 /** Imports and exports of a data directory, alone and beside a running server. */
@@ -56,6 +57,28 @@ test("imports, exports and imports again without a server", async () => {
   expect([readFileSync(xlsx).subarray(0, 2).toString(), existsSync(`${xlsx}.part`)]).toEqual(["PK", false]);
   const [, json] = await run("import", xlsx, "--resource", "locations", "--json");
   expect(JSON.parse(json)).toMatchObject({ rows: 3, unchanged: 3, batch: null });
+
+  const archive = file("export.eln");
+  writeFileSync(archive, rspace());
+  const dryRun = [archive, "--resource", "stocks/consumables", "--dry-run"];
+  const [archived, summary] = await run("import", ...dryRun);
+  expect([archived, summary.split("\n").slice(0, 3)]).toEqual([
+    0,
+    [
+      "Would add 1, change 0 and keep 0 of 1 rows, with 2 files and 1 notes.",
+      "record  property  left out",
+      "-       -         ./resources is described without any content.",
+    ],
+  ]);
+  writeFileSync(archive, elabftw());
+  expect((await run("import", ...dryRun))[1]).toContain(
+    "Kept in notes, because no field has the name: host, Concentration.\n",
+  );
+  const exported = file("boxes.eln");
+  expect((await run("export", "locations", "--output", exported))[0]).toBe(0);
+  expect((await run("import", exported, "--resource", "locations"))[1]).toStartWith(
+    "Added 0, changed 0 and kept 3 of 3 rows, with 0 files and 0 notes.",
+  );
 });
 
 test("lists invalid cells of a table and exits with 65", async () => {

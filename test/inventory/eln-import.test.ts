@@ -131,6 +131,41 @@ describe("archives of other notebooks", () => {
     expect(notes[0]).toContain("Task: This is hard!; TODO\nsimple.png, Image height: 600+/- 3 mm");
   });
 
+  test("older and newer shapes: plain ids, several types, encoded paths, files without a dataset, and no folder", async () => {
+    const text = "x";
+    const graph = [
+      { "@id": "./", "@type": ["Dataset"], hasPart: ["./a%20b/"] },
+      {
+        "@id": "./a%20b/",
+        "@type": ["Dataset", "RepositoryObject"],
+        hasPart: ["./a%20b/f%201.txt", "./gone.txt"],
+      },
+      { ...fileNode("a%20b/f%201.txt", text), "@type": ["File"] },
+      { "@id": "./gone.txt", "@type": "File", name: "gone.txt" },
+      { "@id": "./gone.txt", "@type": "File", name: "other" },
+    ];
+    const context = ["https://w3id.org/ro/crate/1.2/context", { more: "https://example.org/more" }];
+    const { report } = await send(crate(graph, { "a b/f 1.txt": text }, { context }));
+    expect(report.archive!.left_out.map(({ message }) => message)).toEqual([
+      "./gone.txt is described twice; the first description counts.",
+      "The file gone.txt is not in the archive.",
+    ]);
+    expect((await recordOf("a b")).files).toEqual([["f 1.txt", "text/plain", 1]]);
+
+    const root = { "@id": "./", "@type": "Dataset", name: "Flat", hasPart: [{ "@id": "f.txt" }] };
+    const document = {
+      "@context": "https://w3id.org/ro/crate/1.0/context",
+      "@graph": [root, { "@id": "f.txt", "@type": "File" }],
+    };
+    const flat = zipOf({
+      "ro-crate-metadata.json": JSON.stringify(document),
+      "f.txt": text,
+      "__MACOSX/._f.txt": "",
+    });
+    expect((await send(flat)).report.archive).toMatchObject({ source: "", files: 1, left_out: [] });
+    expect((await recordOf("Flat")).files).toEqual([["f.txt", "text/plain", 1]]);
+  });
+
   test("a dry run reports the same and writes nothing", async () => {
     const before = await total();
     const tried = await send(elabftw(), "dry_run=1");

@@ -143,7 +143,8 @@ const pathOf = (id: string): string => id.replace(/^\.\//, "");
 /** The same for a folder with and without a slash. */
 const keyOf = (id: string): string => pathOf(id).replace(/\/+$/, "");
 
-function decoded(path: string): string {
+/** A path without percent-encoding. */
+export function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

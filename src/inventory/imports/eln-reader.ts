@@ -1,6 +1,6 @@
 import type { Cell } from "./check-cells.ts";
 import { ANNOTATION_PROPERTY, RECORD_FILES } from "./eln-file.ts";
-import { CrateGraph, hasType } from "./eln-graph.ts";
+import { CrateGraph, decoded, hasType } from "./eln-graph.ts";
 import { isHtml, isRich, plainText } from "./plain-text.ts";
 import { type Json, type JsonObject, parseUuid } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -308,7 +308,7 @@ const isWeb = (address: string): boolean => /^https?:/i.test(address);
 const mediaType = (name: string, given: string): string =>
   (given === "" || given === "text/markdown" ? Bun.file(name).type : given).split(";")[0].trim();
 
-const lastPart = (id: string): string => id.replace(/\/+$/, "").split("/").pop() ?? "";
+const lastPart = (id: string): string => decoded(id.replace(/\/+$/, "").split("/").pop() ?? "");
 
 function ownColumn(id: string, given: string, kind: string): ElnColumn {
   if (!id.startsWith(ANNOTATION_PROPERTY)) return { header: id, names: [id], kind: "TEXT" };
