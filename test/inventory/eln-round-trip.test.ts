@@ -3,6 +3,7 @@ import type { JsonObject } from "../../src/inventory/model/field.ts";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
 import { printResult } from "../../src/scoring/api/result-format.ts";
 import { SAMPLE as PREDICTION } from "../scoring/sample-prediction.ts";
+import { openEln } from "../eln-rules.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -169,4 +170,70 @@ test("get other ids where a record has had theirs", async () => {
   expect((await restore(LIST, archive, "", lab)).report.created).toBe(1);
   const { results } = (await lab.send("alice", "GET", `${LIST}/?name=Gone`)).body;
   expect((results as JsonObject[])[0].id).not.toBe(id);
+});
+
+/** The lists of the sample, those that others refer to first. */
+const LISTS = [
+  "addresses",
+  "places",
+  "equipment",
+  "locations",
+  "vocabularies/categories",
+  "vocabularies/terms",
+  "fieldmeta",
+  "annotationtypes",
+  "custompropertytypes",
+  "core/projects",
+  "assays/experiments",
+  "assays/assays",
+  "stocks/consumables",
+  "stocks/specimen",
+];
+
+test("of all lists move an installation record by record, and change nothing where they are from", async () => {
+  const from = await openLab();
+  const to = await openLab({ sample: {} });
+  const archiveOf = async (of: Lab, list: string) =>
+    (await of.bytes("GET", `${list}/?format=eln&page_size=50&page=1`, { as: "admin" })).bytes;
+  const send = async (target: Lab, list: string, body: Uint8Array<ArrayBuffer>) => {
+    const { bytes } = await target.bytes("POST", `${list}/import/`, { as: "admin", body });
+    return JSON.parse(new TextDecoder().decode(bytes)) as ImportReport;
+  };
+  /** What an archive says of the records: names, texts and properties. */
+  const saidOf = (bytes: Uint8Array) => {
+    const { graph, node } = openEln(bytes);
+    return graph
+      .filter((each) => each["@type"] === "Dataset" && each["@id"] !== "./")
+      .map(({ name, text = "", variableMeasured = [] }) => [
+        name,
+        text,
+        (variableMeasured as { "@id": string }[])
+          .map((each) => node(each["@id"]))
+          .map(
+            ({ propertyID, value, unitText }) => `${String(propertyID)} ${String(value)} ${String(unitText)}`,
+          )
+          .toSorted(),
+      ])
+      .toSorted();
+  };
+  try {
+    // A required reference cannot be left out.
+    const early = await send(to, "annotationtypes", await archiveOf(from, "annotationtypes"));
+    expect([early.batch, early.errors.map(({ message }) => message)]).toEqual([
+      null,
+      expect.arrayContaining(['Object with name="Tissue" does not exist.']),
+    ]);
+    for (const list of LISTS) {
+      const archive = await archiveOf(from, list);
+      const { unchanged, rows, archive: same, batch } = await send(from, list, archive);
+      expect([list, unchanged, batch, same?.left_out]).toEqual([list, rows, null, []]);
+      const moved = await send(to, list, archive);
+      expect([list, moved.errors, moved.archive?.left_out]).toEqual([list, [], []]);
+      expect([list, moved.created + moved.unchanged]).toEqual([list, rows]);
+      expect(saidOf(await archiveOf(to, list))).toEqual(saidOf(archive));
+    }
+  } finally {
+    from.database.close();
+    to.database.close();
+  }
 });

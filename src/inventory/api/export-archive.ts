@@ -90,12 +90,15 @@ function archivedRecord(
   const [{ id, ...known }] = store.reader.values(resource, ["id", ...basicFields(resource)], actor, [rid]);
   const subs = (sub: SubResource): JsonObject[] => subResourcesOf(call, resource, sub, store, rid);
   const attachments = new Attachments(store.statements, []);
-  const name = resource.nameFields.map((field) => known[field]).find((value) => typeof value === "string");
+  const names = [resource.key, ...resource.nameFields].map((field) => known[field] ?? values[field]);
+  const name = names.find((value) => typeof value === "string" && value !== "");
   return {
     id: String(id),
     name: String(name ?? ""),
     url: `${base}${resource.segment}/${String(id)}/`,
-    key: resource.fields[resource.key].write === "never" ? null : resource.key,
+    measured: Object.keys(values).filter(
+      (field) => field !== resource.key && resource.fields[field]?.kind !== "computed",
+    ),
     values: { ...values, ...known },
     references: referencesOf(call, resource, store, rid, Object.keys(values)),
     notes: subs(note),
@@ -128,8 +131,8 @@ function referencesOf(
   const [values] = store.reader.values(resource, spans, actor, [rid]);
   for (const { name, far } of fields) {
     const [id, shown] = [values[`${name}__id`], values[`${name}__${far.key}`]];
-    if (typeof id === "string" && typeof shown === "string" && shown !== "")
-      found.set(name, { name: shown, url: `${base}${far.segment}/${id}/` });
+    if (id !== null && typeof shown === "string" && shown !== "")
+      found.set(name, { name: shown, url: `${base}${far.segment}/${String(id)}/` });
   }
   return found;
 }

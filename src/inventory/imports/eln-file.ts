@@ -18,8 +18,8 @@ export interface ArchivedRecord {
   name: string;
   /** URL of the record in the API. */
   url: string;
-  /** Field that has the name; null if that is made of others. */
-  key: string | null;
+  /** Fields that are properties of the record: neither its name nor computed from others. */
+  measured: readonly string[];
   /** Plain values by field. */
   values: JsonObject;
   /** Records that fields refer to, by field. */
@@ -136,11 +136,12 @@ function* recordFiles({ values, notes, annotations, history, files }: ArchivedRe
   }
 }
 
-function propertiesOf({ id, key, values, references, annotations }: ArchivedRecord): CrateNode[] {
-  const fields = Object.entries(values).filter(
-    ([field, value]) =>
-      field !== key && !NOT_MEASURED.has(field) && value !== null && value !== "" && value !== undefined,
-  );
+function propertiesOf({ id, measured, values, references, annotations }: ArchivedRecord): CrateNode[] {
+  const fields = measured
+    .map((field) => [field, values[field]] as const)
+    .filter(
+      ([field, value]) => !NOT_MEASURED.has(field) && value !== null && value !== "" && value !== undefined,
+    );
   return [
     ...fields.map(([field, value]) => {
       const node = propertyValue(`#${id}/${field}`, field, value);

@@ -128,15 +128,18 @@ export class ElnImporter {
    * note.
    */
   #attempt(record: ElnRecord, number: number, cells: Cell[], lines: string[]) {
+    const first = new Map<string, unknown>();
     return <T>(work: (cells: readonly Cell[]) => T): T => {
       for (;;) {
         try {
           return work(cells);
         } catch (error) {
           const refused = this.#refused(error, cells);
-          if (refused.length === 0) throw error;
+          // A required value that was refused before is missing now.
+          if (refused.length === 0) throw first.get(fieldIn(error)) ?? error;
           for (const [i, message] of refused) {
-            const { header } = this.#columns[i];
+            const { header, field } = this.#columns[i];
+            first.set(field!, error);
             const forms = record.cells.get(header) ?? [];
             cells[i] = forms[forms.indexOf(cells[i]) + 1] ?? null;
             if (cells[i] !== null) continue;
@@ -227,6 +230,10 @@ export class ElnImporter {
     if (this.#report.left_out.length < SHOWN_OMISSIONS) this.#report.left_out.push({ row, column, message });
   }
 }
+
+/** The first field that an error is about. */
+const fieldIn = (error: unknown): string =>
+  (error instanceof Problem && Object.keys(error.fields ?? {})[0]) || "";
 
 /** The most legible form of a value. */
 const best = (record: ElnRecord, header: string): string => {

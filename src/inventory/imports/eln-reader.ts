@@ -82,7 +82,6 @@ class ElnReader {
     const isOneRecord = folders.length === 0 && parts.some((part) => hasType(part, "File"));
     this.#datasets = new Set(isOneRecord ? [root] : folders);
     const isRecord = (part: JsonObject): boolean =>
-      parseUuid(graph.text(part.identifier)) !== undefined &&
       graph.follow(part.hasPart).some((file) => lastPart(String(file["@id"])) === RECORD_FILES[0]);
     this.#isOwn = this.#publisher === "labd" && folders.every(isRecord);
   }
@@ -146,7 +145,8 @@ class ElnReader {
     const text = graph.text(dataset.text) || graph.text(dataset.articleBody);
     const isShort = this.#isOwn && description === "";
     const header = { header: "description", names: ["description"], kind: "TEXT" };
-    if (isShort || description !== "") this.#put(record, header, [isShort ? text : asPlain(description)]);
+    if (description !== "" || (isShort && text !== ""))
+      this.#put(record, header, [isShort ? text : asPlain(description)]);
     if (!isShort) this.#note(record, text, "", "text");
     for (const comment of graph.follow(dataset.comment)) {
       const by = [this.#people(comment.author), graph.text(comment.dateCreated)].filter(Boolean).join(", ");
