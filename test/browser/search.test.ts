@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { arrive, browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+import { arrive, browserTest, checkPage, named, openPage, press, seeText } from "./browser.ts";
 
 browserTest("finds records, people and proteins from any page", async () => {
   await using opened = await openPage("/inventory", { signedIn: true });
@@ -90,9 +90,10 @@ browserTest("shows where records are, and leads to the lists of all results", as
 });
 
 browserTest("shows all results of one list, and deleted records on request", async () => {
-  await using opened = await openPage("/search?q=a", { signedIn: true });
+  await using opened = await openPage("/search?q=box", { signedIn: true });
   const { page } = opened;
-  await page.waitForSelector(".card-foot a[href*='list=']");
+  await seeText(page, "By name: 10 in Locations");
+  await named(page, "link", "All 12 results");
   await page.click(".card-foot a[href*='list=']");
   await seeText(page, "Search in ");
   expect((await page.$$(".found li")).length).toBeGreaterThan(5);

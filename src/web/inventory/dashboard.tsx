@@ -6,6 +6,7 @@ import { countOf, formatCount, formatDay, Time, unitSymbol } from "../format.tsx
 import { get } from "../request.ts";
 import { useSession } from "../session.ts";
 import { api, pageOf, singularOf } from "./declaration.ts";
+import { LastChange } from "./last-change.tsx";
 import { ExpiryTag, stockStateOf } from "./record.tsx";
 import * as views from "./stock-views.ts";
 import type { StockView } from "./stock-views.ts";
@@ -27,7 +28,6 @@ interface Item {
   minimum_amount: number | null;
   unit__name: string | null;
   status: string;
-  created: string;
   modified: string;
   modified_by__username: string | null;
   owner__username: string | null;
@@ -86,14 +86,13 @@ export const RECENT: Panel = {
   title: "Recently changed",
   filters: { modified__gte: "-7d" },
   ordering: "-modified",
-  fields: ["modified", "created", "modified_by__username"],
+  fields: ["modified", "modified_by__username", "unit__name"],
   compare: latestFirst,
   empty: "Nothing was changed in the last 7 days.",
   start: ({ modified_by__username: by }) => (
     <span class="avatar" aria-hidden="true" data-initials={(by ?? "–").slice(0, 2).toUpperCase()} />
   ),
-  below: ({ modified_by__username: by, created, modified }) =>
-    `${created === modified ? "added" : "changed"} by ${by ?? "a deleted user"}`,
+  below: (item) => <LastChange of={item} place={item.location__label === null ? "" : placeOf(item)} />,
   end: (item) => <Changed item={item} />,
 };
 

@@ -81,36 +81,58 @@ function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
     <Loaded of={counts}>
       {(facets) => (
         <div class="facets">
-          {facets.map(([name, values]) => {
-            const chosen = filters[name] ?? [];
-            const set = (one: string, on: boolean): void =>
-              setQuery({
-                [name]: on ? [...chosen, one] : chosen.filter((other) => other !== one),
-                page: null,
-              });
-            return (
+          {facets.map(
+            ([name, values]) =>
               values.length > 0 && (
-                <section key={name}>
-                  <h3>{columnTitle(of, name)}</h3>
-                  <ul>
-                    {values.slice(0, MAX_VALUES).map(({ value: one, label, total }) => (
-                      <li key={one} class="row">
-                        <Checkbox
-                          label={facetLabel(fieldOf(of, name), one, label)}
-                          checked={chosen.includes(one)}
-                          onChange={(on) => set(one, on)}
-                        />
-                        <span class="count end">{formatCount(total)}</span>
-                      </li>
-                    ))}
-                  </ul>
-                </section>
-              )
-            );
-          })}
+                <Facet
+                  key={name}
+                  title={columnTitle(of, name)}
+                  field={fieldOf(of, name)}
+                  values={values}
+                  chosen={filters[name] ?? []}
+                  onChange={(chosen) => setQuery({ [name]: chosen, page: null })}
+                />
+              ),
+          )}
         </div>
       )}
     </Loaded>
+  );
+}
+
+/** The values of a field, the most frequent first. */
+function Facet(props: {
+  title: string;
+  field: FieldInfo | undefined;
+  values: readonly FieldCount[];
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+}) {
+  const { title, field, values, chosen, onChange } = props;
+  const [areAllShown, setAllShown] = useState(false);
+  const shown = areAllShown ? values : values.slice(0, MAX_VALUES);
+  const others = values.length - shown.length;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul>
+        {shown.map(({ value, label, total }) => (
+          <li key={value} class="row">
+            <Checkbox
+              label={facetLabel(field, value, label)}
+              checked={chosen.includes(value)}
+              onChange={(on) => onChange(on ? [...chosen, value] : chosen.filter((one) => one !== value))}
+            />
+            <span class="count end">{formatCount(total)}</span>
+          </li>
+        ))}
+      </ul>
+      {others > 0 && (
+        <Button look="quiet" small onClick={() => setAllShown(true)}>
+          {`${formatCount(others)} more`}
+        </Button>
+      )}
+    </section>
   );
 }
 

@@ -24,7 +24,8 @@ const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }
   permissions: { name: "Permission", fields: ["group", "user"] },
 };
 const MAX_TEXT = 80;
-const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
+/** Fields that the program sets. */
+export const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
 
 /** Changes that are loaded at first, and those of them that are shown. */
 const LOADED = 200;

@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Loaded, SkeletonWord, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { api, isPeople, pageOf, titleOf } from "../inventory/declaration.ts";
 import { get } from "../request.ts";
@@ -138,6 +138,7 @@ function MoreLinks({ of: { list, total, more }, q }: { of: Found["groups"][numbe
   const named = useLoaded(isPeople(list) ? null : `${list} ${q}`, (signal) =>
     get<{ total: number }>(api(list), { query: q, fields: "id", page_size: "1" }, signal),
   );
+  if (named.busy) return <SkeletonWord />;
   const count = named.value?.total ?? 0;
   const isComplete = !more && count === total;
   return (

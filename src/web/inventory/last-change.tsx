@@ -1,0 +1,51 @@
+import { useLoaded } from "../components/loaded.tsx";
+import { unitSymbol } from "../format.tsx";
+import { get } from "../request.ts";
+import { api } from "./declaration.ts";
+import { AUTOMATIC, type Change } from "./history.tsx";
+
+/** Latest changes among which that of the record itself is looked for; the others are of its notes and files. */
+const LOADED = 10;
+
+/** A record of stock that was changed. */
+export interface Changed {
+  id: string;
+  segment: string;
+  unit__name: string | null;
+  modified_by__username: string | null;
+}
+
+/** A change in words: "used 12 µL"; `place` is where the record is now. */
+export function changeText(
+  change: Pick<Change, "op" | "before" | "after">,
+  unit: string,
+  place: string,
+): string {
+  const { op, before, after } = change;
+  if (op !== "update" || !before || !after)
+    return op === "create" ? "added" : op === "restore" ? "restored" : "changed";
+  const names = Object.keys(after).filter((name) => !AUTOMATIC.has(name));
+  if (names.every((name) => name === "location" || name === "position"))
+    return after.location === null ? "taken out" : `moved${place === "" ? "" : ` to ${place}`}`;
+  if (names.every((name) => name === "amount" || name === "status") && "amount" in after) {
+    const used = Number((Number(before.amount ?? 0) - Number(after.amount ?? 0)).toPrecision(9));
+    return `${used > 0 ? "used" : "added"} ${Math.abs(used)} ${unit}`.trim();
+  }
+  return `changed ${names.map((name) => name.replaceAll("_", " ")).join(", ")}`;
+}
+
+/** What happened to a record last, and who did it. */
+export function LastChange({ of, place }: { of: Changed; place: string }) {
+  const { id, segment, unit__name: unit, modified_by__username: by } = of;
+  const path = api(segment, `${id}/history/`);
+  const { value } = useLoaded(path, async (signal) => {
+    const { results } = await get<{ results: Change[] }>(path, { page_size: LOADED }, signal);
+    return results.find((change) => change.of === null);
+  });
+  const text = value ? changeText(value, unit === null ? "" : unitSymbol(unit), place) : "changed";
+  return (
+    <>
+      {text} by {by ?? "a deleted user"}
+    </>
+  );
+}

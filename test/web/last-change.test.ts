@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { changeText } from "../../src/web/inventory/last-change.tsx";
+
+const PLACE = "Box oligos 1, A3";
+
+test.each([
+  [{ op: "create", before: null, after: { name: "a" } }, PLACE, "added"],
+  [{ op: "restore", before: null, after: null }, PLACE, "restored"],
+  [
+    { before: { location: "1" }, after: { location: "2", position: "A3", version: 2 } },
+    PLACE,
+    "moved to Box oligos 1, A3",
+  ],
+  [{ before: { location: "1" }, after: { location: null } }, "", "taken out"],
+  [{ before: { location: "1" }, after: { location: "2" } }, "", "moved"],
+  [{ before: { amount: 50 }, after: { amount: 37.7, modified: "" } }, PLACE, "used 12.3 µL"],
+  [
+    { before: { amount: 0, status: "EMPTY" }, after: { amount: 40, status: "AVAILABLE" } },
+    PLACE,
+    "added 40 µL",
+  ],
+  [
+    { before: { lot: "" }, after: { lot: "7", catalogue_number: "x" } },
+    PLACE,
+    "changed lot, catalogue number",
+  ],
+] as const)("says of the change %p in %p: %p", (change, place, text) => {
+  expect(changeText({ op: "update", ...change }, "µL", place)).toBe(text);
+});
