@@ -22,10 +22,11 @@ beforeAll(async () => {
   lab = await openLab();
 });
 afterAll(() => lab.database.close());
-afterEach(async () => {
+/** Undoes what a test has imported. */
+async function undoAll(): Promise<void> {
   for (const { id, kind, undone_by } of await rowsOf("batches/?user=alice"))
     if (undone_by === null && kind !== "undo") await lab.send("alice", "POST", `batches/${String(id)}/undo/`);
-});
+}
 
 type Answer = ImportReport & { message?: string };
 const LIST = "stocks/consumables";
@@ -55,6 +56,8 @@ const total = async (list = LIST): Promise<Json> =>
   (await lab.send("admin", "GET", `${list}/?page_size=1`)).body.total;
 
 describe("archives of other notebooks", () => {
+  afterEach(undoAll);
+
   test("eLabFTW: text, comments, extra fields, steps, links and files", async () => {
     const { status, report } = await send(elabftw());
     expect([status, report.created, report.errors]).toEqual([200, 1, []]);
@@ -206,6 +209,8 @@ describe("archives of other notebooks", () => {
 });
 
 describe("properties", () => {
+  afterEach(undoAll);
+
   const properties = (...all: [name: string, value: Json, more?: JsonObject][]) =>
     crate(
       oneDataset({
@@ -263,9 +268,12 @@ describe("properties", () => {
 
   test("long texts become files", async () => {
     const text = "<p>word</p>".repeat(3000);
-    await send(crate(oneDataset({ text, comment: [{ "@type": "Comment", text: "x".repeat(10_001) }] })));
+    const variableMeasured = [{ propertyID: "elab/metadata", value: JSON.stringify(["y".repeat(1000)]) }];
+    const comment = [{ "@type": "Comment", text: "x".repeat(10_001) }];
+    await send(crate(oneDataset({ text, comment, variableMeasured })));
     const { notes, files } = await recordOf("A");
-    expect(files.map(([name]) => name)).toEqual(["comment.txt", "text.txt"]);
+    expect(files.map(([name]) => name)).toEqual(["comment.txt", "elab-metadata.json", "text.txt"]);
+    expect(notes.at(-1)).toEndWith("\nelab/metadata: in the file elab-metadata.json");
     expect(notes[0]).toEndWith("The file text.txt has all 17,998 characters.");
     await send(crate(oneDataset({ name: "Table", text: "<table><tr><td>1</td><td>2</td></tr></table>" })));
     const rich = await recordOf("Table");

@@ -19,7 +19,7 @@ import { unzip } from "../../platform/zip-file.ts";
 /** Records and omissions that a report lists. */
 const SHOWN_RECORDS = 100;
 const SHOWN_OMISSIONS = 1000;
-/** Characters of a note, and those of a longer text that a note quotes; the whole text becomes a file. */
+/** Characters of a note, and those that it has of a longer text or of one value; the whole text becomes a file. */
 const NOTE_LENGTH = 10_000;
 const QUOTED = 1000;
 /** Author and date at the end of a comment that was imported before. */
@@ -77,7 +77,7 @@ export class ElnImporter {
     const lines = [...record.about];
     const cells = given.map((cell, i) => {
       const { header } = this.#columns[i];
-      if (cell !== null && this.mapped.kept.has(header)) lines.push(`${header}: ${best(record, header)}`);
+      if (cell !== null && this.mapped.kept.has(header)) lines.push(keptLine(record, header));
       return cell;
     });
     const attempt = this.#attempt(record, number, cells, lines);
@@ -143,7 +143,7 @@ export class ElnImporter {
             const forms = record.cells.get(header) ?? [];
             cells[i] = forms[forms.indexOf(cells[i]) + 1] ?? null;
             if (cells[i] !== null) continue;
-            lines.push(`${header}: ${best(record, header)}`);
+            lines.push(keptLine(record, header));
             this.#leaveOut(number, header, `${message} Kept in a note.`);
           }
         }
@@ -229,6 +229,21 @@ export class ElnImporter {
   #leaveOut(row: number, column: string | null, message: string): void {
     if (this.#report.left_out.length < SHOWN_OMISSIONS) this.#report.left_out.push({ row, column, message });
   }
+}
+
+/** A value as a line of a note; a long one, such as the metadata of eLabFTW, becomes a file. */
+function keptLine(record: ElnRecord, header: string): string {
+  const text = best(record, header);
+  if (text.length <= QUOTED) return `${header}: ${text}`;
+  const name = `${header.replaceAll(/[/\\]/g, "-")}.${/^[[{]/.test(text) ? "json" : "txt"}`;
+  record.files.push({
+    name,
+    type: Bun.file(name).type,
+    content: new TextEncoder().encode(text),
+    sha256: "",
+    size: "",
+  });
+  return `${header}: in the file ${name}`;
 }
 
 /** The first field that an error is about. */
