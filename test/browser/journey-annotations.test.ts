@@ -35,7 +35,7 @@ browserTest(
     await fill(page, "Choices optional", "Ampicillin\nKanamycin");
     await (await named(page, "combobox", "Used for optional")).select("stocks.consumable");
     await checkPage(opened, "journey-annotation-type");
-    await press(page, "button", "Add");
+    await Promise.all([page.waitForNavigation(), press(page, "button", "Add")]);
     await named(page, "heading", "Resistance");
 
     await follow(page, "Consumables");
@@ -51,8 +51,9 @@ browserTest(
     await press(page, "button", "Change 50 records");
     await seeText(page, "Changed 50 records.");
 
-    await follow(page, "All");
+    await follow(page, "All 60");
     await seeText(page, "of 60");
+    await press(page, "button", "Filter");
     await press(page, "checkbox", "Kanamycin");
     await seeText(page, "of 50");
     await press(page, "button", "More");

@@ -41,7 +41,7 @@ async function addRecord(page: Page): Promise<void> {
   await follow(page, "Consumables");
   await follow(page, "Add consumable");
   await fill(page, "Name", NAME);
-  await press(page, "button", "Add");
+  await Promise.all([page.waitForNavigation(), press(page, "button", "Add")]);
   await named(page, "heading", NAME);
 }
 
