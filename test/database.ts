@@ -27,9 +27,12 @@ function emptyDatabase(): Uint8Array {
 /** A database with all migrations: a new one in memory, or the one at `path`, which is created if it does not exist. */
 export function openMigrated(path?: string): Database {
   if (path === undefined) return openDatabase(emptyDatabase(), MIGRATIONS);
-  if (!existsSync(path)) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, emptyDatabase(), { mode: 0o600 });
-  }
+  if (!existsSync(path)) createMigrated(path);
   return openDatabase(path, MIGRATIONS);
+}
+
+/** The file of an empty database, as the first start of a server leaves it. */
+export function createMigrated(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, emptyDatabase(), { mode: 0o600 });
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { listen, type Listening } from "../../src/app/listen.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { main } from "../../src/main.ts";
+import { createMigrated } from "../database.ts";
 
 export interface Outcome {
   code: number;
@@ -53,8 +54,9 @@ export async function serveHere(
   return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
 }
 
-/** A directory that is removed when it is disposed of. */
+/** A data directory with an empty database, which is removed when it is disposed of. */
 export function scratch(): { directory: string } & Disposable {
   const directory = mkdtempSync(join(tmpdir(), "labd-command-"));
+  createMigrated(join(directory, "labd.sqlite"));
   return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }
