@@ -188,6 +188,26 @@ test("starts at a position, and gives records the positions that are named", asy
   expect(await where(SPECIMEN, 21)).toBe("Box 2");
 });
 
+test("exchanges records once with an Idempotency-Key, and only in the versions that the caller saw", async () => {
+  const path = `locations/${BOX}/free_slots/`;
+  const records = [id(11), id(21)];
+  const versions = (await slots("admin")).slots.flatMap(({ record }) =>
+    records.includes(record?.id ?? "") ? record!.version : [],
+  );
+  const body = { records, positions: ["B2", "A1"], versions };
+  const headers = { "Idempotency-Key": "exchange" };
+  const done = await lab.ask("POST", path, { as: "admin", body, headers });
+  const results = done.body.results as unknown as { version: number }[];
+  expect(results.map(({ version }) => version)).toEqual(versions.map((version) => version + 1));
+  const again = await lab.ask("POST", path, { as: "admin", body, headers });
+  expect([again.status, again.body]).toEqual([200, done.body]);
+  const stale = await lab.send("admin", "POST", path, body);
+  expect([stale.status, stale.body.message]).toEqual([412, expect.stringContaining("has version")]);
+  const short = await fill(`locations/${BOX}`, { records, versions: [1] });
+  expect(errorOf(short, "versions")).toBe("Give one version for each of the 2 records.");
+  expect([await where(CONSUMABLES, 11), await where(SPECIMEN, 21)]).toEqual(["Box 1 B2", "Box 1 A1"]);
+});
+
 test("moves nothing if the caller may not change one of the records", async () => {
   const refused = await fill(`locations/${BOX}`, { records: [id(14), id(22)] }, "bob");
   expect([refused.status, await where(CONSUMABLES, 14)]).toEqual([403, "Heap"]);

@@ -10,11 +10,11 @@ import { freeSlots, usageOf } from "../records/storage-space.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { gridOf, hasPosition } from "../resources/position.ts";
-import { writeBatch } from "./batch.ts";
+import { writeOnce } from "./batch.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
 import { type Api } from "./operation-plugin.ts";
-import { BOOLEAN, closed, content, COUNT, TEXT } from "./schema.ts";
+import { BOOLEAN, content, COUNT, TEXT } from "./schema.ts";
 
 const MAX_SLOTS = 1000;
 const DEFAULT_SLOTS = 100;
@@ -92,25 +92,38 @@ const SLOTS = Type.Object(
 );
 export type Slots = Type.Static<typeof SLOTS>;
 
-const FILL = closed({
-  records: Type.Array(TEXT, {
-    minItems: 1,
-    maxItems: MAX_RECORDS,
-    description: `Ids of records of ${STORED.map(({ segment }) => segment).join(" and ")}.`,
-    examples: [[exampleId(STORED[0])]],
-  }),
-  start: Type.Optional(Type.String({ description: "First position to use, in a location with a grid." })),
-  positions: Type.Optional(
-    Type.Array(TEXT, {
-      description:
-        "Position of each record, in a location with a grid. Records may exchange their positions.",
+const FILL = Type.Object(
+  {
+    records: Type.Array(TEXT, {
+      minItems: 1,
+      maxItems: MAX_RECORDS,
+      description: `Ids of records of ${STORED.map(({ segment }) => segment).join(" and ")}.`,
+      examples: [[exampleId(STORED[0])]],
     }),
-  ),
-});
+    start: Type.Optional(Type.String({ description: "First position to use, in a location with a grid." })),
+    positions: Type.Optional(
+      Type.Array(TEXT, {
+        description:
+          "Position of each record, in a location with a grid. Records may exchange their positions.",
+      }),
+    ),
+    versions: Type.Optional(
+      Type.Array(COUNT, { description: "Version of each record; 412 if one has changed since." }),
+    ),
+  },
+  { $id: "FillSlots", additionalProperties: false },
+);
 const FILLED = Type.Object(
   {
     results: Type.Array(
-      Type.Object({ segment: TEXT, id: TEXT, name: TEXT, location: PLACE, position: POSITION }),
+      Type.Object({
+        segment: TEXT,
+        id: TEXT,
+        name: TEXT,
+        version: COUNT,
+        location: PLACE,
+        position: POSITION,
+      }),
     ),
   },
   { $id: "FilledSlots" },
@@ -169,15 +182,17 @@ export function addSlots(api: Api): void {
       body: FILL,
       returns: content(FILLED),
       heavy: ({ call, body }) => body.records.length > 100 || isLarge(call, "location"),
-      run: ({ call, params, body: { records, ...options } }) =>
-        writeBatch(call, {
+      run({ call, params, body }) {
+        const { records, ...options } = body;
+        return writeOnce(call, body, {
           kind: "bulk_update",
           work(writer) {
             const target = { resource, rid: findRecord(call, resource, params.id) };
             return fillSlots(call.store, writer, target, records, { ...options, actor: call.actor });
           },
           respond: (results) => respondJson({ results }),
-        }),
+        });
+      },
     });
   }
 }

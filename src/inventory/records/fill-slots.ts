@@ -3,6 +3,7 @@ import { ALIVE } from "../model/condition.ts";
 import { shownName } from "../model/field.ts";
 import { rangeOf, slotOf } from "../model/grid.ts";
 import { invalidField } from "../model/parse-body.ts";
+import { Problem } from "../../problem.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { gridOf, hasPosition } from "../resources/position.ts";
 import { each, refusal } from "./bulk.ts";
@@ -20,6 +21,7 @@ export interface Moved extends Slot {
   segment: string;
   id: string;
   name: string;
+  version: number;
 }
 
 interface Item {
@@ -28,10 +30,11 @@ interface Item {
   id: string;
 }
 
-/** The first free position to use, or the position of each record. */
+/** The first free position to use, or the position of each record; the version that each was seen with. */
 interface Options {
   start?: string | undefined;
   positions?: readonly string[] | undefined;
+  versions?: readonly number[] | undefined;
 }
 
 /** The spaces in a record of the tree, at any depth. */
@@ -48,25 +51,34 @@ export function fillSlots(
   writer: RecordWriter,
   target: Target,
   records: readonly string[],
-  { actor, ...options }: Options & { actor: Actor },
+  { actor, versions, ...options }: Options & { actor: Actor },
 ): Moved[] {
   const items = records.map((id, i) => findItem(store, id, i, actor));
   if (new Set(items.map(({ id }) => id)).size < items.length)
     throw invalidField("records", "A record occurs more than once. Name each record once.");
+  if (versions && versions.length !== items.length)
+    throw invalidField("versions", `Give one version for each of the ${items.length} records.`);
   return writer.rearrange(
     items.map(({ resource, rid }) => [resource, rid] as const),
     () => {
       const slots = slotsFor(store, target, items.length, { ...options, actor });
       const { refusals } = each(items, ({ resource, rid }, i) => {
         const { location, position } = slots[i];
+        const { version } = writer.current(resource, rid);
+        if (versions && version !== versions[i])
+          throw new Problem(
+            "precondition_failed",
+            `The record has version ${version}, not ${versions[i]}. Read it again.`,
+          );
         writer.update(resource, rid, { location: location.id, position }, "merge", actor);
         return rid;
       });
       if (refusals.length > 0) throw refusal(refusals, (i) => items[i].id);
       return items.map(({ resource, rid, id }, i) => {
-        const [values] = store.reader.values(resource, [resource.key], actor, [rid]);
-        const { location, position } = slots[i];
-        return { segment: resource.segment, id, name: String(values[resource.key]), location, position };
+        const [values] = store.reader.values(resource, [resource.key, "version"], actor, [rid]);
+        const { segment, key } = resource;
+        const moved = { segment, id, name: String(values[key]), version: Number(values.version) };
+        return Object.assign(moved, slots[i]);
       });
     },
   );
