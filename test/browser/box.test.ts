@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "puppeteer-core";
 import { browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
+import { cell, dragSlot, keys } from "./inventory.ts";
 
 /** The page of a box: the grid, and moves by keyboard, by dragging and with a scanner. */
 
@@ -10,13 +11,6 @@ const openBox = async () => {
   const opened = await openPage(BOX, { signedIn: true });
   await opened.page.waitForSelector(".boxgrid");
   return opened;
-};
-const cell = (page: Page, label: string) => page.waitForSelector(`[role=gridcell][aria-label^="${label}"]`);
-const keys = async (
-  page: Page,
-  ...pressed: ("ArrowRight" | "ArrowDown" | "Enter" | "Escape" | "m" | "End" | "Home")[]
-) => {
-  for (const key of pressed) await page.keyboard.press(key);
 };
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
 
@@ -53,20 +47,7 @@ browserTest("moves a tube by keyboard, and back by undo", async () => {
 browserTest("exchanges two tubes by dragging one onto the other", async () => {
   await using opened = await openBox();
   const { page } = opened;
-  const drag = (from: string, to: string): Promise<void> =>
-    page.evaluate(
-      (source, target) => {
-        const slot = (name: string) => document.querySelector(`[role=gridcell][aria-label^="${name},"]`)!;
-        const data = { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true };
-        slot(source).dispatchEvent(new DragEvent("dragstart", data));
-        slot(target).dispatchEvent(new DragEvent("dragover", data));
-        slot(target).dispatchEvent(new DragEvent("drop", data));
-        slot(source).dispatchEvent(new DragEvent("dragend", data));
-      },
-      from,
-      to,
-    );
-  await drag("A3", "A4");
+  await dragSlot(page, "A3", "A4");
   await seeText(page, "Exchanged p53 DBD forward and p53 DBD reverse.");
   await cell(page, "A3, p53 DBD reverse");
   await press(page, "button", "Undo");

@@ -44,3 +44,30 @@ export async function download(
   await session.detach();
   return { name, bytes };
 }
+
+/** Waits for the slot of a box whose label begins so. */
+export const cell = (page: Page, label: string) =>
+  page.waitForSelector(`[role=gridcell][aria-label^="${label}"]`);
+
+/** Presses keys one after the other. */
+export const keys = async (
+  page: Page,
+  ...pressed: ("ArrowRight" | "ArrowDown" | "Enter" | "Escape" | "m" | "End" | "Home")[]
+) => {
+  for (const key of pressed) await page.keyboard.press(key);
+};
+
+/** Drags what is in a slot of a box onto another one. */
+export const dragSlot = (page: Page, from: string, to: string): Promise<void> =>
+  page.evaluate(
+    (source, target) => {
+      const slot = (name: string) => document.querySelector(`[role=gridcell][aria-label^="${name},"]`)!;
+      const data = { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true };
+      slot(source).dispatchEvent(new DragEvent("dragstart", data));
+      slot(target).dispatchEvent(new DragEvent("dragover", data));
+      slot(target).dispatchEvent(new DragEvent("drop", data));
+      slot(source).dispatchEvent(new DragEvent("dragend", data));
+    },
+    from,
+    to,
+  );

@@ -51,6 +51,9 @@ browserTest(
     await seeText(page, "misplaced HEPES 1 M pH 7.4");
     await scan(page, "4006381333931");
     await seeText(page, "Unknown codes");
+    await press(page, "button", "Remove the scan of BsaI-HF");
+    await seeText(page, "0 of 2 found");
+    await page.keyboard.type("CO0000006\n");
     await seeText(page, "1 of 2 found");
     await checkPage(opened, "offline-stocktake");
     await press(page, "button", "Apply");
@@ -58,7 +61,7 @@ browserTest(
     await checkPage(opened, "offline-stocktake-apply");
     await press(page, "button", "Apply");
     await seeText(page, "It will be applied when the server responds.");
-    await seeText(page, "5 changes waiting");
+    await seeText(page, "7 changes waiting");
     const local = page.url();
     await page.goto(`${url}/inventory/offline`);
     await seeText(page, "Apply -20 drawer 1");

@@ -1,7 +1,8 @@
 import { expect } from "bun:test";
-import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+import type { Page } from "puppeteer-core";
+import { browserTest, checkPage, choose, openPage, press, seeText } from "./browser.ts";
 import { openConnection, openMoving, openReady, write } from "./connection.ts";
-import { scan } from "./inventory.ts";
+import { cell, dragSlot, keys, scan } from "./inventory.ts";
 
 const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
 const HEPES = "CO0000008";
@@ -89,7 +90,7 @@ browserTest(
     await connection.set(true, page);
     await seeText(page, "1 conflict");
     await page.goto(`${url}/inventory/offline`);
-    await seeText(page, "admin has changed it. It is now in no location.");
+    await seeText(page, "admin has changed BsaI-HF. It is now in no location.");
     await checkPage(opened, "offline-conflict");
     await press(page, "button", "Apply anyway");
     await seeText(page, "Everything has been sent.");
@@ -145,6 +146,69 @@ browserTest(
     await (await page.waitForSelector("[role=gridcell][aria-label^='C9,']"))!.click();
     await seeText(page, "26 of 81 slots in use");
     await press(page, "button", "Take out");
+    await seeText(page, "25 of 81 slots in use");
+    expect(opened.faults).toEqual([]);
+  },
+  300_000,
+);
+
+/** Undoes every batch since one, newest first. */
+async function undoSince(page: Page, last: string): Promise<void> {
+  const { results } = await write(page, "GET", "/api/v2/batches/?page_size=20");
+  for (const { id } of results as { id: string }[]) {
+    if (id === last) return;
+    await write(page, "POST", `/api/v2/batches/${id}/undo/`, {});
+  }
+}
+
+browserTest(
+  "moves, exchanges, adds and takes out tubes of a box without a network, and shows a slot that was taken meanwhile",
+  async () => {
+    using connection = await openConnection();
+    await using opened = await openReady(connection.url);
+    await using other = await openPage("/inventory/scan", { signedIn: true });
+    const { results } = await write(other.page, "GET", "/api/v2/batches/?page_size=1");
+    const [{ id: last }] = results as { id: string }[];
+    const { page, url } = opened;
+    await page.goto(`${url}/inventory/locations/${BOX}`);
+    await (await cell(page, "A1, p53 TAD forward"))!.click();
+    // The page was loaded with a network, and loses it.
+    await connection.set(false, page);
+    await keys(page, "m", "ArrowDown", "ArrowDown", "ArrowDown", "Enter");
+    await seeText(page, "Moved p53 TAD forward to D1. This is sent when the server responds.");
+    await cell(page, "D1, p53 TAD forward, waits to be sent");
+    await dragSlot(page, "A3", "A4");
+    await seeText(page, "Exchanged p53 DBD forward and p53 DBD reverse.");
+    await cell(page, "A3, p53 DBD reverse, waits to be sent");
+    await page.reload();
+    await (await cell(page, "C3, free"))!.click();
+    await press(page, "button", "Add to C3");
+    await choose(page, "Existing consumable", "BsaI-HF");
+    await press(page, "button", "Move to C3");
+    await cell(page, "C3, BsaI-HF, waits to be sent");
+    await (await cell(page, "A2, p53 TAD reverse"))!.click();
+    await press(page, "button", "Take out");
+    await cell(page, "A2, free");
+    await seeText(page, "25 of 81 slots in use");
+    await seeText(page, "4 changes waiting");
+    await checkPage(opened, "offline-box-moves");
+
+    const [{ id }] = (
+      await write(other.page, "GET", "/api/v2/stocks/consumables/?barcode=CO0000001&fields=id")
+    ).results as { id: string }[];
+    await write(other.page, "PATCH", `/api/v2/stocks/consumables/${id}/`, { location: BOX, position: "D1" });
+    await connection.set(true, page);
+    await seeText(page, "Move p53 TAD forward to Box oligos 1, D1");
+    await seeText(page, "D1 is occupied");
+    await cell(page, "D1, anti-p53 DO-1");
+    await cell(page, "C3, BsaI-HF, available");
+    await cell(page, "A3, p53 DBD reverse, available");
+    await cell(page, "A1, p53 TAD forward");
+    await checkPage(opened, "offline-box-moves-conflict");
+    await press(page, "button", "Discard");
+    await page.waitForFunction(() => !document.body.innerText.includes("1 conflict"));
+    await undoSince(other.page, last);
+    await page.reload();
     await seeText(page, "25 of 81 slots in use");
     expect(opened.faults).toEqual([]);
   },

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { OfflineCount } from "../../src/web/offline/count.ts";
-import { idOnServer } from "../../src/web/offline/keep-outcome.ts";
 import { slotsIn } from "../../src/web/offline/known-slots.ts";
 import type { DeviceStore } from "../../src/web/offline/device-store.ts";
+import type { MovedRecord } from "../../src/web/offline/move.ts";
 import {
   type Answer,
   applyAnyway,
@@ -18,46 +17,32 @@ import {
   findRecord,
   freePositions,
   MOST,
-  SNAPSHOT,
-  type Snapshot,
   takeSnapshot,
   whereIs,
   withMove,
 } from "../../src/web/offline/snapshot.ts";
+import { ME, queueOf, readLists, scan, TUBE } from "./offline-device.ts";
 
-const ME = "person-1";
 const BOX = { id: "box", name: "Box 7" };
-const move = (id: string, position: string, version = 1): Change => ({
-  kind: "move",
+const tube = (id: string, position: string, version = 1): MovedRecord => ({
   segment: "stocks/consumables",
   id,
   name: `Tube ${id}`,
   version,
-  location: BOX,
   position,
 });
-const scan = (code: string): Change => ({
-  kind: "scan",
-  stocktake: { id: "take", name: "Freezer" },
-  code,
-  name: null,
-  place: null,
+const move = (id: string, position: string): Change => ({
+  kind: "move",
+  location: BOX,
+  records: [tube(id, position)],
 });
-
-function memoryStore(): DeviceStore {
-  const values = new Map<string, unknown>();
-  return {
-    read: async <T>(key: string) => structuredClone(values.get(key)) as T | undefined,
-    async update(key, change) {
-      const after = change(structuredClone(values.get(key)) as never);
-      if (after === undefined) values.delete(key);
-      else values.set(key, structuredClone(after));
-      return after;
-    },
-    clear: async () => values.clear(),
-  };
+const takeOut = (id: string): Change => ({ kind: "move", location: null, records: [tube(id, "")] });
+const exchange = (...records: MovedRecord[]): Change => ({ kind: "move", location: BOX, records });
+interface Filling {
+  records: string[];
+  positions: string[];
+  versions: number[];
 }
-
 interface Tube {
   version: number;
   location: string | null;
@@ -73,12 +58,26 @@ function laboratory(tubes: Record<string, Tube>) {
   const faults: (Answer | "lost")[] = [];
   const log: string[] = [];
   const scans = new Map<string, string>();
+  const done = new Map<string, Answer>();
   const answer = (status: number, message?: string, results?: object): Answer => ({
     status,
     body: { message, results },
   });
+  const fill = (body: Filling, key: string): Answer => {
+    const { records, positions, versions } = body;
+    if (done.has(key)) return done.get(key)!;
+    if (records.some((id, i) => tubes[id].version !== versions[i])) return answer(412, "Changed.");
+    records.forEach((id, i) =>
+      Object.assign(tubes[id], { location: "box", position: positions[i], version: versions[i] + 1 }),
+    );
+    const results = records.map((id) => ({ id, version: tubes[id].version }));
+    done.set(key, answer(200, undefined, results));
+    return done.get(key)!;
+  };
   const handle = (...[method, path, { body, headers = {} } = {}]: Parameters<SendRequest>): Answer => {
     const id = path.split("/").at(-2)!;
+    if (id === "free_slots") return fill(body as Filling, headers["Idempotency-Key"]);
+    if (method === "DELETE") return answer(204);
     if (method === "POST") {
       scans.set(headers["Idempotency-Key"], (body as { codes: string[] }).codes[0]);
       return answer(200, undefined, []);
@@ -90,7 +89,7 @@ function laboratory(tubes: Record<string, Tube>) {
     if (method === "GET") return answer(200, undefined, { ...withoutNull(tube), modified_by: "bea" });
     if (headers["If-Match"] !== `"${tube.version}"`) return answer(412, "The record has another version.");
     const { position } = body as Tube;
-    if (Object.entries(tubes).some(([other, at]) => other !== id && at.position === position))
+    if (position && Object.entries(tubes).some(([other, at]) => other !== id && at.position === position))
       return answer(400, `position: ${position} is occupied.`);
     Object.assign(tube, body, { version: tube.version + 1 });
     return answer(200, undefined, { version: tube.version });
@@ -105,11 +104,6 @@ function laboratory(tubes: Record<string, Tube>) {
   return { tubes, faults, log, scans, send };
 }
 
-async function queueOf(...changes: Change[]): Promise<DeviceStore> {
-  const store = memoryStore();
-  for (const [i, change] of changes.entries()) await enqueue(store, ME, { key: `key-${i}`, at: i, change });
-  return store;
-}
 const conflictsIn = async (store: DeviceStore) =>
   (await readQueue(store, ME)).map(({ key, conflict }) => [key, conflict?.status]);
 
@@ -163,7 +157,7 @@ test("shows who changed a record meanwhile, and moves it anyway on demand", asyn
   expect(conflict).toEqual({
     status: 412,
     message: "The record has another version.",
-    now: { version: 5, where: "Label of shelf, C3", by: "bea" },
+    now: { name: "Tube a", where: "Label of shelf, C3", by: "bea", versions: { a: 5 } },
   });
   // Nothing happens until somebody decides.
   const requests = lab.log.length;
@@ -172,6 +166,40 @@ test("shows who changed a record meanwhile, and moves it anyway on demand", asyn
   await applyAnyway(store, ME, "key-0");
   expect(await sendQueue(store, ME, lab.send)).toBe(1);
   expect(lab.tubes.a).toEqual({ version: 6, location: "box", position: "A1" });
+});
+
+test("exchanges two records once, though the answer was lost, and what follows has their new versions", async () => {
+  const lab = laboratory({
+    a: { version: 1, location: "box", position: "A1" },
+    b: { version: 4, location: "box", position: "A2" },
+  });
+  const store = await queueOf(exchange(tube("a", "A2"), tube("b", "A1", 4)), takeOut("a"));
+  lab.faults.push("lost");
+  expect(await sendQueue(store, ME, lab.send)).toBe(0);
+  expect(await sendQueue(store, ME, lab.send)).toBe(2);
+  expect(lab.tubes).toEqual({
+    a: { version: 3, location: null, position: "" },
+    b: { version: 5, location: "box", position: "A1" },
+  });
+});
+
+test("does not exchange records of which somebody has changed one, unless somebody decides so", async () => {
+  const lab = laboratory({
+    a: { version: 1, location: "box", position: "A1" },
+    b: { version: 5, location: "shelf", position: "" },
+  });
+  const store = await queueOf(exchange(tube("a", "A2"), tube("b", "A1", 4)));
+  await sendQueue(store, ME, lab.send);
+  const [{ conflict }] = await readQueue(store, ME);
+  expect(conflict?.now).toEqual({
+    name: "Tube b",
+    where: "Label of shelf",
+    by: "bea",
+    versions: { a: 1, b: 5 },
+  });
+  await applyAnyway(store, ME, "key-0");
+  expect(await sendQueue(store, ME, lab.send)).toBe(1);
+  expect([lab.tubes.a.position, lab.tubes.b.position]).toEqual(["A2", "A1"]);
 });
 
 test.each([
@@ -208,41 +236,6 @@ test("keeps rejected changes with the server's message until they are discarded 
   expect(await conflictsIn(store)).toEqual([["key-2", 409]]);
 });
 
-const FREEZER = "aebc178f-9012-5abc-8def-000000000001";
-const TUBE = "5f1e627f-8aba-5e10-93ff-82dee93474e6";
-const LISTS: Record<string, object[]> = {
-  locations: [
-    { id: FREEZER, label: "Rack 2", barcode: "LO1", version: 1, parent: null, equipment: "eq", place: "pl" },
-    {
-      id: "0b7dd2a5-0000-4000-8000-000000000002",
-      label: "Box 7",
-      barcode: "LO2",
-      version: 3,
-      parent: FREEZER,
-      grid_rows: 2,
-      grid_columns: 2,
-      numbering: "A1",
-    },
-  ],
-  equipment: [{ id: "eq", name: "-80 North", barcode: "", version: 1, place: "pl" }],
-  "stocks/consumables": [
-    {
-      id: TUBE,
-      name: "BsaI-HF",
-      barcode: "CO6",
-      version: 4,
-      location: "0b7dd2a5-0000-4000-8000-000000000002",
-      position: "A2",
-    },
-  ],
-  places: [{ id: "pl", building: "A", room: "002" }],
-  stocktakes: [{ id: "take", name: "Freezer", location: FREEZER }],
-};
-const readLists: Parameters<typeof takeSnapshot>[0] = async (segment) => {
-  const results = (LISTS[segment] ?? []) as Record<string, unknown>[];
-  return { total: results.length, results };
-};
-
 test("finds codes, paths and free positions in the snapshot", async () => {
   const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
   const namesOf = (code: string) => findCode(known, code).map(({ name }) => name);
@@ -263,7 +256,7 @@ test("finds codes, paths and free positions in the snapshot", async () => {
   expect(whereIs(known, tube)).toBe("A 002 / -80 North / Rack 2 / Box 7, A2");
   const box = findRecord(known, tube.location)!;
   expect(freePositions(known, box)).toEqual(["A1", "B1", "B2"]);
-  const moved = withMove(known, { id: TUBE, version: 5, location: { id: box.id }, position: "B1" });
+  const moved = withMove(known, { location: box, records: [{ ...tube, version: 5, position: "B1" }] });
   expect(freePositions(moved, box)).toEqual(["A1", "A2", "B2"]);
   const slots = slotsIn(moved, box);
   expect([slots.next, slots.space, slots.slots.map(({ record }) => record?.name ?? null)]).toEqual([
@@ -271,6 +264,9 @@ test("finds codes, paths and free positions in the snapshot", async () => {
     { capacity: 4, used: 1, free: 3 },
     [null, null, "BsaI-HF", null],
   ]);
+  const waiting = withMove(known, { location: box, records: [{ ...tube, position: "B1" }] }, true);
+  const { record } = slotsIn(waiting, box).slots[2];
+  expect([record?.change, record?.waits]).toEqual([true, true]);
   expect([known.at, known.left, known.stocktakes[0].name]).toEqual([7, 0, "Freezer"]);
 });
 
@@ -292,118 +288,4 @@ test("the snapshot is bounded and says how much it leaves out", async () => {
   );
   const most = MOST["stocks/specimen"];
   expect([pages, known.records.length, known.left]).toEqual([most / 1000, most, 50_000 - most]);
-});
-
-const TAKE = { id: "local", name: "Freezer" };
-const BEGIN: Change = { kind: "start", stocktake: TAKE, location: FREEZER };
-const scanned = (code: string): Change => ({ kind: "scan", stocktake: TAKE, code, name: null, place: null });
-const APPLY: Change = {
-  kind: "apply",
-  stocktake: TAKE,
-  missing: "status",
-  counted: { misplaced: 1, missing: 2 },
-};
-/** A server that counts, and takes everything unless an answer is given for the path. */
-function stocktakes(counts: { misplaced: number; missing: number }, answers: Record<string, Answer> = {}) {
-  const log: string[] = [];
-  const send: SendRequest = async (method, path, { body } = {}) => {
-    const step = path.replace("/api/v2/stocktakes/", "");
-    log.push([method, step, ...(body ? [JSON.stringify(body)] : [])].join(" "));
-    if (answers[step]) return answers[step];
-    if (step.endsWith("count/")) return { status: 200, body: { counts } };
-    return { status: 201, body: { results: { id: "server" } } };
-  };
-  return { log, send };
-}
-
-test("a stocktake that was begun, scanned and applied without a network gets the server's id", async () => {
-  const store = await queueOf(BEGIN, scanned("CO6"), APPLY);
-  const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
-  await store.update<Snapshot>(SNAPSHOT, () => known);
-  const server = stocktakes({ misplaced: 1, missing: 2 });
-  expect(await sendQueue(store, ME, server.send)).toBe(3);
-  expect(server.log).toEqual([
-    `POST  {"name":"Freezer","location":"${FREEZER}"}`,
-    'POST server/scans/ {"codes":["CO6"],"place":null}',
-    "GET server/count/",
-    'POST server/apply/ {"missing":"status"}',
-  ]);
-  expect(await idOnServer(store, "local")).toBe("server");
-  expect(await readQueue(store, ME)).toEqual([]);
-  // The device knows what the server has taken.
-  const { counts, stocktakes: open } = (await store.read<Snapshot>(SNAPSHOT))!;
-  expect(counts?.server.counts).toMatchObject({ expected: 1, found: 1, missing: 0 });
-  expect(open.map(({ id }) => id)).toEqual(["take"]);
-});
-
-test("a stocktake is not applied if the server counts otherwise, unless somebody decides so", async () => {
-  const store = await queueOf(APPLY);
-  const server = stocktakes({ misplaced: 0, missing: 2 });
-  expect(await sendQueue(store, ME, server.send)).toBe(0);
-  const [{ conflict }] = await readQueue(store, ME);
-  expect(conflict?.message).toBe(
-    "It was not applied: this device counted 2 missing and 1 misplaced, the server 2 and 0.",
-  );
-  await applyAnyway(store, ME, "key-0");
-  expect(await sendQueue(store, ME, server.send)).toBe(1);
-  expect(server.log).toEqual(["GET local/count/", 'POST local/apply/ {"missing":"status"}']);
-});
-
-test("what depends on a rejected change of a stocktake waits, and is discarded with its start", async () => {
-  const store = await queueOf(BEGIN, scanned("CO6"), APPLY, scan("CO6"));
-  const server = stocktakes(
-    { misplaced: 1, missing: 2 },
-    { "": { status: 403, body: { message: "You may not." } } },
-  );
-  expect(await sendQueue(store, ME, server.send)).toBe(1);
-  expect(server.log.map((line) => line.split(" ")[1])).toEqual(["", "take/scans/"]);
-  expect((await readQueue(store, ME)).map(({ conflict }) => conflict?.message)).toEqual([
-    "You may not.",
-    undefined,
-    undefined,
-  ]);
-  await discard(store, ME, "key-0");
-  expect(await readQueue(store, ME)).toEqual([]);
-});
-
-test("a rejected scan keeps its stocktake from being applied", async () => {
-  const store = await queueOf(scanned("CO6"), scanned("CO7"), APPLY);
-  const answers = { "local/scans/": { status: 400, body: { message: "codes: Too long." } } };
-  const server = stocktakes({ misplaced: 1, missing: 2 }, answers);
-  expect(await sendQueue(store, ME, server.send)).toBe(0);
-  expect(server.log).toHaveLength(2);
-  expect((await readQueue(store, ME)).map(({ conflict }) => conflict?.status)).toEqual([400, 400, undefined]);
-});
-
-test("counts a stocktake by what the device knows", async () => {
-  const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
-  const box = known.records.find(({ name }) => name === "Box 7")!;
-  const inBox = { id: "count", name: "Box", location: box.id };
-  const judged = (location: string, code: string, place: { id: string; name: string } | null = null) =>
-    new OfflineCount(known, { ...inBox, location }).judge({ code, place }).list;
-  expect(judged(box.id, "CO6")).toBe("found");
-  expect(judged(FREEZER, "CO6")).toBe("found");
-  expect(judged(FREEZER, "CO6", { id: box.id, name: "Box 7" })).toBe("found");
-  expect(judged(FREEZER, "LO2")).toBe("places");
-  expect(judged(box.id, "LO1")).toBe("other");
-  expect(judged("elsewhere", "CO6")).toBe("misplaced");
-  expect(judged("elsewhere", "LO2")).toBe("misplaced");
-  expect(judged(box.id, "nothing")).toBe("unknown");
-  const count = new OfflineCount(known, inBox);
-  const scans = [scan("nothing"), scan("CO6"), scan("CO6")].flatMap((change) =>
-    change.kind === "scan" ? change : [],
-  );
-  const before = count.count(undefined, []);
-  expect([before.counts.expected, before.missing.map(({ name }) => name)]).toEqual([1, ["BsaI-HF"]]);
-  const after = count.count(before, scans);
-  expect(after.counts).toEqual({
-    expected: 1,
-    found: 1,
-    misplaced: 0,
-    missing: 0,
-    unknown: 1,
-    other: 0,
-    places: 0,
-  });
-  expect(after.found[0]).toMatchObject({ code: "CO6", at: { name: "Box 7" }, position: "A2" });
 });

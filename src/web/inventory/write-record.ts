@@ -16,8 +16,9 @@ export const undo = (batch: string, then: () => void): Promise<void> =>
 /** The batch that a response reports; null if nothing was written. */
 export const batchOf = ({ headers }: Response): string | null => headers.get("Batch-Id");
 
-/** Shows what was done, with Undo. `onUndone` runs after that. */
-export function showDone(text: string, response: Response, onUndone: () => void): void {
+/** Shows what was done, with Undo; `onUndone` runs after that. Without a response, it waits on this device. */
+export function showDone(text: string, response: Response | null, onUndone: () => void): void {
+  if (response === null) return showToast(`${text} This is sent when the server responds.`);
   const batch = batchOf(response);
   showToast(
     text,

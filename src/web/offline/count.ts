@@ -1,5 +1,5 @@
 import type { Count, RecordLine } from "../inventory/stocktake-parts.tsx";
-import type { StocktakeScan } from "./queue.ts";
+import type { StocktakeRemoval, StocktakeScan } from "./queue.ts";
 import { findCode, type KnownRecord, type KnownStocktake, type Snapshot } from "./snapshot.ts";
 
 /** Lists that hold scanned records. */
@@ -40,19 +40,18 @@ export class OfflineCount {
     return { list: isFound ? "found" : "misplaced", record };
   }
 
-  /** The last count with the scans since; without one, all records in the location are missing at first. */
-  count(last: Count | undefined, scans: readonly StocktakeScan[]): Count {
+  /** The last count with the scans and removals since; without one, all records in the location are missing at first. */
+  count(last: Count | undefined, changes: readonly (StocktakeScan | StocktakeRemoval)[]): Count {
     let count = last ?? this.#expected();
-    for (const scan of scans) count = this.#with(count, scan);
+    for (const change of changes)
+      count = change.kind === "scan" ? this.#with(count, change) : this.#without(count, change);
     const counts = { ...count.counts };
     for (const list of [...LISTS, "unknown"] as const) counts[list] = count[list].length;
     return { ...count, counts };
   }
 
   #expected(): Count {
-    const missing = this.known.records
-      .filter(({ segment, location }) => segment !== "locations" && this.#isInside(location, this.#root))
-      .map((record) => this.#lineOf(record));
+    const missing = this.known.records.filter(this.#isExpected).map((record) => this.#lineOf(record));
     const counts = {
       expected: missing.length,
       found: 0,
@@ -80,6 +79,25 @@ export class OfflineCount {
     const line = { ...this.#lineOf(record), code, ...(list === "misplaced" ? { to } : {}) };
     return { ...count, ...others, unknown, [list]: [...others[list], line] };
   }
+
+  #without(count: Count, { code }: StocktakeRemoval): Count {
+    const isOther = (line: { code?: string }): boolean => line.code !== code;
+    const removed = LISTS.flatMap((name) => count[name]).filter((line) => !isOther(line));
+    const absent = this.known.records.filter(
+      (record) => this.#isExpected(record) && removed.some(({ id }) => id === record.id),
+    );
+    return {
+      ...count,
+      found: count.found.filter(isOther),
+      misplaced: count.misplaced.filter(isOther),
+      missing: [...count.missing, ...absent.map((record) => this.#lineOf(record))],
+      unknown: count.unknown.filter(isOther),
+      other: count.other.filter(isOther),
+    };
+  }
+
+  #isExpected = ({ segment, location }: KnownRecord): boolean =>
+    segment !== "locations" && this.#isInside(location, this.#root);
 
   #lineOf({ segment, id, name, location, position }: KnownRecord): RecordLine {
     const at = location === null ? null : { id: location, name: this.#nameOf(location) };

@@ -4,7 +4,7 @@ import { type DeviceStore, openDeviceStore } from "./device-store.ts";
 import { type Change, enqueue, type QueuedChange, readQueue } from "./queue.ts";
 import { announceQueue, QUEUE_CHANGED, sendChanges, SYNC_TAG } from "./send-changes.ts";
 import { SNAPSHOT, type Snapshot, takeSnapshot, withMove } from "./snapshot.ts";
-import { get } from "../request.ts";
+import { get, isUnreachable } from "../request.ts";
 
 /** Work without a network on this device: switched on by people, cleared when they sign out. */
 
@@ -63,7 +63,8 @@ export async function snapshot(): Promise<Snapshot | undefined> {
   if (!kept) return undefined;
   const changes = await readQueue(deviceStore(), kept.person.id);
   return changes.reduce(
-    (known, { change, conflict }) => (change.kind === "move" && !conflict ? withMove(known, change) : known),
+    (known, { change, conflict }) =>
+      change.kind === "move" && !conflict ? withMove(known, change, true) : known,
     kept,
   );
 }
@@ -126,6 +127,23 @@ export async function addChange(change: Change): Promise<void> {
     (ServiceWorkerRegistration & { sync?: { register(tag: string): Promise<void> } }) | undefined;
   // Browsers without Background Sync send when a page is open.
   await registration?.sync?.register(SYNC_TAG).catch(() => {});
+}
+
+/**
+ * Sends a change at once; it waits where the server does not respond, and after others that wait.
+ * @returns the server's answer; null if it waits @throws ApiError
+ */
+export async function sendOrWait(change: Change, sendNow: () => Promise<Response>): Promise<Response | null> {
+  const known = await snapshot();
+  const waiting = known === undefined ? [] : await waitingChanges(known.person.id);
+  if (waiting.every(({ conflict }) => conflict))
+    try {
+      return await sendNow();
+    } catch (error) {
+      if (!isUnreachable(error) || !worksOffline()) throw error;
+    }
+  await addChange(change);
+  return null;
 }
 
 export const sendWaiting = (): Promise<number> => sendChanges(href(""), deviceStore());

@@ -4,10 +4,8 @@ import { isUnreachable } from "../request.ts";
 import { snapshot } from "./device.ts";
 import { findRecord, type KnownRecord, type Snapshot } from "./snapshot.ts";
 
-/** Slots of a location, from the server or else from what this device knows. */
-export type KnownSlots = Slots & { isOffline?: true };
-
-export async function readKnownSlots(location: string, signal?: AbortSignal): Promise<KnownSlots> {
+/** Slots of a location, from the server or else from what this device knows. @throws ApiError */
+export async function readKnownSlots(location: string, signal?: AbortSignal): Promise<Slots> {
   try {
     return await readSlots(location, signal);
   } catch (error) {
@@ -42,7 +40,7 @@ export function slotsIn(known: Snapshot, box: KnownRecord): Slots {
   };
 }
 
-const storedIn = ({ segment, id, name, barcode, version, position = "" }: KnownRecord): Stored => ({
+const storedIn = ({ segment, id, name, barcode, version, position = "", ...known }: KnownRecord): Stored => ({
   segment,
   id,
   name,
@@ -54,6 +52,6 @@ const storedIn = ({ segment, id, name, barcode, version, position = "" }: KnownR
   expiry: null,
   position,
   version,
-  // The grid of a box without a network only takes what is scanned.
-  change: false,
+  change: known.change === true,
+  waits: known.waits,
 });

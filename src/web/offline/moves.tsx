@@ -4,7 +4,7 @@ import { SelectField } from "../components/field.tsx";
 import { Tag } from "../components/layout.tsx";
 import { STORED_LISTS } from "../inventory/box/slots.ts";
 import { showDone } from "../inventory/write-record.ts";
-import { type Found, findScanned, moveScanned } from "./relocation.ts";
+import { type Found, findScanned, movedTo, moveRecords } from "./relocation.ts";
 
 interface Logged {
   code: string;
@@ -43,7 +43,7 @@ export function useMoves() {
         return { place: found, position: found.free?.[0] ?? "" };
       }
       const { place, position } = requireTarget(found, before);
-      const response = await moveScanned(found, { location: place, position });
+      const response = await moveRecords({ id: place.id, name: place.name }, movedTo(position, found));
       if (response) showDone(`Moved ${found.name}.`, response, () => {});
       const where = [place.name, position].filter(Boolean).join(", ");
       tell(

@@ -6,6 +6,7 @@ import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatTime } from "../format.tsx";
 import { pageOf } from "../inventory/declaration.ts";
 import { deviceStore, sendWaiting } from "./device.ts";
+import { moveText } from "./move.ts";
 import { applyAnyway, type Change, discard, isAbout, type QueuedChange } from "./queue.ts";
 import { announceQueue } from "./send-changes.ts";
 
@@ -71,19 +72,15 @@ export function QueueList({ person, changes }: { person: string; changes: readon
 /** The change in words, as a link to its record or stocktake. */
 function Description({ change }: { change: Change }) {
   if (change.kind === "move") {
-    const { segment, id, name, location, position } = change;
-    const where = [location.name, position].filter(Boolean).join(", ");
-    return (
-      <a href={href(pageOf(segment, id))}>
-        Move {name} to {where}
-      </a>
-    );
+    const [{ segment, id }] = change.records;
+    return <a href={href(pageOf(segment, id))}>{moveText(change)}</a>;
   }
   const { stocktake } = change;
   return (
     <a href={href(`/inventory/stocktake/${stocktake.id}`)}>
       {change.kind === "start" && `Start ${stocktake.name}`}
       {change.kind === "scan" && `Scan of ${change.name ?? change.code} in ${stocktake.name}`}
+      {change.kind === "remove" && `Remove the scan of ${change.name ?? change.code} from ${stocktake.name}`}
       {change.kind === "apply" && `Apply ${stocktake.name}`}
     </a>
   );
@@ -92,5 +89,5 @@ function Description({ change }: { change: Change }) {
 function detailOf({ at, conflict }: QueuedChange): string {
   if (!conflict) return formatTime(at);
   const { now, message } = conflict;
-  return now ? `${now.by} has changed it. It is now in ${now.where}.` : message;
+  return now ? `${now.by} has changed ${now.name}. It is now in ${now.where}.` : message;
 }

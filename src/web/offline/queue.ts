@@ -1,20 +1,10 @@
 import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
+import { inVersions, type Move, moveRequest, type Versions, versionsIn } from "./move.ts";
 
 /** Changes made without a network. They are sent in order; those that the server rejects stay until somebody decides. */
 
-/** A record put into a location, if the record is still as it was seen. */
-export interface Move {
-  kind: "move";
-  segment: string;
-  id: string;
-  name: string;
-  version: number;
-  location: { id: string; name: string };
-  /** Empty in a location without a grid. */
-  position: string;
-}
 /** A stocktake begun without a network. It has an id of this device until the server has given it one. */
 export interface StocktakeStart {
   kind: "start";
@@ -30,6 +20,14 @@ export interface StocktakeScan {
   name: string | null;
   place: { id: string; name: string } | null;
 }
+/** A scanned code removed from a stocktake. */
+export interface StocktakeRemoval {
+  kind: "remove";
+  stocktake: { id: string; name: string };
+  code: string;
+  /** The record that has the code, as far as the device knows. */
+  name: string | null;
+}
 /** A stocktake applied without a network. */
 export interface StocktakeApplication {
   kind: "apply";
@@ -38,7 +36,7 @@ export interface StocktakeApplication {
   /** The numbers that were shown; null: apply whatever the server counts. */
   counted: { misplaced: number; missing: number } | null;
 }
-export type Change = Move | StocktakeStart | StocktakeScan | StocktakeApplication;
+export type Change = Move | StocktakeStart | StocktakeScan | StocktakeRemoval | StocktakeApplication;
 
 export interface QueuedChange {
   /** Sent as Idempotency-Key: a change that arrives twice is done once. */
@@ -53,8 +51,8 @@ export interface QueuedChange {
 export interface Conflict {
   status: number;
   message: string;
-  /** The record as it is now, if somebody changed it. */
-  now?: { version: number; where: string; by: string };
+  /** The record as it is now, if somebody changed it, and the versions of all that were to move. */
+  now?: { name: string; where: string; by: string; versions: Versions };
   /** The server counts otherwise than this device did. */
   differs?: true;
 }
@@ -108,8 +106,8 @@ export const applyAnyway = (store: DeviceStore, person: string, key: string): Pr
     queue.map((queued) => {
       if (queued.key !== key) return queued;
       const { conflict, change, ...rest } = queued;
-      const version = conflict?.now?.version;
-      if (change.kind === "move" && version !== undefined) return { ...rest, change: { ...change, version } };
+      const versions = conflict?.now?.versions;
+      if (change.kind === "move" && versions) return { ...rest, change: inVersions(change, versions) };
       if (change.kind === "apply" && conflict?.differs)
         return { ...rest, change: { ...change, counted: null } };
       return { ...rest, change };
@@ -154,20 +152,21 @@ export async function sendQueue(store: DeviceStore, person: string, send: SendRe
   }
 }
 
-/** A change after the one that it follows: it has the version of its record and the id of its stocktake from there. */
-function following(queued: QueuedChange, done: Change, { version, id }: Done): QueuedChange {
+/** A change after the one that it follows: it has the versions of its records and the id of its stocktake from there. */
+function following(queued: QueuedChange, done: Change, { versions, id }: Done): QueuedChange {
   const { change, conflict } = queued;
   if (done.kind === "start" && change.kind !== "move" && isAbout(change, done.stocktake.id))
     return { ...queued, change: { ...change, stocktake: { ...change.stocktake, id: id! } } };
-  const isSame = change.kind === "move" && done.kind === "move" && change.id === done.id && !conflict;
-  return isSame && version !== undefined && change.version === done.version
-    ? { ...queued, change: { ...change, version } }
-    : queued;
+  if (change.kind !== "move" || done.kind !== "move" || conflict || !versions) return queued;
+  const seen = new Map(change.records.map((record) => [record.id, record.version]));
+  const next = done.records.filter((record) => seen.get(record.id) === record.version);
+  const changed = Object.fromEntries(next.map((record) => [record.id, versions[record.id]]));
+  return { ...queued, change: inVersions(change, changed) };
 }
 
-/** The version of a moved record, or the id of a new stocktake. */
-interface Done {
-  version?: number | undefined;
+/** The versions of moved records, or the id of a new stocktake. */
+export interface Done {
+  versions?: Versions | undefined;
   id?: string | undefined;
   conflict?: undefined;
 }
@@ -176,11 +175,13 @@ type Outcome = Done | { conflict: Conflict } | "later";
 function sendChange({ change, key }: QueuedChange, send: SendRequest): Promise<Outcome> {
   switch (change.kind) {
     case "move":
-      return sendMove(change, send);
+      return sendMove(change, key, send);
     case "start":
       return sendStart(change, key, send);
     case "scan":
       return sendScan(change, key, send);
+    case "remove":
+      return sendRemoval(change, send);
     default:
       return sendApplication(change, key, send);
   }
@@ -193,30 +194,43 @@ const isDone = (status: number): boolean => status >= 200 && status < 300;
 /** Statuses after which the same request may succeed without a decision. */
 const isTemporary = (status: number): boolean => [0, 401, 408, 425, 429].includes(status) || status >= 500;
 
-async function sendMove(change: Move, send: SendRequest): Promise<Outcome> {
-  const path = `/api/v2/${change.segment}/${change.id}/`;
-  const { status, body } = await send("PATCH", path, {
-    body: { location: change.location.id, position: change.position },
-    headers: { "If-Match": `"${change.version}"` },
-    query: { fields: "version", ...FLAT },
-  });
-  if (isDone(status)) return { version: Number(recordIn(body).version) };
-  if (isTemporary(status)) return "later";
-  const conflict = { status, message: messageIn(status, body) };
-  return status === 412 ? compareWithNow(change, conflict, send) : { conflict };
+/** The outcome of a change that the server has not taken. */
+const rejected = ({ status, body }: Answer): Outcome =>
+  isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
+
+async function sendMove(move: Move, key: string, send: SendRequest): Promise<Outcome> {
+  const answer = await send(...moveRequest(move, key));
+  if (isDone(answer.status)) return { versions: versionsIn(answer.body, move) };
+  return answer.status === 412 ? compareWithNow(move, answer, send) : rejected(answer);
 }
 
-/** Somebody has changed the record: how it is now; done if it is already where it was to go, because the answer was lost. */
-async function compareWithNow(change: Move, conflict: Conflict, send: SendRequest): Promise<Outcome> {
+/**
+ * Somebody has changed a record: how it is now; done if all are already where they were to go, because the answer was
+ * lost.
+ */
+async function compareWithNow(move: Move, refused: Answer, send: SendRequest): Promise<Outcome> {
   const query = { fields: "version,location,position,modified_by", ...FLAT };
-  const { status, body } = await send("GET", `/api/v2/${change.segment}/${change.id}/`, { query });
-  if (isTemporary(status)) return "later";
-  if (!isDone(status)) return { conflict: { status, message: messageIn(status, body) } };
-  const { version, location, position, modified_by } = recordIn(body);
-  if (location === change.location.id && position === change.position) return { version: Number(version) };
+  const found: { version: number; location: unknown; position: unknown; by: string }[] = [];
+  for (const { segment, id } of move.records) {
+    const answer = await send("GET", `/api/v2/${segment}/${id}/`, { query });
+    if (!isDone(answer.status)) return rejected(answer);
+    const { version, location = null, position = "", modified_by } = recordIn(answer.body);
+    found.push({ version: Number(version), location, position, by: String(modified_by) });
+  }
+  const versions = Object.fromEntries(move.records.map(({ id }, i) => [id, found[i].version]));
+  const isThere = (record: (typeof found)[number], i: number): boolean =>
+    record.location === (move.location?.id ?? null) && record.position === move.records[i].position;
+  if (found.every(isThere)) return { versions };
+  const changed = Math.max(
+    0,
+    found.findIndex(({ version }, i) => version !== move.records[i].version),
+  );
+  const { location, position, by } = found[changed];
   const label = location ? await labelOf(String(location), send) : "no location";
   const where = [label, position].filter(Boolean).join(", ");
-  return { conflict: { ...conflict, now: { version: Number(version), where, by: String(modified_by) } } };
+  const message = messageIn(refused.status, refused.body);
+  const { name } = move.records[changed];
+  return { conflict: { status: refused.status, message, now: { name, where, by, versions } } };
 }
 
 async function labelOf(location: string, send: SendRequest): Promise<string> {
@@ -231,13 +245,12 @@ async function sendStart(
   key: string,
   send: SendRequest,
 ): Promise<Outcome> {
-  const { status, body } = await send("POST", "/api/v2/stocktakes/", {
+  const answer = await send("POST", "/api/v2/stocktakes/", {
     body: { name: stocktake.name, location },
     headers: { "Idempotency-Key": key },
     query: { fields: "id", ...FLAT },
   });
-  if (isDone(status)) return { id: String(recordIn(body).id) };
-  return isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
+  return isDone(answer.status) ? { id: String(recordIn(answer.body).id) } : rejected(answer);
 }
 
 /** Applies a stocktake, if the server counts as this device did. */
@@ -248,12 +261,10 @@ async function sendApplication(
 ): Promise<Outcome> {
   const { stocktake, missing, counted } = change;
   const path = `/api/v2/stocktakes/${stocktake.id}/`;
-  const rejected = (status: number, body: Answer["body"]): Outcome =>
-    isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
   if (counted) {
-    const { status, body } = await send("GET", `${path}count/`);
-    if (!isDone(status)) return rejected(status, body);
-    const now = body.counts as typeof counted;
+    const answer = await send("GET", `${path}count/`);
+    if (!isDone(answer.status)) return rejected(answer);
+    const now = answer.body.counts as typeof counted;
     if (now.misplaced !== counted.misplaced || now.missing !== counted.missing)
       return {
         conflict: {
@@ -264,8 +275,8 @@ async function sendApplication(
       };
   }
   const headers = { "Idempotency-Key": key };
-  const { status, body } = await send("POST", `${path}apply/`, { body: { missing }, headers });
-  return isDone(status) ? {} : rejected(status, body);
+  const answer = await send("POST", `${path}apply/`, { body: { missing }, headers });
+  return isDone(answer.status) ? {} : rejected(answer);
 }
 
 const differenceOf = (
@@ -275,12 +286,17 @@ const differenceOf = (
   `this device counted ${then.missing} missing and ${then.misplaced} misplaced, the server ${now.missing} and ${now.misplaced}.`;
 
 async function sendScan(change: StocktakeScan, key: string, send: SendRequest): Promise<Outcome> {
-  const { status, body } = await send("POST", `/api/v2/stocktakes/${change.stocktake.id}/scans/`, {
+  const answer = await send("POST", `/api/v2/stocktakes/${change.stocktake.id}/scans/`, {
     body: { codes: [change.code], place: change.place?.id ?? null },
     headers: { "Idempotency-Key": key },
   });
-  if (isDone(status)) return {};
-  return isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
+  return isDone(answer.status) ? {} : rejected(answer);
+}
+
+/** Removes a scan; one that somebody else removed before is removed, too. */
+async function sendRemoval({ stocktake, code }: StocktakeRemoval, send: SendRequest): Promise<Outcome> {
+  const answer = await send("DELETE", `/api/v2/stocktakes/${stocktake.id}/scans/`, { query: { code } });
+  return isDone(answer.status) || answer.status === 404 ? {} : rejected(answer);
 }
 
 /** One record, in the format `flat`. */

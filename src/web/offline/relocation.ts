@@ -1,10 +1,21 @@
-import { freePositionsIn, readSlots, relocate } from "../inventory/box/slots.ts";
+import { showToast, withErrorToast } from "../components/toast.tsx";
+import {
+  freePositionsIn,
+  type Movable,
+  readSlots,
+  type Slot,
+  type Slots,
+  type Stored,
+} from "../inventory/box/slots.ts";
 import { api } from "../inventory/declaration.ts";
-import { get, isUnreachable } from "../request.ts";
-import { addChange, keepMove, snapshot, waitingChanges, worksOffline } from "./device.ts";
+import { showDone } from "../inventory/write-record.ts";
+import { get, isUnreachable, send } from "../request.ts";
+import { keepMove, sendOrWait, snapshot } from "./device.ts";
+import { inVersions, type Move, type MovedRecord, moveRequest, versionsIn } from "./move.ts";
+import type { Answer } from "./queue.ts";
 import { findCode, freePositions } from "./snapshot.ts";
 
-/** Moves of scanned records, which wait where the server does not respond. */
+/** Moves of records, which wait where the server does not respond. */
 
 /** A record that a code stands for, as a move needs it. */
 export interface Found {
@@ -40,24 +51,49 @@ async function findOffline(code: string, error: unknown): Promise<Found[]> {
   });
 }
 
-/** Moves a record. @returns the server's answer; null if the move waits for the network @throws ApiError */
-export async function moveScanned(
-  { segment, id, name, version }: Omit<Found, "free">,
-  { location, position }: { location: { id: string; name: string }; position: string },
-): Promise<Response | null> {
-  // Changes are sent in order.
-  const known = await snapshot();
-  const isFirst =
-    known === undefined || (await waitingChanges(known.person.id)).every((each) => each.conflict);
-  if (isFirst)
-    try {
-      const response = await relocate({ segment, id, version }, { location: location.id, position });
-      const { version: now } = (await response.clone().json()) as { version: number };
-      await keepMove({ id, version: now, location, position });
-      return response;
-    } catch (error) {
-      if (!isUnreachable(error) || !worksOffline()) throw error;
-    }
-  await addChange({ kind: "move", segment, id, name, version, location, position });
-  return null;
+/** A record as a move needs it. */
+export const movedTo = (position: string, { segment, id, name, version }: Movable): MovedRecord => ({
+  segment,
+  id,
+  name,
+  version,
+  position,
+});
+
+/** Moves records. @returns the server's answer; null if the move waits for the network @throws ApiError */
+export const moveRecords = (
+  location: Move["location"],
+  ...records: readonly MovedRecord[]
+): Promise<Response | null> =>
+  sendOrWait({ kind: "move", location, records }, async () => {
+    const [method, path, options] = moveRequest({ location, records }, crypto.randomUUID());
+    const response = await send(method, path, options);
+    const versions = versionsIn((await response.clone().json()) as Answer["body"], { records });
+    await keepMove(inVersions({ location, records }, versions));
+    return response;
+  });
+
+/** Moves a record to a slot; one that is there takes its slot in return. */
+export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone: () => void): Promise<void> {
+  const { position, free, record: other } = slot;
+  if (position === record.position) return;
+  const location = { id: box.id, name: box.label };
+  if (free)
+    return tell(
+      moveRecords(location, movedTo(position, record)),
+      `Moved ${record.name} to ${position}.`,
+      onDone,
+    );
+  if (!other?.change || record.position === "")
+    return showToast(`${position} is occupied. Choose a free slot.`, "error");
+  const exchange = moveRecords(location, movedTo(position, record), movedTo(record.position, other));
+  return tell(exchange, `Exchanged ${record.name} and ${other.name}.`, onDone);
 }
+
+/** Clears the location of a record. */
+export const takeOut = (record: Stored, onDone: () => void): Promise<void> =>
+  tell(moveRecords(null, movedTo("", record)), `Took out ${record.name}.`, onDone);
+
+/** Says what a move did, or why it failed; either way the box may have changed. */
+const tell = (moving: Promise<Response | null>, done: string, onDone: () => void): Promise<void> =>
+  withErrorToast(async () => showDone(done, await moving, onDone)).finally(onDone);

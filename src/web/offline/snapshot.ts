@@ -1,5 +1,6 @@
 import { type Grid, positionsOf } from "../../inventory/model/grid.ts";
 import type { Count } from "../inventory/stocktake-parts.tsx";
+import type { Move } from "./move.ts";
 
 /** Where a device keeps it. */
 export const SNAPSHOT = "snapshot";
@@ -32,6 +33,10 @@ export interface KnownRecord {
   place?: string | null;
   /** Of a location. */
   grid?: Grid;
+  /** Whether the person may change it. */
+  change?: true;
+  /** Its move waits for the network. */
+  waits?: true;
 }
 
 /** One that has not been applied. */
@@ -53,7 +58,7 @@ const PAGE = 1000;
 export const MOST = { locations: 5000, equipment: 1000, "stocks/consumables": 7000, "stocks/specimen": 7000 };
 const MOST_PLACES = 1000;
 const MOST_STOCKTAKES = 50;
-const FIELDS = "id,label,name,barcode,version,parent,location,position,equipment,place";
+const FIELDS = "id,label,name,barcode,version,parent,location,position,equipment,place,permissions";
 const GRID_FIELDS = "grid_rows,grid_columns,numbering";
 
 /** Reads what scanning needs through the lists of the REST API, which hold only what this person may view. */
@@ -104,7 +109,8 @@ async function readAll(
 }
 
 function recordOf(segment: string, row: Row): KnownRecord {
-  const { grid_rows: rows, grid_columns: columns, numbering } = row;
+  const { grid_rows: rows, grid_columns: columns, numbering, permissions } = row;
+  const { actions } = (permissions ?? {}) as { actions?: { change?: boolean } };
   return {
     segment,
     id: String(row.id),
@@ -115,6 +121,7 @@ function recordOf(segment: string, row: Row): KnownRecord {
     ...(row.position ? { position: String(row.position) } : {}),
     equipment: (row.equipment ?? null) as string | null,
     place: (row.place ?? null) as string | null,
+    ...(actions?.change ? { change: true as const } : {}),
     ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
   };
 }
@@ -124,20 +131,21 @@ export const withCount = (known: Snapshot, stocktake: string, count: Count): Sna
   counts: { ...known.counts, [stocktake]: count },
 });
 
-interface Moved {
-  id: string;
-  version: number;
-  location: { id: string };
-  position: string;
+/** The snapshot after a move. @param waits whether the server does not have it yet */
+export function withMove(
+  known: Snapshot,
+  { location, records: moved }: Pick<Move, "location" | "records">,
+  waits = false,
+): Snapshot {
+  const byId = new Map(moved.map((record) => [record.id, record]));
+  const records = known.records.map((record) => {
+    const { version, position } = byId.get(record.id) ?? {};
+    if (version === undefined) return record;
+    const after = { version, location: location?.id ?? null, position, ...(waits ? { waits: true } : {}) };
+    return Object.assign({}, record, after);
+  });
+  return { ...known, records };
 }
-
-/** The snapshot after a record was moved. */
-export const withMove = (known: Snapshot, { id, version, location, position }: Moved): Snapshot => ({
-  ...known,
-  records: known.records.map((record) =>
-    record.id === id ? { ...record, version, location: location.id, position } : record,
-  ),
-});
 
 /** Ids have 8-4-4-4-12 digits; of labels, the first 8 or more. */
 const ID_START = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;

@@ -1,10 +1,10 @@
 import type { MissingAction } from "../../inventory/labels/stocktake.ts";
-import { isUnreachable } from "../request.ts";
+import { isUnreachable, send } from "../request.ts";
 import { OfflineCount } from "./count.ts";
-import { addChange, deviceStore, snapshot, waitingChanges, worksOffline } from "./device.ts";
+import { addChange, deviceStore, sendOrWait, snapshot, waitingChanges, worksOffline } from "./device.ts";
 import type { Count, ScanResult } from "../inventory/stocktake-parts.tsx";
 import { isAbout, type StocktakeScan } from "./queue.ts";
-import { findRecord, type KnownStocktake, SNAPSHOT, type Snapshot, withCount } from "./snapshot.ts";
+import { findCode, findRecord, type KnownStocktake, SNAPSHOT, type Snapshot, withCount } from "./snapshot.ts";
 
 /** Stocktakes without a network. */
 
@@ -30,7 +30,9 @@ export async function readStocktake(id: string): Promise<OfflineStocktake | unde
   const begun = start?.kind === "start" ? { ...start.stocktake, location: start.location } : undefined;
   const stocktake = begun ?? known.stocktakes.find((each) => each.id === id);
   if (!stocktake) return undefined;
-  const scans = changes.filter((change): change is StocktakeScan => change.kind === "scan");
+  const scans = changes.flatMap((change) =>
+    change.kind === "scan" || change.kind === "remove" ? change : [],
+  );
   return {
     stocktake,
     place: findRecord(known, stocktake.location)?.name ?? "",
@@ -77,6 +79,15 @@ export async function queueScan(
       { code, verdict: verdict.list === "places" ? "place" : verdict.list, again: false, record, matches },
     ],
   };
+}
+
+/** Removes a scan, also one that waits. @throws ApiError */
+export async function removeScan({ id, name }: { id: string; name: string }, code: string): Promise<void> {
+  const known = await snapshot();
+  const [record] = known ? findCode(known, code) : [];
+  await sendOrWait({ kind: "remove", stocktake: { id, name }, code, name: record?.name ?? null }, () =>
+    send("DELETE", `/api/v2/stocktakes/${id}/scans/`, { query: { code } }),
+  );
 }
 
 /** Begins a stocktake where the server could not be reached. @returns its id @throws the error of the request */

@@ -42,3 +42,12 @@ export function useQueue(): { changes: readonly QueuedChange[]; isOnline: boolea
 function tryAgain(): void {
   void session().then((found) => found && sendWaiting());
 }
+
+/** Loads what a page shows again after the queue has changed, on this page or elsewhere. */
+export function useReloadAfterSending(reload: () => void): void {
+  useEffect(() => {
+    const stop = new AbortController();
+    if (worksOffline()) onQueueChange(reload, stop.signal);
+    return () => stop.abort();
+  }, []);
+}

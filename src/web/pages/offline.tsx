@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentProps } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
@@ -32,7 +32,7 @@ function OfflinePage() {
   useEffect(() => setShown(locationAt(location)), []);
   const [isOffered, setOffered] = useState(true);
   useEffect(() => setOffered(canWorkOffline()), []);
-  if (shown !== null && !isOnline) return <KnownLocation id={shown} />;
+  if (shown !== null) return <KnownLocation id={shown} isOnline={isOnline} />;
   return (
     <>
       <PageHead title="Offline use" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
@@ -67,14 +67,14 @@ function locationAt({ pathname, search }: Location): string | null {
 }
 
 /** A location without a network: its box, or what is in it. */
-function KnownLocation({ id }: { id: string }) {
+function KnownLocation({ id, isOnline }: { id: string; isOnline: boolean }) {
   const known = useLoaded("snapshot", snapshot);
   const place = known.value && findRecord(known.value, id);
   useTitle(place?.name);
   if (!known.value || !place)
     return known.busy ? <Skeleton /> : <p>This device does not know the location.</p>;
   const inside = known.value.records.filter((record) => record.location === id);
-  const head = (first?: ComponentChildren) => (
+  const head: ComponentProps<typeof Box>["head"] = (first, last) => (
     <PageHead
       title={place.name}
       crumbs={[{ name: "Offline use", href: href("/inventory/offline") }]}
@@ -84,11 +84,13 @@ function KnownLocation({ id }: { id: string }) {
           <LinkButton icon="clipboard-check" href={href("/inventory/stocktake", { location: id })}>
             Stocktake
           </LinkButton>
+          {isOnline && <LinkButton href={href(pageOf("locations", id))}>Open the whole page</LinkButton>}
+          {last}
         </>
       }
     >
-      {whereIs(known.value!, place)}. As this device knew it at {formatTime(known.value!.at)}, with your
-      changes since.
+      {whereIs(known.value!, place)}.
+      {!isOnline && ` As this device knew it at ${formatTime(known.value!.at)}, with your changes since.`}
     </PageHead>
   );
   if (place.grid) return <Box id={id} head={head} />;

@@ -22,7 +22,7 @@ import {
   type ScanResult,
   type Stocktake,
 } from "../inventory/stocktake-parts.tsx";
-import { deviceStore, onQueueChange, snapshot, worksOffline } from "../offline/device.ts";
+import { deviceStore, snapshot, worksOffline } from "../offline/device.ts";
 import { idOnServer } from "../offline/keep-outcome.ts";
 import {
   keepCount,
@@ -31,10 +31,12 @@ import {
   queueScan,
   queueStart,
   readStocktake,
+  removeScan,
 } from "../offline/stocktake.ts";
 import { findRecord, type KnownStocktake } from "../offline/snapshot.ts";
+import { useReloadAfterSending } from "../offline/use-queue.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { isUnreachable, get, requestJson, send } from "../request.ts";
+import { isUnreachable, get, requestJson } from "../request.ts";
 
 const FIELDS = "id,name,location,state,created,created_by,modified,modified_by";
 
@@ -142,11 +144,7 @@ function OpenStocktake({ id }: { id: string }) {
     if (error === undefined) return setKnown(undefined);
     void openOffline(id, error).then((found) => setKnown(found));
   }, [loaded.value, error]);
-  useEffect(() => {
-    const stop = new AbortController();
-    if (worksOffline()) onQueueChange(loaded.reload, stop.signal);
-    return () => stop.abort();
-  }, []);
+  useReloadAfterSending(loaded.reload);
   const shown = known ?? loaded.value;
   return (
     <>
@@ -184,7 +182,7 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
   const [isApplying, setApplying] = useState(false);
   const forget = (code: string): Promise<void> =>
     withErrorToast(async () => {
-      await send("DELETE", scansOf(id), { query: { code } });
+      await removeScan(stocktake, code);
       onChanged();
     });
   return (
@@ -207,7 +205,7 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
       </PageHead>
       <Answer count={count} />
       <div class={isOpen ? "with-panel panel-first" : ""}>
-        <CountLists count={count} {...(isOpen && !isOffline && { onForget: forget })} />
+        <CountLists count={count} {...(isOpen && { onForget: forget })} />
         {isOpen && (
           <Scanning
             stocktake={stocktake}

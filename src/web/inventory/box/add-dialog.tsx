@@ -4,10 +4,11 @@ import { Button, LinkButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
+import { findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
 import { pageOf, singularOf } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
-import { moveInto, type Slots, STORED_LISTS } from "./slots.ts";
+import { type Slots, STORED_LISTS } from "./slots.ts";
 
 /** Puts an existing record into a slot, or leads to the form for a new one. */
 export function AddDialog(props: { box: Slots; position: string; onClose: () => void; onMoved: () => void }) {
@@ -15,7 +16,9 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
   const [segment, setSegment] = useState<string>(STORED_LISTS[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });
   const form = useSubmission(async () => {
-    const response = await moveInto(box.id, { records: [chosen.id], positions: [position] });
+    const [record] = await findScanned(chosen.id);
+    if (!record) throw new Error(`${chosen.name} was not found.`);
+    const response = await moveRecords({ id: box.id, name: box.label }, movedTo(position, record));
     showDone(`Moved ${chosen.name} to ${position}.`, response, onMoved);
     onMoved();
     onClose();
@@ -33,7 +36,9 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
           <Button look="primary" busy={form.busy} disabled={chosen.id === ""} onClick={form.submit}>
             Move to {position}
           </Button>
-          <LinkButton href={href(`${pageOf(segment)}/new`, values)}>New {noun}</LinkButton>
+          {!box.isOffline && (
+            <LinkButton href={href(`${pageOf(segment)}/new`, values)}>New {noun}</LinkButton>
+          )}
         </>
       }
     >

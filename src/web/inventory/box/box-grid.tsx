@@ -4,7 +4,8 @@ import { draggable } from "../../components/drag.ts";
 import { pageOf } from "../declaration.ts";
 import { navigate } from "../../page.tsx";
 import { State, stateText, stockStateOf } from "../record.tsx";
-import { moveToSlot, type Slot, type Slots, type Stored } from "./slots.ts";
+import { moveToSlot } from "../../offline/relocation.ts";
+import type { Slot, Slots, Stored } from "./slots.ts";
 
 interface GridProps {
   box: Slots;
@@ -186,7 +187,7 @@ function SlotCell(props: CellProps) {
 const Occupied = ({ record }: { record: Stored | null }) => (
   <>
     <span class="name">{record?.name ?? "Hidden"}</span>
-    <span class={`state state-${record ? stockStateOf(record) : "other"}`} />
+    <span class={`state state-${record?.waits ? "waits" : record ? stockStateOf(record) : "other"}`} />
   </>
 );
 
@@ -205,7 +206,8 @@ function classOf({ box, slot, held, selected, latest }: CellProps, isTarget: boo
 function labelOf({ position, record, free }: Slot, isNext: boolean): string {
   if (free) return `${position}, ${isNext ? "next free slot" : "free"}`;
   if (!record) return `${position}, occupied by a record that you may not view`;
-  return [position, record.name, stateText(record).toLowerCase()].filter(Boolean).join(", ");
+  const state = record.waits ? "waits to be sent" : stateText(record).toLowerCase();
+  return [position, record.name, state].filter(Boolean).join(", ");
 }
 
 /** What is in the box, in the order of the slots, as a list. */

@@ -8,7 +8,9 @@ import { useLoaded } from "../../components/loaded.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Meter } from "../../components/progress.tsx";
 import { formatCount } from "../../format.tsx";
-import { type KnownSlots, readKnownSlots } from "../../offline/known-slots.ts";
+import { readKnownSlots } from "../../offline/known-slots.ts";
+import { QueueList } from "../../offline/queue-list.tsx";
+import { useQueue, useReloadAfterSending } from "../../offline/use-queue.ts";
 import { useSession } from "../../session.ts";
 import { singularOf } from "../declaration.ts";
 import { AddDialog } from "./add-dialog.tsx";
@@ -26,13 +28,14 @@ interface BoxProps {
 /** A location with a grid: what is in each slot, and which slots are free. Other locations have only the head. */
 export function Box({ id, head }: BoxProps) {
   const slots = useLoaded(id, (signal) => readKnownSlots(id, signal));
+  useReloadAfterSending(slots.reload);
   const box = slots.value;
   const hasGrid = box !== undefined && box.grid_rows !== null;
   return hasGrid ? <Content box={box} head={head} reload={slots.reload} /> : <>{head()}</>;
 }
 
-function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: KnownSlots; reload: () => void }) {
-  const mayMove = Boolean(useSession()) && !box.isOffline;
+function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
+  const mayMove = Boolean(useSession());
   const [selected, setSelected] = useState<string | null>(
     box.slots.find(({ record }) => record !== null)?.position ?? null,
   );
@@ -55,6 +58,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: KnownSlo
           </Button>
         ),
       )}
+      <BoxChanges box={box} />
       {isScanning && (
         <ScanBar
           box={box}
@@ -77,7 +81,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: KnownSlo
               <ViewChoice view={view} onChoose={setView} />
             </>
           }
-          foot={view === "grid" && <Legend mayMove={mayMove} />}
+          foot={view === "grid" && <Legend box={box} mayMove={mayMove} />}
         >
           {view === "grid" ? (
             <BoxGrid
@@ -111,6 +115,20 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: KnownSlo
   );
 }
 
+/** Moves into or out of the box that the server rejected, and those that wait, which the grid shows without a network. */
+function BoxChanges({ box }: { box: Slots }) {
+  const person = useSession()?.user.id;
+  const { changes } = useQueue();
+  const stored = new Set([...box.slots.map(({ record }) => record?.id), ...box.others.map(({ id }) => id)]);
+  const shown = changes.filter(
+    ({ change, conflict }) =>
+      (conflict || !box.isOffline) &&
+      change.kind === "move" &&
+      (change.location?.id === box.id || change.records.some(({ id }) => stored.has(id))),
+  );
+  return person !== undefined && shown.length > 0 ? <QueueList person={person} changes={shown} /> : null;
+}
+
 /** How full the box is. */
 function Capacity({ box: { space } }: { box: Slots }) {
   if (!space) return null;
@@ -137,7 +155,7 @@ const ScanButton = ({ onScan }: { onScan: () => void }) =>
     </Button>
   ) : null;
 
-const PrintMenu = ({ box }: { box: KnownSlots }) =>
+const PrintMenu = ({ box }: { box: Slots }) =>
   box.isOffline ? null : (
     <Menu label="Print" text icon="printer">
       <button type="button" onClick={() => print()}>
@@ -165,13 +183,14 @@ const ViewChoice = (props: { view: "grid" | "list"; onChoose: (view: "grid" | "l
   </div>
 );
 
-const Legend = ({ mayMove }: { mayMove: boolean }) => (
+const Legend = ({ box, mayMove }: { box: Slots; mayMove: boolean }) => (
   <div class="row between">
     <ul class="row">
       <li class="state state-ok">available</li>
       <li class="state state-low">low</li>
       <li class="state state-empty">empty</li>
       <li class="state state-expired">expired</li>
+      {box.slots.some(({ record }) => record?.waits) && <li class="state state-waits">waits to be sent</li>}
     </ul>
     <span class="muted screen">
       Arrow keys move, Enter opens.{mayMove && " M picks a tube up, Enter puts it down; or drag it."}

@@ -4,9 +4,11 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
+import { readKnownSlots } from "../../offline/known-slots.ts";
+import { movedTo, moveRecords } from "../../offline/relocation.ts";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
-import { freePositionsIn, type Movable, readSlots, relocate } from "./slots.ts";
+import { freePositionsIn, type Movable } from "./slots.ts";
 
 const LOCATIONS = { segment: "locations", key: "label", printed: "id" } as const;
 
@@ -14,21 +16,21 @@ const LOCATIONS = { segment: "locations", key: "label", printed: "id" } as const
 export function MoveDialog(props: {
   /** Where it is; its id is empty if that is unknown. */
   from: { id: string; name: string };
-  record: Movable & { name: string };
+  record: Movable;
   onClose: () => void;
   onMoved: () => void;
 }) {
   const { from, record, onClose, onMoved } = props;
-  const [to, setTo] = useState(from);
+  const [place, setPlace] = useState(from);
   const [chosen, setPosition] = useState<string | null>(null);
-  const slots = useLoaded(to.id === "" ? null : to.id, (signal) => readSlots(to.id, signal));
-  const target = slots.value?.id === to.id ? slots.value : undefined;
+  const slots = useLoaded(place.id === "" ? null : place.id, (signal) => readKnownSlots(place.id, signal));
+  const target = slots.value?.id === place.id ? slots.value : undefined;
   const free = target ? freePositionsIn(target) : [];
   const isFull = target !== undefined && target.grid_rows !== null && free.length === 0;
   const position = chosen ?? free[0] ?? "";
   const form = useSubmission(async () => {
-    const response = await relocate(record, { location: to.id, position });
-    showDone(`Moved ${record.name} to ${[to.name, position].join(" ").trim()}.`, response, onMoved);
+    const response = await moveRecords(place, movedTo(position, record));
+    showDone(`Moved ${record.name} to ${[place.name, position].join(" ").trim()}.`, response, onMoved);
     onMoved();
     onClose();
     return true;
@@ -49,10 +51,10 @@ export function MoveDialog(props: {
         creates
         label="Location"
         to={LOCATIONS}
-        value={to.id}
-        name={to.name}
+        value={place.id}
+        name={place.name}
         onChoose={(id, name) => {
-          setTo({ id, name });
+          setPlace({ id, name });
           setPosition(null);
         }}
       />
@@ -64,9 +66,9 @@ export function MoveDialog(props: {
           onChange={setPosition}
         />
       )}
-      {isFull && <p>All slots of {to.name} are occupied.</p>}
+      {isFull && <p>All slots of {place.name} are occupied.</p>}
       {target?.grid_rows === null && (
-        <p class="hint">{to.name} has no grid, so the record has no position there.</p>
+        <p class="hint">{place.name} has no grid, so the record has no position there.</p>
       )}
     </Dialog>
   );

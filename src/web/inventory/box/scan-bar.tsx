@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { type Found, findScanned, moveScanned } from "../../offline/relocation.ts";
+import { type Found, findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
 import { Scanner } from "../scanner.tsx";
 import { batchOf, undo } from "../write-record.ts";
 import { freePositionsIn, type Slots, STORED_LISTS } from "./slots.ts";
@@ -31,8 +31,8 @@ export function ScanBar(props: {
     if (records.length > 1)
       throw new Error(`is the code of ${records.length} records. Open one and move it.`);
     const [{ name }] = records;
-    const place = { location: { id: box.id, name: box.label }, position };
-    const response = await moveScanned(records[0], place).catch((error: unknown) => {
+    const place = { id: box.id, name: box.label };
+    const response = await moveRecords(place, movedTo(position, records[0])).catch((error: unknown) => {
       throw new Error(`was not moved: ${(error as Error).message}`);
     });
     const text = response ? `${name} is now in ${position}.` : `${name} waits to be moved to ${position}.`;

@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { Button, IconButton, LinkButton } from "../../components/button.tsx";
-import { KeyValues } from "../../components/layout.tsx";
+import { KeyValues, Tag } from "../../components/layout.tsx";
 import { Skeleton, useLoaded } from "../../components/loaded.tsx";
 import { Time } from "../../format.tsx";
+import { takeOut } from "../../offline/relocation.ts";
 import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, fieldOf, pageOf } from "../declaration.ts";
 import { pairsOf } from "../properties.tsx";
 import { asText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
-import { type Slot, type Slots, type Stored, takeOut } from "./slots.ts";
+import type { Slot, Slots, Stored } from "./slots.ts";
 
 /** Phones, on which the panel is below the box. */
 const PHONE = "(pointer: coarse) and (max-width: 1000px)";
@@ -77,6 +78,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
           </a>
         </p>
         {description && <p class="muted">{String(description)}</p>}
+        {record.waits && <Tag tone="warn">waits to be sent</Tag>}
       </div>
       {loaded.value ? <Fields {...loaded.value} box={box} /> : loaded.error === undefined && <Skeleton />}
       {record.change && (
@@ -87,9 +89,11 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
           <Button small icon="move" onClick={() => setMoving(true)}>
             Move
           </Button>
-          <LinkButton small icon="pencil" href={href(pageOf(segment, id), { edit: "1" })}>
-            Edit
-          </LinkButton>
+          {!box.isOffline && (
+            <LinkButton small icon="pencil" href={href(pageOf(segment, id), { edit: "1" })}>
+              Edit
+            </LinkButton>
+          )}
         </div>
       )}
       {loaded.value && (

@@ -1,0 +1,68 @@
+import type { Answer, SendRequest } from "./queue.ts";
+
+/** Records put into a location or taken out of one, if they are still as they were seen. */
+export interface Move {
+  kind: "move";
+  /** Null: out of their location. */
+  location: { id: string; name: string } | null;
+  /** One, or several that may exchange their positions. */
+  records: readonly MovedRecord[];
+}
+export interface MovedRecord {
+  segment: string;
+  id: string;
+  name: string;
+  version: number;
+  /** Where it goes; empty in a location without a grid. */
+  position: string;
+}
+
+/** The request that makes a move. The key is for several records; for one, If-Match does the same. */
+export function moveRequest(
+  { location, records }: Pick<Move, "location" | "records">,
+  key: string,
+): Parameters<SendRequest> {
+  const [{ segment, id, version, position }] = records;
+  if (records.length === 1)
+    return [
+      "PATCH",
+      `/api/v2/${segment}/${id}/`,
+      {
+        body: { location: location?.id ?? null, position },
+        headers: { "If-Match": `"${version}"` },
+        query: { fields: "version", response_format: "flat" },
+      },
+    ];
+  const body = {
+    records: records.map((record) => record.id),
+    positions: records.map((record) => record.position),
+    versions: records.map((record) => record.version),
+  };
+  const headers = { "Idempotency-Key": key };
+  return ["POST", `/api/v2/locations/${location!.id}/free_slots/`, { body, headers }];
+}
+
+/** The versions of the moved records, by their ids, in the server's answer. */
+export function versionsIn({ results }: Answer["body"], { records }: Pick<Move, "records">): Versions {
+  if (Array.isArray(results))
+    return Object.fromEntries((results as MovedRecord[]).map(({ id, version }) => [id, version]));
+  return { [records[0].id]: Number((results as { version: number }).version) };
+}
+export type Versions = Readonly<Record<string, number>>;
+
+/** The move with the records in other versions. */
+export const inVersions = <T extends Pick<Move, "records">>(move: T, versions: Versions): T => ({
+  ...move,
+  records: move.records.map((record) =>
+    Object.assign({}, record, { version: versions[record.id] ?? record.version }),
+  ),
+});
+
+/** A move in words. */
+export function moveText({ location, records }: Move): string {
+  const [{ name, position }, other] = records;
+  if (other) return `Exchange ${name} and ${other.name} in ${location!.name}`;
+  return location
+    ? `Move ${name} to ${[location.name, position].filter(Boolean).join(", ")}`
+    : `Take out ${name}`;
+}
