@@ -2,6 +2,8 @@ import { PEOPLE, RESOURCES } from "../inventory/index.ts";
 
 /** The resources of the API reference that are not lists of the inventory. */
 const OTHERS: Readonly<Record<string, string>> = {
+  records:
+    "The records of every list: annotations, notes, files, permissions, history, references, labels, imports.",
   api: "The resources of the inventory.",
   version: "The version of the inventory's API.",
   resolver: "Records by id or name.",
@@ -13,6 +15,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   sample: "Sample data for an empty inventory.",
   scan: "Records by barcode or label.",
   search: "All lists at once.",
+  "core/usagelogs": "Use of the service.",
   tokens: "API tokens.",
   "token-auth": "Tokens for a username and password.",
   session: "The current browser session.",
@@ -48,11 +51,9 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** The resources of the API reference. */
 export const TAGS = [
-  ...[...RESOURCES.filter(({ forClients }) => !forClients), ...Object.values(PEOPLE)].map(
-    ({ segment, summary }) => ({
-      name: segment,
-      description: summary,
-    }),
-  ),
+  ...[...RESOURCES, ...Object.values(PEOPLE)].map(({ segment, summary }) => ({
+    name: segment,
+    description: summary,
+  })),
   ...Object.entries(OTHERS).map(([name, description]) => ({ name, description })),
 ];

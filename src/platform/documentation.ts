@@ -69,23 +69,30 @@ export function documentation(options: Documentation, app: AnyElysia) {
 
 /** `detail` of a route whose description takes memory and is made only for the document. */
 export interface DeferredDetail {
-  describe(): object;
+  /** The operations that the route answers, with their paths; none if another route has described them. */
+  describe(): readonly { path: string; detail: object }[];
 }
 
 /** The routes with their descriptions, so short that the plugin can copy them. */
 function described(app: AnyElysia, components: Components): AnyElysia["routes"] {
-  return app.routes.map((route) => {
-    const { describe, ...plain } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
-    const { parameters, ...detail } = (describe?.() ?? plain) as Operation;
+  const brief = (given: object): object => {
+    const { parameters, ...detail } = given as Operation;
     const operationId = detail.operationId ?? camelCase(detail.summary ?? "");
-    const shared = {
+    return {
       ...(detail.responses ? components.operation({ ...detail }) : detail),
       ...(operationId === "" ? {} : { operationId }),
       // The plugin looks for parameters of the path, so references to them come later.
       ...(parameters ? { parameters } : {}),
     };
+  };
+  return app.routes.flatMap((route): AnyElysia["routes"] => {
+    const { describe, ...plain } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
+    if (!describe) return [{ ...route, hooks: { ...route.hooks, detail: brief(plain) } }];
     // A deferred description is complete; the plugin would add the schemas of the route.
-    return { ...route, hooks: { ...(describe ? {} : route.hooks), detail: shared } };
+    const { method } = route;
+    return describe().map(
+      ({ path, detail }) => ({ method, path, hooks: { detail: brief(detail) } }) as never,
+    );
   });
 }
 
@@ -144,13 +151,14 @@ function itemOf(path: string, methods: Record<string, Operation>, components: Co
   return { ...shared, ...Object.fromEntries(operations) };
 }
 
-/** `/api/v2/locations/{id}/` is of the resource `locations`. */
+/** `/api/v2/locations/{id}/` is of the resource `locations`; what all lists have is of `records`. */
 const resourceOf = (path: string): string =>
   path
+    .replace(/^\/api\/v2\/\{list\}\/.*/, "/records")
     .replace(/^\/api\/((v2|admin|account|scoring)\/)?/, "/")
     .split("/")
     .filter((part) => part !== "" && !part.startsWith("{"))
-    .slice(0, /^\/api\/v2\/(vocabularies|assays|stocks|core)\//.test(path) ? 2 : 1)
+    .slice(0, /^\/api\/v2\/(vocabularies|assays|stocks|core|protocols|data_management)\//.test(path) ? 2 : 1)
     .join("/") || "api";
 
 const HIDE = { detail: { hide: true } } as const;

@@ -95,7 +95,10 @@ export class Components {
     if (Array.isArray(part)) return part.map((item) => this.#schema(item));
     if (!isPart(part)) return part;
     // The examples of whole messages are made of those of their parts.
-    return this.#share("schemas", part, ({ patternProperties, ...rest }) => {
+    return this.#share("schemas", part, ({ patternProperties, ...given }) => {
+      // Typebox leaves out the type of an enumeration, which viewers show.
+      const isChoice = Array.isArray(given.enum) && given.enum.every((value) => typeof value === "string");
+      const rest = isChoice ? { type: "string", ...given } : given;
       // A typebox record.
       const [additionalProperties] = Object.values((patternProperties ?? {}) as Part);
       const keywords = Object.entries(additionalProperties ? { ...rest, additionalProperties } : rest)

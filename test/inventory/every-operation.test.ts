@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { RESOURCES } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { complaints, type Paths } from "../described.ts";
-import { DOCUMENTED, type Lab, openLab, pathsOf } from "./harness.ts";
+import { fillLists, type Lab, openLab, pathsOf } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /**
@@ -184,9 +184,24 @@ test("operations on files, grants, memberships and imports respond as documented
     });
 });
 
+test("answers clients that fill in the path of a list and encode its slash", async () => {
+  await fillLists(lab, paths);
+  for (const { segment } of RESOURCES.filter((each) => each.segment.includes("/"))) {
+    const encoded = encodeURIComponent(segment);
+    const list = await lab.send("admin", "GET", `${segment}/?page=1`);
+    expect((await lab.send("admin", "GET", `${encoded}/?page=1`)).body).toEqual(list.body);
+    const [{ id }] = list.body.results as { id: string }[];
+    const note = await lab.send("admin", "POST", `${encoded}/${id}/notes`, { content: "x" });
+    expect([note.status, (await lab.send("admin", "GET", `${segment}/${id}/notes`)).body.total]).toEqual([
+      201, 1,
+    ]);
+  }
+});
+
 test("Allow lists the documented methods", async () => {
-  for (const { segment } of DOCUMENTED) {
-    const list = await lab.send("admin", "GET", `${segment}/`);
+  await fillLists(lab, paths);
+  for (const { segment } of RESOURCES) {
+    const list = await lab.send("admin", "GET", `${segment}/?page=1`);
     expect(list.headers.get("content-type")).toBe("application/json");
     expect(list.headers.get("vary")).toStartWith("Accept");
     const [{ id }] = list.body.results as { id: Json }[];

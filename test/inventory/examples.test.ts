@@ -120,12 +120,21 @@ async function arrangeFreeSlot(list: string): Promise<() => Promise<void>> {
   };
 }
 
+/** Records to which others refer could not be purged: those with aliquots, and assays of registered datasets. */
+async function removeReferences(path: string, batch: string | null): Promise<void> {
+  if (path.endsWith("/aliquots"))
+    await sendJson("PATCH", `${path.split("/{")[0]}?aliquot_of__isnull=false`, { aliquot_of: null });
+  if (path.endsWith("/register") && batch) await sendJson("POST", `/api/v2/batches/${batch}/undo`, {});
+}
+
 const isUuid = (id: unknown): boolean => /^[0-9a-f-]{36}$/.test(String(id));
 
 /** Statuses of examples that cannot succeed. */
 const OTHER_STATUSES: Record<string, number> = {
   // A small import has ended at once.
   cancelImport: 409,
+  // The run has no assay.
+  registerDatasetsOfInstrumentRun: 400,
 };
 
 /** What is wrong with the response to an example. */
@@ -143,9 +152,7 @@ async function errorsOf({ method, path, operation }: Listed): Promise<string[]> 
   ids = creates && child && isUuid(exampleAt(child)) ? [exampleAt(child)] : [];
   const answered = await call(method, path);
   await cleanUp?.();
-  // A record with aliquots could not be purged.
-  if (path.endsWith("/aliquots"))
-    await sendJson("PATCH", `${path.split("/{")[0]}?aliquot_of__isnull=false`, { aliquot_of: null });
+  await removeReferences(path, answered.headers.get("batch-id"));
   const expected = OTHER_STATUSES[operation.operationId];
   if (expected === undefined ? answered.status >= 300 : answered.status !== expected)
     return [`${method} ${path} ${answered.status}: ${answered.text.slice(0, 300)}`];

@@ -20,8 +20,8 @@ import { operationsOf, type Paths } from "../described.ts";
 import { SAMPLE } from "./sample.ts";
 import { openMigrated } from "../database.ts";
 
-/** The lists that the reference describes. The others come from the same declarations; client-models.test.ts asks them. */
-export const DOCUMENTED = RESOURCES.filter(({ forClients }) => !forClients);
+/** The lists that pages show. The others come from the same declarations; client-models.test.ts asks them. */
+export const SHOWN_LISTS = RESOURCES.filter(({ forClients }) => !forClients);
 
 /** Of alice, where an installation is opened with passwords: hashing one takes longer than all else. */
 export const PASSWORD = "correct horse";
@@ -219,10 +219,32 @@ export async function expectStatuses(
   }
 }
 
-/** The operations of the OpenAPI document, by path and method. */
-export async function pathsOf(lab: Lab): Promise<Paths> {
+/** The operations of the OpenAPI document, by path and method; those that all lists have, at the paths of these lists. */
+export async function pathsOf(lab: Lab, lists = ["locations"]): Promise<Paths> {
   const { text } = await lab.ask("GET", "http://lab/docs/json");
+  const paths = Object.entries(operationsOf(JSON.parse(text))).filter(([path]) => path.startsWith("/api/"));
   return Object.fromEntries(
-    Object.entries(operationsOf(JSON.parse(text))).filter(([path]) => path.startsWith("/api/")),
+    paths.flatMap(([path, methods]) =>
+      path.includes("{list}")
+        ? lists.map((list) => [path.replace("{list}", list), withoutList(methods)])
+        : [[path, methods]],
+    ),
   );
+}
+
+const withoutList = (methods: Paths[string]): Paths[string] =>
+  Object.fromEntries(
+    Object.entries(methods).map(([method, { parameters, ...operation }]) => [
+      method,
+      { ...operation, parameters: parameters.filter(({ name }) => name !== "list") },
+    ]),
+  );
+
+/** Adds the record of the example to each list that is empty. */
+export async function fillLists(lab: Lab, paths: Paths): Promise<void> {
+  for (const { segment } of RESOURCES) {
+    if ((await lab.send("admin", "GET", `${segment}/?page=1`)).body.total !== 0) continue;
+    const { example } = paths[`/api/v2/${segment}`].post.requestBody!.content["application/json"];
+    expect(await lab.send("admin", "POST", `${segment}/`, example)).toMatchObject({ status: 201 });
+  }
 }

@@ -4,7 +4,7 @@ import type { Actor } from "../../src/inventory/model/access.ts";
 import { type Field, isComparable, type Json } from "../../src/inventory/model/field.ts";
 import { COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
 import { DECLARED, type RoutedResource } from "../../src/inventory/resources/index.ts";
-import { DOCUMENTED, type Lab, openLab, pathsOf } from "./harness.ts";
+import { SHOWN_LISTS, type Lab, openLab, pathsOf } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { EMPTY } from "./sample.ts";
 
@@ -40,9 +40,9 @@ interface Marked extends Access {
   former: { marks: string[]; access: Access }[];
 }
 
-/** The documented lists; and of those for clients, the ones whose values contain other records. */
+/** The lists that pages show; and of those for clients, the ones whose values contain other records. */
 const LISTS = [
-  ...DOCUMENTED,
+  ...SHOWN_LISTS,
   ...["sample", "dataset", "datafile"].map((name) => DECLARED.get(name) as RoutedResource),
 ];
 
@@ -215,16 +215,12 @@ const ownPaths = (resource: RoutedResource): string[] =>
     (name) => resource.name === "location" || !COMMON.has(name.split("__")[0]),
   );
 
-/** Addresses of everything that can be read: from the OpenAPI document, and of the lists that it leaves out. */
+/** Addresses of everything that can be read, from the OpenAPI document. */
 async function addresses(): Promise<string[]> {
-  const readable = Object.entries(await pathsOf(lab)).filter(([, methods]) => "get" in methods);
+  const lists = LISTS.map(({ segment }) => segment);
+  const readable = Object.entries(await pathsOf(lab, lists)).filter(([, methods]) => "get" in methods);
   const found: string[] = [];
-  const left = LISTS.filter(({ forClients }) => forClients).flatMap(({ segment }) => [
-    segment,
-    `${segment}/{id}`,
-    `${segment}/{id}/history`,
-  ]);
-  for (const path of [...readable.map(([one]) => one.replace(/\/api\/v2\/?/, "")), ...left]) {
+  for (const path of readable.map(([one]) => one.replace(/\/api\/v2\/?/, ""))) {
     const own = records.filter(({ resource }) => path.startsWith(`${resource.segment}/`));
     const filled =
       path.includes("{id}") && own.length > 0 ? own.map(({ id }) => path.replace("{id}", id)) : [path];

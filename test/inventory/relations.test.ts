@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { DOCUMENTED, type Lab, openLab } from "./harness.ts";
+import { SHOWN_LISTS, type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /** References, values of fields and the location tree, counted over the records that the caller may view. */
@@ -137,7 +137,7 @@ test("shows a location inside an invisible one at the top level", async () => {
 });
 
 test("returns the metadata for forms and filters to every caller", async () => {
-  for (const { segment } of DOCUMENTED) {
+  for (const { segment } of SHOWN_LISTS) {
     const { body } = await lab.ask("OPTIONS", `${segment}/`);
     const fields = body.fields as Record<
       string,

@@ -7,7 +7,7 @@ import { Attachments, type FileParent, type Upload } from "../records/attachment
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { exampleId } from "../model/example.ts";
-import { inQuery, nounsOf } from "../model/schema.ts";
+import { inQuery } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { attachment, FALSE_FLAGS } from "../resources/attachment.ts";
 import { consumable } from "../resources/consumable.ts";
@@ -23,7 +23,8 @@ import {
   respondJson,
 } from "./call.ts";
 import { isKnown } from "./entity-tag.ts";
-import { type Api, type Operation, type Path } from "./operation-plugin.ts";
+import type { Operation, Path } from "./operation.ts";
+import type { Api } from "./operation-plugin.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
@@ -69,7 +70,7 @@ export function addAttachments(api: Api, store: Store): void {
     name: "a file",
     resource: attachment,
     path: FILE_PATH,
-    restored: content(FILE),
+    restored: () => content(FILE),
     find(call, { id }) {
       const { rid, parent } = files.find(id);
       findAny(call, parent.resource, parent.id);
@@ -99,9 +100,8 @@ function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
 /** The files of the records of one list. */
 function addFiles(api: Api, files: Attachments, parent: RoutedResource): void {
   const path = [parent, `:id/${attachment.segment}/`] as const;
-  const { one } = nounsOf(parent);
   api.add("GET", path, {
-    summary: `List files of ${one}`,
+    summary: "List files of a record",
     description: "Newest first.",
     accepts: ["filters", "paging", "past", "page", "noneMatch"],
     returns: { ...content(pageOf(FILE)), ...htmlPage() },
@@ -111,7 +111,7 @@ function addFiles(api: Api, files: Attachments, parent: RoutedResource): void {
     },
   });
   api.add("POST", path, {
-    summary: `Add a file to ${one}`,
+    summary: "Add a file to a record",
     ...ADD,
     async run({ call, params }) {
       const upload = await readUpload(call.request, call.maxBytes);

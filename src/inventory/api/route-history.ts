@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -14,7 +14,8 @@ import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.t
 import { runBatch, withIdempotencyKey, writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { isLargeBatch } from "./heavy-request.ts";
-import { type Api, type Path } from "./operation-plugin.ts";
+import type { Path } from "./operation.ts";
+import type { Api } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import {
@@ -95,8 +96,8 @@ export interface Subject {
   name: string;
   resource: Resource;
   path: Path;
-  /** Response to a restore. */
-  restored: Content;
+  /** Response to a restore, for the reference. */
+  restored: () => Content;
   signedIn?: true;
   /** Row number, also of a deleted record. @throws Problem not_found if the caller may not view it */
   find(call: Call, params: Record<string, string>): number;
@@ -107,16 +108,23 @@ export interface Subject {
 export function addHistory(api: Api): void {
   for (const resource of RESOURCES)
     addHistoryOf(api, {
-      name: nounsOf(resource).one,
+      name: "a record",
       resource,
       path: [resource, ":id/"],
-      restored: rendered(recordSchema(DECLARED, resource)),
+      restored: () => rendered(anyRecord()),
       find: (call, { id }) => findAny(call, resource, id),
       show: (call, rid) => showRecord(call, resource, rid, 200),
     });
   addBatches(api);
   addFeed(api);
 }
+
+/** A record of one of the lists. */
+const anyRecord = (): TSchema =>
+  Type.Union(
+    RESOURCES.map((resource) => recordSchema(DECLARED, resource)),
+    { $id: "AnyRecord", description: "A record of the list." },
+  );
 
 /** `history/`, `restore/` and `purge/` below the path of a record. */
 export function addHistoryOf(api: Api, subject: Subject): void {

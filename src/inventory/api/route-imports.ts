@@ -4,14 +4,14 @@ import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
 import { csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";
-import { type JsonObject, KINDS } from "../model/field.ts";
+import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../model/parse-json.ts";
-import { creationSchema, inQuery, nounsOf } from "../model/schema.ts";
-import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { inQuery } from "../model/schema.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
 import { binary, closed, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
@@ -48,11 +48,8 @@ const OPTIONS = closed({
 
 const TEMPLATE_FORMAT = Type.Enum(["xlsx", "api"], { examples: ["xlsx"] });
 
-/** A header, and a row with the required fields. */
-function exampleFile(resource: RoutedResource): string {
-  const [example] = (creationSchema(DECLARED, resource) as { examples?: JsonObject[] }).examples!;
-  return csvText(Object.keys(example), [example]);
-}
+/** Of locations: a header, and a row. */
+const EXAMPLE = csvText(["label"], [{ label: "Shelf 1" }]);
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
 export function addImports(api: Api, imports: Imports): void {
@@ -107,7 +104,7 @@ function show(call: Call, status: ImportStatus): Response {
 function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
   const path = [resource, "import/"] as const;
   api.add("GET", path, {
-    summary: `Get a template for importing ${nounsOf(resource).many}`,
+    summary: "Get a template for importing records",
     description: "As XLSX.",
     parameters: [
       {
@@ -126,11 +123,11 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
     },
   });
   api.add("POST", path, {
-    summary: `Import ${nounsOf(resource).many}`,
+    summary: "Import records",
     description: DESCRIPTION,
     query: OPTIONS,
     sends: {
-      "text/csv": { schema: TEXT, example: exampleFile(resource) },
+      "text/csv": { schema: TEXT, example: EXAMPLE },
       ...binary(MEDIA_TYPES.xlsx),
       ...UPLOAD,
     },

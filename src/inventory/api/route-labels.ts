@@ -5,10 +5,10 @@ import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
-import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
+import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { binary, content, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
@@ -89,7 +89,7 @@ export function addLabels(api: Api): void {
   const tables = [...new Set(labelled.map(({ table }) => table))];
   for (const resource of labelled)
     api.add("GET", [resource, "labels/"], {
-      summary: `Print labels for ${nounsOf(resource).many}`,
+      summary: "Print labels for records",
       description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
       query: OPTIONS,
       parameters: LIST_OPTIONS,

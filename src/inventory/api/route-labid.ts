@@ -5,11 +5,14 @@ import { parameterProblem } from "../model/filter.ts";
 import { parseListing } from "../model/listing.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { assaysOf, register, type Registration } from "../records/registration.ts";
+import { inQuery, OTHER_FILTERS } from "../model/schema.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
-import { type Call, findRecord, missingCredentials, readBody, respond, respondJson } from "./call.ts";
+import { type Call, findRecord, readBody, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
+import type { Operation } from "./operation.ts";
 import type { Api } from "./operation-plugin.ts";
+import { binary, content, type Content, optional, TEXT } from "./schema.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { parse, schema } from "../../platform/schema.ts";
 
@@ -17,17 +20,44 @@ const routed = (name: string): RoutedResource => DECLARED.get(name) as RoutedRes
 const [DATASET, DATAFILE, COLLECTION] = ["dataset", "datafile", "dataset_collection"].map(routed);
 const [ASSAY, RUN] = ["assay", "instrument_run"].map(routed);
 
+const DAY = Type.String({ format: "date" });
+const formatOf = (otherwise: string) =>
+  inQuery(
+    "format",
+    `csv, xlsx or json; ${otherwise} by default.`,
+    Type.Enum(["csv", "xlsx", "json"], { examples: ["csv"] }),
+  );
+const TABLES: Content = {
+  ...content(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+  "text/csv": { schema: Type.String() },
+  ...binary(MEDIA_TYPES.xlsx),
+};
+
 /** Operations of LabID's client that are not those of every list. */
 export function addLabid(api: Api): void {
   addRegistration(api);
   api.add("GET", [DATASET, "datafilemeta_export/"], {
+    summary: "Export files with their datasets, samples and assays",
+    description: "One row for each file; accepts the filters of the list of files.",
+    parameters: [formatOf("csv"), OTHER_FILTERS],
+    returns: TABLES,
     heavy: true,
     run: ({ call }) => sendTable(call, "datafiles", META_COLUMNS, metaRows(call), "csv"),
   });
   api.add("GET", "core/usagelogs/", {
+    summary: "Count users by period",
+    description: "From the audit log, for administrators.",
+    parameters: [
+      formatOf("json"),
+      ...["start_date", "end_date"].map((name) => inQuery(name, "A day, which is included.", DAY)),
+      inQuery("resolution", "Length of a period; month by default.", Type.Enum(Object.keys(PERIODS))),
+      inQuery("aggregate", "false: one row for each user, with the number of actions.", Type.Boolean()),
+    ],
+    returns: TABLES,
+    errors: [403],
+    signedIn: true,
     heavy: true,
     run({ call }) {
-      if (call.actor.user === null) throw missingCredentials();
       if (!call.actor.superuser) throw forbidden();
       const { columns, rows } = usage(call);
       return sendTable(call, "usage", columns, rows, "json");
@@ -42,8 +72,8 @@ const described = Type.Array(
 const REGISTRATION = schema(
   Type.Object(
     {
-      input_dir: Type.Optional(Type.String()),
-      owned_by: Type.Optional(Type.String()),
+      input_dir: optional("Folder that relative paths of files begin at."),
+      owned_by: optional("Name or id of the group that gets the records."),
       allow_pooled_samples: Type.Optional(Type.Boolean()),
       collections: Type.Optional(described),
       samples: Type.Optional(described),
@@ -62,8 +92,38 @@ const REGISTRATION = schema(
         { minItems: 1, maxItems: 10_000 },
       ),
     },
-    { additionalProperties: true },
+    {
+      $id: "Registration",
+      additionalProperties: true,
+      description: "Datasets with what they refer to. Ids of new records hold within the registration.",
+      examples: [{ datasets: [{ name: "Lane 7", datafiles: [{ uri: "/data/run7/l7_R1.fastq.gz" }] }] }],
+    },
   ),
+);
+const ASSAY_DATA = Type.Object(
+  {
+    datasets: Type.Array(Type.Object({}, { additionalProperties: true }), {
+      description:
+        'Each has `sample`, `barcode`, `owner`, `studies` and `datafiles`; values may be `{"value": …}`.',
+    }),
+  },
+  {
+    $id: "AssayData",
+    examples: [{ datasets: [{ sample: "Library 7", datafiles: [{ uri: "/data/run7/l7_R2.fastq.gz" }] }] }],
+  },
+);
+const NAMED = Type.Array(Type.Object({ id: TEXT, name: TEXT }));
+const REGISTERED = Type.Object(
+  {
+    results: Type.Object({
+      collections: NAMED,
+      samples: NAMED,
+      datasets: NAMED,
+      assays: NAMED,
+      datafiles: Type.Integer({ description: "Number of files." }),
+    }),
+  },
+  { $id: "Registered", description: "The new records, and the assays whose data are registered now." },
 );
 
 /**
@@ -78,14 +138,30 @@ function addRegistration(api: Api): void {
       respond: (done) => respondJson({ results: done }, {}, status),
     });
   const registrationOf = (body: Json): Registration => parse(REGISTRATION, body) as Registration;
+  const about = {
+    accepts: ["dryRun"],
+    sends: content(REGISTRATION),
+    returns: content(REGISTERED),
+  } satisfies Partial<Operation>;
   api.add("POST", [COLLECTION, "register/"], {
+    ...about,
+    summary: "Register datasets",
+    description: "Creates datasets with new collections, samples and files, in one batch.",
+    status: 201,
     run: async ({ call }) => write(call, registrationOf, 201)(await readBody(call)),
   });
   api.add("PUT", [RUN, ":id/register/"], {
+    ...about,
+    summary: "Register datasets of an instrument run",
+    description: "Datasets that name no assay are of the only assay of the run.",
     run: async ({ call, params }) =>
       write(call, (body) => ofRun(call, params.id, registrationOf(body)), 200)(await readBody(call)),
   });
   api.add("PUT", [ASSAY, ":id/register/"], {
+    ...about,
+    summary: "Register datasets of an assay",
+    description: "The older form, for an assay that was only initialized.",
+    sends: content(ASSAY_DATA),
     run: async ({ call, params }) =>
       write(call, (body) => registrationOf(ofAssay(call, params.id, body)), 200)(await readBody(call)),
   });

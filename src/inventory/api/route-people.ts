@@ -14,7 +14,7 @@ import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { isHeavyList } from "./heavy-request.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
@@ -216,7 +216,7 @@ function addMembers(api: Api, people: People): void {
     signedIn: true,
     resource: SUB_RESOURCES.membership,
     path: `${path}:member/`,
-    restored: content(MEMBERS),
+    restored: () => content(MEMBERS),
     find({ actor }, { group, member }) {
       if (actor.user === null) throw missingCredentials();
       return people.membership(people.find("group", group), people.find("user", member));

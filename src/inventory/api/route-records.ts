@@ -24,7 +24,8 @@ import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-r
 import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
-import { type Api, type Operation, type Path, type Run } from "./operation-plugin.ts";
+import type { Operation, Path, Run } from "./operation.ts";
+import type { Api } from "./operation-plugin.ts";
 import { bareList, listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";
@@ -103,19 +104,11 @@ export const parametersOf = (resource: RoutedResource, names: readonly string[] 
 
 function addCollection(api: Api, resource: RoutedResource): void {
   const { one, many } = nounsOf(resource);
-  const record = recordSchema(DECLARED, resource);
-  const changes = changesSchema(DECLARED, resource);
-  const { readOnly: _, ...id } = valueSchema(DECLARED, resource, "id") as TSchema & { readOnly?: boolean };
-  const name = schemaName(resource);
-  const creation = creationSchema(DECLARED, resource);
-  const [example] = (creation as { examples?: object[] }).examples!;
-  const update = Type.Intersect([Type.Object({ id }), changes]);
-  const renderings = parametersOf(resource);
   const list = api.add("GET", [resource, ""], {
     summary: `List ${many}`,
     description: resource.summary,
-    parameters: listParameters(DECLARED, resource),
-    returns: rendered(listSchema(DECLARED, resource)),
+    parameters: () => listParameters(DECLARED, resource),
+    returns: () => rendered(listSchema(DECLARED, resource)),
     heavy: ({ call }) => isHeavyList(call, resource),
     run: ({ call }) => redirectOfFilterForm(call) ?? bareList(call, resource) ?? listRecords(call, resource),
   });
@@ -123,11 +116,11 @@ function addCollection(api: Api, resource: RoutedResource): void {
   api.add("POST", [resource, ""], {
     summary: `Create ${one}`,
     description: "A list of objects creates several records, or none; the response lists the errors of each.",
-    parameters: renderings,
+    parameters: () => parametersOf(resource),
     accepts: ["dryRun", "several", "once"],
-    sends: content(creation),
+    sends: () => content(creationSchema(DECLARED, resource)),
     status: 201,
-    returns: rendered(record),
+    returns: () => rendered(recordSchema(DECLARED, resource)),
     heavy: (_, sent) => hasLargeBody(sent!),
     run: ({ call }) =>
       isForm(call.request) ? submitListForm(call, resource) : createRecords(call, resource),
@@ -136,22 +129,28 @@ function addCollection(api: Api, resource: RoutedResource): void {
     api.add(method, [resource, ""], {
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
       description: "Updates all or none. Filters in the URL select records for an object with the changes.",
-      parameters: [...renderings, OTHER_FILTERS],
+      parameters: () => [...parametersOf(resource), OTHER_FILTERS],
       accepts: ["dryRun", "several"],
-      sends: {
-        ...content(
-          Type.Array(update, {
-            $id: `${name}Updates`,
-            examples: [[{ id: exampleId(resource), ...example }]],
-          }),
-        ),
+      sends: () => ({
+        ...content(updatesSchema(resource)),
         "application/json-patch+json": { schema: JSON_PATCH },
-      },
-      returns: content(Type.Array(record, { $id: `${name}Records` })),
+      }),
+      returns: () =>
+        content(Type.Array(recordSchema(DECLARED, resource), { $id: `${schemaName(resource)}Records` })),
       heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       run: ({ call }) => updateRecords(call, resource),
     });
   addOptions(api, [resource, ""], resource, ({ actor }) => (actor.user === null ? [] : ["POST"]));
+}
+
+/** The body of a bulk change: objects with an id and the fields to change. */
+function updatesSchema(resource: RoutedResource): TSchema {
+  const { readOnly: _, ...id } = valueSchema(DECLARED, resource, "id") as TSchema & { readOnly?: boolean };
+  const [example] = (creationSchema(DECLARED, resource) as { examples?: object[] }).examples!;
+  return Type.Array(Type.Intersect([Type.Object({ id }), changesSchema(DECLARED, resource)]), {
+    $id: `${schemaName(resource)}Updates`,
+    examples: [[{ id: exampleId(resource), ...example }]],
+  });
 }
 
 /** The list by POST, for parameters that are too long for a URL. */
@@ -167,7 +166,7 @@ export function addSearch(
     description: "Returns what GET of the list returns.",
     reads: true,
     sends: content(SEARCHED),
-    returns: rendered(listSchema(DECLARED, resource)),
+    returns: () => rendered(listSchema(DECLARED, resource)),
     run: async ({ call }) => list({ call: await listCallOf(call), params: {}, query: {}, body: undefined }),
   });
 }
@@ -186,12 +185,10 @@ const SEARCHED = Type.Object(
 function addItem(api: Api, resource: RoutedResource): void {
   const { one } = nounsOf(resource);
   const path = [resource, ":id/"] as const;
-  const returns = rendered(recordSchema(DECLARED, resource));
-  const renderings = parametersOf(resource);
-  const changes = content(changesSchema(DECLARED, resource));
+  const returns = () => rendered(recordSchema(DECLARED, resource));
   api.add("GET", path, {
     summary: `Get ${one}`,
-    parameters: parametersOf(resource, RECORD_PARAMETERS),
+    parameters: () => parametersOf(resource, RECORD_PARAMETERS),
     accepts: ["noneMatch"],
     returns,
     heavy: ({ call }) => isHeavyRead(call),
@@ -204,12 +201,15 @@ function addItem(api: Api, resource: RoutedResource): void {
     api.add(method, path, {
       summary: `${verb} ${one}`,
       description,
-      parameters: renderings,
+      parameters: () => parametersOf(resource),
       accepts: ["dryRun", "match"],
-      sends:
+      sends: () =>
         method === "PUT"
           ? content(creationSchema(DECLARED, resource))
-          : { ...changes, "application/json-patch+json": { schema: JSON_PATCH } },
+          : {
+              ...content(changesSchema(DECLARED, resource)),
+              "application/json-patch+json": { schema: JSON_PATCH },
+            },
       returns,
       run: ({ call, params }) => writeRecord(call, resource, params.id),
     });
@@ -240,15 +240,13 @@ const DELETED = Type.Object(
   { $id: "Deleted", description: "The deleted records." },
 );
 
+const IDS = Type.Array(Type.String(), { examples: [[exampleId(RESOURCES[0])]] });
+
 function addBulkDelete(api: Api, resource: RoutedResource): void {
-  const example = exampleId(resource);
-  const ids = Type.Array(typeof example === "number" ? Type.Integer() : Type.String(), {
-    examples: [[example]],
-  });
   const remove = {
-    summary: `Delete ${nounsOf(resource).many} in bulk`,
+    summary: "Delete records in bulk",
     description: "Deletes all of the records or none.",
-    parameters: [inQuery("id", "Ids, repeated or separated by commas.", ids), OTHER_FILTERS],
+    parameters: [inQuery("id", "Ids, repeated or separated by commas.", IDS), OTHER_FILTERS],
     accepts: ["dryRun", "several"],
     returns: content(DELETED),
     heavy: ({ call }, sent) => isHeavyWrite(call, sent!),

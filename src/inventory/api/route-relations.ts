@@ -5,7 +5,7 @@ import { withAnnotations } from "../model/annotation-type.ts";
 import { parseListPath } from "../model/annotation-filter.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { FIRST_PAGE, type Listing, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
-import { listParameter, nounsOf, OTHER_FILTERS } from "../model/schema.ts";
+import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";
@@ -13,7 +13,7 @@ import { annotatedWith, countReferring, fieldsReferringTo } from "../records/ref
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { SPACE } from "./route-slots.ts";
 import { content, COUNT, optional, TEXT } from "./schema.ts";
 
@@ -86,7 +86,7 @@ export type Branch = Type.Static<typeof TREE>;
 export function addRelations(api: Api): void {
   for (const resource of RESOURCES) {
     api.add("GET", [resource, ":id/references/"], {
-      summary: `List references to ${nounsOf(resource).one}`,
+      summary: "List references to a record",
       description: `Counts the referring records by list and field, and names the first ${MAX_NAMED} of each.`,
       returns: content(REFERENCES),
       heavy: ({ call }) => isLarge(call, "annotation"),
@@ -96,7 +96,7 @@ export function addRelations(api: Api): void {
       },
     });
     api.add("GET", [resource, "values/"], {
-      summary: `List field values of ${nounsOf(resource).many}`,
+      summary: "List field values",
       description: `The ${MAX_VALUES} most frequent values; accepts the filters of the list.`,
       query: Type.Object({
         field: Type.String({

@@ -10,7 +10,7 @@ import { PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { NOT_BLANK } from "../../platform/schema.ts";
 import { type Call, respondJson } from "./call.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { BOOLEAN, content, TEXT } from "./schema.ts";
 
 /** Results of each list. */

@@ -1,7 +1,6 @@
 import { type TProperties, Type } from "typebox";
 import { type Json, parseUuid, quoted, shownName } from "../model/field.ts";
 import { exampleId } from "../model/example.ts";
-import { nounsOf, schemaName } from "../model/schema.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { and } from "../model/condition.ts";
 import { forbidden } from "../records/record-writer.ts";
@@ -22,7 +21,7 @@ import {
 } from "./call.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
 import { isHeavyWrite } from "./heavy-request.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
@@ -63,6 +62,8 @@ const SHARING = Type.Object(
   { public: flag, users: requested("user"), groups: requested("group") },
   { $id: "GrantChanges" },
 );
+const IDS = Type.Array(TEXT, { examples: [[String(exampleId(RESOURCES[0]))]] });
+const BULK_SHARING = Type.Intersect([Type.Object({ ids: IDS }), SHARING], { $id: "BulkGrantChanges" });
 const VERBS = [
   ["PUT", "Replace", "The given lists replace the existing ones."],
   ["PATCH", "Update", "Changes only the named users and groups; entries without any permission are removed."],
@@ -74,10 +75,10 @@ export function addSharing(api: Api): void {
     addGrants(api, resource);
     addBulkSharing(api, resource);
     addHistoryOf(api, {
-      name: `a grant on ${nounsOf(resource).one}`,
+      name: "a grant on a record",
       resource: SUB_RESOURCES.grant,
       path: [resource, ":id/permissions/:grant/"],
-      restored: content(GRANTS),
+      restored: () => content(GRANTS),
       find: (call, { id, grant }) => findGrant(call, resource, id, grant),
       show: (call, _grant, { id }) => showGrants(call, resource, findAny(call, resource, id)),
     });
@@ -87,7 +88,7 @@ export function addSharing(api: Api): void {
 function addGrants(api: Api, resource: RoutedResource): void {
   const path = [resource, ":id/permissions/"] as const;
   api.add("GET", path, {
-    summary: `List grants on ${nounsOf(resource).one}`,
+    summary: "List grants on a record",
     description: "For callers who may change the record.",
     accepts: ["past", "page", "noneMatch"],
     returns: { ...content(GRANTS), ...page() },
@@ -101,7 +102,7 @@ function addGrants(api: Api, resource: RoutedResource): void {
   });
   for (const [method, verb, description] of VERBS)
     api.add(method, path, {
-      summary: `${verb} grants on ${nounsOf(resource).one}`,
+      summary: `${verb} grants on a record`,
       description,
       accepts: ["dryRun", "match"],
       sends: content(SHARING),
@@ -139,15 +140,12 @@ function showGrants(
 }
 
 function addBulkSharing(api: Api, resource: RoutedResource): void {
-  const ids = Type.Array(TEXT, { examples: [[String(exampleId(resource))]] });
   for (const [method, verb] of VERBS)
     api.add(method, [resource, "permissions/"], {
-      summary: `${verb} grants on ${nounsOf(resource).many} in bulk`,
+      summary: `${verb} grants on records in bulk`,
       description: "Applies to all of the records or none.",
       accepts: ["dryRun", "several"],
-      sends: content(
-        Type.Intersect([Type.Object({ ids }), SHARING], { $id: `${schemaName(resource)}Grants` }),
-      ),
+      sends: content(BULK_SHARING),
       returns: content(SHARED),
       heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
       async run({ call }) {

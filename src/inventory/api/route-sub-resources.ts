@@ -32,7 +32,7 @@ import {
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { isHeavyRead } from "./heavy-request.ts";
-import { type Api } from "./operation-plugin.ts";
+import type { Api } from "./operation-plugin.ts";
 import { warningOf } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
@@ -63,7 +63,7 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
   const shown = shownSchema(sub);
   const { list, add: create, body: example } = sub.docs!;
   api.add("GET", path, {
-    summary: `${list} of ${nounsOf(parent).one}`,
+    summary: `${list} of a record`,
     accepts: ["filters", "paging", "past", "page", "noneMatch"],
     returns: { ...content(pageOf(shown)), ...htmlPage() },
     heavy: ({ call }) => isHeavyRead(call),
@@ -73,7 +73,7 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
     },
   });
   api.add("POST", path, {
-    summary: `${create} to ${nounsOf(parent).one}`,
+    summary: `${create} to a record`,
     description: example,
     accepts: ["flat", "dryRun", "once"],
     sends: content(sentSchema(sub, false)),
@@ -135,7 +135,7 @@ export function listOf(
 
 function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
-  const name = `${nounsOf(sub).one} of ${nounsOf(parent).one}`;
+  const name = `${nounsOf(sub).one} of a record`;
   const returns = { ...content(shownSchema(sub)), ...htmlPage() };
   api.add("GET", path, {
     summary: `Get ${name}`,
@@ -180,7 +180,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     name,
     resource: sub,
     path,
-    restored: content(shownSchema(sub)),
+    restored: () => content(shownSchema(sub)),
     find: (call, params) =>
       recordsOf(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
     show: (call, rid) => showOne(call, sub, rid, 200),

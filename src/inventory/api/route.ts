@@ -7,7 +7,8 @@ import { openStore, type Store } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall, ROOT } from "./call.ts";
 import { stateOf } from "./entity-tag.ts";
-import { Api, routedAt, type Run, type SendAway } from "./operation-plugin.ts";
+import type { Run } from "./operation.ts";
+import { Api, routedAt, type SendAway } from "./operation-plugin.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
 import { COMPUTING_PER_CALLER } from "./request-turns.ts";
@@ -59,7 +60,9 @@ const MAX_MESSAGE_BYTES = 10_000_000;
 export const inventoryAliases = (): Aliases =>
   RESOURCES.flatMap((resource) => {
     const { segment, aliases = [], forClients } = resource;
-    const names = forClients ? [segment, ...aliases] : aliases;
+    // Clients that fill in a path encode the slash.
+    const encoded = segment.includes("/") ? [encodeURIComponent(segment)] : [];
+    const names = [...(forClients ? [segment] : []), ...encoded, ...aliases];
     return names.map((alias) => [`${ROOT}${alias}/`, `${ROOT}${routedAt(resource)}/`] as const);
   })
     // Of two that begin alike, the longer one is meant.

@@ -69,11 +69,9 @@ export interface Field {
   pattern?: { expression: RegExp; rule: string; ofWords?: (words: string) => string };
   /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
-  /** For clients of LabID and nothing else of labd: forms leave it out, and the reference its filter. */
+  /** For clients of LabID and nothing else of labd: forms leave it out. */
   forClients?: true;
   form?: FieldForm;
-  /** Few filter by it: the reference does not list its filter. */
-  seldomFiltered?: true;
   /** Reference: shown as a small object with id and name, except in files. */
   nested?: true;
   /** Instant: a day without a time, shown as such. */
@@ -191,7 +189,9 @@ export const json = (doc: string, options: Options): Field => field("json", doc,
 export const reference = (to: string, doc: string, options: Options = {}): Field =>
   field("reference", doc, { to, nullable: true, initial: null }, options);
 
-const NAMED = Type.Array(Type.Object({ id: Type.String({ format: "uuid" }), name: Type.String() }));
+const NAMED = Type.Array(
+  Type.Object({ id: Type.String({ format: "uuid" }), name: Type.String() }, { $id: "NamedRecord" }),
+);
 
 /** Records of the resource named `of`, in the order of their names. Bodies accept ids, names, and objects with either. */
 export const list = (of: string, doc: string, options: Options = {}): Field =>

@@ -113,11 +113,10 @@ export function nounsOf({ name }: { name: string }): { one: string; many: string
 
 const sentence = (text: string): string => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
-/** What the reference says of a resource, made once. It leaves out lists for clients, of which nothing is made. */
-function perResource<Part>(nothing: Part, make: (resources: Resources, resource: Resource) => Part) {
+/** What the reference says of a resource, made once. */
+function perResource<Part>(make: (resources: Resources, resource: Resource) => Part) {
   const made = new WeakMap<Resource, Part>();
   return (resources: Resources, resource: Resource): Part => {
-    if (resource.forClients) return nothing;
     let part = made.get(resource);
     if (part === undefined) made.set(resource, (part = make(resources, resource)));
     return part;
@@ -125,7 +124,7 @@ function perResource<Part>(nothing: Part, make: (resources: Resources, resource:
 }
 
 /** A record as answers show it. */
-export const recordSchema = perResource<TSchema>({}, (resources, resource) => {
+export const recordSchema = perResource<TSchema>((resources, resource) => {
   const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: schemaName(resource),
@@ -134,7 +133,7 @@ export const recordSchema = perResource<TSchema>({}, (resources, resource) => {
 });
 
 /** A body that changes a record. */
-export const changesSchema = perResource<TSchema>({}, (resources, resource) => {
+export const changesSchema = perResource<TSchema>((resources, resource) => {
   const properties = Object.entries(resource.fields)
     .filter(([, field]) => field.write !== "never")
     .map(([name]) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]);
@@ -204,16 +203,12 @@ export const listParameter = (name: string): Parameter => {
 };
 
 /** The parameters of a list. */
-export const listParameters = perResource<readonly Parameter[]>([], (resources, resource) => {
+export const listParameters = perResource<readonly Parameter[]>((resources, resource) => {
   const search = searchFilters(resource);
   const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
   const fields = Object.entries(resource.fields).filter(
-    ([name, { kind, forClients, seldomFiltered }]) =>
-      fieldAt(resources, resource, [name]) &&
-      !taken.has(name) &&
-      kind !== "json" &&
-      !forClients &&
-      !seldomFiltered,
+    ([name, { kind, listOf }]) =>
+      !taken.has(name) && (listOf !== undefined || (kind !== "json" && fieldAt(resources, resource, [name]))),
   );
   const isShared = (name: string): boolean =>
     COMMON.has(name) && isGuarded(resource) && !(name === "id" && resource.fields.id.kind !== "uuid");
@@ -225,13 +220,16 @@ export const listParameters = perResource<readonly Parameter[]>([], (resources, 
     ...Object.keys(LIST_PARAMETERS).map(listParameter),
     ...search.map(({ name, doc }) => own(name, doc)),
     ...fields.map(([name, field]) => own(name, filterDoc(resources, field), filterSchema(field))),
+    ...Object.entries(resource.filters ?? {})
+      .filter(([name]) => !taken.has(name) && !Object.hasOwn(resource.fields, name))
+      .map(([name, path]) => own(name, `Another name of \`${path}\`.`)),
     OTHER_FILTERS,
   ];
 });
 
 /** Values that the exact filter of a field compares with. */
-function filterSchema({ kind }: Field): TSchema {
-  if (kind === "reference" || kind === "uuid") return Type.Array(Type.String());
+function filterSchema({ kind, listOf }: Field): TSchema {
+  if (kind === "reference" || kind === "uuid" || listOf !== undefined) return Type.Array(Type.String());
   if (kind === "flag") return Type.Boolean();
   if (kind === "integer") return Type.Integer();
   return kind === "number" ? Type.Number() : Type.String();
@@ -241,8 +239,9 @@ function filterSchema({ kind }: Field): TSchema {
 export function filterDoc(resources: Resources, field: Field): string {
   const several = "several are ORed.";
   if (field.kind === "uuid") return `Equals; ${several} ${field.doc}`;
-  if (field.kind !== "reference") return `Equals. ${field.doc}`;
-  const far = targetOf(resources, field);
+  const to = field.to ?? field.listOf;
+  if (to === undefined) return `Equals. ${field.doc}`;
+  const far = resources.get(to)!;
   const absent = field.nullable ? " `null` finds records without one." : "";
   return `Equals, by id or ${far.key}; ${several}${absent} ${field.doc}`;
 }

@@ -22,7 +22,12 @@ export const datafileCopy = ownedResource({
     description: prose("Description.", { trigrams: "description" }),
     datafile: reference("datafile", "The file.", { nested: true }),
     storage_volume: reference("storage_volume", "The volume that the copy is on.", { nested: true }),
-    uri: text("Path or address of the copy.", { write: "required", blank: false, maxLength: 4096 }),
+    uri: text("Path or address of the copy.", {
+      write: "required",
+      blank: false,
+      maxLength: 4096,
+      example: "/archive/library1_R1.fastq.gz",
+    }),
     shortname: text("Short name of the copy; by default its name."),
     is_primary_copy: flag("Whether the other copies were made of this one.", false),
   },

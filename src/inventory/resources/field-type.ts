@@ -70,17 +70,14 @@ const isScalar = (item: Json) => item !== null && typeof item !== "object";
 const areChoices = (value: Json) =>
   value === null || (Value.Check(CHOICES, value) && (value as Json[][]).flat().every(isScalar));
 
-const visibility = (doc: string): Field =>
-  text(doc, { blank: false, initial: "ALWAYS", pattern: CONSTANT, seldomFiltered: true });
+const visibility = (doc: string): Field => text(doc, { blank: false, initial: "ALWAYS", pattern: CONSTANT });
 const widget = (doc: string): Field =>
   text(doc, {
     pattern: { expression: /^[A-Za-z][A-Za-z0-9_]*$/, rule: "letters, digits and _" },
-    seldomFiltered: true,
   });
 const property = (doc: string): Field =>
   text(doc, {
     pattern: { expression: /^[a-z_]+$/, rule: "lower case letters and _" },
-    seldomFiltered: true,
   });
 
 const address = (doc: string, from: string[], compute: NonNullable<Field["compute"]>): Field =>
@@ -130,7 +127,7 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   url: urlField(segment, "api"),
   ...commonFields(),
   name: { ...MACHINE_NAME, example: segment === "annotationtypes" ? "lot_number" : "clone" },
-  choice_label: text("Label in selections; by default the label.", { seldomFiltered: true }),
+  choice_label: text("Label in selections; by default the label."),
   description: prose("Purpose; may be empty.", { folded: "description_fold", trigrams: "description" }),
   public: publicField({ shown: "always" }),
   permissions: permissionsField({ shown: "always" }),
@@ -142,7 +139,7 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   ),
   type: text("Kind of value.", { write: "required", blank: false, choices: TYPES }),
   label: text("Label; by default the name."),
-  help_text: prose("Help text for forms; may be empty.", { seldomFiltered: true }),
+  help_text: prose("Help text for forms; may be empty."),
   default: text("Default value; empty if has_default is false.", {
     column: "default_value",
     maxLength: 10_000,
@@ -150,7 +147,7 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   has_default: flag("Whether there is a default value.", false),
   multiple: flag("Whether several values are allowed.", false),
   is_protocol_parameter: flag("Whether it is a parameter of a protocol.", false),
-  autocomplete: text("Source of completions while typing; may be empty.", { seldomFiltered: true }),
+  autocomplete: text("Source of completions while typing; may be empty."),
   searchable: flag("Whether values can be searched; by default false for NUMBERUNIT.", true),
   readonly: flag("Whether values are read-only.", false),
   sortable: flag("Whether lists can be sorted by it.", true),

@@ -1,0 +1,241 @@
+import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { LIMITS } from "../model/limits.ts";
+import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
+import { exampleId } from "../model/example.ts";
+import { inQuery, listParameter, nounsOf, type Parameter } from "../model/schema.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
+import type { Call } from "./call.ts";
+import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { type ErrorStatus, errorResponses } from "../../platform/error-responses.ts";
+
+/** Operations of the API as routes declare them, and their OpenAPI descriptions. */
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+
+/** The same for parameters that operations share. */
+const shared = (name: string, description: string, schema?: TSchema, $id = name): Parameter => ({
+  $id,
+  ...inQuery(name, description, schema),
+});
+const inHeader = (name: string, description: string): Parameter => ({
+  ...shared(name, description),
+  in: "header",
+});
+
+/** Parameters that several operations accept, by what they are for. */
+const SHARED = {
+  dryRun: [
+    shared("dry_run", "Change nothing and return a preview with a value for `confirm`.", BOOLEAN),
+    shared("confirm", "`confirm` of a preview: make exactly these changes, or return 409."),
+  ],
+  several: [
+    shared("changes", "Maximum number of changes in the preview; `count` counts all of them.", COUNT),
+  ],
+  once: [
+    inHeader(
+      "Idempotency-Key",
+      "A key chosen by the client: a repeated request with the same key within 24 hours gets the first response again, another request with it 422.",
+    ),
+  ],
+  match: [
+    inHeader(
+      "If-Match",
+      'Write only if the record has one of these entity tags; a version such as `"3"` also works. Otherwise the response is 412.',
+    ),
+  ],
+  noneMatch: [inHeader("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
+  past: [listParameter("deleted"), listParameter("as_of")],
+  paging: [
+    listParameter("page"),
+    shared(
+      "page_size",
+      `Results per page: ${DEFAULT_PAGE_SIZE} by default, at most ${LIMITS.rows.max}; max returns all, up to that limit.`,
+      LIST_PARAMETERS.page_size.schema,
+      "size",
+    ),
+  ],
+  filters: [
+    shared(
+      "search",
+      "Only those that contain every word, ignoring case. Fields and lookups filter as in lists.",
+    ),
+    listParameter("query_expression"),
+    listParameter("ordering"),
+  ],
+  page: [shared("format", "json, or api for HTML.", Type.Enum(["json", "api"]), "page_format")],
+  flat: [
+    shared("response_format", 'flat: wrap the response as {"results": …}.', Type.Enum(["flat"]), "flat"),
+  ],
+};
+
+/** Parts of paths: description and example. The id of a record is described by its resource. */
+const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> = {
+  id: ["Id.", EXAMPLE_ID],
+  sub_id: ["Id of the annotation, note or file.", EXAMPLE_ID],
+  grant: ["Id of the grant: `grant` in the list of grants, `id` in the history.", EXAMPLE_ID],
+  user: ["Username or id.", "carol"],
+  group: ["Name or id.", "Microscopy"],
+  member: ["Username or id of the account.", "bob"],
+};
+
+const PREVIEW = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    count: Type.Integer({ description: "Number of planned changes." }),
+    records: Type.Integer({ description: "Number of records that they concern." }),
+    confirm: TEXT,
+    exposes: Type.Array(Type.Object({}), {
+      description: "Records that more people could view, with what becomes visible and what stays hidden.",
+    }),
+    changes: Type.Array(Type.Object({})),
+  },
+  {
+    $id: "Preview",
+    description:
+      "Preview of a dry run: the planned changes of each record, with the values before and after.",
+    examples: [{ dry_run: true, count: 1, records: 1, confirm: "5f2c9a1e", exposes: [], changes: [] }],
+  },
+);
+
+export interface Context<Query extends TObject = TObject, Body extends TSchema = TSchema> {
+  call: Call;
+  params: Record<string, string>;
+  query: Static<Query>;
+  body: Static<Body>;
+}
+
+/** A value, or what makes it when the document is made: descriptions of all lists take memory. */
+type Deferred<Value extends object> = Value | (() => Value);
+
+const valueOf = <Value extends object>(given: Deferred<Value> | undefined): Value | undefined =>
+  typeof given === "function" ? given() : given;
+
+export interface Operation<Query extends TObject = TObject, Body extends TSchema = TSchema> {
+  /** Imperative, without a full stop. Operations without it are left out of the document. */
+  summary?: string;
+  description?: string;
+  /** Validated parameters. */
+  query?: Query;
+  /** Parameters that the handler parses. */
+  parameters?: Deferred<readonly Parameter[]>;
+  accepts?: readonly (keyof typeof SHARED)[];
+  /** Schema of a JSON body, which is validated. */
+  body?: Body;
+  /** A body that the handler parses. */
+  sends?: Deferred<Content>;
+  /** Content of a successful response; without it the response is 204. */
+  returns?: Deferred<Content>;
+  /** 200 by default. */
+  status?: 201 | 202;
+  responses?: Record<number, { $id?: string; description: string; content?: Content }>;
+  /** Error statuses besides the usual ones. */
+  errors?: readonly ErrorStatus[];
+  signedIn?: boolean;
+  /** Whether it takes no credentials. */
+  anonymous?: true;
+  /** Whether a POST changes nothing, so that anonymous callers and read-only tokens may send it. */
+  reads?: true;
+  /** Whether `Allow` leaves the method out. */
+  unlisted?: boolean;
+  /** Whether the request may take long, so that another process answers it. `sent`: a body that the handler parses. */
+  heavy?:
+    true | ((context: Context<Query, Body>, sent: Uint8Array | undefined) => boolean | Promise<boolean>);
+  run(context: Context<Query, Body>): Response | Promise<Response>;
+}
+
+/** Relative to the root of the API or to a resource; or absolute. */
+export type Path = string | readonly [RoutedResource, string];
+
+export type Run = (context: Context) => Response | Promise<Response>;
+
+const securityOf = ({ anonymous, signedIn }: Operation, writes: boolean): object => {
+  if (anonymous) return { security: [] };
+  return writes || signedIn ? {} : { security: OPTIONAL_CREDENTIALS };
+};
+
+const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;
+
+/** The OpenAPI description of an operation. `lists`: those that have it, where the path is relative to a list. */
+export function describeOperation(
+  method: Method,
+  path: string,
+  about: Operation,
+  lists: readonly RoutedResource[] = [],
+): object {
+  const { summary, description, accepts = [], status, query } = about;
+  const writes = isWrite(method, about);
+  const returns = valueOf(about.returns);
+  const sends = valueOf(about.sends) ?? (about.body && content(about.body));
+  const previews = accepts.includes("dryRun") && (status !== undefined || !returns);
+  return {
+    tags: ["inventory"],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...securityOf(about, writes),
+    parameters: uniqueByName([
+      ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name, lists)),
+      ...documented(query),
+      ...(valueOf(about.parameters) ?? []),
+      ...accepts.flatMap((name) => SHARED[name]),
+    ]),
+    ...(sends ? { requestBody: { ...named(sends), required: true, content: sends } } : {}),
+    responses: {
+      ...(previews ? { 200: success(content(PREVIEW)) } : {}),
+      [returns ? (status ?? 200) : 204]: success(returns),
+      ...about.responses,
+      ...errorResponses(...errorsOf(writes, about)),
+    },
+  };
+}
+
+/** Of two with one name, the later. */
+const uniqueByName = (parameters: Parameter[]): Parameter[] => [
+  ...new Map(parameters.map((parameter) => [parameter.name, parameter])).values(),
+];
+
+function inPath(name: string, lists: readonly RoutedResource[]): Parameter {
+  const parameter = { name, in: "path", required: true } as const;
+  const [first, second] = lists;
+  if (name === "list") {
+    const segments = lists.map(({ segment }) => segment);
+    const schema = Type.Enum(segments, { examples: [first.segment] });
+    const $id = segments.length === RESOURCES.length ? { $id: name } : {};
+    return { ...$id, ...parameter, description: "The list; its slash may be encoded as %2F.", schema };
+  }
+  const isRecord = name === "id" && first;
+  const noun = isRecord && (second ? "record" : first.name);
+  const [description, example] = isRecord
+    ? [`Id of ${nounsOf({ name: noun as string }).one}.`, exampleId(first)]
+    : PATH_PARAMETERS[name];
+  const schema = (typeof example === "number" ? Type.Integer : Type.String)({ examples: [example] });
+  return { $id: isRecord ? `${noun}_id` : name, ...parameter, description, schema };
+}
+
+/** The name of the component for a body or a response: that of its schema. */
+function named(sent: Content): { $id?: string } {
+  const { $id } = (Object.values(sent)[0]?.schema ?? {}) as { $id?: string };
+  if ($id === undefined) return {};
+  return { $id: "text/html" in sent && !("text/csv" in sent) ? `${$id}Page` : $id };
+}
+
+function success(returns: Content | undefined): object {
+  if (!returns) return { $id: "Done", description: "Success; there is nothing to return." };
+  const { description = "Success." } = (returns["application/json"]?.schema ?? {}) as {
+    description?: string;
+  };
+  return { ...named(returns), description, content: returns };
+}
+
+const documented = (query: TObject | undefined): Parameter[] =>
+  Object.entries(query?.properties ?? {}).map(([name, property]) => {
+    const { $id, description = "", ...schema } = property as TSchema & { $id?: string; description?: string };
+    const required = query?.required?.includes(name) ?? false;
+    const parameter: Parameter = { name, in: "query", required, description, schema: schema as TSchema };
+    return $id === undefined ? parameter : Object.assign(parameter, { $id });
+  });
+
+function errorsOf(writes: boolean, { errors = [], signedIn }: Operation): readonly ErrorStatus[] {
+  return [400, 404, ...(writes ? ([401, 403, 409] as const) : signedIn ? ([401] as const) : []), ...errors];
+}
