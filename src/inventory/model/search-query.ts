@@ -22,6 +22,9 @@ export interface SearchQuery {
   indexed: readonly string[];
 }
 
+/** Whether a trigram index can find the word. */
+export const isIndexed = (word: string): boolean => Array.from(word).length >= TRIGRAM;
+
 export function parseSearch(typed: string): SearchQuery {
   const code = typed.trim();
   const typedWords = foldCase(code).split(/\s+/).filter(Boolean);
@@ -31,7 +34,7 @@ export function parseSearch(typed: string): SearchQuery {
     id: idOfCode(code),
     phrase: typedWords.join(" "),
     words,
-    indexed: words.filter((word) => Array.from(word).length >= TRIGRAM),
+    indexed: words.filter(isIndexed),
   };
 }
 

@@ -1,47 +1,75 @@
 import { ALWAYS, and, compare, type Condition, or } from "../model/condition.ts";
-import type { Sql } from "../model/operator.ts";
+import { foldedText, type Row, type Sql } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { Viewer } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
 import { type FoundBy, searchedNames } from "../model/search-query.ts";
+import { readNewest } from "./read-newest.ts";
+import { matchAll } from "./selective-trigrams.ts";
 import type { ReadStatements } from "./statements.ts";
 
 /** Parts of records that contain one word are counted up to here. */
-const MOST_PARTS = 2000;
+const MOST_PARTS = 1000;
 /** Terms with one word in their names whose annotations are looked for. */
 const MOST_TERMS = 20;
-const FIRST_CHUNK = 1000;
-const LARGEST_CHUNK = 50_000;
+/** Parts that are read from an index in the time that reading the parts of one record takes. */
+const READ_PER_RECORD = 4;
 
 /** An annotation, a note or a file in which a word was found. */
 export interface FoundPart {
   by: FoundBy;
   rid: number;
-  /** The name of the term that is its value. */
-  term?: string;
 }
 
-/** Records by kind, each with the newest part that contains the word. */
+/** Records by kind of which a part contains the word. */
 export interface PartsFound {
-  records: Map<string, Map<number, FoundPart>>;
+  records: Map<string, Set<number>>;
   /** Whether some were not looked at. */
   more: boolean;
 }
 
+/** Parts of one table: annotations, notes or files. */
 interface Source {
   by: FoundBy;
   table: string;
+  /** The text that results show. */
   text: string;
+  /** The text as it is compared, of the part `p`. */
+  folded: string;
+  /** The parts `p` of the records `r` of a kind (argument). */
+  ofRecords: string;
   /** Further conditions on the part `p`. */
   where: Sql;
 }
 
 const ALIVE: Sql = { text: "p.deleted = 0", args: [] };
+const belongs = (alias: string): string => `${alias}.object_kind = ? AND ${alias}.object_rid = r.value`;
+
+const ANNOTATION_TEXTS: Omit<Source, "where"> = {
+  by: "annotation",
+  table: "annotation_value",
+  text: "coalesce(text, (SELECT name FROM vocabulary_term WHERE id = reference))",
+  folded: "p.fold",
+  ofRecords:
+    `annotation AS a ON ${belongs("a")} CROSS JOIN annotation_value AS p` +
+    " ON p.rid BETWEEN 1024 * a.rid AND 1024 * a.rid + 1023",
+};
+
+const textsOf = (by: FoundBy, table: string, text: string): Source => ({
+  by,
+  table,
+  text,
+  folded: foldedText(`p.${text}`),
+  ofRecords: `${table} AS p ON ${belongs("p")}`,
+  where: ALIVE,
+});
 
 /** What belongs to records and is searched for whole and partial words. */
 export class SearchedParts {
+  readonly #annotations: Source;
   readonly #sources: readonly Source[];
   readonly #found = new Map<string, PartsFound>();
+  readonly #patience: number;
 
   /** @param viewable the rows by kind of record that the caller may view */
   constructor(
@@ -49,14 +77,16 @@ export class SearchedParts {
     private readonly viewer: Viewer,
     private readonly viewable: ReadonlyMap<string, RowSet>,
   ) {
+    this.#annotations = { ...ANNOTATION_TEXTS, where: searchable(viewer) };
     this.#sources = [
-      { by: "annotation", table: "annotation_value", text: "text", where: searchable(viewer) },
-      { by: "note", table: "note", text: "content", where: ALIVE },
-      { by: "attachment", table: "attachment", text: "name", where: ALIVE },
+      this.#annotations,
+      textsOf("note", "note", "content"),
+      textsOf("attachment", "attachment", "name"),
     ];
+    this.#patience = READ_PER_RECORD * viewable.values().reduce((sum, rows) => sum + rows.count(), 0);
   }
 
-  /** Records that the caller may view and that have a part with the word, newest parts first. */
+  /** Records that the caller may view and that have a part with the word: those of the newest parts. */
   find(word: string): PartsFound {
     let found = this.#found.get(word);
     if (!found) {
@@ -67,15 +97,44 @@ export class SearchedParts {
     return found;
   }
 
-  /** A part of the record that has one of the words. */
-  partOf(words: readonly string[], kind: string, rid: number): FoundPart | undefined {
-    const found = words.map((word) => this.#found.get(word)?.records.get(kind)?.get(rid));
-    return found.find((part) => part !== undefined);
+  /** Words that few parts have come first. */
+  rarestFirst(words: readonly string[]): readonly string[] {
+    if (words.length < 2) return words;
+    const counted = words.map((word) => {
+      const counts = this.#sources.map(({ table }) => {
+        const index = `${table}_fts`;
+        const some = `SELECT 1 FROM ${index} WHERE ${index} MATCH ? LIMIT ${MOST_PARTS}`;
+        const row = this.statements.get({
+          text: `SELECT count(*) AS parts FROM (${some})`,
+          args: [matchAll([word])],
+        });
+        return Number(row?.parts);
+      });
+      return { word, count: counts.reduce((a, b) => a + b) };
+    });
+    return counted.toSorted((a, b) => a.count - b.count).map(({ word }) => word);
+  }
+
+  /** Those of the records of a kind that have a part with the word. */
+  among(kind: string, rids: readonly number[], word: string): Set<number> {
+    const rows = this.#sources.flatMap((source) =>
+      this.#partsOf(kind, rids, source, this.#test(source, word)),
+    );
+    return new Set(rows.map(({ rid }) => Number(rid)));
+  }
+
+  /** The newest part of each record of a kind that has one of the words, the first word if possible. */
+  partsOf(kind: string, rids: readonly number[], words: readonly string[]): Map<number, FoundPart> {
+    const found = new Map<number, FoundPart>();
+    for (const word of words)
+      for (const source of this.#sources)
+        for (const { part, rid } of this.#partsOf(kind, rids, source, this.#test(source, word)))
+          if (!found.has(Number(rid))) found.set(Number(rid), { by: source.by, rid: Number(part) });
+    return found;
   }
 
   /** The text of a part. */
-  textOf({ by, rid, term }: FoundPart): string {
-    if (term !== undefined) return term;
+  textOf({ by, rid }: FoundPart): string {
     const { table, text } = this.#sources.find((source) => source.by === by)!;
     const row = this.statements.get({
       text: `SELECT ${text} AS text FROM ${table} WHERE rid = ?`,
@@ -84,82 +143,116 @@ export class SearchedParts {
     return String(row?.text ?? "");
   }
 
+  /** Whether the part `p` has the word, or is a term with it in its name. */
+  #test(source: Source, word: string): Sql {
+    const contains: Sql = { text: `instr(${source.folded}, ?) > 0`, args: [word] };
+    if (source !== this.#annotations) return contains;
+    const { text, args } = this.#termsNamed(word, "t.id");
+    return { text: `(${contains.text} OR p.reference IN (${text}))`, args: [word, ...args] };
+  }
+
+  /** The parts of records for which the test holds, newest first. */
+  #partsOf(kind: string, rids: readonly number[], source: Source, test: Sql): Row[] {
+    if (rids.length === 0) return [];
+    const { where } = source;
+    return this.statements.all({
+      text:
+        "SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid FROM json_each(?) AS r" +
+        ` CROSS JOIN ${source.ofRecords} WHERE ${test.text} AND ${where.text} ORDER BY p.rid DESC`,
+      args: [JSON.stringify(rids), kind, ...test.args, ...where.args],
+    });
+  }
+
+  /** Selects terms with the word in their names, as far as the caller may view them. */
+  #termsNamed(word: string, columns: string, tail = ""): Sql {
+    const term = this.viewer.resources.get("term")!;
+    const named = or(...searchedNames(term).map((name) => compare([name], "icontains", word)));
+    return selectVisible(this.viewer, term, columns, named, tail);
+  }
+
   /**
    * Adds records whose annotations have a term as value of which the caller may view the name.
    * @returns whether there are more
    */
   #findTerms(word: string, found: PartsFound): boolean {
-    const term = this.viewer.resources.get("term")!;
-    const named = or(...searchedNames(term).map((name) => compare([name], "icontains", word)));
-    const tail = ` LIMIT ${MOST_TERMS + 1}`;
-    const terms = this.statements.all(
-      selectVisible(this.viewer, term, "t.id AS id, t.name AS name", named, tail),
-    );
+    const terms = this.statements.all(this.#termsNamed(word, "t.id AS id", ` LIMIT ${MOST_TERMS + 1}`));
     if (terms.length === 0) return false;
     const ofTerms = searchableTypes(this.viewer, compare(["type"], "==", "VOCABULARYTERM"));
     let more = terms.length > MOST_TERMS;
     for (const type of this.statements.numbers(ofTerms))
       for (const kind of this.viewable.keys())
-        for (const { id, name } of terms)
-          if (this.#findTerm([kind, type, String(id)], String(name), found)) more = true;
+        for (const { id } of terms) if (this.#findTerm([kind, type, String(id)], found)) more = true;
     return more;
   }
 
   /** Whether there are more records with the term as value of the type than were added. */
-  #findTerm(of: [kind: string, type: number, id: string], term: string, found: PartsFound): boolean {
+  #findTerm(of: [kind: string, type: number, id: string], found: PartsFound): boolean {
+    const [kind, , id] = of;
     const text =
-      "SELECT rid AS part, object_kind AS kind, object_rid AS rid, object_rid AS at FROM annotation_value" +
+      "SELECT rid AS part, object_kind AS kind, object_rid AS rid FROM annotation_value" +
       " WHERE object_kind = ? AND annotation_type = ? AND reference = ? AND object_rid < ?" +
       " ORDER BY object_rid DESC LIMIT ?";
-    return this.#addNewest({ by: "annotation", term }, found, (before, size) => ({
-      text,
-      args: [...of, before, size],
-    }));
+    const ofKind = (): Row[] =>
+      this.#partsOf(kind, this.viewable.get(kind)!.toArray(), this.#annotations, {
+        text: "p.reference = ?",
+        args: [id],
+      });
+    return this.#addNewest(found, "rid", ofKind, (before, size) => ({ text, args: [...of, before, size] }));
   }
 
   /** Whether there are more parts with the word than were added. */
-  #findIn({ by, table, where }: Source, word: string, found: PartsFound): boolean {
+  #findIn(source: Source, word: string, found: PartsFound): boolean {
+    const { table, where } = source;
     const index = `${table}_fts`;
     const text =
-      `SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid, p.rid AS at FROM ${index}` +
+      `SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid FROM ${index}` +
       ` CROSS JOIN ${table} AS p ON p.rid = ${index}.rowid WHERE ${index} MATCH ? AND ${index}.rowid < ?` +
       ` AND ${where.text} ORDER BY ${index}.rowid DESC LIMIT ?`;
-    return this.#addNewest({ by }, found, (before, size) => ({
+    const test: Sql = { text: `instr(${source.folded}, ?) > 0`, args: [word] };
+    const ofAll = (): Row[] =>
+      [...this.viewable].flatMap(([kind, rows]) => this.#partsOf(kind, rows.toArray(), source, test));
+    return this.#addNewest(found, "part", ofAll, (before, size) => ({
       text,
       args: [matchAll([word]), before, ...where.args, size],
     }));
   }
 
   /**
-   * Adds parts chunk by chunk. Only those that the caller may view count for the limit, so that it reveals nothing of
-   * others.
+   * @param order what is largest of the newest
+   * @param all parts of records that the caller may view
    * @param chunkOf selects parts before a row number, the last first
    * @returns whether there are more
    */
   #addNewest(
-    as: Omit<FoundPart, "rid">,
     { records }: PartsFound,
+    order: "part" | "rid",
+    all: () => Row[],
     chunkOf: (before: number, size: number) => Sql,
   ): boolean {
-    let [before, size, viewed] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
-    for (;;) {
-      const rows = this.statements.all(chunkOf(before, size));
-      for (const { part, kind, rid } of rows) {
-        if (!this.viewable.get(String(kind))?.has(Number(rid))) continue;
-        if (++viewed > MOST_PARTS) return true;
-        add(records, String(kind), Number(rid), { ...as, rid: Number(part) });
+    let viewed = 0;
+    const at = (row: Row): number => Number(row[order]);
+    const add = (rows: ArrayLike<Row>): number => {
+      for (let i = 0; i < rows.length && viewed <= MOST_PARTS; i++) {
+        const [kind, rid] = [String(rows[i].kind), Number(rows[i].rid)];
+        if (!this.viewable.get(kind)?.has(rid) || ++viewed > MOST_PARTS) continue;
+        let ofKind = records.get(kind);
+        if (!ofKind) records.set(kind, (ofKind = new Set()));
+        ofKind.add(rid);
       }
-      if (rows.length < size) return false;
-      before = Number(rows[rows.length - 1].at);
-      size = Math.min(size * 4, LARGEST_CHUNK);
-    }
+      return viewed;
+    };
+    return readNewest({
+      most: MOST_PARTS,
+      patience: this.#patience,
+      read: (before, size) => this.statements.all(chunkOf(before, size)),
+      at,
+      add,
+      addAll: () => {
+        viewed = 0;
+        return add(all().toSorted((a, b) => at(b) - at(a)));
+      },
+    });
   }
-}
-
-function add(records: PartsFound["records"], kind: string, rid: number, part: FoundPart): void {
-  let ofKind = records.get(kind);
-  if (!ofKind) records.set(kind, (ofKind = new Map()));
-  if (!ofKind.has(rid)) ofKind.set(rid, part);
 }
 
 /** Values of types that the caller may view and whose values can be searched. */
@@ -179,7 +272,3 @@ function searchableTypes(viewer: Viewer, condition: Condition): Sql {
   );
   return { text: types.map(({ text }) => text).join(" UNION ALL "), args: types.flatMap(({ args }) => args) };
 }
-
-/** Rows with all of the words, in the language of FTS5. */
-export const matchAll = (words: readonly string[]): string =>
-  words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" AND ");

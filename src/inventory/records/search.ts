@@ -9,6 +9,7 @@ import {
   excerpt,
   type FoundBy,
   isCode,
+  isIndexed,
   isMeant,
   parseSearch,
   placeFields,
@@ -20,15 +21,19 @@ import {
 } from "../model/search-query.ts";
 import { amongStatement, rowsStatement } from "../model/sql.ts";
 import type { RecordReader } from "./record-reader.ts";
-import { matchAll, SearchedParts } from "./search-parts.ts";
+import { SearchedParts } from "./search-parts.ts";
+import { readNewest } from "./read-newest.ts";
+import { matchAll, READ_PER_TEST, SelectiveTrigrams } from "./selective-trigrams.ts";
 import type { ReadStatements } from "./statements.ts";
 
 /** Records of one list that are found and ranked; of more, the newest. */
 export const MOST_FOUND = 500;
-const FIRST_CHUNK = 1000;
-const LARGEST_CHUNK = 50_000;
-/** Rows that begin as typed, of which the newest are found. */
+/** Rows that an index finds, of which the newest are found. */
 const MANY = 50_000;
+/** Records of one list with one of the words that are so few that each is tested for the others. */
+const FEW = 100;
+/** Rows that are tested in the time that choosing trigrams takes. */
+const TESTED = 300;
 
 /** Which records are searched, and for whom. */
 export interface SearchRequest {
@@ -104,6 +109,8 @@ export class Search {
         if (rows.count() > 0) viewable.set(resource.name, rows);
       }
       const parts = new SearchedParts(this.statements, { resources: this.resources, actor }, viewable);
+      // Affects how records are found, not which: the order depends on hidden records, too.
+      const looked = { ...query, indexed: parts.rarestFirst(query.indexed) };
       return request.resources
         .filter(({ name }) => viewable.has(name))
         .map((resource) => {
@@ -114,7 +121,7 @@ export class Search {
             actor,
             viewable.get(resource.name)!,
           );
-          const hits = one.hits(query, parts);
+          const hits = one.hits(looked, parts);
           const ranked = one.ranked(hits, query, limitOf(resource));
           return { resource, hits, ranked, best: ranked[0]?.rank ?? Infinity };
         })
@@ -139,24 +146,27 @@ export class Search {
     const rids = ranked.map(({ rid }) => rid);
     const places = placeFields(resource);
     const shown = this.reader.values(resource, [resource.key, ...described, ...places], actor, rids);
+    const textAt = (i: number): string =>
+      described.map((field) => String(shown[i][field] ?? "")).find(Boolean) ?? "";
+    const isDescribed = (i: number): boolean => words.some((word) => textAt(i).toLowerCase().includes(word));
+    const others = rids.filter((_, i) => ranked[i].by === undefined && !isDescribed(i));
+    const found = parts.partsOf(resource.name, others, indexed);
     return ranked.map(({ rid, rank, id, by }, i) => {
-      const exact = isCode(rank);
       const name = String(shown[i][resource.key]);
-      const description = described.map((field) => String(shown[i][field] ?? "")).find(Boolean) ?? "";
-      const part = by === undefined ? parts.partOf(indexed, resource.name, rid) : undefined;
-      const isDescribed =
-        description !== "" && words.some((word) => description.toLowerCase().includes(word));
-      const where = whereIn(places, shown[i]);
-      const found = { id, name, exact, where };
-      if (!part || isDescribed)
-        return { ...found, by: by ?? "description", text: excerpt(description, words) };
-      return { ...found, by: part.by, text: excerpt(parts.textOf(part), words) };
+      const about = { id, name, exact: isCode(rank), where: whereIn(places, shown[i]) };
+      const part = found.get(rid);
+      return part
+        ? { ...about, by: part.by, text: excerpt(parts.textOf(part), words) }
+        : { ...about, by: by ?? "description", text: excerpt(textAt(i), words) };
     });
   }
 }
 
 /** The search of one list for one actor. */
 class ListSearch {
+  readonly #count: number;
+  #trigrams: SelectiveTrigrams | undefined;
+
   constructor(
     private readonly statements: ReadStatements,
     private readonly resources: Resources,
@@ -164,7 +174,9 @@ class ListSearch {
     private readonly actor: Actor,
     /** The rows that the actor may view. */
     private readonly viewable: RowSet,
-  ) {}
+  ) {
+    this.#count = viewable.count();
+  }
 
   /**
    * Rows that match, in any order, up to about `MOST_FOUND`: those that match better come first, so that the others are
@@ -172,10 +184,10 @@ class ListSearch {
    */
   hits(query: SearchQuery, parts: SearchedParts): Hits {
     const hits: Hits = { rids: new Set(), more: false };
-    this.#add(hits, this.#newest(this.#rows(isMeant(this.resource, query))));
-    this.#add(hits, this.#beginning(query));
+    this.#add(hits, this.#indexed(isMeant(this.resource, query)));
+    this.#add(hits, this.#indexed(beginsSo(this.resource, query)));
     if (hits.more || query.indexed.length === 0) return hits;
-    this.#add(hits, this.#withOwnWords(query));
+    this.#add(hits, this.#withOwnWords(query.words, MOST_FOUND));
     if (!hits.more) this.#add(hits, this.#withWordsOfParts(query, parts));
     return hits;
   }
@@ -220,62 +232,77 @@ class ListSearch {
     return this.statements.numbers({ text: `${text} LIMIT ?`, args: [...args, limit] });
   }
 
-  #newest(rows: Uint32Array): Found & { read: number } {
-    const seen = new RowSet(rows.filter((rid) => this.viewable.has(rid)));
-    return { rids: seen.last(MOST_FOUND), more: seen.count() > MOST_FOUND, read: rows.length };
+  #newest(rids: readonly number[] | Uint32Array): Found {
+    const seen = new RowSet(rids.filter((rid) => this.viewable.has(rid)));
+    return { rids: seen.last(MOST_FOUND), more: seen.count() > MOST_FOUND };
   }
 
-  /** Rows whose name or barcode begins so: the newest, if they are not too many to read. */
-  #beginning(query: SearchQuery): Found {
-    const condition = beginsSo(this.resource, query);
-    const some = this.#newest(this.#rows(condition, MANY));
-    return some.more || some.read < MANY ? some : this.#newest(this.#rows(condition));
+  /** Rows that an index finds: the newest, if they are not too many to read. */
+  #indexed(condition: Condition): Found {
+    const most = Math.min(MANY, Math.max(2 * MOST_FOUND, READ_PER_TEST * this.#count));
+    const rows = this.#rows(condition, most);
+    const some = this.#newest(rows);
+    if (some.more || rows.length < most) return some;
+    return this.#newest(most < MANY ? this.#viewableAmong(condition) : this.#rows(condition));
   }
 
   /** Rows whose names and descriptions have all of the words, the newest ones. */
-  #withOwnWords({ words, indexed }: SearchQuery): Found {
-    const { resource } = this;
-    const texts = searchedTexts(resource);
-    const short = and(
-      ...words.filter((word) => !indexed.includes(word)).map((word) => containsWord(resource, word)),
-    );
-    if (!texts.every((name) => resource.fields[name].trigrams))
-      return this.#newest(this.#rows(and(short, ...indexed.map((word) => containsWord(resource, word)))));
-    const index = `${resource.table}_fts`;
-    const text = `SELECT rowid AS rid FROM ${index} WHERE ${index} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
-    const rids: number[] = [];
-    let [before, size, read] = [Number.MAX_SAFE_INTEGER, FIRST_CHUNK, 0];
-    for (;;) {
-      const chunk = this.statements.numbers({ text, args: [matchAll(indexed), before, size] });
-      rids.push(
-        ...this.#among(
-          [...chunk].filter((rid) => this.viewable.has(rid)),
-          short,
-        ),
-      );
-      if (rids.length > MOST_FOUND) return { rids: rids.slice(0, MOST_FOUND), more: true };
-      if (chunk.length < size) return { rids, more: false };
-      before = chunk[chunk.length - 1];
-      // About as many as are needed, at the rate so far.
-      read += chunk.length;
-      const needed = Math.ceil((1.2 * read * (MOST_FOUND + 1 - rids.length)) / (rids.length + 1));
-      size = Math.min(size * 4, needed, LARGEST_CHUNK);
-    }
+  #withOwnWords(words: readonly string[], most: number): Found {
+    const { resource, viewable, statements } = this;
+    const contain = and(...words.map((word) => containsWord(resource, word)));
+    if (this.#count <= TESTED) return this.#newest(this.#viewableAmong(contain));
+    if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
+    const { table } = resource;
+    const text = `SELECT rowid AS rid FROM ${table}_fts WHERE ${table}_fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
+    this.#trigrams ??= new SelectiveTrigrams(statements, table);
+    const lookedUp = matchAll(this.#trigrams.choose(words.filter(isIndexed)));
+    let rids: number[] = [];
+    const more = readNewest<number>({
+      most,
+      patience: READ_PER_TEST * this.#count,
+      read: (before, size) => statements.numbers({ text, args: [lookedUp, before, size] }),
+      at: (rid) => rid,
+      add: (rows) => {
+        const seen = Array.from(rows).filter((rid) => viewable.has(rid));
+        return rids.push(...this.#among(seen, contain));
+      },
+      addAll: () => (rids = [...this.#viewableAmong(contain)].reverse()).length,
+    });
+    return { rids: rids.slice(0, most), more };
   }
 
   /** Rows of which each word is in a part, a name or the description, and at least one in a part. */
   #withWordsOfParts({ words, indexed }: SearchQuery, parts: SearchedParts): Found {
-    const { resource } = this;
-    const found = new Map(indexed.map((word) => [word, parts.find(word)]));
-    const inParts = (word: string) => found.get(word)?.records.get(resource.name);
-    let left = [...new Set(indexed.flatMap((word) => [...(inParts(word)?.keys() ?? [])]))];
+    const { name } = this.resource;
+    const few = this.#withRareWord(indexed, parts);
+    const found = few ? [] : indexed.map((word) => parts.find(word));
+    const of = new Map(found.map(({ records }, i) => [indexed[i], records.get(name)]));
+    let left = few ?? [...new Set(of.values().flatMap((rids) => rids ?? []))];
     for (const word of words) {
-      const having = inParts(word);
+      const having = of.get(word);
       const others = left.filter((rid) => !having?.has(rid));
-      const own = new Set(this.#among(others, containsWord(resource, word)));
-      left = left.filter((rid) => having?.has(rid) || own.has(rid));
+      const own = new Set(this.#among(others, containsWord(this.resource, word)));
+      const foreign = others.filter((rid) => !own.has(rid));
+      const tested = few && indexed.includes(word) ? parts.among(name, foreign, word) : undefined;
+      left = left.filter((rid) => having?.has(rid) || own.has(rid) || tested?.has(rid));
     }
-    return { rids: left, more: found.values().some(({ more }) => more) };
+    return { rids: left, more: found.some(({ more }) => more) };
+  }
+
+  /** All rows with one of several words, in parts or by themselves; undefined if many have each of them. */
+  #withRareWord(indexed: readonly string[], parts: SearchedParts): number[] | undefined {
+    if (indexed.length < 2 || (this.#count > TESTED && !hasIndex(this.resource))) return undefined;
+    for (const word of indexed) {
+      const own = this.#withOwnWords([word], FEW);
+      if (own.more) continue;
+      const { records, more } = parts.find(word);
+      if (!more) return [...new Set([...own.rids, ...(records.get(this.resource.name) ?? [])])];
+    }
+    return undefined;
+  }
+
+  #viewableAmong(condition: Condition): readonly number[] {
+    return this.#among(this.viewable.toArray(), condition);
   }
 
   /** Those of the rows for which the condition holds. */
@@ -286,3 +313,6 @@ class ListSearch {
     return [...this.statements.numbers(amongStatement(resource, condition, eachRow, JSON.stringify(rids)))];
   }
 }
+
+const hasIndex = (resource: Resource): boolean =>
+  searchedTexts(resource).every((name) => resource.fields[name].trigrams);

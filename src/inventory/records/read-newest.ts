@@ -1,0 +1,37 @@
+const LARGEST_CHUNK = 50_000;
+
+/** Rows of an index that are read newest first, until enough of them are found that the caller may view. */
+export interface NewestRows<Row> {
+  /** Found rows that are enough. */
+  most: number;
+  /** Rows after which those that the caller may view are read instead: most of what the index has is hidden. */
+  patience: number;
+  /** Reads rows before one, the newest first. */
+  read(before: number, size: number): ArrayLike<Row>;
+  /** The row number that the next rows come before. */
+  at(row: Row): number;
+  /** Adds those of the rows that the caller may view. @returns how many were added so far */
+  add(rows: ArrayLike<Row>): number;
+  /** Adds all rows that the caller may view, without the index. @returns how many there are */
+  addAll(): number;
+}
+
+/**
+ * Reads in chunks of about as many rows as are needed at the rate so far. Only rows that the caller may view count for
+ * the limit, so that it reveals nothing of others.
+ * @returns whether there are more rows than are enough
+ */
+export function readNewest<Row>({ most, patience, read, at, add, addAll }: NewestRows<Row>): boolean {
+  let [before, size, total] = [Number.MAX_SAFE_INTEGER, Math.ceil(1.2 * most), 0];
+  for (;;) {
+    if (total + size > patience) return addAll() > most;
+    const rows = read(before, size);
+    const found = add(rows);
+    if (found > most) return true;
+    if (rows.length < size) return false;
+    before = at(rows[rows.length - 1]);
+    total += size;
+    const needed = Math.ceil((1.2 * total * (most + 1 - found)) / (found + 1));
+    size = Math.min(size * 4, needed, LARGEST_CHUNK);
+  }
+}
