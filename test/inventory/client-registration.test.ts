@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { call, FLAT, made, named, openClient } from "./client.ts";
+import { call, FLAT, listOf, made, named, openClient } from "./client.ts";
+import type { Json } from "../../src/inventory/model/field.ts";
 import type { Lab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -194,30 +195,88 @@ test("registers datasets of a run, whose assay is clear, and of an assay in the 
   expect((await lab.ask("PUT", path, { body: older })).status).toBe(401);
 });
 
-test("exports a table of files with their datasets, samples and studies", async () => {
-  const path = `data_management/datasets/datafilemeta_export?${FLAT}&page_size=max&study_id=${made.study}`;
-  const { status, text } = await call("GET", path);
+/** The rows of the table of files. */
+async function tableOf(query: string, as?: string): Promise<Record<string, string>[]> {
+  const path = `data_management/datasets/datafilemeta_export?${FLAT}&page_size=max&${query}`;
+  const { status, text } = await call("GET", path, undefined, as);
   expect(status).toBe(200);
   const [header, ...lines] = text.trim().split("\r\n");
-  const rows = lines.map((line) =>
+  return lines.map((line) =>
     Object.fromEntries(line.split(",").map((cell, i) => [header.split(",")[i], cell])),
   );
-  expect(rows.find(({ datafile_id }) => datafile_id === made.datafile)).toMatchObject({
-    study: "study of the client",
-    collection: "datasetcollection of the client",
-    assay: "assay of the client",
-    platform: "",
-    runtype: "paired-end",
-    sample: "sample of the client",
-    dataset: "dataset of the client",
-    uri: "/runs/1/a.fastq",
+}
+
+test("exports the titles that the client requires, and annotations of samples, assays and datasets", async () => {
+  const type = async (name: string, more: object = {}) => {
+    const body = { name, type: "TEXT", public: true, ...more };
+    return String((await lab.send("admin", "POST", "annotationtypes/", body)).body.id);
+  };
+  const annotate = async (model: string, annotation_type_id: string, value: Json, as = "alice") => {
+    const path = `${listOf(model)}${made[model]}/annotations/`;
+    const { status, text } = await lab.send(as, "POST", path, { annotation_type_id, value });
+    expect([status, text]).toEqual([201, expect.any(String)]);
+  };
+  const protocols = { type: "OBJECT", choices_target: "protocols/protocols", multiple: true };
+  await annotate("sample", await type("age"), "8 weeks");
+  await annotate("sample", await type("library_strategy"), "RNA-Seq");
+  await annotate("sample", await type("protocols", protocols), [made.protocol]);
+  await annotate("assay", await type("temperature"), "25");
+  await annotate("dataset", await type("ena_run_accession"), "ERR1");
+  await type("unused");
+  await annotate("specimen", await type("of specimens"), "x");
+  await annotate("sample", await type("private", { public: false }), "hidden", "admin");
+  const [row] = await tableOf(`dataset_id=${made.dataset}`);
+  expect(row).toMatchObject({
+    "Assay ID": made.assay,
+    "Assay Name": "assay of the client",
+    "Instrument Model": "instrumentmodel of the client",
+    "Dataset ID": made.dataset,
+    "Sample ID": made.sample,
+    Barcode: "ACGT",
+    // That of the primary copy, by which the client finds it.
+    FilePath: "/tier1/a.fastq",
+    "File Name": "datafile of the client",
+    Type: "fastq",
+    Checksum: "",
+    Organism: "",
+    Protocols: made.protocol,
+    "Library Source": "",
+    "Library Strategy": "RNA-Seq",
+    "Library Selection": "",
+    "Sample[age]": "8 weeks",
+    "Assay[temperature]": "25",
+    "Dataset[ena_run_accession]": "ERR1",
+  });
+  const annotated = Object.keys(row).filter((title) => title.includes("["));
+  expect(annotated).toEqual(["Sample[age]", "Assay[temperature]", "Dataset[ena_run_accession]"]);
+  const second = await lab.send("alice", "POST", "stocks/samples/", { name: "Second" });
+  const samples = [made.sample, String(second.body.id)];
+  await lab.send("alice", "PATCH", `data_management/datasets/${made.dataset}/`, { samples });
+  const rows = await tableOf(`dataset_id=${made.dataset}`);
+  expect(rows.map((each) => [each["File ID"], each.Sample, each["Sample[age]"]])).toEqual([
+    [made.datafile, "Second", ""],
+    [made.datafile, "sample of the client", "8 weeks"],
+  ]);
+  await lab.send("alice", "PATCH", `data_management/datasets/${made.dataset}/`, { samples: [made.sample] });
+});
+
+test("exports a table of files with their datasets, samples and studies", async () => {
+  const path = `data_management/datasets/datafilemeta_export?${FLAT}&page_size=max&study_id=${made.study}`;
+  const rows = await tableOf(`study_id=${made.study}`);
+  expect(rows.find((row) => row["File ID"] === made.datafile)).toMatchObject({
+    Study: "study of the client",
+    Collection: "datasetcollection of the client",
+    Platform: "",
+    "Run Type": "paired-end",
+    Sample: "sample of the client",
+    Dataset: "dataset of the client",
   });
   const total = async (query: string) =>
     (await call("GET", path.replace(/study_id.*/, query))).text.split("\r\n").length;
   expect(await total(`study_id=${made.project}`)).toBe(2);
   expect(await total(`assay=${made.assay}`)).toBeGreaterThan(2);
   expect(await total(`dataset_id=${made.dataset}`)).toBe(3);
-  expect((await call("GET", path, undefined, "bob")).text.trim()).toBe(header);
+  expect(await tableOf(`study_id=${made.study}`, "bob")).toEqual([]);
   const xlsx = await lab.bytes("GET", `${path}&format=xlsx`, { as: "alice" });
   expect([xlsx.status, [...xlsx.bytes.subarray(0, 2)]]).toEqual([200, [0x50, 0x4b]]);
 });

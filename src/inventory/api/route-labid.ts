@@ -2,12 +2,12 @@ import { Type } from "typebox";
 import { csvText, type Row, xlsxFile } from "../imports/export-file.ts";
 import { isObject, type Json, type JsonObject, KINDS, parseInstant } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { parseListing } from "../model/listing.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { assaysOf, register, type Registration } from "../records/registration.ts";
 import { inQuery, OTHER_FILTERS } from "../model/schema.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
+import { datafileTable } from "./datafile-table.ts";
 import { type Call, findRecord, readBody, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Operation } from "./operation.ts";
@@ -17,7 +17,7 @@ import { forbidden } from "../records/record-writer.ts";
 import { parse, schema } from "../../platform/schema.ts";
 
 const routed = (name: string): RoutedResource => DECLARED.get(name) as RoutedResource;
-const [DATASET, DATAFILE, COLLECTION] = ["dataset", "datafile", "dataset_collection"].map(routed);
+const [DATASET, COLLECTION] = ["dataset", "dataset_collection"].map(routed);
 const [ASSAY, RUN] = ["assay", "instrument_run"].map(routed);
 
 const DAY = Type.String({ format: "date" });
@@ -38,11 +38,12 @@ export function addLabid(api: Api): void {
   addRegistration(api);
   api.add("GET", [DATASET, "datafilemeta_export/"], {
     summary: "Export files with their datasets, samples and assays",
-    description: "One row for each file; accepts the filters of the list of files.",
+    description:
+      "One row for each file and sample, with their annotations; accepts the filters of the list of files.",
     parameters: [formatOf("csv"), OTHER_FILTERS],
     returns: TABLES,
     heavy: true,
-    run: ({ call }) => sendTable(call, "datafiles", META_COLUMNS, metaRows(call), "csv"),
+    run: ({ call }) => sendDatafiles(call),
   });
   api.add("GET", "core/usagelogs/", {
     summary: "Count users by period",
@@ -224,54 +225,14 @@ function unwrapped(value: Json): Json {
   return Object.fromEntries(entries.map(([key, inner]) => [key, unwrapped(inner)]));
 }
 
-/** Columns of the table of files, and what they show. */
-const META_FIELDS: Readonly<Record<string, string>> = {
-  study: "dataset__studies",
-  project: "dataset__assay__experiment__project__name",
-  collection: "dataset__collections",
-  assay: "dataset__assay__name",
-  assay_type: "dataset__assay__model_type",
-  instrument_run: "dataset__assay__instrumentrun__name",
-  instrument_model: "dataset__assay__instrumentmodel__name",
-  technology: "dataset__assay__technology",
-  platform: "dataset__assay__platform",
-  runtype: "dataset__assay__runtype",
-  readlength: "dataset__assay__readlength",
-  dataset_id: "dataset__id",
-  dataset: "dataset__name",
-  dataset_type: "dataset__dataset_type",
-  is_raw: "dataset__is_raw",
-  qc: "dataset__qc",
-  sample: "dataset__samples",
-  datafile_id: "id",
-  datafile: "name",
-  uri: "uri",
-  filetype: "filetype",
-  readtype: "readtype",
-  md5sum: "md5sum",
-  byte: "byte",
-};
-const META_COLUMNS = Object.keys(META_FIELDS);
-
 /** Parameters of the table that are not filters of the list of files. */
 const OF_TABLE = new Set(["format", "response_format", "page_size", "fields"]);
 
-/** The files that the caller may view and that the filters of the list of files select, one in each row. */
-function metaRows({ actor, store, url }: Call): Row[] {
-  const parameters = new URLSearchParams([...url.searchParams].filter(([name]) => !OF_TABLE.has(name)));
-  const listing = { ...parseListing(store.resources, DATAFILE, parameters, actor), size: "max" } as const;
-  const { rids } = store.reader.list(DATAFILE, listing, actor);
-  const fields = Object.values(META_FIELDS);
-  return store.reader
-    .values(DATAFILE, fields, actor, rids)
-    .map((record) =>
-      Object.fromEntries(META_COLUMNS.map((column) => [column, inCell(record[META_FIELDS[column]])])),
-    );
+function sendDatafiles(call: Call): Promise<Response> {
+  const parameters = [...call.url.searchParams].filter(([name]) => !OF_TABLE.has(name));
+  const { names, rows } = datafileTable(call, new URLSearchParams(parameters));
+  return sendTable(call, "datafiles", names, rows, "csv");
 }
-
-/** Listed records by their names. */
-const inCell = (value: Json): Json =>
-  Array.isArray(value) ? value.map((record) => (isObject(record) ? record.name : record)).join(", ") : value;
 
 const PERIODS: Readonly<Record<string, string>> = { day: "%Y-%m-%d", month: "%Y-%m", year: "%Y" };
 

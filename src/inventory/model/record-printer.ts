@@ -112,7 +112,7 @@ function plainAnnotation(items: readonly Json[], multiple: boolean): Json {
 }
 
 /** `5 milligram`, or the name of the record that a value refers to, if the caller may view it. */
-function plainItem(item: Json): Json {
+export function plainItem(item: Json): Json {
   if (!isObject(item)) return item;
   const keys = Object.keys(item).join();
   if (keys === "value,unit") return `${String(item.value)} ${String(plainItem(item.unit))}`;
