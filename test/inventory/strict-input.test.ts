@@ -55,6 +55,35 @@ test("refuses several values of a parameter that has one", async () => {
   expect(body.can_change).toEqual(["Several values were given; give one."]);
 });
 
+test("refuses a write with a misspelt parameter, which would not be a dry run", async () => {
+  const { shelf } = IDS;
+  const before = await lab.send("admin", "GET", `locations/${shelf}/`);
+  await expectStatuses(lab, "admin", [
+    ["POST locations/?dryrun=1", 400, { label: "x" }],
+    ["POST locations/build/?dryRun=1", 400, { levels: [{ name: "x" }] }],
+    [`POST locations/${shelf}/free_slots/?dry-run=1`, 400, { records: ["x"] }],
+    [`POST locations/${shelf}/notes/?dryrun=1`, 400, { content: "x" }],
+    [`PATCH locations/${shelf}/permissions/?dryrun=1`, 400, { public: true }],
+    [`PATCH locations/${shelf}/?dryrun=1`, 400, { label: "x" }],
+    [`PUT locations/${shelf}/?dryrun=1`, 400, { label: "x" }],
+    [`DELETE locations/${shelf}/?dryrun=1`, 400],
+    ["PATCH locations/?dryrun=1", 400, [{ id: shelf, label: "x" }]],
+    ["DELETE locations/bulk_delete/?dryrun=1", 400, { ids: [shelf] }],
+    [`DELETE locations/bulk_delete/?id=${shelf}&dryrun=1`, 400],
+    // A filter would not narrow what is named.
+    [`DELETE locations/bulk_delete/?id=${shelf}&label=x`, 400],
+    // Renderings, and what LabID's clients send.
+    [`PATCH locations/${shelf}/?dry_run=1&format=json&response_format=flat`, 200, { label: "x" }],
+    ["POST locations/?dry_run=1&type=BOX", 200, { label: "x" }],
+    [`PATCH locations/${shelf}/?dry_run=1&other=1&strict=0`, 200, { label: "x" }],
+  ]);
+  const { body } = await lab.send("admin", "PATCH", `locations/${shelf}/?dryrun=1`, { label: "x" });
+  expect(body.dryrun).toEqual([
+    '"dryrun" is not a parameter of this request. Did you mean dry_run? Choices: format, response_format, fields, dry_run, confirm, changes.',
+  ]);
+  expect((await lab.send("admin", "GET", `locations/${shelf}/`)).body).toEqual(before.body);
+});
+
 test.each([
   ["an integer of a JSON value", "9007199254740993", 400],
   ["a negative one", "[1, -9007199254740993]", 400],

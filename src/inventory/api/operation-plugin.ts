@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Static, TObject, TSchema } from "typebox";
+import { checkWriteParameters } from "../model/listing.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, notFound, ROOT, unwrap } from "./call.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type Operation,
   type Path,
   type Run,
+  writeParameters,
 } from "./operation.ts";
 import { readJson } from "./request-body.ts";
 import { readBytes } from "../../platform/body.ts";
@@ -198,11 +200,17 @@ export class Api {
     this.#allowed.set(full, allowOf(methods));
     const none = {} as Static<Query>;
     const answer = operation.heavy ? this.#heavy(`${method} ${full}`, operation) : operation.run;
+    const isPreviewed = operation.accepts?.includes("dryRun");
+    const checked = (call: Call): Call => {
+      const known = isPreviewed && call.url.search !== "" ? writeParameters(operation) : undefined;
+      if (known) checkWriteParameters(call.url.searchParams, known);
+      return call;
+    };
     const run = query
       ? ({ call, params, query, body }: Context<Query, Body>) =>
-          answer({ call, params: decoded(params), query, body })
+          answer({ call: checked(call), params: decoded(params), query, body })
       : ({ call, params, body }: Context<Query, Body>) =>
-          answer({ call, params: decoded(params), body, query: none });
+          answer({ call: checked(call), params: decoded(params), body, query: none });
     this.#routes.push({
       method,
       path: full,

@@ -2,7 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { LIMITS } from "../model/limits.ts";
 import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
 import { exampleId } from "../model/example.ts";
-import { inQuery, listParameter, nounsOf, type Parameter } from "../model/schema.ts";
+import { inQuery, listParameter, nounsOf, OTHER_FILTERS, type Parameter } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
 import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
@@ -149,6 +149,15 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
 export type Path = string | readonly [RoutedResource, string];
 
 export type Run = (context: Context) => Response | Promise<Response>;
+
+/** The parameters of a write; undefined if filters are among them, which are parsed with the list. */
+export function writeParameters({ query, accepts = [], ...about }: Operation): string[] | undefined {
+  const parameters = valueOf(about.parameters) ?? [];
+  if (parameters.includes(OTHER_FILTERS)) return undefined;
+  const all = [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...SHARED.several];
+  const names = all.filter((one) => one.in === "query").map(({ name }) => name);
+  return [...new Set([...Object.keys(query?.properties ?? {}), ...names])];
+}
 
 const securityOf = ({ anonymous, signedIn }: Operation, writes: boolean): object => {
   if (anonymous) return { security: [] };

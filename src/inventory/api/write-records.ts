@@ -4,7 +4,13 @@ import { isPatch, patchRecord, pointerParts } from "../model/apply-json-patch.ts
 import { type BulkChange, parseBulkChanges, parseFilteredChange } from "../model/bulk-body.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { LIST_PARAMETERS, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
+import {
+  checkWriteParameters,
+  LIST_PARAMETERS,
+  type Listing,
+  parseListing,
+  RIGHTS_PARAMETERS,
+} from "../model/listing.ts";
 import type { WriteMode } from "../model/parse-body.ts";
 import type { AnnotationType, Resource } from "../model/resource.ts";
 import type { UniformUpdate } from "../records/uniform-update.ts";
@@ -86,6 +92,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const filters = membersOf(membersOf(value)?.filters);
   const parameters = filters ? parametersOf(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
+  if (!isByFilter || filters) checkWriteParameters(searchParams, [...WRITE_PARAMETERS]);
   const find = () => rowsFound(call, resource, parameters);
   const plan = () => store.uniformUpdates.planDeletion(resource, find(), actor);
   const planned = isByFilter ? store.statements.reading(plan) : undefined;
@@ -114,10 +121,13 @@ function changesOf(
   const filtered = parseFilteredChange(value, isFiltered(searchParams));
   if (!filtered) {
     const changes = parseBulkChanges(value);
+    // A filter in the address changes nothing, but a misspelt `dry_run` would.
+    listingOf(call, resource, searchParams);
     return { changes: () => changes };
   }
   const { filters, body, tests } = filtered;
   const parameters = filters === undefined ? searchParams : parametersOf(filters);
+  if (filters) checkWriteParameters(searchParams, [...WRITE_PARAMETERS]);
   if (!isFiltered(parameters))
     throw parameterProblem("filters", 'Give at least one filter. {"deleted": false} selects all records.');
   const find = () => rowsFound(call, resource, parameters);
@@ -128,16 +138,25 @@ function changesOf(
   };
 }
 
-function rowsFound({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): number[] {
+function rowsFound(call: Call, resource: Resource, parameters: URLSearchParams): number[] {
   for (const name of ["page", "page_size"])
     if (parameters.has(name)) throw parameterProblem(name, "Bulk operations apply to all pages.");
-  const filters = new URLSearchParams([...parameters].filter(([name]) => isFilter(name)));
-  const [first] = [...filters].every(matchesAll) ? [...filters.keys()] : [];
-  if (first !== undefined)
-    throw parameterProblem(first, "An empty filter selects all records. Use deleted=false for that.");
-  const listing = parseListing(store.resources, resource, filters, actor);
-  return store.reader.list(resource, { ...listing, page: 1, size: "max" }, actor).rids;
+  const filters = [...parameters].filter(([name]) => isFilter(name));
+  const [first] = filters.every(matchesAll) ? filters : [];
+  if (first)
+    throw parameterProblem(first[0], "An empty filter selects all records. Use deleted=false for that.");
+  const listing = listingOf(call, resource, parameters);
+  return call.store.reader.list(resource, { ...listing, page: 1, size: "max" }, call.actor).rids;
 }
+
+/** @throws Problem invalid_request for unknown parameters */
+const listingOf = ({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): Listing =>
+  parseListing(
+    store.resources,
+    resource,
+    new URLSearchParams([...parameters].filter(([name]) => isFilter(name))),
+    actor,
+  );
 
 const idsOf = ({ actor, store }: Call, resource: Resource, rids: readonly number[]): string[] =>
   store.reader.values(resource, ["id"], actor, rids).map(({ id }) => String(id));

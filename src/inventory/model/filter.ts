@@ -299,7 +299,8 @@ export function unknownName(typed: string, what: string, choices: readonly strin
   const near = nearest(typed, choices);
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
   const own = choices.filter((choice) => !choice.includes("__"));
-  return `${quoted(typed)} is not ${what}.${hint} Choices: ${own.join(", ")}; and <reference>__<field>.`;
+  const spans = own.length < choices.length ? "; and <reference>__<field>" : "";
+  return `${quoted(typed)} is not ${what}.${hint} Choices: ${own.join(", ")}${spans}.`;
 }
 
 /** The operator of this name, or what is wrong with it. */

@@ -270,6 +270,19 @@ export function unknownItemParameters(parameters: URLSearchParams): string[] {
   return unknown;
 }
 
+/**
+ * Refuses parameters that a write does not have: with a misspelt `dry_run` it would change records. LabID's clients name the
+ * type of a new record by `type`.
+ * @throws Problem invalid_request
+ */
+export function checkWriteParameters(parameters: URLSearchParams, known: readonly string[]): void {
+  if (flagParameter(parameters, "strict") === false) return;
+  const accepted = new Set([...known, ...Object.keys(LIST_PARAMETERS), "type"]);
+  const unknown = parameters.keys().find((name) => !accepted.has(name));
+  if (unknown === undefined) return;
+  throw parameterProblem(unknown, unknownName(unknown, "a parameter of this request", known));
+}
+
 /** The value of `explain`; undefined if it is absent or false. */
 export function parseExplain(parameters: URLSearchParams): string | undefined {
   const typed = parameters.get("explain");

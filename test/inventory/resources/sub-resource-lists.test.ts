@@ -15,7 +15,7 @@ beforeAll(async () => {
     lab.clock.set(Date.UTC(2026, 0, 2 + i));
 
     await lab.send("admin", "POST", `${RECORD}/notes/`, { content });
-    await lab.bytes("POST", `${FILES}&name=x`, { as: "admin", body: content, type: "text/plain" });
+    await lab.bytes("POST", FILES, { as: "admin", body: content, type: "text/plain" });
   }
   await lab.send("admin", "POST", `${RECORD}/annotations/`, {
     annotation_type_id: "note",
