@@ -76,6 +76,11 @@ browserTest(
     await seeText(page, "It will be hidden from lists.");
     await page.click("dialog .btn-danger");
     await seeText(page, "Deleted by admin");
+    // What it was and where is still there, but nothing changes it.
+    await seeText(page, "0.25");
+    await page.waitForSelector("nav[aria-label=Location] a");
+    const offered = await page.$$eval("main .record button", (all) => all.map(({ innerText }) => innerText));
+    expect(offered).toEqual(["Compare versions", "Keyboard shortcuts"]);
     expect(await page.evaluate(() => document.querySelector("main")!.innerText)).not.toContain("Not found");
     await checkPage(opened, "inventory-deleted");
     await press(page, "button", "Restore");
@@ -83,6 +88,45 @@ browserTest(
     await page.waitForFunction(() => !document.body.innerText.includes("Deleted by admin"));
   },
 );
+
+browserTest("keeps the focus with what people do, in forms and after dialogs", async () => {
+  await using opened = await openPage("/inventory/stocks-consumables/new", { signedIn: true });
+  const { page } = opened;
+  const { keyboard } = page;
+  const focusOn = (name: string): Promise<unknown> =>
+    page.waitForFunction(
+      (wanted) => {
+        const element = document.activeElement as HTMLInputElement;
+        return (element.labels?.[0] ?? element).innerText.trim().startsWith(wanted);
+      },
+      {},
+      name,
+    );
+  await focusOn("Name");
+  await keyboard.type("Moved by keyboard");
+  await choose(page, "Location optional", "-20 drawer 2");
+  await (await named(page, "button", "Add")).press("Enter");
+  await seeText(page, "Created");
+  await (await named(page, "button", "Move")).press("Enter");
+  await focusOn("Location");
+  // Typing replaces the location.
+  await keyboard.type("Another shelf");
+  await page.waitForSelector("[role=option] .icon");
+  await keyboard.press("ArrowDown");
+  await keyboard.press("Enter");
+  await focusOn("Label");
+  await keyboard.press("Enter");
+  await seeText(page, "Created Another shelf.");
+  await focusOn("Location");
+  await keyboard.press("Escape");
+  await focusOn("Move");
+  await (await named(page, "button", "Add metadata")).press("Enter");
+  await focusOn("What to add");
+  await (await named(page, "button", "Edit")).press("Enter");
+  await focusOn("Name");
+  await (await named(page, "button", "Cancel")).press("Enter");
+  await page.waitForFunction(() => document.activeElement?.id === "content");
+});
 
 browserTest("adds annotations, notes and files, and shares a record", async () => {
   await using opened = await openPage("/inventory", { signedIn: true });

@@ -111,7 +111,11 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
                 setText(event.currentTarget.value);
                 setAsked(true);
               }}
-              onClick={() => setAsked(true)}
+              onClick={({ currentTarget }) => {
+                // What is typed then replaces the choice.
+                if (text === null) currentTarget.select();
+                setAsked(true);
+              }}
               onBlur={onBlur}
               onKeyDown={onKeyDown}
             />

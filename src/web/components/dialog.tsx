@@ -20,13 +20,19 @@ export function Dialog({ title, onClose, children, actions, cancel, wide }: Dial
   const id = useId();
   useEffect(() => {
     const opened = dialog.current;
+    const before = document.activeElement;
     opened?.showModal();
     // Not to a button, which Space would press.
     const first = opened?.querySelector<HTMLElement>(
       ".dialog-body :is(input, select, textarea):not(:disabled)",
     );
     (first ?? opened?.querySelector("h2"))?.focus();
-    return () => opened?.close();
+    if (first instanceof HTMLInputElement) first.select();
+    return () => {
+      opened?.close();
+      // The dialog is gone from the page by now, so the browser does not do this.
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return (
     <dialog

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../request.ts";
 import { ErrorBanner } from "./banner.tsx";
 import { Button } from "./button.tsx";
@@ -47,6 +47,13 @@ export function useSubmission(work: () => Promise<boolean | void>): Submission {
     fields: error instanceof ApiError ? error.fields : {},
     error,
   };
+}
+
+/** For a form whose first field takes the focus when it appears, and whenever `after` changes. */
+export function useFirstFocus(after?: unknown): RefObject<HTMLFormElement | null> {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), [after]);
+  return form;
 }
 
 /** The error of a submission, unless all of it belongs to a field in `shown`. */

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { SelectField, TextArea, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
@@ -159,10 +159,11 @@ function AddAnnotation(props: {
     forgetDeclarations();
     props.onAdded();
   });
+  const element = useFirstFocus(existing);
   const { error } = form;
   const fieldErrors = error instanceof ApiError ? Object.values(error.fields).flat() : [];
   return (
-    <form class="form" onSubmit={form.submit}>
+    <form ref={element} class="form" onSubmit={form.submit}>
       <SelectField
         label="What to add"
         value={typeId}

@@ -54,7 +54,7 @@ export function CompareDialog(props: CompareProps) {
     name: i === 0 ? `${name} (now)` : name,
   }));
   const { version } = versions.find(({ batch }) => batch === older)!;
-  const canRestore = row.mayChange && row.values.deleted !== true && version !== row.version;
+  const canRestore = row.mayChange && version !== row.version;
   const restore = (): Promise<void> =>
     write(
       () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: { version } }),

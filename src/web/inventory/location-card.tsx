@@ -23,7 +23,7 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   const [isMoving, setMoving] = useState(false);
   const { location, position } = row.values;
   if (isInTree(of.name))
-    return (
+    return row.values.deleted === true ? null : (
       <Card title="Location">
         <LocationPath segment={of.name} id={row.id} />
       </Card>

@@ -94,7 +94,7 @@ interface PickerProps extends FieldProps {
 
 /** Chooses a record by part of its name, or creates it. */
 export function Picker({ to, value, name: known, onChoose, creates = false, ...field }: PickerProps) {
-  const [name, setName] = useState("");
+  const [name, setName] = useState(known ?? "");
   const [created, setCreated] = useState<string | null>(null);
   const mayCreate = creates && to.segment in CREATABLE && Boolean(useSession());
   useEffect(() => {

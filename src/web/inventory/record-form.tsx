@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -127,6 +127,7 @@ export function RecordForm(props: RecordFormProps) {
   const [values, setValues] = useState<Record<string, string>>(given);
   const annotations = formAnnotations(of, given, values);
   const groups = groupsOf(of, values, useSession()?.user.is_superuser === true, annotations);
+  const element = useFirstFocus();
   const form = useSubmission(async () => {
     try {
       const sent = sentValues(of, values);
@@ -173,7 +174,7 @@ export function RecordForm(props: RecordFormProps) {
   };
   return (
     <div class={isTypeList(of) ? "with-panel" : undefined}>
-      <form class="form" onSubmit={form.submit} noValidate>
+      <form ref={element} class="form" onSubmit={form.submit} noValidate>
         <FormError of={form} shown={[...groups.flatMap(({ names }) => names), "name"]} />
         {groups.map((group) =>
           group.closed ? (

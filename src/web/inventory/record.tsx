@@ -28,6 +28,7 @@ export interface Row {
   id: string;
   /** What `If-Match` names. */
   version: number | undefined;
+  /** No deleted record can be changed. */
   mayChange: boolean;
   mayDelete: boolean;
   values: Readonly<Record<string, RecordValue>>;
@@ -58,7 +59,7 @@ export function rowOf(nested: Nested): Row {
   return {
     id: String(values.id),
     version: typeof values.version === "number" ? values.version : undefined,
-    mayChange: actions?.change === true,
+    mayChange: actions?.change === true && values.deleted !== true,
     mayDelete: actions?.delete === true,
     values,
   };

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Grants } from "../../inventory/api/route-sharing.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Combobox } from "../components/combobox.tsx";
-import { Checkbox, Select, SelectField } from "../components/field.tsx";
+import { capital, Checkbox, Select, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
@@ -110,7 +110,7 @@ interface AccessCardProps extends AccessProps {
 
 /** Who can see a record. Those who may change it can share it, in a dialog. */
 export const AccessCard = (props: AccessCardProps) =>
-  props.row.mayChange && props.row.values.deleted !== true ? (
+  props.row.mayChange ? (
     <SharedAccess {...props} />
   ) : (
     <Card title="Access">
@@ -144,7 +144,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
     ...(grants?.groups.flatMap((each) => (each[right] ? each.name : [])) ?? []),
     ...(grants?.users.flatMap((each) => (each[right] ? each.username : [])) ?? []),
   ];
-  const viewers = grants ? shared("view").join(", ") : "Those it is shared with";
+  const viewers = grants ? shared("view").join(", ") : "those it is shared with";
   return (
     <KeyValues
       of={[
@@ -152,7 +152,9 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
         ["Group", own.join()],
         [
           "Can view",
-          (grants?.public ?? isPublic) === true ? "Everyone" : [...own, viewers].filter(Boolean).join(", "),
+          (grants?.public ?? isPublic) === true
+            ? "Everyone"
+            : capital([...own, viewers].filter(Boolean).join(", ")),
         ],
         ["Can edit", grants && [asText(owner), ...shared("change")].join(", ")],
       ]}

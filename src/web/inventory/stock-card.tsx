@@ -21,9 +21,9 @@ interface StockProps {
 
 type Action = "Consume" | "Refill" | "Aliquots";
 
-/** What is left, of records that have stock and are not deleted. */
+/** What is left, of records that have stock. */
 export const StockCard = (props: StockProps) =>
-  "freeze_thaw_count" in props.of.fields && props.row.values.deleted !== true ? <Stock {...props} /> : null;
+  "freeze_thaw_count" in props.of.fields ? <Stock {...props} /> : null;
 
 function Stock(props: StockProps) {
   const { of, row, onSaved, onUndone } = props;

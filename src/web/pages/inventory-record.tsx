@@ -119,7 +119,9 @@ function Record(props: RecordProps) {
           <ClosedProperties title="Advanced" of={of} row={row} names={advanced} />
         </div>
         <div class="stack">
-          <div class="where-card">{!isDeleted && <LocationCard of={of} row={row} onMoved={onUndone} />}</div>
+          <div class="where-card">
+            <LocationCard of={of} row={row} onMoved={onUndone} />
+          </div>
           {of.guarded && <AccessCard {...{ of, row, onChanged, isSharing }} onShare={setSharing} />}
           {isTypeList(of) && !isDeleted && <TypeUsage of={of} row={row} />}
           {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
@@ -131,7 +133,7 @@ function Record(props: RecordProps) {
                 {
                   keys: ["e"],
                   does: "edit",
-                  run: () => row.mayChange && !isDeleted && setQuery({ edit: 1 }),
+                  run: () => row.mayChange && setQuery({ edit: 1 }),
                 },
                 { keys: ["u"], does: "go up to the list", run: () => navigate(pageOf(of.name)) },
               ]}
@@ -153,8 +155,7 @@ interface HeadProps extends RecordProps {
 
 function RecordHead({ of, row, onSaved, hasGrid, first, last, onShare }: HeadProps) {
   const [, setQuery] = useQuery();
-  const { values } = row;
-  const mayEdit = row.mayChange && values.deleted !== true;
+  const { values, mayChange: mayEdit } = row;
   const edit = (): void => setQuery({ edit: 1 });
   const name = nameOf(of, row);
   const remove = (): void =>
@@ -259,7 +260,7 @@ function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; ch
       {children}
       {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
-      {row.mayChange && !isDeleted && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
+      {row.mayChange && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
       {of.guarded && !isDeleted && (
         <a href={href(api(of.name, `${row.id}/`), { format: "eln" })} download="">
           Export as archive (.eln)
@@ -319,7 +320,10 @@ function References({ of, row }: { of: Declaration; row: Row }) {
 function Edit(props: RecordProps) {
   const { of, row } = props;
   const [, setQuery] = useQuery();
-  const close = (): void => setQuery({ edit: null }, { replace: true });
+  const close = (): void => {
+    setQuery({ edit: null }, { replace: true });
+    document.getElementById("content")?.focus();
+  };
   const change = useRecordChange({ ...props, done: "Saved.", onClose: close });
   return (
     <>
