@@ -140,11 +140,19 @@ function issuesOf(errors: readonly SchemaError[], shape: TSchema): Issue[] {
 /** "schema is false" is what typebox says of a property that the schema does not have. */
 function unknownField(shape: TSchema, schemaPath: string): string {
   const parent = at(shape, schemaPath.replace(/\/additionalProperties$/, ""));
-  return `Unknown field. Choices: ${Object.keys((parent?.properties ?? {}) as object).join(", ")}.`;
+  const choices = Object.keys((parent?.properties ?? {}) as object);
+  return choices.length === 0 ? "Unknown field." : `Unknown field. Choices: ${choices.join(", ")}.`;
 }
 
 /** Pattern of texts that are not only white space. */
 export const NOT_BLANK = "\\S";
+/** The same without NUL characters. */
+export const NOT_BLANK_OR_NUL = "^[^\\0]*[^\\0\\s][^\\0]*$";
+
+const PATTERNS: Record<string, string | undefined> = {
+  [NOT_BLANK]: "Must not be blank.",
+  [NOT_BLANK_OR_NUL]: "Must not be blank or contain NUL characters.",
+};
 
 const KINDS: Record<string, string> = {
   string: "a string",
@@ -170,34 +178,32 @@ function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape
       return `Must be ${String(params.allowedValue)}.`;
     case "anyOf":
       return alternatives(at(shape, schemaPath), message);
-    case "minimum":
-      return `Must be at least ${limit}.`;
-    case "maximum":
-      return `Must be at most ${limit}.`;
-    case "exclusiveMinimum":
-      return `Must be more than ${limit}.`;
-    case "exclusiveMaximum":
-      return `Must be less than ${limit}.`;
     case "minLength":
       return tooFew(limit, "characters");
-    case "maxLength":
-      return `Must have at most ${limit} characters.`;
     case "minItems":
       return tooFew(limit, "items");
-    case "maxItems":
-      return `Must have at most ${limit} items.`;
+    case "format":
+      return params.format === "date" ? "Must be a date, such as 2026-01-31." : sentence(message);
     case "pattern":
-      return mismatch(String(params.pattern));
+      return PATTERNS[String(params.pattern)] ?? `Must match ${String(params.pattern)}.`;
     default:
-      return `${message[0].toUpperCase()}${message.slice(1)}.`;
+      return LIMITS[keyword]?.(String(limit)) ?? sentence(message);
   }
 }
 
+const LIMITS: Record<string, ((limit: string) => string) | undefined> = {
+  minimum: (limit) => `Must be at least ${limit}.`,
+  maximum: (limit) => `Must be at most ${limit}.`,
+  exclusiveMinimum: (limit) => `Must be more than ${limit}.`,
+  exclusiveMaximum: (limit) => `Must be less than ${limit}.`,
+  maxLength: (limit) => `Must have at most ${limit} characters.`,
+  maxItems: (limit) => `Must have at most ${limit} items.`,
+};
+
+const sentence = (message: string): string => `${message[0].toUpperCase()}${message.slice(1)}.`;
+
 const tooFew = (limit: unknown, noun: string): string =>
   limit === 1 ? "Must not be empty." : `Must have at least ${String(limit)} ${noun}.`;
-
-const mismatch = (pattern: string): string =>
-  pattern === NOT_BLANK ? "Must not be blank." : `Must match ${pattern}.`;
 
 interface Alternative {
   const?: unknown;

@@ -43,6 +43,8 @@ test("stores a position in one spelling, and clears it when the record moves wit
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { location: RACK, position: "4" })).body.position).toBe(
     "4",
   );
+  const negative = await patch(`${CONSUMABLES}${id(11)}/`, { position: "-4" });
+  expect(errorOf(negative, "position")).toBe("Expected a position such as A1 or 17.");
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { location: null })).body.position).toBe("");
 });
 

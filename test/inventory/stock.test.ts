@@ -59,27 +59,30 @@ describe("amounts", () => {
     expect((await read(path)).version).toBe(1);
   });
 
-  test.each<[string, object]>([
-    ["consume", { amount: 0 }],
-    ["consume", { amount: -1 }],
-    ["consume", { amount: 1, unit: "gram" }],
-    ["consume", {}],
-    ["aliquots", { count: 0 }],
-    ["aliquots", { count: 1001 }],
-    ["thaw", { count: 1 }],
-  ])("%s %p is invalid", async (action, body) => {
-    expect((await act(await add({ amount: 5 }), action, body)).status).toBe(400);
+  test.each<[string, object, string]>([
+    ["consume", { amount: 0 }, "amount: Must be more than 0."],
+    ["consume", { amount: -1 }, "amount: Must be more than 0."],
+    ["consume", { amount: 1, unit: "gram" }, "unit: Unknown field. Choices: amount."],
+    ["consume", {}, "amount: This field is required."],
+    ["refill", { amount: 1, received: "today" }, "received: Must be a date, such as 2026-01-31."],
+    ["aliquots", { count: 0 }, "count: Must be at least 1."],
+    ["aliquots", { count: 1001 }, "count: Must be at most 1000."],
+    ["thaw", { count: 1 }, "count: Unknown field."],
+  ])("%s %p is invalid", async (action, body, message) => {
+    const answer = await act(await add({ amount: 5 }), action, body);
+    expect([answer.status, answer.body.message]).toEqual([400, message]);
   });
 
-  test.each([
-    [{ minimum_amount: -1 }, "minimum_amount"],
-    [{ price: -0.01 }, "price"],
-    [{ freeze_thaw_count: -1 }, "freeze_thaw_count"],
-    [{ currency: "Euro" }, "currency"],
-    [{ expiry: "soon" }, "expiry"],
-  ])("refuses %p", async (values, field) => {
+  test.each<[Record<string, Json>, string, string]>([
+    [{ minimum_amount: -1 }, "minimum_amount", "Ensure this value is greater than or equal to 0."],
+    [{ price: -0.01 }, "price", "Ensure this value is greater than or equal to 0."],
+    [{ freeze_thaw_count: -1 }, "freeze_thaw_count", "Ensure this value is greater than or equal to 0."],
+    [{ currency: "Euro" }, "currency", "Expected a currency code such as EUR."],
+    [{ expiry: "soon" }, "expiry", "Expected a date, such as 2026-01-31."],
+    [{ expiry: "2026-01-31T09:30:00Z" }, "expiry", "Expected a date without a time, such as 2026-01-31."],
+  ])("refuses %p", async (values, field, error) => {
     const { status, body } = await lab.send("alice", "POST", CONSUMABLES, { name: "x", ...values });
-    expect([status, Object.keys(body)]).toEqual([400, [field, "message"]]);
+    expect([status, Object.keys(body), body[field]]).toEqual([400, [field, "message"], [error]]);
   });
 
   test("concurrent requests never take out more than there is, and none is lost", async () => {

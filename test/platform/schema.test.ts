@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
-import { NOT_BLANK, nullable, parse, schema, textSchema } from "../../src/platform/schema.ts";
+import {
+  NOT_BLANK,
+  NOT_BLANK_OR_NUL,
+  nullable,
+  parse,
+  schema,
+  textSchema,
+} from "../../src/platform/schema.ts";
 import { Problem } from "../../src/problem.ts";
 
 /** The fields that a value is refused for, with their messages; undefined if it is accepted. */
@@ -33,6 +40,8 @@ const Shape = schema(
       mixed: Type.Optional(Type.Union([Type.Literal("all"), Type.Integer()])),
       inner: Type.Optional(Type.Object({ x: Type.Integer() })),
       email: Type.Optional(Type.String({ format: "email" })),
+      day: Type.Optional(Type.String({ format: "date" })),
+      scanned: Type.Optional(Type.Array(Type.String({ pattern: NOT_BLANK_OR_NUL }))),
       choice: Type.Optional(Type.Enum(["p", "q"])),
     },
     { additionalProperties: false },
@@ -70,11 +79,13 @@ test.each<[object, Record<string, string> | undefined]>([
   [{ name: "a", inner: [] }, { inner: "Must be an object." }],
   [{ name: "a", inner: {} }, { inner: "x: This field is required." }],
   [{ name: "a", email: "x" }, { email: 'Must match format "email".' }],
+  [{ name: "a", day: "30.11.2026" }, { day: "Must be a date, such as 2026-01-31." }],
+  [{ name: "a", scanned: ["a", " "] }, { scanned: "Must not be blank or contain NUL characters." }],
   [
     { name: "a", other: 1 },
     {
       other:
-        "Unknown field. Choices: name, code, word, some_of, count, part, isOn, list, kind, one, some, mixed, inner, email, choice.",
+        "Unknown field. Choices: name, code, word, some_of, count, part, isOn, list, kind, one, some, mixed, inner, email, day, scanned, choice.",
     },
   ],
   [

@@ -68,7 +68,10 @@ afterEach(async () => {
 describe("the daily e-mail", () => {
   test("lists what expires and runs out, to those who switched it on", async () => {
     const expiring = await add({ name: "Taq\npolymerase µ", expiry: "2026-01-20", lot: "L1" });
-    const low = await add({ name: "Ethanol", amount: 0.5, minimum_amount: 2 });
+    const box = { label: "Box 1", grid_rows: 1, grid_columns: 9, public: true };
+    const { body: location } = await lab.send("alice", "POST", "locations/", box);
+    const slot = { location: location.id!, position: "A7" };
+    const low = await add({ name: "Ethanol", amount: 0.5, minimum_amount: 2, ...slot });
     await add({ name: "Later", expiry: "2026-03-01" });
     await add({ name: "Enough", amount: 3, minimum_amount: 2 });
     await pollAt(START + 7 * HOUR);
@@ -89,7 +92,7 @@ Open the list:
 ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=expiry
 `);
     expect(text).toContain(
-      `* New: Ethanol, 0.5 left, minimum 2\n  ${BASE}/inventory/stocks-consumables/${low}`,
+      `* New: Ethanol, 0.5 left, minimum 2 (Box 1, A7)\n  ${BASE}/inventory/stocks-consumables/${low}`,
     );
     expect(text).toEndWith(`Change that here:\n${BASE}/profile#reminders`);
     expect(text).not.toMatch(/Later|Enough/);

@@ -20,6 +20,7 @@ import type { Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
 import { closed, content, COUNT, TEXT } from "./schema.ts";
+import { NOT_BLANK_OR_NUL } from "../../platform/schema.ts";
 
 const MAX_CODES = 1000;
 
@@ -28,7 +29,7 @@ const REPORT = Type.Object({
   counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, COUNT]))),
   ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(Type.Object({}))])),
 });
-const code = Type.String({ pattern: "^[^\\0]*[^\\0\\s][^\\0]*$", description: "The scanned text." });
+const code = Type.String({ pattern: NOT_BLANK_OR_NUL, description: "The scanned text." });
 const scanned = Type.String({ ...code, examples: ["LO0000001"] });
 const SCANS = closed({
   code: Type.Optional(code),

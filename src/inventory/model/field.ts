@@ -279,8 +279,11 @@ export const KINDS: Record<KindName, Kind> = {
     parse: parseInstant,
     decode(value, field) {
       const decoded = decodeInstant(value, field);
-      const isWhole = !field.day || "error" in decoded || Number(decoded.value) % DAY === 0;
-      return isWhole ? decoded : fault("Expected a date without a time (2026-01-31).");
+      if (!field.day) return decoded;
+      if ("error" in decoded) return fault("Expected a date, such as 2026-01-31.");
+      return Number(decoded.value) % DAY === 0
+        ? decoded
+        : fault("Expected a date without a time, such as 2026-01-31.");
     },
     print: (value) => (value === null ? null : printInstant(Number(value))),
   },

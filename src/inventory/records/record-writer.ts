@@ -347,7 +347,7 @@ function constrained(work: () => unknown): void {
     if (!code.startsWith("SQLITE_CONSTRAINT")) throw error;
     const isSlot = /slot\.position/.test((error as Error).message);
     const text = isSlot
-      ? "Another record is now in the position of this record."
+      ? "Another record is now in the position of this record. Move that one first."
       : code.endsWith("UNIQUE")
         ? "Another record now has the former name of this record."
         : "A record that it refers to no longer exists, or others refer to it.";

@@ -47,7 +47,16 @@ interface Row {
 }
 
 const STOCK: readonly RoutedResource[] = RESOURCES.filter(hasStock);
-const FIELDS = ["id", "name", "expiry", "amount", "unit__name", "minimum_amount", "location__label"];
+const FIELDS = [
+  "id",
+  "name",
+  "expiry",
+  "amount",
+  "unit__name",
+  "minimum_amount",
+  "location__label",
+  "position",
+];
 /** Records that one scan adds for a reason and a list; the next scan continues. */
 const MAX_ADDED = 10_000;
 /** Records that are searched for new ones. */

@@ -13,7 +13,7 @@ export const positionField = (): Field =>
     maxLength: 8,
     dependent: true,
     form: { group: "Location", hint: "Such as A1 or 17, in a location with a grid." },
-    pattern: { expression: /^[A-Za-z]{0,2}[ -]?\d{1,5}$/, rule: "a position such as A1 or 17" },
+    pattern: { expression: /^(?:[A-Za-z]{1,2}[ -]?)?\d{1,5}$/, rule: "a position such as A1 or 17" },
   });
 
 /** Whether records are stored in slots. */
