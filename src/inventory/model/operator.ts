@@ -24,8 +24,8 @@ export interface Operand {
   index?: { table: string; column: string; row: string; choose?: ChooseTrigrams };
 }
 
-/** The part of a text to look up in a trigram index; undefined if reading all rows is faster. */
-export type ChooseTrigrams = (index: { table: string; column: string }, text: string) => string | undefined;
+/** The parts of a text to look up in a trigram index; undefined if reading all rows is faster. */
+export type ChooseTrigrams = (index: { table: string }, text: string) => readonly string[] | undefined;
 
 /**
  * One operator in its two meanings: as SQL, and as a predicate on the stored value. A test holds them equal. Both are
@@ -183,17 +183,17 @@ export function compareStored(a: string | number, b: string | number): number {
 function among({ index }: Operand, part: string, exact: Sql): Sql {
   if (!index || Array.from(part).length < 3) return exact;
   const { table, column, row, choose } = index;
-  const chosen = choose ? choose(index, part) : part;
+  const chosen = choose ? choose(index, part) : [part];
   if (chosen === undefined) return exact;
   return {
     text: `${exact.text} AND ${row} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?)`,
-    args: [...exact.args, trigramQuery(column, chosen)],
+    args: [...exact.args, `{${column}} : (${matchAll(chosen)})`],
   };
 }
 
-/** Text in a column, in the language of FTS5. */
-const trigramQuery = (column: string, part: string): string =>
-  `{${column}} : "${part.replaceAll('"', '""')}"`;
+/** Rows with all of the texts, in the language of FTS5. */
+export const matchAll = (texts: readonly string[]): string =>
+  texts.map((text) => `"${text.replaceAll('"', '""')}"`).join(" AND ");
 
 /** A range instead of substr(), so that an index on the column serves. */
 function startsWith(column: string, value: string): Sql {

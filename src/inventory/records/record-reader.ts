@@ -12,6 +12,7 @@ import type { RowSet } from "../model/row-set.ts";
 import { compile, countStatement, orderedStatement, pageOf } from "../model/sql.ts";
 import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
 import type { ReadStatements } from "./statements.ts";
+import type { TrigramStatistics } from "./trigram-statistics.ts";
 
 export type Rights = RenderContext["rights"];
 
@@ -197,6 +198,10 @@ export class RecordReader {
     this.#refresh();
     const condition = visibleOnly(resource, actor, listing.condition);
     return this.#index?.missing({ resource, actor }, condition, listing.order, isScan);
+  }
+
+  get trigrams(): TrigramStatistics {
+    return this.#index!.trigrams;
   }
 
   /** All rows for which the condition holds and that the actor may view, from memory or for later use. */

@@ -230,7 +230,7 @@ export class RowIndex {
     else if (condition.kind !== "compare") return bound;
     const observed: ChooseTrigrams = (index, text) => {
       const chosen = this.trigrams.choose(index, text);
-      if (chosen !== undefined) bound = this.trigrams.count(index.table, chosen);
+      if (chosen) bound = this.trigrams.count(index.table, chosen[0]);
       return chosen;
     };
     compile(condition, this.#plan(scope, observed));

@@ -1,11 +1,10 @@
 import { ALWAYS, and, compare, type Condition, or } from "../model/condition.ts";
-import { foldedText, type Row, type Sql } from "../model/operator.ts";
+import { foldedText, matchAll, type Row, type Sql } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { Viewer } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
 import { type FoundBy, searchedNames } from "../model/search-query.ts";
 import { readNewest } from "./read-newest.ts";
-import { matchAll } from "./selective-trigrams.ts";
 import type { ReadStatements } from "./statements.ts";
 
 /** Parts of records that contain one word are counted up to here. */

@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { and, type Condition } from "../model/condition.ts";
 import { EACH_ROW, plan, visibleOnly } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources } from "../model/resource.ts";
+import { columnOf, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { RowSet } from "../model/row-set.ts";
 import {
   beginsSo,
@@ -19,12 +19,13 @@ import {
   type SearchQuery,
   whereIn,
 } from "../model/search-query.ts";
+import { matchAll } from "../model/operator.ts";
 import { amongStatement, rowsStatement } from "../model/sql.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { SearchedParts } from "./search-parts.ts";
 import { readNewest } from "./read-newest.ts";
-import { matchAll, READ_PER_TEST, SelectiveTrigrams } from "./selective-trigrams.ts";
 import type { ReadStatements } from "./statements.ts";
+import { READ_PER_TEST, type TrigramStatistics } from "./trigram-statistics.ts";
 
 /** Records of one list that are found and ranked; of more, the newest. */
 export const MOST_FOUND = 500;
@@ -108,19 +109,15 @@ export class Search {
         const rows = this.reader.rowSet(resource, limitOf(resource), actor);
         if (rows.count() > 0) viewable.set(resource.name, rows);
       }
-      const parts = new SearchedParts(this.statements, { resources: this.resources, actor }, viewable);
+      const viewer = { resources: this.resources, actor };
+      const parts = new SearchedParts(this.statements, viewer, viewable);
       // Affects how records are found, not which: the order depends on hidden records, too.
       const looked = { ...query, indexed: parts.rarestFirst(query.indexed) };
       return request.resources
         .filter(({ name }) => viewable.has(name))
         .map((resource) => {
-          const one = new ListSearch(
-            this.statements,
-            this.resources,
-            resource,
-            actor,
-            viewable.get(resource.name)!,
-          );
+          const rows = viewable.get(resource.name)!;
+          const one = new ListSearch(this.statements, this.reader.trigrams, viewer, resource, rows);
           const hits = one.hits(looked, parts);
           const ranked = one.ranked(hits, query, limitOf(resource));
           return { resource, hits, ranked, best: ranked[0]?.rank ?? Infinity };
@@ -165,13 +162,12 @@ export class Search {
 /** The search of one list for one actor. */
 class ListSearch {
   readonly #count: number;
-  #trigrams: SelectiveTrigrams | undefined;
 
   constructor(
     private readonly statements: ReadStatements,
-    private readonly resources: Resources,
+    private readonly trigrams: TrigramStatistics,
+    private readonly viewer: Viewer,
     private readonly resource: Resource,
-    private readonly actor: Actor,
     /** The rows that the actor may view. */
     private readonly viewable: RowSet,
   ) {
@@ -194,7 +190,8 @@ class ListSearch {
 
   /** The rows by rank, those that were modified last first among equals. */
   ranked({ rids }: Hits, query: SearchQuery, limit: Condition): Ranked[] {
-    const { resource, resources, actor } = this;
+    const { resource } = this;
+    const { resources, actor } = this.viewer;
     const names = searchedNames(resource);
     const columns = [
       "t.rid AS rid",
@@ -227,7 +224,8 @@ class ListSearch {
   }
 
   #rows(condition: Condition, limit = -1): Uint32Array {
-    const { resources, resource, actor } = this;
+    const { resource } = this;
+    const { resources, actor } = this.viewer;
     const { text, args } = rowsStatement(resource, condition, plan(resources, resource, actor, EACH_ROW));
     return this.statements.numbers({ text: `${text} LIMIT ?`, args: [...args, limit] });
   }
@@ -254,8 +252,7 @@ class ListSearch {
     if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
     const { table } = resource;
     const text = `SELECT rowid AS rid FROM ${table}_fts WHERE ${table}_fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
-    this.#trigrams ??= new SelectiveTrigrams(statements, table);
-    const lookedUp = matchAll(this.#trigrams.choose(words.filter(isIndexed)));
+    const lookedUp = matchAll(this.trigrams.chooseOfWords(`${table}_fts`, words.filter(isIndexed)));
     let rids: number[] = [];
     const more = readNewest<number>({
       most,
@@ -308,7 +305,8 @@ class ListSearch {
   /** Those of the rows for which the condition holds. */
   #among(rids: readonly number[], condition: Condition): readonly number[] {
     if (rids.length === 0 || (condition.kind === "constant" && condition.value)) return rids;
-    const { resources, resource, actor } = this;
+    const { resource } = this;
+    const { resources, actor } = this.viewer;
     const eachRow = plan(resources, resource, actor, EACH_ROW);
     return [...this.statements.numbers(amongStatement(resource, condition, eachRow, JSON.stringify(rids)))];
   }

@@ -118,6 +118,12 @@ export const KINDS: readonly Kind[] = [
     own: true,
   },
   {
+    name: "field, contains",
+    path: (random) => `locations/?description__icontains=number+${random(1000)}+of`,
+    users: BOTH,
+    own: true,
+  },
+  {
     name: "annotation, contains",
     path: (random) => `locations/?annotations__remark__icontains=number+${random(1000)}+of`,
     users: BOTH,
