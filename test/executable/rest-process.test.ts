@@ -64,6 +64,13 @@ test.skipIf(!existsSync(PYTHON))("serves stocks-cli requests made by Python's st
     },
     unknown: null,
     error: "name: This field is required.",
+    registered: [1, 1, 1],
+    table: [
+      ["a_R1.fastq.gz", "cli library", "cli model", ""],
+      ["a_R1.fastq.gz", "cli sample", "cli model", "mutant"],
+      ["p.fastq", "cli pool", "cli model", ""],
+      ["peaks.bed", "", "", ""],
+    ],
     csv: expect.arrayContaining(["cli oligo", "p53 TAD forward", "p53 TAD reverse"]),
   });
 });

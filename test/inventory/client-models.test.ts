@@ -109,10 +109,33 @@ test.each<[string, () => string, string[]]>([
   ["stocks/instrumentmodels", () => "technology=sequencing&platform=ILLUMINA", ["instrumentmodel"]],
   ["assays/instrumentruns", () => "instrument=equipment of the client&owner=alice", ["instrumentrun"]],
   ["assays/assays", () => "run_dir=/runs/1", ["assay"]],
+  ["assays/assays", () => `instrumentrun_id=${made.instrumentrun}`, ["assay"]],
+  ["assays/instrumentruns", () => `equipment_id=${made.equipment}`, ["instrumentrun"]],
+  ["assays/instrumentruns", () => `instrumentmodel_id=${made.instrumentmodel}`, ["instrumentrun"]],
+  ["stocks/samples", () => `specimen_id=${made.specimen}`, ["sample"]],
+  ["core/studies", () => `study_id=${made.study}`, ["study"]],
+  ["data_management/archives", () => `storagevolume_id=${made.storagevolume}`, ["archive"]],
 ])("%s filtered as the client does (%#)", async (list, query, expected) => {
   const { status, body } = await call("GET", `${list}/?${FLAT}&page_size=max&${query()}`);
   const names = (body.results as { name: string }[] | undefined)?.map(({ name }) => name);
   expect([query(), status, names]).toEqual([query(), 200, expected.map((model) => `${model} of the client`)]);
+});
+
+test("takes the type of a new record from the body, and no other than DEFAULT where there are none", async () => {
+  const post = async (list: string, type: Json) => {
+    const { status, body } = await lab.send("alice", "POST", `${list}/`, { name: "Typed", type });
+    return [status, body.model_type ?? body.message ?? ""];
+  };
+  expect(await post("stocks/samples", { name: "EM" })).toEqual([201, "EM"]);
+  expect(await post("stocks/samples", "EM")).toEqual([201, "EM"]);
+  expect(await post("stocks/samples", "DEFAULT")).toEqual([201, ""]);
+  expect(await post("core/studies", { name: "DEFAULT" })).toEqual([201, ""]);
+  expect(await post("core/studies", "EM")).toEqual([400, expect.stringContaining("is not a field of study")]);
+});
+
+test("rejects filters by models that nothing leads to, or several references", async () => {
+  for (const query of [`sample_id=${made.sample}`, `user_id=1`, "nothing_id=x"])
+    expect([query, (await call("GET", `core/studies/?${query}`)).status]).toEqual([query, 400]);
 });
 
 test("shows what refers to a run, a dataset and a collection", async () => {

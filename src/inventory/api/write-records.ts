@@ -226,9 +226,17 @@ function namedIds(parameters: URLSearchParams, body: Json): string[] {
   return [...new Set(ids.map((id) => id.toLowerCase()).filter((id) => id !== ""))];
 }
 
-/** The body with the model type that the parameter `type` names, where it names none itself. */
-function withType({ fields }: Resource, body: Json, type: string | null): Json {
+/** What LabID's client sends as the type of records that have none. */
+const NO_TYPE = "DEFAULT";
+
+/** The body with the model type that the parameter or the member `type` names, where it has none itself. */
+function withType({ fields }: Resource, body: Json, parameter: string | null): Json {
   const members = membersOf(body);
-  const applies = type !== null && "type" in fields && "model_type" in fields;
-  return applies && members && !("model_type" in members) ? { ...members, model_type: type } : body;
+  if (!members) return body;
+  const { type, ...others } = members;
+  const named = membersOf(type)?.name ?? type;
+  if (!("type" in fields)) return named === NO_TYPE ? others : body;
+  const given = parameter ?? named;
+  const applies = fields.type.write === "never" && "model_type" in fields && !("model_type" in members);
+  return applies && typeof given === "string" && given !== NO_TYPE ? { ...members, model_type: given } : body;
 }

@@ -12,6 +12,7 @@ import {
   listPath,
   MANDATORY_OWNED_BY,
   pathNames,
+  pathToModel,
   type Resource,
   type Resources,
   targetOf,
@@ -178,7 +179,7 @@ const SEPARABLE: ReadonlySet<Field["kind"]> = new Set(["reference", "uuid", "int
 
 /**
  * The condition that a parameter means, or undefined where a list of this resource knows no such parameter:
- * `<field>`, `<reference>_id`, `<reference>__<field>`, each also with `__<lookup>`, `__in` or `__isnull`.
+ * `<field>`, `<reference>_id`, `<model>_id`, `<reference>__<field>`, each also with `__<lookup>`, `__in` or `__isnull`.
  * Several values are ORed; those of ids, references and `__in` may also be separated by commas. Every value and every
  * word of a search is one condition of the budget; values compared for equality are one together, because an index finds
  * them.
@@ -236,7 +237,7 @@ const isSeparable = (resources: Resources, resource: Resource, path: readonly st
 const isToMany = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
   isRelatedPath(resource, path) || listPath(resources, resource, path) !== undefined;
 
-/** The names as a path of fields; `<reference>_id` means the reference. */
+/** The names as a path of fields; `<reference>_id` means the reference, `<model>_id` what leads to the model. */
 function knownPath(
   resources: Resources,
   resource: Resource,
@@ -249,8 +250,10 @@ function knownPath(
   if (fieldAt(resources, resource, names) || isToMany(resources, resource, names)) return names;
   const last = names[names.length - 1];
   if (!last.endsWith("_id")) return undefined;
-  const path = [...names.slice(0, -1), last.slice(0, -"_id".length)];
-  return fieldAt(resources, resource, path)?.kind === "reference" ? path : undefined;
+  const name = last.slice(0, -"_id".length);
+  const path = [...names.slice(0, -1), name];
+  if (fieldAt(resources, resource, path)?.kind === "reference") return path;
+  return names.length === 1 ? pathToModel(resources, resource, name) : undefined;
 }
 
 const commas = (value: string): string[] =>

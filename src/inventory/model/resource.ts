@@ -241,6 +241,34 @@ export function listPath(
   return undefined;
 }
 
+/**
+ * The shortest path over references and lists to records of a model such as `study`, by which LabID's client filters;
+ * undefined if there is none or several are as short.
+ */
+export function pathToModel(
+  resources: Resources,
+  resource: Resource,
+  model: string,
+): readonly string[] | undefined {
+  const isMeant = (of: Resource): boolean => of.model.endsWith(`.${model}`);
+  if (isMeant(resource)) return ["id"];
+  const seen = new Set([resource]);
+  let nearest: { at: Resource; path: readonly string[] }[] = [{ at: resource, path: [] }];
+  while (nearest.length > 0 && nearest[0].path.length < PATH_LIMIT - 1) {
+    const next = nearest.flatMap(({ at, path }) =>
+      Object.entries(at.fields).flatMap(([name, { to, listOf }]) => {
+        const target = resources.get(to ?? listOf ?? "");
+        return target && isGuarded(target) ? [{ at: target, path: [...path, name] }] : [];
+      }),
+    );
+    const found = next.filter(({ at }) => isMeant(at));
+    if (found.length > 0) return found.length === 1 ? found[0].path : undefined;
+    nearest = next.filter(({ at }) => !seen.has(at));
+    for (const { at } of nearest) seen.add(at);
+  }
+  return undefined;
+}
+
 /** Names for filters and orderings, including spans over one reference. */
 export function pathNames(resources: Resources, resource: Resource): string[] {
   const usable = (of: Resource) => Object.entries(of.fields).filter(([, field]) => isComparable(field));

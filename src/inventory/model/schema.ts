@@ -253,7 +253,7 @@ const LOOKUP_NOTE = `Every field filter may span references (\`<reference>__<fie
   .map(([lookup, name]) => `\`__${lookup}\` ${OPERATORS[name].sentence}`)
   .join(
     "; ",
-  )}; \`__in\` equals one of the values, separated by commas; \`__isnull\` true or false. \`annotations__<type>\`, with the name or the id of an annotation type or custom property type, filters by annotations in the same way; bodies and counts of values name annotations so, too.`;
+  )}; \`__in\` equals one of the values, separated by commas; \`__isnull\` true or false. \`<model>_id\`, such as \`project_id\`, follows references to a record of the model. \`annotations__<type>\`, with the name or the id of an annotation type or custom property type, filters by annotations in the same way; bodies and counts of values name annotations so, too.`;
 
 /** Filters whose names are made of fields and lookups. */
 export const OTHER_FILTERS: Parameter = {

@@ -8,15 +8,6 @@ export const datafileCopy = ownedResource({
   model: "data_management.datafilecopy",
   summary: "Copies of data files on storage volumes.",
   table: "datafile_copy",
-  filters: {
-    study_id: "datafile__dataset__studies",
-    project_id: "datafile__dataset__studies__project",
-    sample_id: "datafile__dataset__samples",
-    datasetcollection_id: "datafile__dataset__collections",
-    assay: "datafile__dataset__assay",
-    assay_id: "datafile__dataset__assay",
-    dataset_id: "datafile__dataset",
-  },
   fields: {
     name: nameField("Name of the copy.", { example: "library1_R1.fastq.gz", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),

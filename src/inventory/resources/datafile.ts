@@ -15,14 +15,7 @@ export const datafile = ownedResource({
   model: "data_management.datafile",
   summary: "Files of datasets, wherever their copies are.",
   table: "datafile",
-  filters: {
-    study_id: "dataset__studies",
-    project_id: "dataset__studies__project",
-    sample_id: "dataset__samples",
-    datasetcollection_id: "dataset__collections",
-    assay: "dataset__assay",
-    assay_id: "dataset__assay",
-  },
+  filters: { assay: "dataset__assay" },
   fields: {
     name: nameField("Name of the file.", { example: "library1_R1.fastq.gz", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),

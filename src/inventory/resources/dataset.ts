@@ -8,13 +8,6 @@ export const dataset = ownedResource({
   model: "data_management.dataset",
   summary: "Datasets: files that belong together, with the samples and the assay that they come from.",
   table: "dataset",
-  filters: {
-    study_id: "studies",
-    project_id: "studies__project",
-    sample_id: "samples",
-    datasetcollection_id: "collections",
-    dataset_id: "id",
-  },
   fields: {
     name: nameField("Name of the dataset.", { example: "Lane 1, library 1", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),

@@ -3,6 +3,7 @@
 Arguments: address of the server, username, password. Prints what it found as one JSON object.
 """
 
+import csv
 import datetime
 import json
 import sys
@@ -129,6 +130,154 @@ call("GET", "stocks/consumables/00000000-0000-4000-8000-00000000ffff", expect=(4
 
 for segment in ("stocks/samples/", "assays/instrumentruns/", "core/studies/", "data_management/datasets/"):
     assert call("GET", segment, page_size="max", expect=(200,), **FLAT)["total"] == 0, segment
+
+
+# The other models, in the shapes that it reads: a type, a list of alternatives, or a dictionary.
+def check(value, shape, where):
+    if isinstance(shape, dict):
+        assert isinstance(value, dict), (where, value)
+        for name, part in shape.items():
+            check(value.get(name), part, f"{where}.{name}")
+    elif isinstance(shape, list):
+        assert isinstance(value, list), (where, value)
+        for item in value:
+            check(item, shape[0], where)
+    elif isinstance(shape, tuple):
+        assert any(kind is None and value is None or kind and type(value) is kind for kind in shape), (where, value)
+    elif isinstance(shape, set):
+        assert value in shape, (where, value)
+    else:
+        assert type(value) is shape, (where, value)
+
+
+NAMED = {"id": str, "name": str}
+ITEM = {**NAMED, "description": str, "owner": str, "owned_by": str, "created": str, "created_by": str,
+        "modified": str, "modified_by": str}
+REFERENCE = {**NAMED, "deleted": bool, "model_name": str, "app_name": str, "model_type": (str, None)}
+TECHNOLOGIES = {"sequencing", "light microscopy", "electron microscopy", "proteomics", "flow cytometry",
+                "metabolomics", "other", "NA"}
+SHAPES = {
+    "core/studies": {**ITEM, "design": [NAMED]},
+    "protocols/protocols": {**ITEM, "summary": str, "type": str},
+    "protocols/workflows": ITEM,
+    "stocks/samples": ITEM,
+    "stocks/instrumentmodels": {**ITEM, "technology": TECHNOLOGIES, "platform": str},
+    "stocks/equipment": {**ITEM, "code": str, "instrumentmodel": REFERENCE},
+    "assays/instrumentruns": {**ITEM, "instrument": REFERENCE, "start_datetime": (str, None),
+                              "end_datetime": (str, None), "producer": str, "responsible_person": (str, None),
+                              "assays": [NAMED]},
+    "assays/assays": {**ITEM, "model_type": str, "state": {"value": str}, "multiplexed": bool,
+                      "instrumentrun": (str, None), "instrumentmodel": (str, None), "instrument": (str, None),
+                      "flowcell": str, "lane": str, "runtype": {"value": {"single-end", "paired-end", "multi-end"}},
+                      "live_base_calling": {"value": {"None", "fast", "other"}},
+                      "adaptive_mode": {"value": {"None", "Other", "Enrich", "Deplete"}},
+                      "demultiplexed": bool, "info": str},
+    "data_management/datasetcollections": {**ITEM, "is_raw": bool},
+    "data_management/datasets": {**ITEM, "qc": str, "dataset_type": str, "is_raw": bool, "is_managed": bool,
+                                 "datafiles": [NAMED], "samples": [NAMED], "studies": [NAMED],
+                                 "assay": (dict, None)},
+    "data_management/datafiles": {**ITEM, "uri": str, "filetype": str, "is_folder": bool, "is_managed": bool},
+    "data_management/datafilecopies": {**ITEM, "uri": str, "shortname": str, "is_primary_copy": bool,
+                                       "datafile": REFERENCE},
+    "data_management/storagevolume": ITEM,
+    "data_management/archives": ITEM,
+}
+owner = {name: user[name] for name in ("id", "username", "full_name", "email", "groups", "date_joined", "is_active")}
+group = user["primary_group"]
+
+
+def create(path, name, kind=None, **fields):
+    sent = {"name": name, "deleted": False, "type": {"name": kind or "DEFAULT"}, "owner": owner,
+            "owned_by": {"id": group["id"], "name": group["name"]}, **fields}
+    of_type = {"type": kind} if kind else {}
+    record = call("POST", path + "/", {"results": sent}, format="json", response_format="flat", **of_type)["results"]
+    assert call("GET", f"{path}/{record['id']}", **FLAT)["results"] == record
+    resolved = call("GET", f"resolver/{record['id']}")
+    assert resolved["name"] == name and resolved["app_name"] == path.split("/")[0], resolved
+    return record
+
+
+study = create("core/studies", "cli study", project={"id": project["id"]}, design=[{"id": term["id"]}])
+protocol = create("protocols/protocols", "cli protocol", "LIBRARY_PREPARATION", summary="Tn5")
+create("protocols/workflows", "cli workflow")
+sample = create("stocks/samples", "cli sample", "SEQUENCINGLIBRARY", barcode="ACGT")
+model = create("stocks/instrumentmodels", "cli model", technology={"value": "sequencing"}, platform="ILLUMINA")
+instrument = create("stocks/equipment", "cli sequencer", code="NB5", instrumentmodel={"id": model["id"]})
+volume = create("data_management/storagevolume", "cli volume")
+create("data_management/archives", "cli archive", storage_volume={"id": volume["id"]})
+seen = {"id": instrument["id"], "name": "cli sequencer", "code": "NB5", "deleted": False, "type": "DEFAULT"}
+run = create("assays/instrumentruns", "cli run", instrument=seen, responsible_person={"username": username},
+             start_datetime="2023-06-14T16:38:49", end_datetime="2023-06-15T16:38:49", producer="GeneCore", assays=[])
+again = call("GET", "assays/instrumentruns/", page_size="max", instrument="cli sequencer", name="cli run",
+             owner=username, **FLAT)
+assert [record["id"] for record in again["results"]] == [run["id"]]
+assay = create("assays/assays", "cli assay", "NGSILLUMINAASSAY", multiplexed=True, instrumentrun=run["id"],
+               instrument=seen, instrumentmodel="", flowcell="F1", lane="1", runtype={"value": "paired-end"},
+               live_base_calling={"value": "None"}, adaptive_mode={"value": "None"}, demultiplexed=True,
+               run_dir="/data/run7")
+
+# Raw data of the assay, then derived data of a study, whose group is an id.
+def datafile(name):
+    return {"name": name, "uri": name, "type": "DEFAULT", "filetype": "fastq", "deleted": False, "status": "NEW",
+            "is_folder": False, "is_managed": False, "byte": 7}
+
+
+def registered(collection, samples, datasets, of, **more):
+    body = {"input_dir": "/data/run7", "allow_pooled_samples": True, "transfer_whole_input_dir": True, "owned_by": of,
+            "collections": [{"id": "c", "name": collection, "owner": username, "owned_by": of, "type": "DEFAULT",
+                             "deleted": False, "is_raw": bool(samples)}],
+            "samples": samples, **more,
+            "datasets": [{"owner": username, "owned_by": of, "type": "DEFAULT", "deleted": False, "is_managed": False,
+                          "is_raw": bool(samples), "dataset_type": "fastq", "collection": "c",
+                          "studies": [study["id"]], **dataset} for dataset in datasets]}
+    return call("POST", "data_management/datasetcollections/register/", body, format="json")["results"]
+
+
+library = {"id": "s1", "new": True, "name": "cli library", "barcode": "NA", "type": "SEQUENCINGLIBRARY",
+           "owner": username, "owned_by": group["name"]}
+raw = registered("cli lane", [library], [{"id": "dataset_0_0", "name": "cli raw", "assay": assay["id"],
+                                          "samples": ["s1", sample["id"]], "datafiles": [datafile("a_R1.fastq.gz")]}],
+                 group["name"], assays=[{"id": assay["id"], "name": "cli assay", "multiplexed": True}])
+derived = registered("cli peaks", [], [{"id": "dataset_1_1", "name": "cli peaks",
+                                        "datafiles": [datafile("/scratch/peaks.bed")]}], str(group["id"]))
+found["registered"] = [len(raw["samples"]), raw["datafiles"], len(derived["datasets"])]
+of_run = {"datasets": [{"name": "cli rerun", "datafiles": [datafile("b_R1.fastq.gz")]}]}
+call("PUT", f"assays/instrumentruns/{run['id']}/register/", of_run)
+older = {"datasets": [{"datafiles": {"value": [{"uri": "/raw/p.fastq", "name": "p", "filetype": "fastq",
+                                                "readtype": "read_1", "checksum": "", "filesize": 9}]},
+                       "owner": {"value": {"id": 7, "username": username}}, "sample": {"value": "cli pool"},
+                       "barcode": {"value": "TTT"}, "studies": {"value": [{"id": study["id"]}]}}]}
+call("PUT", f"assays/assays/{assay['id']}/register/", older, allow_pooled_samples="True")
+for path, shape in SHAPES.items():
+    whole = call("GET", path + "/", page_size="max", **FLAT)["results"]
+    own = [record for record in whole if record["owner"] == username]
+    assert own, path
+    for record in own:
+        check(record, shape, path)
+
+# What it finds by related records, and what of it is missing.
+for filters, copies in (({"study_id": study["id"]}, 3), ({"assay_id": assay["id"]}, 3),
+                        ({"dataset_id": raw["datasets"][0]["id"]}, 1), ({"project_id": project["id"]}, 3),
+                        ({"datasetcollection_id": raw["collections"][0]["id"]}, 1)):
+    listed = call("GET", "data_management/datafilecopies/", page_size="max", is_primary_copy="True", **filters, **FLAT)
+    assert listed["total"] == copies, (filters, listed["total"])
+dropboxes = call("GET", "data_management/dropbox/", **FLAT)
+assert dropboxes == [], dropboxes
+
+# The table of files, from which it makes links and submissions.
+call("POST", f"stocks/samples/{sample['id']}/annotations/",
+     {"annotation_type_id": types["results"][0]["id"], "value": "mutant"})
+address = "data_management/datasets/datafilemeta_export?" + urllib.parse.urlencode({**FLAT, "page_size": "max",
+                                                                                  "study_id": study["id"]})
+with urllib.request.urlopen(urllib.request.Request(base + address, headers=headers), timeout=30) as response:
+    table = list(csv.DictReader(response.read().decode().splitlines()))
+paths = {copy["uri"] for copy in
+         call("GET", "data_management/datafilecopies/", page_size="max", study_id=study["id"], **FLAT)["results"]}
+assert {row["FilePath"] for row in table} == paths, (table, paths)
+found["table"] = sorted([row["File Name"], row["Sample"], row["Instrument Model"], row["Sample[genotype]"]]
+                        for row in table)
+call("GET", "core/usagelogs", expect=(403,), start_date="2023-01-01", end_date="2030-01-01", resolution="month",
+     aggregate="True", format="json", **FLAT)
 
 # A list as a file.
 request = urllib.request.Request(base + "stocks/consumables/?format=csv&fields=name&model_type=OLIGO", headers=headers)
