@@ -4,6 +4,7 @@ import { gzipMember, isGzip } from "../../platform/gzip-members.ts";
 import { Problem } from "../../problem.ts";
 import { encodePrediction } from "../contract/encode.ts";
 import type { ScoringVersion } from "./job.ts";
+import { MAX_PREDICTION, printJson, tooLarge } from "./prediction-json.ts";
 
 /** Forms in which predictions are stored, as they are sent except for the client's name of the query. */
 export const FORMS = ["json", "xml"] as const;
@@ -22,11 +23,6 @@ export interface Parts {
   read(part: number): Bytes;
 }
 
-/**
- * Bytes of a prediction in one form. Real motifs need some ten thousand; a pattern that matches everywhere in a long query
- * would need gigabytes.
- */
-const MAX_PREDICTION = 64 * 1024 * 1024;
 /** Bytes of a part before it is compressed. */
 const PART = 256 * 1024;
 /** Bytes of the first of several parts, in which the client's name of the query is: it is compressed for each response. */
@@ -35,13 +31,6 @@ const FIRST_PART = 1024;
 /** First bytes of a packed prediction; those of one in JSON only are the magic number of Zstandard. */
 const MAGIC = 0x3150_424c;
 const ZSTD_MAGIC = 0xfd2f_b528;
-
-/** A prediction as JSON. @throws Problem too_large */
-export function printJson(prediction: Prediction): string {
-  const json = JSON.stringify(prediction);
-  if (json.length > MAX_PREDICTION) throw tooLarge();
-  return json;
-}
 
 /**
  * A prediction in all forms, for the store. Workers make it, to spare the thread that answers requests.
@@ -65,12 +54,6 @@ function compressed(text: string): Bytes[] {
   for (let at = 0; at < bytes.length; at = end, end += PART) parts.push(gzipMember(bytes.subarray(at, end)));
   return parts;
 }
-
-const tooLarge = (): Problem =>
-  new Problem(
-    "too_large",
-    `The prediction would take more than ${MAX_PREDICTION / 1024 / 1024} MB, which is the limit: the patterns match nearly everywhere. Use more specific ones.`,
-  );
 
 /** The compressed parts of each form. JSON text, and JSON packed by former versions, have one form. */
 function partsOf(prediction: string | Bytes): [Form, Bytes[]][] {

@@ -27,7 +27,7 @@ import {
 } from "../proteome/proteome-tasks.ts";
 import { type PlanReport, type PlanTask, planBuild } from "../proteome/plan.ts";
 import type { JobPattern, JobRequest } from "./job.ts";
-import { packPrediction, printJson } from "./packed-prediction.ts";
+import { printJson } from "./prediction-json.ts";
 
 interface CorpusSource {
   /** The file of the corpus; null for none. */
@@ -140,7 +140,7 @@ function search(task: SearchTask): WorkerReport {
   return { ticket, kind: "searched", hits };
 }
 
-function score(task: WorkerTask): WorkerReport {
+async function score(task: WorkerTask): Promise<WorkerReport> {
   const { ticket, request, corpusPath, options, pack, hits } = task;
   const { query, patterns, model, homologs, alignment: rows } = request;
   const chosen = { ...DEFAULTS, ...options, ...homologs };
@@ -152,7 +152,10 @@ function score(task: WorkerTask): WorkerReport {
   return {
     ticket,
     kind: "finished",
-    prediction: pack ? packPrediction(prediction) : printJson(prediction),
+    // What prints XML is loaded by the workers of a server only.
+    prediction: pack
+      ? (await import("./packed-prediction.ts")).packPrediction(prediction)
+      : printJson(prediction),
   };
 }
 
@@ -162,7 +165,7 @@ function draw(task: DrawTask): DrawnReport {
   return { ticket, kind: "drawn", drawn: drawMatches(corpusOf(task), proteins, read, seed) };
 }
 
-function work(task: Task): Report {
+function work(task: Task): Report | Promise<Report> {
   if ("counter" in task) return search(task);
   if ("proteins" in task) return draw(task);
   if ("plan" in task) return { ticket: task.ticket, kind: "planned", plan: planBuild(task.plan) };
@@ -176,9 +179,9 @@ function post(report: Report): void {
   self.postMessage(report);
 }
 
-self.addEventListener("message", ({ data }: MessageEvent<Task>) => {
+self.addEventListener("message", async ({ data }: MessageEvent<Task>) => {
   try {
-    post(work(data));
+    post(await work(data));
   } catch (error) {
     post({
       ticket: data.ticket,
