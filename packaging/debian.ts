@@ -17,7 +17,7 @@ import { $ } from "bun";
 import manifest from "../package.json";
 import { helpOf } from "../src/commands/help.ts";
 import { ACCOUNT, layout } from "../src/commands/install-layout.ts";
-import { COMMANDS } from "../src/main.ts";
+import { COMMANDS } from "../src/commands/main.ts";
 
 const MAINTAINER = "labd maintainers <labd@lab.example>";
 const { data, settings } = layout("/usr");

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { helpOf } from "../src/commands/help.ts";
 import { SECTIONS } from "../src/config.ts";
 import { LIMITS } from "../src/inventory/model/limits.ts";
-import { COMMANDS } from "../src/main.ts";
+import { COMMANDS } from "../src/commands/main.ts";
 import { LIMITS as PLATFORM_LIMITS } from "../src/platform/limits.ts";
 import { PROBLEMS } from "../src/problem.ts";
 import { REMOVED_SETTINGS } from "../src/removed-settings.ts";

@@ -1,37 +1,35 @@
-#!/usr/bin/env bun
-import { audit } from "./commands/audit.ts";
-import { backup } from "./commands/backup.ts";
-import { check } from "./commands/check.ts";
-import { type Command, type Streams, unknownWord } from "./commands/command.ts";
-import { compact } from "./commands/compact.ts";
-import { corpus } from "./commands/corpus.ts";
-import { demo } from "./commands/demo.ts";
-import { doctor } from "./commands/doctor.ts";
-import { elm } from "./commands/elm.ts";
-import { exportFile } from "./commands/export.ts";
-import { farm } from "./commands/farm.ts";
-import { features } from "./commands/features.ts";
-import { helpOfAll } from "./commands/help.ts";
-import { importFile } from "./commands/import.ts";
-import { install, uninstall } from "./commands/install.ts";
-import { merge } from "./commands/merge.ts";
-import { systemProblem } from "./commands/named-file.ts";
-import { openapi } from "./commands/openapi.ts";
-import { proteome } from "./commands/proteome.ts";
-import { restore } from "./commands/restore.ts";
-import { runCommand } from "./commands/run-command.ts";
-import { scan } from "./commands/scan.ts";
-import { score } from "./commands/score.ts";
-import { serve } from "./commands/serve.ts";
-import { token } from "./commands/token.ts";
-import { user } from "./commands/user.ts";
-import { webhook } from "./commands/webhook.ts";
-import { worker } from "./commands/worker.ts";
-import { wsdl } from "./commands/wsdl.ts";
-import { REQUEST_PROCESS } from "./inventory/index.ts";
-import { causeOf, logLine } from "./platform/log.ts";
-import { Problem } from "./problem.ts";
-import { COMMIT, VERSION } from "./version.ts";
+import { audit } from "./audit.ts";
+import { backup } from "./backup.ts";
+import { check } from "./check.ts";
+import { type Command, type Streams, unknownWord } from "./command.ts";
+import { compact } from "./compact.ts";
+import { corpus } from "./corpus.ts";
+import { demo } from "./demo.ts";
+import { doctor } from "./doctor.ts";
+import { elm } from "./elm.ts";
+import { exportFile } from "./export.ts";
+import { farm } from "./farm.ts";
+import { features } from "./features.ts";
+import { helpOfAll } from "./help.ts";
+import { importFile } from "./import.ts";
+import { install, uninstall } from "./install.ts";
+import { merge } from "./merge.ts";
+import { systemProblem } from "./named-file.ts";
+import { openapi } from "./openapi.ts";
+import { proteome } from "./proteome.ts";
+import { restore } from "./restore.ts";
+import { runCommand } from "./run-command.ts";
+import { scan } from "./scan.ts";
+import { score } from "./score.ts";
+import { serve } from "./serve.ts";
+import { token } from "./token.ts";
+import { user } from "./user.ts";
+import { webhook } from "./webhook.ts";
+import { worker } from "./worker.ts";
+import { wsdl } from "./wsdl.ts";
+import { causeOf, logLine } from "../platform/log.ts";
+import { Problem } from "../problem.ts";
+import { COMMIT, VERSION } from "../version.ts";
 
 /** All commands, in the order in which a new user needs them. */
 export const COMMANDS: readonly Command[] = [
@@ -78,9 +76,6 @@ export async function main(
       streams.stdout.write(`labd ${VERSION} (${COMMIT})\n`);
       return 0;
     }
-    // Started by the server only.
-    if (name === REQUEST_PROCESS && process.send)
-      return await import("./inventory/api/request-process.ts").then((m) => m.serveRequests(VERSION));
     const command = COMMANDS.find((candidate) => candidate.name === name);
     if (command) return await runCommand(command, words, environment, streams);
     const names = COMMANDS.map((candidate) => candidate.name);
@@ -107,15 +102,4 @@ function reportFailure(problem: Problem, name: string, streams: Streams): void {
   streams.stderr.write(
     isService && !streams.stderr.isTTY ? logLine("error", "not started", { code, message, cause }) : text,
   );
-}
-
-if (import.meta.main) {
-  // They would end the process; some administrators send them to every service, as for rotating logs.
-  if (process.platform !== "win32") for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
-  const code = await main(process.argv.slice(2), process.env);
-  // exit() would cut off output that a pipe has not taken yet.
-  await Promise.all(
-    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.end(resolve))),
-  );
-  process.exit(code);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type Call, type Command } from "../../src/commands/command.ts";
 import { helpOf } from "../../src/commands/help.ts";
 import { runCommand } from "../../src/commands/run-command.ts";
-import { COMMANDS } from "../../src/main.ts";
+import { COMMANDS } from "../../src/commands/main.ts";
 import { labd } from "./labd.ts";
 
 let call: Call | undefined;

@@ -8,7 +8,7 @@ import { scratch } from "./labd.ts";
 
 /**
  * How to add a command: one file such as `src/commands/residues.ts` with this declaration, and its name in the list of
- * `src/main.ts`. Help, parsing, usage errors and docs come from the declaration.
+ * `src/commands/main.ts`. Help, parsing, usage errors and docs come from the declaration.
  */
 const residues: Command = {
   name: "residues",

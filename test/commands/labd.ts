@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listen, type Listening } from "../../src/app/listen.ts";
 import { resolveConfig } from "../../src/config.ts";
-import { main } from "../../src/main.ts";
+import { main } from "../../src/commands/main.ts";
 import { createMigrated } from "../database.ts";
 
 export interface Outcome {
