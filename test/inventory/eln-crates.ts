@@ -138,7 +138,7 @@ export function elabftw(): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** SampleDB: versions as datasets within objects, typed properties with units, numbers as sizes. */
+/** SampleDB: versions as datasets within objects, properties that name objects or have units, numbers as sizes. */
 export function sampledb(): Uint8Array<ArrayBuffer> {
   const [data, raw] = ['{"name":{}}', "1,2\n"];
   const measured = [
@@ -174,6 +174,9 @@ export function sampledb(): Uint8Array<ArrayBuffer> {
       genre: "measurement",
       mentions: refs("./objects/1"),
       keywords: "tag1, tag2",
+      variableMeasured: [
+        { "@type": "PropertyValue", propertyID: "sample", name: "Sample", value: "./objects/1" },
+      ],
       hasPart: refs("./objects/7/version/0", "./objects/7/files/0/raw.csv"),
     }),
     object(1, { name: "OMBE-1", genre: "sample", variableMeasured: measured, hasPart: [] }),
@@ -212,7 +215,7 @@ export function rspace(): Uint8Array<ArrayBuffer> {
       name: "user user_2023-12-07",
       description: "",
       datePublished: "2023-12-07",
-      hasPart: refs("./resources", "./schemas/formSchema.xsd", "./doc_Experiment-1-25"),
+      hasPart: refs("./resources", "./schemas/formSchema.xsd", "./doc_Experiment-1-25", "./doc_Other-7"),
     },
     fileNode("schemas/formSchema.xsd", schema, { description: "schema for RSpace forms" }),
     { "@id": "./resources", "@type": "Dataset", description: "Common resources shared among exported data" },
@@ -228,6 +231,8 @@ export function rspace(): Uint8Array<ArrayBuffer> {
       identifier: "./doc_Other-7",
       description: "A file linked by an exported document",
     },
+    fileNode("doc_Other-7/other.xml", doc, { contentSize: undefined }),
+    { "@id": "./doc_Other-7", "@type": "Dataset", keywords: "", hasPart: refs("./doc_Other-7/other.xml") },
     {
       "@id": "./doc_Experiment-1-25",
       "@type": "Dataset",
@@ -243,6 +248,7 @@ export function rspace(): Uint8Array<ArrayBuffer> {
   const files = {
     "doc_Experiment-1-25/form.xml": form,
     "doc_Experiment-1-25/doc.xml": doc,
+    "doc_Other-7/other.xml": doc,
     "schemas/formSchema.xsd": schema,
   };
   return crate(graph, files, { folder: "RSpace-2023-12-07-xml", publisher: ref("#RSpace") });

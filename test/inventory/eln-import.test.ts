@@ -101,9 +101,7 @@ describe("archives of other notebooks", () => {
     const { values, notes, files } = await recordOf("Measurement");
     expect(values.description).toBe("Object #7");
     expect(files.map(([name]) => name)).toEqual(["data.json", "raw.csv"]);
-    expect(notes[0]).toContain(
-      "Link: OMBE-1, http://sampledb.test/objects/1\nMeasurement: Object #7 version #0",
-    );
+    expect(notes[0]).toEndWith("Measurement: Object #7 version #0\nLink: OMBE-1\nSample: OMBE-1");
     expect((await recordOf("OMBE-1")).notes[0]).toEndWith("Checked: false\nFilms → 0 → Thickness: 5 Å");
   });
 
@@ -116,6 +114,7 @@ describe("archives of other notebooks", () => {
     const { notes, files } = await recordOf("doc_Experiment-1-25");
     expect(files.map(([name]) => name)).toEqual(["doc.xml", "form.xml"]);
     expect(notes[0]).toContain("doc.xml: An RSpace Structured Document");
+    expect(notes[0]).toEndWith("\nLink: doc_Other-7");
   });
 
   test("Kadi4Mat and PASTA: files without checksums, in folders within, and elsewhere", async () => {
@@ -180,8 +179,9 @@ describe("archives of other notebooks", () => {
 
   test("is undone as one batch, and repeated without effect", async () => {
     const before = await total();
-    const { batch } = (await send(sampledb())).report;
-    const again = (await send(sampledb())).report;
+    const mapped = `mapping=${encodeURIComponent('{"Sample":"aliquot_of"}')}`;
+    const { batch } = (await send(sampledb(), mapped)).report;
+    const again = (await send(sampledb(), mapped)).report;
     expect([again.created, again.updated, again.unchanged, again.batch]).toEqual([0, 0, 2, null]);
     expect((await lab.send("alice", "POST", `batches/${String(batch)}/undo/`)).status).toBe(200);
     expect(await total()).toBe(before);
@@ -254,6 +254,17 @@ describe("properties", () => {
     expect((await rowsOf("annotationtypes/?name=size")).length).toBe(0);
     const wrong = await send(file, `mapping=${encodeURIComponent('{"a":"lott"}')}`);
     expect([wrong.status, wrong.report.message]).toEqual([400, expect.stringContaining("Did you mean lot?")]);
+  });
+
+  test.each(["Sample", "Link"])("%s leads to another record of the archive", async (header) => {
+    const query = `mapping=${encodeURIComponent(JSON.stringify({ [header]: "aliquot_of" }))}`;
+    // A record of the same name that was there before is another one.
+    await lab.send("alice", "POST", `${LIST}/`, { name: "OMBE-1" });
+    const { report } = await send(sampledb(), `match=none&${query}`);
+    expect([report.created, report.archive!.left_out]).toEqual([2, []]);
+    const { values } = await recordOf("Measurement");
+    const [, source] = await rowsOf(`${LIST}/?name=OMBE-1&ordering=created&fields=id`);
+    expect(values.aliquot_of).toBe(source.id);
   });
 
   test("that a field refuses are kept in a note", async () => {

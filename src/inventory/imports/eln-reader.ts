@@ -28,7 +28,7 @@ export interface ElnFile {
 
 /** A dataset of an archive, which becomes a record. */
 export interface ElnRecord {
-  /** Id of the record, if labd wrote the archive. */
+  /** Id that the record had, if labd wrote the archive, or is to have; others may refer to it. */
   id: string | undefined;
   /** Values by header, the best first: an id, then a name, for example. */
   cells: Map<string, Cell[]>;
@@ -61,6 +61,7 @@ export interface ElnArchive {
 /** Kinds of annotation types whose values need nothing else. */
 const PLAIN_KINDS = new Set(["TEXT", "NUMBER", "DATE", "BOOLEAN", "JSON"]);
 const NAME = "name";
+const LINK: ElnColumn = { header: "Link", names: ["Link"], kind: "TEXT" };
 
 /** @throws Problem malformed, too_large */
 export function readEln(bytes: Uint8Array): ElnArchive {
@@ -71,8 +72,8 @@ class ElnReader {
   readonly #columns = new Map<string, ElnColumn & { values: Json[] }>();
   readonly #isOwn: boolean;
   readonly #publisher: string;
-  /** Datasets that become records of their own, by id. */
-  readonly #datasets: ReadonlySet<JsonObject>;
+  /** Datasets that become records of their own, with their ids. */
+  readonly #datasets: ReadonlyMap<JsonObject, string | undefined>;
 
   constructor(private readonly graph: CrateGraph) {
     const { root, publisher } = graph;
@@ -80,10 +81,12 @@ class ElnReader {
     const parts = graph.follow(root.hasPart);
     const folders = parts.filter((part) => hasType(part, "Dataset") && this.#hasContent(part));
     const isOneRecord = folders.length === 0 && parts.some((part) => hasType(part, "File"));
-    this.#datasets = new Set(isOneRecord ? [root] : folders);
     const isRecord = (part: JsonObject): boolean =>
       graph.follow(part.hasPart).some((file) => lastPart(String(file["@id"])) === RECORD_FILES[0]);
     this.#isOwn = this.#publisher === "labd" && folders.every(isRecord);
+    const idOf = (dataset: JsonObject): string | undefined =>
+      this.#isOwn ? parseUuid(graph.text(dataset.identifier)) : crypto.randomUUID();
+    this.#datasets = new Map((isOneRecord ? [root] : folders).map((dataset) => [dataset, idOf(dataset)]));
   }
 
   read(): ElnArchive {
@@ -93,8 +96,9 @@ class ElnReader {
         "too_large",
         `The archive has ${this.#datasets.size} records. At most ${LIMITS.archive.max} are imported at a time: export it in parts.`,
       );
-    const lists = new Set([...this.#datasets].map((dataset) => graph.text(dataset.genre)));
-    const records = [...this.#datasets].map((dataset) => this.#record(dataset));
+    const datasets = [...this.#datasets.keys()];
+    const lists = new Set(datasets.map((dataset) => graph.text(dataset.genre)));
+    const records = datasets.map((dataset) => this.#record(dataset));
     const parts = graph.follow(graph.root.hasPart);
     const empty = parts.filter((part) => !hasType(part, "File") && !this.#datasets.has(part));
     const columns = [...this.#columns.values()].map(({ values, ...column }) => {
@@ -105,7 +109,7 @@ class ElnReader {
       publisher: this.#publisher,
       list: this.#isOwn && lists.size === 1 ? [...lists][0] : undefined,
       columns,
-      records: this.#isOwn ? referredFirst(records) : records,
+      records: referredFirst(records),
       leftOut: [
         ...empty.map((part) => `${String(part["@id"])} is described without any content.`),
         ...graph.repeated.map((id) => `${id} is described twice; the first description counts.`),
@@ -122,16 +126,15 @@ class ElnReader {
   #record(dataset: JsonObject): ElnRecord {
     const { graph } = this;
     const record: ElnRecord = {
-      id: this.#isOwn ? parseUuid(graph.text(dataset.identifier)) : undefined,
+      id: this.#datasets.get(dataset),
       cells: new Map(),
       notes: [],
       about: [],
       files: [],
       leftOut: [],
     };
-    const name = graph.text(dataset.name) || lastPart(String(dataset["@id"]));
-    this.#put(record, { header: NAME, names: [NAME], kind: "TEXT" }, [name]);
-    if (!this.#isOwn) record.about.push(...this.#origin(dataset));
+    this.#put(record, { header: NAME, names: [NAME], kind: "TEXT" }, [this.#nameOf(dataset)]);
+    if (!this.#isOwn) this.#origin(record, dataset);
     this.#describe(record, dataset);
     for (const property of graph.follow(dataset.variableMeasured)) this.#property(record, property);
     this.#parts(record, dataset, new Set([dataset]), "");
@@ -163,16 +166,34 @@ class ElnReader {
     }
   }
 
+  #nameOf(dataset: JsonObject): string {
+    return this.graph.text(dataset.name) || lastPart(String(dataset["@id"]));
+  }
+
+  /** The record of this archive that a value names: its id and its name. */
+  #linked(value: Json | undefined): [id: string, name: string] | undefined {
+    const found = this.graph.follow(value).find((each) => this.#datasets.has(each));
+    return found && [this.#datasets.get(found)!, this.#nameOf(found)];
+  }
+
+  /** A link to another record of this archive becomes a reference, if a field is chosen for it. */
+  #link(record: ElnRecord, linked: [id: string, name: string]): void {
+    if (linked[0] !== record.id && !this.#put(record, LINK, linked)) record.about.push(`Link: ${linked[1]}`);
+  }
+
   /** Where a record of another notebook comes from, and what labd has no field for. */
-  #origin(dataset: JsonObject): string[] {
+  #origin(record: ElnRecord, dataset: JsonObject): void {
     const { graph } = this;
     const id = String(dataset["@id"]);
     const url = graph.text(dataset.url);
-    const mentions = graph.follow(dataset.mentions).map((each) => {
+    const mentions = graph.follow(dataset.mentions).flatMap((each) => {
+      const linked = this.#linked(each);
+      if (linked) this.#link(record, linked);
+      if (linked) return [];
       const address =
         graph.text(each.url) || (/^https?:/.test(String(each["@id"])) ? String(each["@id"]) : "");
       const name = graph.text(each.name) || lastPart(String(each["@id"]));
-      return ["Link", address === "" ? name : `${name}, ${address}`];
+      return [["Link", address === "" ? name : `${name}, ${address}`]];
     });
     const steps = graph.follow(dataset.step).map((step, i) => {
       const texts = graph.follow(step.itemListElement).map((item) => asPlain(graph.text(item.text)));
@@ -205,7 +226,7 @@ class ElnReader {
       ...mentions,
       ...steps,
     ];
-    return known.filter(([, value]) => value !== "").map(([label, value]) => `${label}: ${value}`);
+    for (const [label, value] of known) if (value !== "") record.about.push(`${label}: ${value}`);
   }
 
   #people(value: Json | undefined): string {
@@ -217,11 +238,19 @@ class ElnReader {
     return names.join(", ");
   }
 
+  /** The record that a property refers to, and its name if that is not the value. */
+  #referenceOf({ value, valueReference }: JsonObject): [id?: string | undefined, name?: string] {
+    if (!this.#isOwn) return this.#linked(value) ?? [];
+    const target = lastPart(String(this.graph.follow(valueReference)[0]?.["@id"] ?? ""));
+    return [parseUuid(target)];
+  }
+
   /** A property becomes a cell, or a line if there is no more room. */
   #property(record: ElnRecord, property: JsonObject): void {
     const { graph } = this;
     const [id, given] = [graph.text(property.propertyID), graph.text(property.name)];
-    const value = graph.text(property.value);
+    const [reference, name] = this.#referenceOf(property);
+    const value = name ?? graph.text(property.value);
     if (value === "" || (id === "" && given === "")) return;
     const unit = graph.text(property.unitText);
     const raw =
@@ -229,8 +258,6 @@ class ElnReader {
     const column = this.#isOwn
       ? ownColumn(id, given, graph.text(property.additionalType))
       : foreignColumn(id, given);
-    const target = lastPart(String(graph.follow(property.valueReference)[0]?.["@id"] ?? ""));
-    const reference = this.#isOwn ? parseUuid(target) : undefined;
     const values: Cell[] = unit === "" ? [raw] : [`${value} ${unit}`, raw];
     const cells = reference === undefined ? values : [reference, ...values];
     if (!this.#put(record, column, cells))
@@ -255,9 +282,11 @@ class ElnReader {
     for (const part of this.graph.follow(dataset.hasPart)) {
       if (seen.has(part)) continue;
       seen.add(part);
-      const name = this.graph.text(part.name) || lastPart(String(part["@id"]));
+      const name = this.#nameOf(part);
+      // RSpace writes a link as a part that names the record.
+      const linked = this.#linked(part) ?? this.#linked(part.identifier);
       if (hasType(part, "File")) this.#file(record, part, name);
-      else if (this.#datasets.has(part)) record.about.push(`Link: ${name}`);
+      else if (linked) this.#link(record, linked);
       else if (hasType(part, "Dataset")) {
         const path = `${prefix}${name}`;
         this.#aboutPart(record, part, path);
