@@ -138,6 +138,22 @@ browserTest(
   },
 );
 
+browserTest("shortens long values before the table becomes wider than the page", async () => {
+  const columns =
+    "name,model_type,status,location,amount,expiry,description,annotations__host,annotations__sequence";
+  await using opened = await openPage(`/inventory/stocks-consumables?fields=${columns}`, {
+    signedIn: true,
+    width: 1280,
+  });
+  const { page } = opened;
+  await seeText(page, "Oryctolagus cuniculus");
+  expect(await page.$eval(".table-scroll", (box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  const cut = (selector: string) =>
+    page.$$eval(selector, (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
+  expect(await cut(".cell-long > :first-child")).toBeGreaterThan(0);
+  expect(await cut(".cell:not(.cell-long) > *")).toBe(0);
+});
+
 browserTest("leads from names that are not found to the search of everything", async () => {
   await using opened = await openPage("/inventory/stocks-consumables?query=CO0000115", { signedIn: true });
   const { page } = opened;

@@ -3,7 +3,7 @@ import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useRecordChange } from "./change-record.tsx";
-import { type Declaration, type FieldInfo, fieldOf, isEditable } from "./declaration.ts";
+import { type Declaration, type FieldInfo, fieldOf, hasWords, isEditable } from "./declaration.ts";
 import { asText, bodyOf, inputOf, isNamed, nameOf, type Row, suffixOf, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
@@ -17,6 +17,9 @@ interface CellProps {
   onUndone: () => void;
 }
 
+/** Kinds of values that may be long: they give way where the table would be wider than the page. */
+const LONG: ReadonlySet<string> = new Set(["text", "reference", "json"]);
+
 /** A value in a table. A click edits it; beside a link there is a button for that. */
 export function Cell(props: CellProps) {
   const { of, row, name, isActive } = props;
@@ -24,7 +27,16 @@ export function Cell(props: CellProps) {
   const button = useRef<HTMLButtonElement>(null);
   const field = fieldOf(of, name);
   const value = <Value value={row.values[name]} field={field} name={name} unit={suffixOf(row, name)} />;
-  if (!row.mayChange || !isEditable(field)) return value;
+  const isLong = field !== undefined && LONG.has(field.kind) && !hasWords(field);
+  const look = isLong ? "cell cell-long" : "cell";
+  if (!row.mayChange || !isEditable(field))
+    return isLong ? (
+      <span class={look} title={asText(row.values[name], field)}>
+        <span>{value}</span>
+      </span>
+    ) : (
+      value
+    );
   const close = (): void => {
     setEditing(false);
     // The button returns with the next render.
@@ -34,7 +46,7 @@ export function Cell(props: CellProps) {
   const label = `Edit ${field.label.toLowerCase()} of ${nameOf(of, row)}`;
   const isLink = isNamed(row.values[name]) && field.reference?.printed === "id";
   return (
-    <span class="cell">
+    <span class={look}>
       {isLink && value}
       <button
         ref={button}
