@@ -174,6 +174,12 @@ test("only route files import Elysia, and only sqlite.ts imports the driver", ()
   expect(users("bun:sqlite")).toEqual(["src/platform/sqlite.ts"]);
 });
 
+test("hooks of Elysia are arrow functions, whose source it can read when the build has minified them", () => {
+  const method = /^\s*(?:async )?(?:transform|beforeHandle|afterHandle|mapResponse|parse|resolve|derive)\(/m;
+  for (const path of SOURCES.filter((path) => importsOf(path).includes("elysia")))
+    expect([path, readFileSync(join(ROOT, path), "utf8").match(method)?.[0]]).toEqual([path, undefined]);
+});
+
 /** The function of the pages, and those of the service worker. */
 const REQUESTERS = /^src\/web\/(request|offline\/(send-changes|service-worker))\.ts$/;
 

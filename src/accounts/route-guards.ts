@@ -28,9 +28,11 @@ export function requireAdministrator(accounts: Accounts, request: Request): Sign
   throw new Problem("forbidden", `Administrators only. Ask ${names.slice(0, 5).join(", ")}.`);
 }
 
+// Elysia reads the source of hooks, and misunderstands methods that the build has minified: they are arrow functions.
+
 /** Finds the caller before the request is validated, so that a stranger gets 401 and not 400, and supplies it as `actor`. */
 const supply = <Caller>(find: (request: Request) => Caller) => ({
-  transform(context: { request: Request; actor?: Caller }) {
+  transform: (context: { request: Request; actor?: Caller }) => {
     context.actor = find(context.request);
   },
   resolve: (context: object) => ({ actor: (context as { actor: Caller }).actor }),
@@ -52,7 +54,7 @@ export function guards(accounts: Accounts) {
       supply((request) => requireUser(accounts, request, { enrolling: mode === "enrolling" })),
     administrator: supply((request) => requireAdministrator(accounts, request)),
     confirmed: {
-      async beforeHandle({ request, body }: { request: Request; body: unknown }) {
+      beforeHandle: async ({ request, body }: { request: Request; body: unknown }) => {
         const { current_password: password } = (body ?? {}) as { current_password?: string | null };
         await accounts.confirmations.require(request, accounts.authenticate(request), password ?? "");
       },

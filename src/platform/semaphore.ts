@@ -14,9 +14,13 @@ export class Semaphore {
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.running >= this.limit) {
       if (this.waiting.length >= WAITING)
-        throw new Problem("busy", "Too many sign-ins at once. Try again.", {
-          headers: { "Retry-After": "5" },
-        });
+        throw new Problem(
+          "busy",
+          `The server is busy: ${WAITING} requests like this are waiting. Try again in a few seconds.`,
+          {
+            headers: { "Retry-After": "5" },
+          },
+        );
       // The slot passes to the next caller, so `running` does not change.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else this.running++;

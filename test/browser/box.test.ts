@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "puppeteer-core";
 import { browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
+import { write } from "./connection.ts";
 import { cell, dragSlot, keys } from "./inventory.ts";
 
 /** The page of a box: the grid, and moves by keyboard, by dragging and with a scanner. */
@@ -52,6 +53,31 @@ browserTest("exchanges two tubes by dragging one onto the other", async () => {
   await cell(page, "A3, p53 DBD reverse");
   await press(page, "button", "Undo");
   await cell(page, "A3, p53 DBD forward");
+});
+
+browserTest("shows tubes without a slot below the grid, from where they are dragged into one", async () => {
+  await using opened = await openPage(BOX.replace("locations/", "tree?of=locations/"), { signedIn: true });
+  const { page } = opened;
+  const tube = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
+  const { results } = await write(page, "GET", `${tube}?fields=location&response_format=flat`);
+  await write(page, "PATCH", tube, { location: BOX.split("/").at(-1), position: "" });
+  await page.reload();
+  await seeText(page, "Without a slot 1");
+  expect(await page.$$eval("main .list a", (links) => links.map((link) => link.innerText))).toEqual([
+    "BsaI-HF",
+  ]);
+  await checkPage(opened, "box-unplaced");
+  await page.evaluate(() => {
+    const data = { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true };
+    const item = [...document.querySelectorAll("li")].find((each) => each.draggable)!;
+    const slot = document.querySelector('[role=gridcell][aria-label^="D1,"]')!;
+    item.dispatchEvent(new DragEvent("dragstart", data));
+    slot.dispatchEvent(new DragEvent("dragover", data));
+    slot.dispatchEvent(new DragEvent("drop", data));
+  });
+  await cell(page, "D1, BsaI-HF");
+  expect(await page.evaluate(() => document.body.innerText)).not.toContain("Without a slot");
+  await write(page, "PATCH", tube, { ...(results as object), position: "" });
 });
 
 browserTest("puts scanned tubes into the next free slots", async () => {

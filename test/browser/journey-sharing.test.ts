@@ -93,6 +93,8 @@ browserTest(
     await fill(guest, "Repeat password", PASSWORD);
     await press(guest, "button", "Set password and sign in");
     await arrive(guest, "/profile");
+    await seeText(guest, "bob");
+    expect(await guest.$$("a[href$='/administration']")).toEqual([]);
 
     await addRecord(page);
     const address = page.url();

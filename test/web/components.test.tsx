@@ -174,6 +174,10 @@ test.each([
   expect(current.map(([, name]) => name)).toEqual([wide, narrow]);
 });
 
+test("the navigation of visitors does not lead to administration", () => {
+  expect(renderToString(<Shell path="/">{""}</Shell>)).not.toContain("/administration");
+});
+
 test.each([
   ["label__natural", "ascending"],
   ["-label__natural", "descending"],

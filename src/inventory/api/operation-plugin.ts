@@ -42,7 +42,7 @@ const createPlugin = (
     }))
     .macro({
       signedIn: {
-        transform(context: object) {
+        transform: (context: object) => {
           if ((context as { call: Call }).call.actor.user === null) throw missingCredentials();
         },
       },

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Icon } from "./icon.tsx";
 
 /** The head of a page: breadcrumbs, title, a line below it, and buttons, at most one of them primary. */
 export function PageHead(props: {
@@ -55,6 +56,24 @@ export function Card(props: {
     </section>
   );
 }
+
+/** A card that shows its content on demand. */
+export const ClosedCard = (props: {
+  title: ComponentChildren;
+  /** What is inside, in a few words. */
+  note?: string;
+  open?: boolean;
+  bare?: boolean;
+  children: ComponentChildren;
+}) => (
+  <details class="card disclosed" open={props.open}>
+    <summary class="card-head">
+      <Icon name="chevron-right" />
+      {props.title} {props.note && <small class="end">{props.note}</small>}
+    </summary>
+    {props.bare ? props.children : <div class="card-body">{props.children}</div>}
+  </details>
+);
 
 type Tone = "ok" | "warn" | "danger";
 

@@ -18,6 +18,8 @@ interface Link {
   name: string;
   path: string;
   icon: IconName;
+  /** Shown to administrators only. */
+  administers?: true;
 }
 
 /** The rail on the left. */
@@ -48,7 +50,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
     title: "Setup",
     links: [
       { name: "Annotation types", path: "/inventory/annotationtypes", icon: "tags" },
-      { name: "Administration", path: "/administration", icon: "settings" },
+      { name: "Administration", path: "/administration", icon: "settings", administers: true },
     ],
   },
 ];
@@ -63,7 +65,7 @@ const BOTTOM_BAR: readonly Link[] = [
   { name: "Scoring", path: "/score", icon: "crosshair" },
   { name: "Inventory", path: "/inventory", icon: "flask-conical" },
   { name: "Scan code", path: "/inventory/scan", icon: "scan-line" },
-  { name: "Setup", path: "/administration", icon: "settings" },
+  { name: "Setup", path: "/administration", icon: "settings", administers: true },
 ];
 
 /** Pages that belong to a link whose path they do not begin with. */
@@ -88,6 +90,9 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
     path,
   );
   const currentBelow = currentOf(BOTTOM_BAR, path);
+  const administers = useSession()?.user.is_superuser === true;
+  const isShown = (link: Link): boolean =>
+    !link.administers || administers || link === current || link === currentBelow;
   useScanAnywhere();
   return (
     <>
@@ -101,7 +106,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             <div key={title}>
               {title && <p class="rail-head">{title}</p>}
               <ul>
-                {links.map((link) => (
+                {links.filter(isShown).map((link) => (
                   <RailLink key={link.path} link={link} isCurrent={link === current} />
                 ))}
               </ul>
@@ -132,7 +137,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
           {children}
         </main>
         <nav class="bottombar" aria-label="Main, small screens">
-          {BOTTOM_BAR.map((link) => (
+          {BOTTOM_BAR.filter(isShown).map((link) => (
             <a
               key={link.path}
               href={href(link.path)}

@@ -1,5 +1,4 @@
-import { Icon } from "../components/icon.tsx";
-import { KeyValues } from "../components/layout.tsx";
+import { ClosedCard, KeyValues } from "../components/layout.tsx";
 import { applies, type Declaration, fieldOf, isCommon } from "./declaration.ts";
 import { isInTree } from "./location-card.tsx";
 import { isNamed, type Row, unitOf, Value } from "./record.tsx";
@@ -65,13 +64,7 @@ export const pairsOf = ({ of, row, names }: PropertiesProps) =>
 /** Fields that few people look at. */
 export const ClosedProperties = ({ title, ...props }: PropertiesProps & { title: string }) =>
   props.names.length === 0 ? null : (
-    <details class="card disclosed">
-      <summary class="card-head">
-        <Icon name="chevron-right" />
-        {title}
-      </summary>
-      <div class="card-body">
-        <Properties {...props} />
-      </div>
-    </details>
+    <ClosedCard title={title}>
+      <Properties {...props} />
+    </ClosedCard>
   );

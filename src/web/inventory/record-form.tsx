@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
-import { Icon } from "../components/icon.tsx";
+import { ClosedCard } from "../components/layout.tsx";
 import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
 import {
@@ -242,12 +242,8 @@ function Advanced(props: { of: Declaration; group: Group; isOpen: boolean; child
   const { of, group, isOpen, children } = props;
   const some = group.names.slice(0, 5).map((name) => of.fields[name].label.toLowerCase());
   return (
-    <details class="card disclosed" open={isOpen}>
-      <summary class="card-head">
-        <Icon name="chevron-right" />
-        {group.title} <small class="end">{some.join(", ")}</small>
-      </summary>
-      <div class="card-body">{children}</div>
-    </details>
+    <ClosedCard title={group.title} note={some.join(", ")} open={isOpen}>
+      {children}
+    </ClosedCard>
   );
 }

@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Checkbox, FileField } from "../components/field.tsx";
-import { Card, PageHead } from "../components/layout.tsx";
+import { Card, ClosedCard, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { Table } from "../components/table.tsx";
@@ -148,17 +148,23 @@ function DryRun(props: {
 }) {
   const { of, report, mapping, onImport } = props;
   const changed = report.created + report.updated;
+  const areKnown = report.columns.every(({ field }) => field !== null && field !== "notes");
   return (
     <>
       <OtherList of={of} archive={report.archive} />
-      <Card title={report.archive ? "2. Properties" : "2. Columns"} bare>
+      <ClosedCard
+        title={<h2>{report.archive ? "2. Properties" : "2. Columns"}</h2>}
+        note={areKnown ? `All ${report.columns.length} recognised` : ""}
+        open={!areKnown || Object.keys(mapping).length > 0}
+        bare
+      >
         <Columns
           of={of}
           report={report}
           mapping={mapping}
           onMap={(header, field) => props.onMap({ ...mapping, [header]: field || null })}
         />
-      </Card>
+      </ClosedCard>
       <Card title="3. Preview">
         <ImportReport report={report} cells={props.cells} />
         {onImport && report.errors.length === 0 && changed > 0 && (

@@ -8,6 +8,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { declaration, pageOf, singularOf, titleOf } from "../inventory/declaration.ts";
 import { Box } from "../inventory/box/box.tsx";
+import { STORED_LISTS } from "../inventory/box/slots.ts";
 import { type Branch, crumbsOf, type Node, readBranch } from "../inventory/path.tsx";
 import { nameOf, readPage, unitOf, Value } from "../inventory/record.tsx";
 import { INSIDE, Moves, Tree } from "../inventory/tree.tsx";
@@ -32,25 +33,37 @@ function LocationTree() {
       {here && (here.segment === "places" ? "room" : singularOf(here.segment))}
     </PageHead>
   );
-  return (
+  const below = (hasGrid: boolean) => (
+    <Moves.Provider value={{ count, onMoved: () => setCount((before) => before + 1) }}>
+      <Loaded of={branch}>{(value) => <Below branch={value} hasGrid={hasGrid} />}</Loaded>
+    </Moves.Provider>
+  );
+  return here?.segment === "locations" ? (
+    <Box key={here.id} id={here.id} head={head} foot={below} />
+  ) : (
     <>
-      {here?.segment === "locations" ? <Box key={here.id} id={here.id} head={head} /> : head()}
-      <Moves.Provider value={{ count, onMoved: () => setCount((before) => before + 1) }}>
-        <Loaded of={branch}>
-          {(value) => (
-            <div class={here && showsInside(value) ? "with-panel" : ""}>
-              {showsInside(value) && <Inside here={here} branch={value} />}
-              {here && <Contents here={here} branch={value} />}
-            </div>
-          )}
-        </Loaded>
-      </Moves.Provider>
+      {head()}
+      {below(false)}
     </>
   );
 }
 
-/** A box of tubes has no locations inside. */
-const showsInside = ({ levels, contents }: Branch): boolean => levels.length > 0 || contents.length === 0;
+/** What is in a place; of a box, without the records that the grid shows. */
+function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
+  const { path, levels, contents } = branch;
+  const here = path.at(-1);
+  const others = contents.filter(({ segment }) => !STORED_LISTS.some((list) => list === segment));
+  const kept = hasGrid ? others : contents;
+  // A box of tubes has no locations inside.
+  const showsInside = levels.length > 0 || (!hasGrid && kept.length === 0);
+  const showsKept = here !== undefined && (!hasGrid || kept.length > 0);
+  return (
+    <div class={showsInside && showsKept ? "with-panel" : ""}>
+      {showsInside && <Inside here={here} branch={branch} />}
+      {showsKept && <Contents here={here} contents={kept} />}
+    </div>
+  );
+}
 
 /** Rooms, or what is inside one of them. */
 const Inside = ({ here, branch }: { here: Node | undefined; branch: Branch }) => (
@@ -129,14 +142,14 @@ function Actions(props: { here: Node; first: ComponentChildren; last: ComponentC
 }
 
 /** Records kept in a location itself, by list. */
-const Contents = ({ here, branch }: { here: Node; branch: Branch }) => (
+const Contents = ({ here, contents }: { here: Node; contents: Branch["contents"] }) => (
   <div class="stack">
-    {branch.contents.length === 0 && (
+    {contents.length === 0 && (
       <Card title="Records">
         <p class="muted">None</p>
       </Card>
     )}
-    {branch.contents.map(({ segment, field, total }) => (
+    {contents.map(({ segment, field, total }) => (
       <Kept key={`${segment} ${field}`} segment={segment} field={field} total={total} id={here.id} />
     ))}
   </div>

@@ -210,19 +210,32 @@ function labelOf({ position, record, free }: Slot, isNext: boolean): string {
   return [position, record.name, state].filter(Boolean).join(", ");
 }
 
-/** What is in the box, in the order of the slots, as a list. */
-export const BoxList = ({ box }: { box: Slots }) => (
+/** Records with their positions and states, as a list. Those that may move can be dragged into a slot. */
+export const BoxList = ({ records, mayMove }: { records: readonly Stored[]; mayMove: boolean }) => (
   <ul class="list">
-    {[...box.slots.flatMap(({ record }) => record ?? []), ...box.others].map((record) => (
-      <li key={record.id}>
-        <span class="row">
-          <span class="slot-name">{record.position || "–"}</span>
-          <a href={href(pageOf(record.segment, record.id))}>{record.name}</a>
-        </span>
-        <span class="end">
-          <State values={record} />
-        </span>
-      </li>
+    {records.map((record) => (
+      <Item key={record.id} record={record} mayMove={mayMove} />
     ))}
   </ul>
 );
+
+function Item({ record, mayMove }: { record: Stored; mayMove: boolean }) {
+  const { segment, id, name, position } = record;
+  const { attributes } = useDragStored({
+    value: mayMove && record.change ? record : null,
+    name,
+    accepts: () => false,
+    onDrop: () => {},
+  });
+  return (
+    <li {...attributes}>
+      <span class="row">
+        <span class="slot-name">{position || "–"}</span>
+        <a href={href(pageOf(segment, id))}>{name}</a>
+      </span>
+      <span class="end">
+        <State values={record} />
+      </span>
+    </li>
+  );
+}

@@ -17,21 +17,28 @@ import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
 import { ScanBar } from "./scan-bar.tsx";
 import { SlotPanel } from "./slot-panel.tsx";
-import { type Slots, STORED_LISTS } from "./slots.ts";
+import { type Slots, STORED_LISTS, type Stored } from "./slots.ts";
 
 interface BoxProps {
   id: string;
   /** The head of the page; of a box with this before and after its other actions. */
   head: (first?: ComponentChildren, last?: ComponentChildren) => ComponentChildren;
+  /** What follows, which need not repeat what is in the grid. */
+  foot?: (hasGrid: boolean) => ComponentChildren;
 }
 
-/** A location with a grid: what is in each slot, and which slots are free. Other locations have only the head. */
-export function Box({ id, head }: BoxProps) {
+/** A location with a grid: what is in each slot, and which slots are free. Other locations have only head and foot. */
+export function Box({ id, head, foot }: BoxProps) {
   const slots = useLoaded(id, (signal) => readKnownSlots(id, signal));
   useReloadAfterSending(slots.reload);
   const box = slots.value;
   const hasGrid = box !== undefined && box.grid_rows !== null;
-  return hasGrid ? <Content box={box} head={head} reload={slots.reload} /> : <>{head()}</>;
+  return (
+    <>
+      {hasGrid ? <Content box={box} head={head} reload={slots.reload} /> : head()}
+      {(box || slots.error !== undefined) && foot?.(hasGrid)}
+    </>
+  );
 }
 
 function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
@@ -94,7 +101,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
               onMoved={reload}
             />
           ) : (
-            <BoxList box={box} />
+            <BoxList records={recordsIn(box)} mayMove={false} />
           )}
         </Card>
         {slot && (
@@ -108,6 +115,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
           />
         )}
       </div>
+      {view === "grid" && <Unplaced records={box.others} mayMove={mayMove} />}
       {adding !== null && (
         <AddDialog box={box} position={adding} onClose={() => setAdding(null)} onMoved={reload} />
       )}
@@ -115,11 +123,28 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
   );
 }
 
+const recordsIn = ({ slots, others }: Slots): Stored[] => [
+  ...slots.flatMap(({ record }) => record ?? []),
+  ...others,
+];
+
+const Unplaced = ({ records, mayMove }: { records: readonly Stored[]; mayMove: boolean }) =>
+  records.length === 0 ? null : (
+    <Card
+      title="Without a slot"
+      count={records.length}
+      bare
+      foot={mayMove && <span class="muted screen pointer-only">Drag a record into a slot.</span>}
+    >
+      <BoxList records={records} mayMove={mayMove} />
+    </Card>
+  );
+
 /** Moves into or out of the box that the server rejected, and those that wait, which the grid shows without a network. */
 function BoxChanges({ box }: { box: Slots }) {
   const person = useSession()?.user.id;
   const { changes } = useQueue();
-  const stored = new Set([...box.slots.map(({ record }) => record?.id), ...box.others.map(({ id }) => id)]);
+  const stored = new Set(recordsIn(box).map(({ id }) => id));
   const shown = changes.filter(
     ({ change, conflict }) =>
       (conflict || !box.isOffline) &&
@@ -192,7 +217,7 @@ const Legend = ({ box, mayMove }: { box: Slots; mayMove: boolean }) => (
       <li class="state state-expired">expired</li>
       {box.slots.some(({ record }) => record?.waits) && <li class="state state-waits">waits to be sent</li>}
     </ul>
-    <span class="muted screen">
+    <span class="muted screen pointer-only">
       Arrow keys move, Enter opens.{mayMove && " M picks a tube up, Enter puts it down; or drag it."}
     </span>
   </div>
