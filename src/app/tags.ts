@@ -2,8 +2,6 @@ import { PEOPLE, RESOURCES } from "../inventory/index.ts";
 
 /** The resources of the API reference that are not lists of the inventory. */
 const OTHERS: Readonly<Record<string, string>> = {
-  records:
-    "The records of every list: annotations, notes, files, permissions, history, references, labels, imports.",
   api: "The resources of the inventory.",
   version: "The version of the inventory's API.",
   resolver: "Records by id or name.",
@@ -51,6 +49,11 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** The resources of the API reference. */
 export const TAGS = [
+  {
+    name: "records",
+    description:
+      "The records of every list: annotations, notes, files, permissions, history, references, labels, imports.",
+  },
   ...[...RESOURCES, ...Object.values(PEOPLE)].map(({ segment, summary }) => ({
     name: segment,
     description: summary,
