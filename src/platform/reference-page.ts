@@ -91,11 +91,12 @@ th { font-weight: 500; } td:first-child code { overflow-wrap: normal; }
 ul { padding-left: 16px; } li { margin: 4px 0; }
 `;
 
-/** The list of operations by resource; with `search`, those whose method, path or summary contains every word. */
+/** The list of operations by resource; with `search`, those whose method, path, lists or summary contain every word. */
 export function indexPage(document: OpenApi, search: string, base: string): Response {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = ({ method, path, operation }: Listed): boolean => {
-    const text = `${method} ${path} ${operation.summary ?? ""}`.toLowerCase();
+    const lists = operation.parameters?.map((parameter) => resolve(parameter, document)).find(isList);
+    const text = [method, path, operation.summary, ...(lists?.schema?.enum ?? [])].join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   };
   const all = operationsOf(document);
@@ -144,6 +145,9 @@ ${Object.entries(responses).map(([status, response]) => {
 })}`;
   return page(operation.summary ?? id, body, base);
 }
+
+/** Whether it is the list that the path of an operation of several lists begins with. */
+const isList = ({ in: place, name }: Parameter): boolean => place === "path" && name === "list";
 
 function operationsOf({ paths }: OpenApi): Listed[] {
   return Object.entries(paths).flatMap(([path, { parameters = [], ...methods }]) =>

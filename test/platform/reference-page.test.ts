@@ -12,9 +12,10 @@ const documentOf = (schema: Schema): OpenApi => ({
   tags: [{ name: "boxes", description: "Boxes of the laboratory." }],
   "x-tagGroups": [{ name: "lab", tags: ["boxes"] }],
   paths: {
-    "/api/v2/boxes/{id}/": {
+    "/api/v2/{list}/{id}/": {
       post: {
         operationId: "addBox",
+        parameters: [{ name: "list", in: "path", schema: { enum: ["boxes", "places"] } }],
         summary: "Add a box",
         tags: ["boxes"],
         requestBody: { content: { "application/json": { schema } } },
@@ -79,6 +80,7 @@ test.each([
   ["", true],
   ["box", true],
   ["BOX", true],
+  ["places add", true],
   ["nothing", false],
 ])("a search for %p lists the operation: %p", async (search, isListed) => {
   const html = await indexPage(documentOf({}), search, "/labd").text();
