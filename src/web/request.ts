@@ -51,6 +51,18 @@ export function onConfirmationRequired(code: string, prompt: Confirm): () => voi
   return () => void confirmations.delete(code);
 }
 
+/** What is called after each request of the page that may have changed something. */
+const writeListeners = new Set<() => void>();
+/** @returns what ends it */
+export function onWrite(listener: () => void): () => void {
+  writeListeners.add(listener);
+  return () => void writeListeners.delete(listener);
+}
+
+function reportWrite(method: string): void {
+  if (method !== "GET" && method !== "OPTIONS") for (const listener of writeListeners) listener();
+}
+
 /** Statuses of no answer, and of a proxy that does not reach the server. */
 const UNREACHABLE: ReadonlySet<number> = new Set([0, 502, 504]);
 export const isUnreachable = (error: unknown): boolean =>
@@ -97,6 +109,7 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
   }
   reportStatus(response.status);
   if (!response.ok) throw await errorOf(response);
+  reportWrite(method);
   return response;
 }
 

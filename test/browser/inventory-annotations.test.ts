@@ -55,6 +55,11 @@ browserTest("sets an annotation of several records after a preview, and takes it
   const { page } = opened;
   await page.waitForSelector("tbody tr");
   const before = await column(page, "Clonality");
+  await press(page, "button", "Filter");
+  await page.waitForSelector(".facets");
+  const facets = () => page.$eval(".facets", (element) => (element as HTMLElement).innerText);
+  const counts = await facets();
+  expect(counts).toContain("monoclonal");
   await (await page.waitForSelector("thead input[type=checkbox]"))!.click();
   await press(page, "button", "Edit");
   await page.waitForSelector(`dialog select option[value=${CLONALITY}]`);
@@ -70,10 +75,18 @@ browserTest("sets an annotation of several records after a preview, and takes it
   await press(page, "button", `Change ${before.length} records`);
   await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("recombinant"));
   expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["recombinant"]));
+  await page.waitForFunction(() =>
+    /recombinant\s+3/.test(document.querySelector<HTMLElement>(".facets")!.innerText),
+  );
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
   await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("recombinant"));
   expect(await column(page, "Clonality")).toEqual(before);
+  await page.waitForFunction(
+    (text) => document.querySelector<HTMLElement>(".facets")!.innerText === text,
+    {},
+    counts,
+  );
 });
 
 browserTest("sets an annotation in its cell, and takes it back", async () => {

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, type Mock, spyOn, test } from "bun:test";
-import { ApiError, get, onConfirmationRequired, requestJson, setCsrfToken } from "../../src/web/request.ts";
+import {
+  ApiError,
+  get,
+  onConfirmationRequired,
+  onWrite,
+  requestJson,
+  setCsrfToken,
+} from "../../src/web/request.ts";
 
 const sent: { address: string; init: RequestInit }[] = [];
 const replies: (Response | Error)[] = [];
@@ -55,6 +62,20 @@ test("only requests that write carry the CSRF token", async () => {
     undefined as unknown as string,
     "t1",
   ]);
+});
+
+test("listeners hear of what may have been written, and of nothing after they are removed", async () => {
+  const heard: string[] = [];
+  const end = onWrite(() => heard.push("write"));
+  await get("/api/x");
+  await requestJson("OPTIONS", "/api/x");
+  replies.push(failing(400, { message: "wrong" }));
+  await errorOf(requestJson("PATCH", "/api/x", { body: {} }));
+  expect(heard).toEqual([]);
+  await requestJson("PATCH", "/api/x", { body: {} });
+  end();
+  await requestJson("DELETE", "/api/x");
+  expect(heard).toEqual(["write"]);
 });
 
 test("an empty response is undefined", async () => {

@@ -49,6 +49,7 @@ const FREE = Type.Object(
   },
   { $id: "FreeSlots" },
 );
+export type FreeSlots = Type.Static<typeof FREE>;
 
 const STORED_RECORD = Type.Object({
   segment: TEXT,

@@ -5,7 +5,7 @@ import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx"
 import { Card, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
-import { annotationOfType, api, type FieldInfo, forgetDeclarations, type Reference } from "./declaration.ts";
+import { annotationOfType, api, type FieldInfo, type Reference } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 import { asText, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
@@ -91,7 +91,7 @@ export function Annotations(props: SubResourceProps) {
           <>
             <dl class="kv">
               {results.map(({ id, name, value, annotation_type_id }) => [
-                <dt key={id}>{labels.get(annotation_type_id) ?? name ?? "Unknown type"}</dt>,
+                <dt key={id}>{labels.get(annotation_type_id) ?? name ?? "Hidden type"}</dt>,
                 <dd key={`${id}=`} class="row">
                   <AnnotationValue
                     value={value}
@@ -156,7 +156,6 @@ function AddAnnotation(props: {
     else await requestJson("POST", path, { body: { annotation_type_id: typeId, value: sent } });
     setTypeId("");
     setValue("");
-    forgetDeclarations();
     props.onAdded();
   });
   const element = useFirstFocus(existing);

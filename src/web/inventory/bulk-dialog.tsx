@@ -16,6 +16,7 @@ import {
   formFields,
   isEditable,
 } from "./declaration.ts";
+import { useFreeSlots } from "./free-slots.tsx";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
 import { ExposedRecords } from "./sharing-confirmation.tsx";
@@ -108,7 +109,7 @@ function EditDialog(props: EditProps) {
   const fieldAt = (name: string): FieldInfo => fieldOf(of, name)!;
   const [isFilling, setFilling] = useState(true);
   const location = isMove && "position" in of.fields && names.length === 1 ? (values.location ?? "") : "";
-  const space = useSpace(location);
+  const space = useFreeSlots("locations", location);
   const form = useSubmission(async () => {
     if (space && isFilling) return onFill(location, await idsOf(of, selected));
     onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", fieldAt(name))])));
@@ -164,15 +165,6 @@ function EditDialog(props: EditProps) {
       </form>
     </Dialog>
   );
-}
-
-/** How much is free in a location with a grid or a capacity, and inside it. */
-function useSpace(location: string): { free: number } | undefined {
-  const path = api("locations", `${location}/free_slots/`);
-  const found = useLoaded(location === "" ? null : location, (signal) =>
-    get<{ capacity: number; free: number }>(path, { count: "0" }, signal),
-  );
-  return location !== "" && found.value && found.value.capacity > 0 ? found.value : undefined;
 }
 
 async function idsOf(of: Declaration, selected: Selected): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import type { Field, FieldForm } from "../../inventory/model/field.ts";
 import { href } from "../address.ts";
-import { requestJson } from "../request.ts";
+import { onWrite, requestJson } from "../request.ts";
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
@@ -88,11 +88,10 @@ export const listedAnnotations = ({ annotations }: Declaration): [string, FieldI
   );
 
 const known = new Map<string, Promise<Declaration>>();
+// Annotation types, and which of them are in use, change.
+onWrite(() => known.clear());
 
-/** Annotation types, and which of them are in use, change: after a write, declarations are requested again. */
-export const forgetDeclarations = (): void => known.clear();
-
-/** The declaration of a list, requested once per page. @throws ApiError */
+/** The declaration of a list, requested once until something is written. @throws ApiError */
 export function declaration(segment: string): Promise<Declaration> {
   let declared = known.get(segment);
   if (!declared) {

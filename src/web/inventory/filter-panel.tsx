@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Banner } from "../components/banner.tsx";
 import { Button, IconButton } from "../components/button.tsx";
 import { Checkbox, TextArea } from "../components/field.tsx";
@@ -6,6 +6,7 @@ import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
+import { onWrite } from "../request.ts";
 import {
   columnTitle,
   type Declaration,
@@ -22,8 +23,10 @@ import { filtersOf } from "./list-address.ts";
 import { type FieldCount, readValues } from "./value-input.tsx";
 
 const MAX_FACETS = 3;
-const MAX_ANNOTATION_FACETS = 3;
+const MAX_ANNOTATION_FACETS = 6;
 const MAX_VALUES = 8;
+/** Texts with more different values are no facets. */
+const MAX_TEXTS = 20;
 
 /** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
 const facetsOf = (of: Declaration): string[] => {
@@ -34,12 +37,20 @@ const facetsOf = (of: Declaration): string[] => {
   );
   const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
   const own = [...shown.filter((name) => hasWords(fields[name])), ...references].slice(0, MAX_FACETS);
-  const annotations = listedAnnotations(of).filter(
-    ([, { choices, kind, lookups, annotation }]) =>
-      lookups.length > 0 && (choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM"),
-  );
+  const annotations = listedAnnotations(of)
+    .filter(([, field]) => field.lookups.length > 0 && (hasFewValues(field) || isText(field)))
+    .toSorted(([, one], [, other]) => Number(hasFewValues(other)) - Number(hasFewValues(one)));
   return [...own, ...annotations.slice(0, MAX_ANNOTATION_FACETS).map(([name]) => name)];
 };
+
+const hasFewValues = ({ choices, kind, annotation }: FieldInfo): boolean =>
+  choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM";
+const isText = ({ annotation }: FieldInfo): boolean => annotation?.type === "TEXT";
+
+/** Whether values narrow a list; those of texts may each be of one record. */
+const isFacet = (field: FieldInfo | undefined, values: readonly FieldCount[]): boolean =>
+  values.length > 0 &&
+  (!field || !isText(field) || field.choices !== null || (values.length <= MAX_TEXTS && values[0].total > 1));
 
 function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
   if (field && hasWords(field)) return wordOf(value, field);
@@ -77,13 +88,14 @@ function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
       }),
     ),
   );
+  useEffect(() => onWrite(counts.reload), []);
   return (
     <Loaded of={counts}>
       {(facets) => (
         <div class="facets">
           {facets.map(
             ([name, values]) =>
-              values.length > 0 && (
+              (isFacet(fieldOf(of, name), values) || name in filters) && (
                 <Facet
                   key={name}
                   title={columnTitle(of, name)}

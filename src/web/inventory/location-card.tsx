@@ -5,6 +5,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { MoveDialog } from "./box/move-dialog.tsx";
 import { readSlots } from "./box/slots.ts";
 import { type Declaration, isStored } from "./declaration.ts";
+import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { LocationPath } from "./path.tsx";
 import { asText, isNamed, nameOf, type Row } from "./record.tsx";
 
@@ -22,12 +23,7 @@ interface LocationCardProps {
 export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   const [isMoving, setMoving] = useState(false);
   const { location, position } = row.values;
-  if (isInTree(of.name))
-    return row.values.deleted === true ? null : (
-      <Card title="Location">
-        <LocationPath segment={of.name} id={row.id} />
-      </Card>
-    );
+  if (isInTree(of.name)) return row.values.deleted === true ? null : <TreeCard of={of} row={row} />;
   const canMove = isStored(of);
   if (!canMove && !isNamed(location)) return null;
   const slot = typeof position === "string" ? position : "";
@@ -46,6 +42,8 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
     >
       {from.id === "" ? (
         <p class="muted">No location recorded</p>
+      ) : isNamed(location) && location.name === null ? (
+        <p class="muted">In a location that you may not view{slot !== "" && `, slot ${slot}`}</p>
       ) : (
         <div class="where">
           {slot !== "" && <BoxPicture location={from.id} slot={slot} />}
@@ -60,6 +58,16 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
           onMoved={onMoved}
         />
       )}
+    </Card>
+  );
+}
+
+/** Where a room, a piece of equipment or a location is, and what is free in it. The page of a box begins with that. */
+function TreeCard({ of, row }: Pick<LocationCardProps, "of" | "row">) {
+  const space = useFreeSlots(of.name, row.values.grid_rows ? "" : row.id);
+  return (
+    <Card title="Location" foot={space && <FreeSlots space={space} />}>
+      <LocationPath segment={of.name} id={row.id} />
     </Card>
   );
 }

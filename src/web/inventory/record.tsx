@@ -1,7 +1,7 @@
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
 import { countOf, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
-import { get } from "../request.ts";
+import { get, onWrite } from "../request.ts";
 import {
   api,
   constantOf,
@@ -130,8 +130,9 @@ export const readRecord = async (
   rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, deleted: "all", ...query }, signal));
 
 const names = new Map<string, Promise<string>>();
+onWrite(() => names.clear());
 
-/** The name of a record, requested once per page; the start of the id where it cannot be viewed. */
+/** The name of a record, requested once until something is written; the start of the id where it cannot be viewed. */
 export function readName({ segment, key }: Pick<Reference, "segment" | "key">, id: string): Promise<string> {
   const address = `${segment}/${id}`;
   let name = names.get(address);

@@ -200,29 +200,21 @@ export interface FieldCount {
   total: number;
 }
 
-const known = new Map<string, Promise<FieldCount[]>>();
-
-/** The values of a field in the records that a query finds, the most frequent first; requested once per page. */
-export function readValues(
+/** The values of a field in the records that a query finds, the most frequent first. */
+export const readValues = async (
   segment: string,
   field: string,
   query: Record<string, readonly string[]> = {},
-): Promise<FieldCount[]> {
-  const key = `${segment} ${field} ${JSON.stringify(query)}`;
-  let values = known.get(key);
-  if (!values) {
-    values = get<{ results: FieldCount[] }>(api(segment, "values/"), { ...query, field }).then(
-      ({ results }) =>
-        results
-          .filter(({ value }) => value !== null && value !== "")
-          // Flags.
-          .map(({ value, label, total }) => ({
-            value: String(value),
-            label: label === null ? null : String(label),
-            total,
-          })),
-    );
-    known.set(key, values);
-  }
-  return values;
-}
+): Promise<FieldCount[]> => {
+  const { results } = await get<{ results: FieldCount[] }>(api(segment, "values/"), { ...query, field });
+  return (
+    results
+      .filter(({ value }) => value !== null && value !== "")
+      // Flags.
+      .map(({ value, label, total }) => ({
+        value: String(value),
+        label: label === null ? null : String(label),
+        total,
+      }))
+  );
+};

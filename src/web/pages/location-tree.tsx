@@ -9,6 +9,7 @@ import { formatCount } from "../format.tsx";
 import { declaration, pageOf, singularOf, titleOf } from "../inventory/declaration.ts";
 import { Box } from "../inventory/box/box.tsx";
 import { STORED_LISTS } from "../inventory/box/slots.ts";
+import { FreeSlots, useFreeSlots } from "../inventory/free-slots.tsx";
 import { type Branch, crumbsOf, type Node, readBranch } from "../inventory/path.tsx";
 import { nameOf, readPage, unitOf, Value } from "../inventory/record.tsx";
 import { INSIDE, Moves, Tree } from "../inventory/tree.tsx";
@@ -66,24 +67,27 @@ function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
 }
 
 /** Rooms, or what is inside one of them. */
-const Inside = ({ here, branch }: { here: Node | undefined; branch: Branch }) => (
-  <Card title={here ? `Inside ${here.name}` : "Rooms"} bare>
-    {branch.levels.length > 0 ? (
-      <Levels branch={branch} isTop={!here} />
-    ) : (
-      <Empty title={here ? "Nothing inside" : "No rooms yet"} icon="map-pin">
-        <p>{here ? "Add a location, or move one here." : "Add a room, then the equipment in it."}</p>
-        {!here && (
-          <div class="actions">
-            <LinkButton look="primary" icon="layers" href={href("/inventory/build")}>
-              Build rooms and freezers
-            </LinkButton>
-          </div>
-        )}
-      </Empty>
-    )}
-  </Card>
-);
+function Inside({ here, branch }: { here: Node | undefined; branch: Branch }) {
+  const space = useFreeSlots(here?.segment ?? "", here?.id ?? "");
+  return (
+    <Card title={here ? `Inside ${here.name}` : "Rooms"} bare foot={space && <FreeSlots space={space} />}>
+      {branch.levels.length > 0 ? (
+        <Levels branch={branch} isTop={!here} />
+      ) : (
+        <Empty title={here ? "Nothing inside" : "No rooms yet"} icon="map-pin">
+          <p>{here ? "Add a location, or move one here." : "Add a room, then the equipment in it."}</p>
+          {!here && (
+            <div class="actions">
+              <LinkButton look="primary" icon="layers" href={href("/inventory/build")}>
+                Build rooms and freezers
+              </LinkButton>
+            </div>
+          )}
+        </Empty>
+      )}
+    </Card>
+  );
+}
 
 /** At the top, what is not in a room comes under a heading of its own. */
 function Levels({ branch, isTop }: { branch: Branch; isTop: boolean }) {

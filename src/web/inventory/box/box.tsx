@@ -6,13 +6,12 @@ import { Icon } from "../../components/icon.tsx";
 import { Card } from "../../components/layout.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
 import { Menu } from "../../components/menu.tsx";
-import { Meter } from "../../components/progress.tsx";
-import { formatCount } from "../../format.tsx";
 import { readKnownSlots } from "../../offline/known-slots.ts";
 import { QueueList } from "../../offline/queue-list.tsx";
 import { useQueue, useReloadAfterSending } from "../../offline/use-queue.ts";
 import { useSession } from "../../session.ts";
 import { singularOf } from "../declaration.ts";
+import { Capacity } from "../free-slots.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
 import { ScanBar } from "./scan-bar.tsx";
@@ -56,7 +55,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
     <div class="stack box">
       {head(
         <>
-          <Capacity box={box} />
+          <Capacity space={box.space} />
           <PrintMenu box={box} />
         </>,
         mayMove && target !== null && (
@@ -152,24 +151,6 @@ function BoxChanges({ box }: { box: Slots }) {
       (change.location?.id === box.id || change.records.some(({ id }) => stored.has(id))),
   );
   return person !== undefined && shown.length > 0 ? <QueueList person={person} changes={shown} /> : null;
-}
-
-/** How full the box is. */
-function Capacity({ box: { space } }: { box: Slots }) {
-  if (!space) return null;
-  const { used, capacity, free } = space;
-  const text = `${formatCount(used)} of ${formatCount(capacity)}`;
-  return (
-    <div class="capacity">
-      <div class="row between">
-        <span>
-          <strong>{text}</strong> slots in use
-        </span>
-        <span class="muted">{formatCount(free)} free</span>
-      </div>
-      <Meter label={`${text} slots in use`} share={used / capacity} />
-    </div>
-  );
 }
 
 /** Scanning into the box, which works without a network, too. */

@@ -1,0 +1,48 @@
+import type { FreeSlots as Free } from "../../inventory/api/route-slots.ts";
+import { href } from "../address.ts";
+import { useLoaded } from "../components/loaded.tsx";
+import { Meter } from "../components/progress.tsx";
+import { formatCount } from "../format.tsx";
+import { get } from "../request.ts";
+import { api, pageOf } from "./declaration.ts";
+
+/** How much is free in a place, a piece of equipment or a location, and inside it; undefined if nothing there has slots. */
+export function useFreeSlots(segment: string, id: string): Free | undefined {
+  const found = useLoaded(id === "" ? null : `${segment} ${id}`, (signal) =>
+    get<Free>(api(segment, `${id}/free_slots/`), { count: "1" }, signal),
+  );
+  return id !== "" && found.value && found.value.capacity > 0 ? found.value : undefined;
+}
+
+/** How full something is, if it has slots. */
+export function Capacity({ space }: { space: Pick<Free, "capacity" | "used" | "free"> | null }) {
+  if (!space) return null;
+  const { used, capacity, free } = space;
+  const text = `${formatCount(used)} of ${formatCount(capacity)}`;
+  return (
+    <div class="capacity">
+      <div class="row between">
+        <span>
+          <strong>{text}</strong> slots in use
+        </span>
+        <span class="muted">{formatCount(free)} free</span>
+      </div>
+      <Meter label={`${text} slots in use`} share={used / capacity} />
+    </div>
+  );
+}
+
+/** The same, with the first free slot. */
+export const FreeSlots = ({ space }: { space: Free }) => (
+  <div class="stack">
+    <Capacity space={space} />
+    {space.next && (
+      <p>
+        Next free slot:{" "}
+        <a href={href(pageOf("locations", space.next.location.id))}>
+          {[space.next.location.label, space.next.position].filter((word) => word !== "").join(", ")}
+        </a>
+      </p>
+    )}
+  </div>
+);
