@@ -175,6 +175,7 @@ export function sampledb(): Uint8Array<ArrayBuffer> {
       mentions: refs("./objects/1"),
       keywords: "tag1, tag2",
       variableMeasured: [
+        { "@type": "PropertyValue", propertyID: "name", name: "Object Name", value: "Measurement" },
         { "@type": "PropertyValue", propertyID: "sample", name: "Sample", value: "./objects/1" },
       ],
       hasPart: refs("./objects/7/version/0", "./objects/7/files/0/raw.csv"),
@@ -185,6 +186,10 @@ export function sampledb(): Uint8Array<ArrayBuffer> {
       "@type": "Dataset",
       name: "Measurement",
       description: "Object #7 version #0",
+      variableMeasured: [
+        { "@type": "PropertyValue", propertyID: "sample", name: "Sample", value: "./objects/1" },
+        { "@type": "PropertyValue", propertyID: "purity", name: "Purity", value: 9 },
+      ],
       hasPart: refs("./objects/7/version/0/data.json"),
     },
     fileNode("objects/7/version/0/data.json", data, {

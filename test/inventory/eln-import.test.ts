@@ -101,7 +101,9 @@ describe("archives of other notebooks", () => {
     const { values, notes, files } = await recordOf("Measurement");
     expect(values.description).toBe("Object #7");
     expect(files.map(([name]) => name)).toEqual(["data.json", "raw.csv"]);
-    expect(notes[0]).toEndWith("Measurement: Object #7 version #0\nLink: OMBE-1\nSample: OMBE-1");
+    expect(notes[0]).toEndWith(
+      "Measurement: Object #7 version #0\nMeasurement, Purity: 9\nLink: OMBE-1\nSample: OMBE-1",
+    );
     expect((await recordOf("OMBE-1")).notes[0]).toEndWith("Checked: false\nFilms → 0 → Thickness: 5 Å");
   });
 

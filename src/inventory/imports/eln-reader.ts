@@ -252,6 +252,8 @@ class ElnReader {
     const [reference, name] = this.#referenceOf(property);
     const value = name ?? graph.text(property.value);
     if (value === "" || (id === "" && given === "")) return;
+    // SampleDB repeats the name.
+    if (id === NAME && value === record.cells.get(NAME)?.[0]) return;
     const unit = graph.text(property.unitText);
     const raw =
       typeof property.value === "number" || typeof property.value === "boolean" ? property.value : value;
@@ -324,8 +326,10 @@ class ElnReader {
     if (told !== "") record.about.push(`${name}: ${told}`);
     for (const property of graph.follow(node.variableMeasured)) {
       const label = graph.text(property.name) || graph.text(property.propertyID);
-      const value = [graph.text(property.value), graph.text(property.unitText)].join(" ").trim();
-      if (value !== "") record.about.push(`${name}, ${label}: ${value}`);
+      const [, linked] = this.#referenceOf(property);
+      const value = [linked ?? graph.text(property.value), graph.text(property.unitText)].join(" ").trim();
+      const isRepeated = record.cells.get(label)?.some((cell) => String(cell) === value);
+      if (value !== "" && !isRepeated) record.about.push(`${name}, ${label}: ${value}`);
     }
   }
 }
