@@ -24,7 +24,7 @@ export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM" | "RssFile" = "Vm
   1024;
 
 /** User and system time of a process in milliseconds (Linux), in ticks of 10 ms. */
-export function processorTime(pid: number): number {
+export function processorTime(pid: number, of: "itself" | "with ended children" = "itself"): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  return sum(fields.slice(11, of === "itself" ? 13 : 15).map(Number)) * 10;
 }

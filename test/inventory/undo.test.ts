@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
+import type { Query } from "../../src/inventory/model/operator.ts";
+import { annotation } from "../../src/inventory/resources/annotation.ts";
 import { type Answered, type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -261,4 +263,18 @@ describe("the feed of changes", () => {
     for (const path of ["changes/?since=-1", "changes/?since=x", "changes/?resource=none"])
       expect((await lab.ask("GET", path)).status).toBe(400);
   });
+});
+
+test("checks the other values of a restored annotation by its record, not by its type", () => {
+  const steps: string[] = [];
+  const query: Query = {
+    all: () => [],
+    get({ text, args }) {
+      const plan = lab.database.query(`EXPLAIN QUERY PLAN ${text}`).all(...args) as { detail: string }[];
+      steps.push(...plan.map(({ detail }) => detail));
+      return { total: 0 };
+    },
+  };
+  annotation.verify!({ object_kind: "location", object_rid: 1, annotation_type: 1, deleted: 0 }, query);
+  expect(steps[0]).toContain("annotation_object (object_kind=? AND object_rid=?)");
 });

@@ -63,8 +63,9 @@ export const annotation = subResource({
   },
   verify(record, query) {
     const text =
-      "SELECT count(*) AS total FROM annotation AS a JOIN field_type AS f ON f.rid = a.annotation_type WHERE object_kind = ?" +
-      " AND object_rid = ? AND annotation_type = ? AND f.multiple = 0 AND a.deleted = 0";
+      // In this order: all annotations of the type may be many.
+      "SELECT count(*) AS total FROM annotation AS a CROSS JOIN field_type AS f ON f.rid = a.annotation_type" +
+      " WHERE object_kind = ? AND object_rid = ? AND +annotation_type = ? AND f.multiple = 0 AND a.deleted = 0";
     const args = [record.object_kind, record.object_rid, record.annotation_type];
     if (record.deleted === 0 && Number(query.get({ text, args })?.total) > 1)
       throw new Problem("conflict", "The record now has another value of this type.");
