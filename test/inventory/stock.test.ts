@@ -193,6 +193,17 @@ describe("aliquots", () => {
     expect([free.location, free.position]).toEqual([null, ""]);
   });
 
+  test.each([
+    ["admin", "Genomics"],
+    ["bob", "Imaging"],
+  ])("made by %s belong to %s", async (as, group) => {
+    const path = await add({ owned_by: "Genomics" });
+    await lab.send("alice", "PATCH", `${path}permissions/`, { users: [{ user: "bob", change: true }] });
+    const { body } = await lab.send(as, "POST", `${path}aliquots/`, { count: 1 });
+    const [{ owned_by }] = body as unknown as Record<string, Json>[];
+    expect(owned_by).toBe(group);
+  });
+
   test("count freeze–thaw cycles from those of the record", async () => {
     const path = await add({}, "stocks/specimen/");
     await act(path, "thaw", {});

@@ -189,6 +189,19 @@ ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=
   });
 });
 
+test("a mail server that failed is asked again after an hour", async () => {
+  for (const name of ["alice", "bob"]) {
+    await add({ expiry: "2026-01-20" }, name);
+    await enable(name);
+  }
+  mail.answers.AUTH = "454 4.7.0 try later";
+  for (const minutes of [0, 1, 59]) await pollAt(START + 8 * HOUR + minutes * 60_000);
+  expect(logged).toEqual([expect.objectContaining({ event: "reminder not sent" })]);
+  delete mail.answers.AUTH;
+  await pollAt(START + 9 * HOUR);
+  expect(mail.got.map(({ to }) => to).toSorted()).toEqual(["alice@lab.example", "bob@lab.example"]);
+});
+
 test("closing does not wait for a mail server that says nothing", async () => {
   await add({ expiry: "2026-01-20" });
   await enable("alice");
