@@ -15,7 +15,8 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { type Answer, openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
-import type { Database } from "../../src/platform/sqlite.ts";
+import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import { MIGRATIONS } from "../../db/index.ts";
 import { operationsOf, type Paths } from "../described.ts";
 import { SAMPLE } from "./sample.ts";
 import { openMigrated } from "../database.ts";
@@ -30,12 +31,12 @@ export const PASSWORD = "correct horse";
 export const START = Date.UTC(2026, 0, 1);
 
 /** A clock that stands still until told, and ids that count. */
-export function fixedClock(): Clock & { set(now: number): void } {
+export function fixedClock(ids = 0): Clock & { set(now: number): void; ids(): number } {
   let now = START;
-  let ids = 0;
   return {
     now: () => now,
     newId: () => `00000000-0000-4000-9000-${String(++ids).padStart(12, "0")}`,
+    ids: () => ids,
     set: (to) => {
       now = to;
     },
@@ -121,21 +122,28 @@ async function readAnswer(response: Response): Promise<Answered> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-/** An installation in memory with the sample of the tests, composed as the program composes it. */
-export async function openLab(
-  options: {
-    sample?: InventorySample;
-    /** The sample that administrators may load. */
-    loadable?: InventorySample;
-    anonymousRead?: boolean;
-    reach?: PublicUrlOptions;
-    passwords?: boolean;
-    /** In place of those of the program. */
-    subResources?: readonly SubResource[];
-    /** File of the database; in memory where there is none. */
-    path?: string;
-  } = {},
-): Promise<Lab> {
+interface FillOptions {
+  sample?: InventorySample;
+  passwords?: boolean;
+  /** In place of those of the program. */
+  subResources?: readonly SubResource[];
+  /** File of the database; in memory where there is none. */
+  path?: string;
+}
+
+/** What most labs begin with. Filling a database takes as long as all requests of most tests. */
+let usual: { image: Uint8Array; ids: number; tokens: Lab["tokens"] } | undefined;
+
+/** A database with accounts and the sample. */
+async function openFilled(
+  options: FillOptions,
+): Promise<Pick<Lab, "database" | "clock" | "accounts" | "tokens">> {
+  const isUsual = !(options.sample || options.passwords || options.subResources || options.path);
+  if (isUsual && usual) {
+    const database = openDatabase(usual.image, MIGRATIONS);
+    const clock = fixedClock(usual.ids);
+    return { database, clock, accounts: new Accounts(database, clock), tokens: { ...usual.tokens } };
+  }
   const database = openMigrated(options.path);
   const clock = fixedClock();
   const accounts = new Accounts(database, clock);
@@ -152,6 +160,20 @@ export async function openLab(
   );
   if (options.subResources) openStore(database, clock, options.subResources);
   loadInventory(database, clock, options.sample ?? SAMPLE, "system");
+  if (isUsual) usual = { image: database.serialize(), ids: clock.ids(), tokens: { ...tokens } };
+  return { database, clock, accounts, tokens };
+}
+
+/** An installation in memory with the sample of the tests, composed as the program composes it. */
+export async function openLab(
+  options: FillOptions & {
+    /** The sample that administrators may load. */
+    loadable?: InventorySample;
+    anonymousRead?: boolean;
+    reach?: PublicUrlOptions;
+  } = {},
+): Promise<Lab> {
+  const { database, clock, accounts, tokens } = await openFilled(options);
   const { anonymousRead = true, loadable } = options;
   const routed = { database, clock, accounts, anonymousRead, ...(loadable ? { sample: loadable } : {}) };
   const through = (pool: RequestPool | undefined) => openAnswer(routed, pool, options.reach ?? DIRECT);
