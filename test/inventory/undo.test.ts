@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { Query } from "../../src/inventory/model/operator.ts";
 import { annotation } from "../../src/inventory/resources/annotation.ts";
@@ -8,10 +8,10 @@ import { IDS } from "./sample.ts";
 /** Undo of batches, restoring of versions and deleted records, and purging. */
 
 let lab: Lab;
-beforeEach(async () => {
+beforeAll(async () => {
   lab = await openLab();
 });
-afterEach(() => lab.database.close());
+afterAll(() => lab.database.close());
 
 const send = (method: string, path: string, body?: unknown, as = "alice"): Promise<Answered> => {
   lab.clock.set(lab.clock.now() + 1000);

@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 let lab: Lab;
-beforeEach(async () => {
+beforeAll(async () => {
   lab = await openLab();
 });
-afterEach(() => lab.database.close());
+afterAll(() => lab.database.close());
 
 describe("writes without permission:", () => {
   test.each([

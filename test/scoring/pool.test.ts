@@ -343,7 +343,7 @@ describe("idle workers", () => {
   });
 });
 
-test("gives the same predictions with one, two and four workers", async () => {
+test("gives the same predictions with one and three workers", async () => {
   const next = random(7);
   const founder = randomProtein(next, 120);
   const letters = (codes: Uint8Array): string => decode(codes);
@@ -357,10 +357,10 @@ test("gives the same predictions with one, two and four workers", async () => {
   });
   const patterns = [{ expression: "[ST]P|L..[DE]", name: null, dialect: "soap" as const }];
   const found: string[][] = [];
-  for (const size of [1, 2, 4]) {
+  for (const size of [1, 3]) {
     open({ size, workerUrl: workerAddress(), minSharedSequences: 1 });
     // Results are kept by question: the identifiers differ, the queries' ends too.
-    const queries = [0, 10, 20].map((cut) => letters(founder.subarray(cut)));
+    const queries = [0, 20].map((cut) => letters(founder.subarray(cut)));
     const ids = await Promise.all(
       queries.map((query) => store.insert({ identifier: "", query, model: "continuous", patterns })),
     );
@@ -373,7 +373,6 @@ test("gives the same predictions with one, two and four workers", async () => {
   }
   expect(JSON.parse(found[0][0]).homologs.length).toBeGreaterThan(20);
   expect(found[1]).toEqual(found[0]);
-  expect(found[2]).toEqual(found[0]);
 });
 
 test("starts the real worker from source, which reports a missing corpus", async () => {

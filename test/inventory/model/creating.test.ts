@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json } from "../../../src/inventory/model/field.ts";
 import { type Answered, type Lab, openLab } from "../harness.ts";
 import { IDS } from "../sample.ts";
 
 let lab: Lab;
-beforeEach(async () => {
+beforeAll(async () => {
   lab = await openLab();
 });
-afterEach(() => lab.database.close());
+afterAll(() => lab.database.close());
 
 const send = (method: string, path: string, body?: unknown, as = "alice"): Promise<Answered> =>
   lab.send(as, method, path, body);
