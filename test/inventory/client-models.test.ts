@@ -51,7 +51,7 @@ test.each(Object.keys(NEW))("fetches, finds, resolves and annotates %s", async (
   expect((await call("GET", `${annotations}?${FLAT}`)).body.results).toEqual([
     expect.objectContaining({ id: expect.any(String), name: "note", value: "seen" }),
   ]);
-  const files = `attachments/?app=${app_name}&model=${model_name}&object_id=${id}`;
+  const files = `attachments/?app=${app_name}&model=${model}&object_id=${id}`;
   expect((await lab.bytes("POST", files, { as: "alice", body: "x" })).status).toBe(201);
   // What was read can be sent back; records that others may not view stay hidden from them.
   const again = await call("PUT", `${listOf(model)}${id}?${FLAT}`, item.body);

@@ -37,7 +37,10 @@ export class Attachments {
   /** The record that `app`, `model` and `object_id` name. @throws Problem invalid_request */
   parentOf(parameters: URLSearchParams): FileParent {
     const model = `${parameters.get("app") ?? ""}.${parameters.get("model") ?? ""}`;
-    const resource = this.resources.find((candidate) => candidate.model === model);
+    // LabID's client also gives the last part of its own address of the list, such as storageequipment.
+    const isNamed = ({ model: own, aliases = [] }: Resource): boolean =>
+      own === model || aliases.some((alias) => alias.replace("/", ".") === model);
+    const resource = this.resources.find(isNamed);
     if (!resource) throw invalidField("model", "No list has this app and model.");
     return { resource, id: parameters.get("object_id") ?? "" };
   }
