@@ -71,6 +71,29 @@ test("lists the dropboxes that the caller may view, bare unless a page is reques
   expect(await list("&username=admin", "admin")).toEqual([]);
   expect(await list("", "bob")).toEqual([]);
   expect(await list("&page=1")).toMatchObject({ total: 1, results: [box] });
+  // Of a user are those of the groups that the user is a member of, whoever made them.
+  const shared = {
+    name: "Shared box",
+    path: "/data/shared",
+    group: "Genomics",
+    owned_by: "Genomics",
+    public: true,
+  };
+  expect((await lab.send("admin", "POST", "data_management/dropbox/", shared)).status).toBe(201);
+  const paths = async (user: string, as?: string) =>
+    ((await list(`&username=${user}`, as)) as { path: string }[]).map(({ path }) => path);
+  expect(await paths("alice")).toEqual(["/data/shared", "/data/genomics"]);
+  expect(await paths("alice", "admin")).toEqual(["/data/shared", "/data/genomics"]);
+  expect(await paths("alice", "bob")).toEqual(["/data/shared"]);
+  expect(await paths("bob", "bob")).toEqual([]);
+  const membership = "groups/Genomics/members/bob/";
+  expect((await lab.send("admin", "PUT", membership, {})).status).toBe(204);
+  expect(await paths("bob", "admin")).toEqual(["/data/shared", "/data/genomics"]);
+  expect((await lab.send("admin", "DELETE", membership)).status).toBe(204);
+  expect(await paths("bob", "admin")).toEqual([]);
+  // Who is a member of a group is not public.
+  const asked = await lab.ask("GET", "data_management/dropbox/?page=1&members__username=alice");
+  expect([asked.status, asked.body.total]).toEqual([200, 0]);
   expect((await call("GET", `data_management/dropbox/?${FLAT}&nothing=1`)).status).toBe(400);
 });
 

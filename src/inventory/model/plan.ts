@@ -7,6 +7,7 @@ import {
   ANNOTATIONS,
   columnOf,
   isGuarded,
+  MEMBERS,
   NOTES,
   RELATED_TEXT,
   type Resource,
@@ -121,7 +122,10 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       const target = listedIn(resources, of, relation);
       return target
         ? existsListed(shared, target, `${at}.${columnOf(of, relation)}`, `${at}_${relation}`, part)
-        : related(of, at, relation, part);
+        : relation === MEMBERS && actor.user === null
+          ? // As of groups.
+            { text: "FALSE", args: [] }
+          : related(of, at, relation, part);
     },
     joins: () => ({
       text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
@@ -195,7 +199,10 @@ function related(resource: Resource, alias: string, relation: string, part: (far
         `main.object_permission AS ${far} WHERE ${own}`
       : relation === NOTES
         ? `note AS ${far} WHERE ${own}`
-        : `json_each(${alias}.${relation}) AS ${far} WHERE`;
+        : relation === MEMBERS
+          ? `main.membership AS ${far}_m JOIN main.user_account AS ${far} ON ${far}.rid = ${far}_m.user_rid` +
+            ` WHERE ${far}_m.group_rid = ${alias}.${columnOf(resource, "owned_by")} AND`
+          : `json_each(${alias}.${relation}) AS ${far} WHERE`;
   return { text: `EXISTS (SELECT 1 FROM ${from} ${text})`, args };
 }
 
@@ -221,10 +228,13 @@ function existsListed(
   };
 }
 
+const RELATED_COLUMNS: Readonly<Record<string, string>> = { [NOTES]: "content", [MEMBERS]: "username" };
+const RELATED_RESOURCES: Readonly<Record<string, string>> = { [GRANTS]: "grant", [MEMBERS]: "membership" };
+
 /** The columns of a to-many relation, which lead nowhere else. */
 const relationPlan = (resource: Resource, relation: string, far: string): Plan => ({
   operand([name]) {
-    const column = relation === GRANTS ? name : relation === NOTES ? "content" : "value";
+    const column = RELATED_COLUMNS[relation] ?? (relation === GRANTS ? name : "value");
     if (relation === GRANTS ? !GRANT_COLUMNS.has(name) : !RELATED_TEXT[relation])
       throw new Error(`${resource.name} has no relation ${relation} with ${name}`);
     const plain = `${far}.${column}`;
@@ -269,7 +279,7 @@ export function dependencies(
     else if (target) {
       found.add(target.name).add("grant");
       add(target, part);
-    } else found.add(relation === GRANTS ? "grant" : "note");
+    } else found.add(RELATED_RESOURCES[relation] ?? "note");
   };
   const add = (from: Resource, condition: Condition): void => {
     if (condition.kind === "compare") addPath(from, condition.path);

@@ -164,12 +164,16 @@ export const NOTES = "notes";
 /** To-many relation from a record to the values of its annotations; the first word of paths to them. */
 export const ANNOTATIONS = "annotations";
 
+/** To-many relation from a record to the members of its owning group. */
+export const MEMBERS = "members";
+
 /** A list of names in a record, which filters treat as a relation. */
 export const MANDATORY_OWNED_BY = "mandatory_owned_by";
 
 /** The field of a to-many relation that filters compare. */
 export const RELATED_TEXT: Readonly<Record<string, Field>> = {
   [NOTES]: text("Text of a note.", { shown: "extra" }),
+  [MEMBERS]: text("Username of a member.", { shown: "extra" }),
   [MANDATORY_OWNED_BY]: text("Name of a group.", { shown: "extra" }),
 };
 
@@ -177,6 +181,7 @@ export const RELATED_TEXT: Readonly<Record<string, Field>> = {
 export const isRelatedPath = (resource: Resource, path: readonly string[]): boolean =>
   path.length === 2 &&
   ((isGuarded(resource) && path[0] === NOTES && path[1] === "content") ||
+    (isGuarded(resource) && path[0] === MEMBERS && path[1] === "username") ||
     (MANDATORY_OWNED_BY in resource.fields && path[0] === MANDATORY_OWNED_BY && path[1] === "name"));
 
 /** Whether records have owners and rights, unlike users and groups. */

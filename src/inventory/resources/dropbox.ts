@@ -9,7 +9,7 @@ export const dropbox = ownedResource({
   summary: "Folders in which groups put files that are to be registered.",
   table: "dropbox",
   bareList: true,
-  filters: { username: "owner" },
+  filters: { username: "members__username" },
   fields: {
     name: nameField("Name of the dropbox.", { example: "Genomics uploads" }),
     description: prose("Description."),
