@@ -237,3 +237,15 @@ test("units stand beside amounts, and slots beside locations", () => {
     ["currency"],
   ]);
 });
+
+test("lists of records are names on lines, and JSON that is none is refused with the name of its field", async () => {
+  const { body } = await lab.ask("OPTIONS", "stocks/samples/", { as: "alice" });
+  const { parents } = (body as unknown as Declaration).fields;
+  expect(bodyOf("Lysate 1\n Lysate 2 \n", parents)).toEqual(["Lysate 1", "Lysate 2"]);
+  const named = ["Lysate 1", "Lysate 2"].map((name) => ({ id: crypto.randomUUID(), name }));
+  expect(inputOf(named, parents)).toBe("Lysate 1\nLysate 2");
+  expect(asText(named, parents)).toBe("Lysate 1, Lysate 2");
+  const json = { kind: "json", label: "Details", nullable: false } as FieldInfo;
+  expect(bodyOf('{"a":1}', json)).toEqual({ a: 1 });
+  expect(() => bodyOf("S1, S2", json)).toThrow("Details: Must be JSON, such as");
+});

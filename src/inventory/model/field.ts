@@ -195,7 +195,14 @@ const NAMED = Type.Array(
 
 /** Records of the resource named `of`, in the order of their names. Bodies accept ids, names, and objects with either. */
 export const list = (of: string, doc: string, options: Options = {}): Field =>
-  json(doc, { initial: "[]", listOf: of, shape: NAMED, check: checkList, ...options });
+  json(doc, {
+    initial: "[]",
+    listOf: of,
+    shape: NAMED,
+    check: checkList,
+    ...options,
+    form: { lines: "texts", hint: `${doc} Each on a line, by name or id.`, ...options.form },
+  });
 
 const LIST_LENGTH = 1000;
 const checkList = (value: Json): string | undefined =>

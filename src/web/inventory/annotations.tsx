@@ -7,7 +7,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
 import { annotationOfType, api, type FieldInfo, type Reference } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
-import { asText, type RecordValue, Value } from "./record.tsx";
+import { asText, parseJson, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 
 /** Annotations of a record, by types that say what values they take. */
@@ -151,7 +151,7 @@ function AddAnnotation(props: {
       ? existing.find(({ annotation_type_id }) => annotation_type_id === typeId)
       : undefined;
   const form = useSubmission(async () => {
-    const sent = type && isJson(type) ? JSON.parse(String(value)) : value;
+    const sent = type && isJson(type) ? parseJson(String(value), type.label || type.name) : value;
     if (replaced) await requestJson("PATCH", `${path}${replaced.id}/`, { body: { value: sent } });
     else await requestJson("POST", path, { body: { annotation_type_id: typeId, value: sent } });
     setTypeId("");

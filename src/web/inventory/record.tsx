@@ -1,7 +1,7 @@
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
 import { countOf, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
-import { get, onWrite } from "../request.ts";
+import { ApiError, get, onWrite } from "../request.ts";
 import {
   api,
   constantOf,
@@ -180,7 +180,7 @@ const linesOf = (values: readonly unknown[]): string[] =>
   values.map((each) =>
     Array.isArray(each) && each[0] !== each[1]
       ? each.join(" = ")
-      : String(Array.isArray(each) ? each[0] : each),
+      : asText(Array.isArray(each) ? each[0] : each),
   );
 
 function fromLines(input: string, kind: "pairs" | "texts"): unknown[] {
@@ -192,14 +192,27 @@ function fromLines(input: string, kind: "pairs" | "texts"): unknown[] {
   });
 }
 
-/** The content of a form field as requests contain it. @throws SyntaxError for invalid JSON */
+/** @throws ApiError */
+export function parseJson(input: string, label: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch (error) {
+    throw new ApiError(
+      400,
+      "invalid_request",
+      `${label}: Must be JSON, such as {"a": 1} or "text". ${(error as Error).message}.`,
+    );
+  }
+}
+
+/** The content of a form field as requests contain it. @throws ApiError for invalid JSON */
 export function bodyOf(input: string, field: FieldInfo): unknown {
   if (field.annotation && input === "") return null;
   if (field.annotation?.multiple) return input.split("\n").filter((line) => line.trim() !== "");
   if (field.kind === "flag") return input === "true";
   if (input === "" && field.nullable) return null;
   if (field.form?.lines) return fromLines(input, field.form.lines);
-  if (field.kind === "json") return JSON.parse(input);
+  if (field.kind === "json") return parseJson(input, field.label);
   return isConstant(field) ? constantOf(input, field) : input;
 }
 
