@@ -363,6 +363,26 @@ test("importing an unchanged export changes nothing, and changed cells change th
   ]);
 });
 
+test("an import reports the wrong fields and annotations of a row together, and takes titles in any case", async () => {
+  const rows = (text: string) => lab.send("alice", "POST", "specimens/import/?dry_run=1", text);
+  const number = { message: "A valid number is required." };
+  const day = { message: "Expected a date, such as 2026-01-31." };
+  const wrong = await rows(
+    "name,Age,amount,location,Born,position\ncasper,x,1,Nowhere,soon,A1\nnew,x,y,,2026-01-02,\nleopard,x,,,,",
+  );
+  expect(wrong.body.errors).toMatchObject([
+    { row: 2, column: "location", message: 'Object with label="Nowhere" does not exist.' },
+    { row: 2, column: "Age", ...number },
+    { row: 2, column: "Born", ...day },
+    { row: 3, column: "amount", ...number },
+    { row: 3, column: "Age", ...number },
+    { row: 4, column: "Age", ...number },
+  ]);
+  const unknown = await rows("name,Genotypes\ncasper,x");
+  const [{ message }] = unknown.body.errors as { message: string }[];
+  expect(message).toStartWith('"Genotypes" is not a field of specimen. Did you mean genotype?');
+});
+
 test("the import template has a column for each annotation, with its choices", async () => {
   const { bytes } = await lab.bytes("GET", "specimens/import/", { as: "alice" });
   const { sheets } = await readXlsx(bytes);

@@ -44,7 +44,8 @@ export function readColumns(
 ): { columns: Column[]; errors: CellError[] } {
   const errors: CellError[] = [];
   const taken = new Set<string>();
-  const own = resource.annotations?.used().map((type) => annotationName(type)) ?? [];
+  const own =
+    resource.annotations?.used().map((type) => (type.unique ? type.name : annotationName(type))) ?? [];
   const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
   const named = new Set(headers.map(nameIn));
   const labels = writableFields(resource).flatMap(([name, { form }]): [string, string][] => {
@@ -61,7 +62,7 @@ export function readColumns(
         : (new Map(labels).get(nameIn(name)) ?? fieldOf(resources, resource, name));
     if (field === null) return { header, field };
     if (field === undefined) {
-      const near = nearest(name!, known);
+      const near = nearest(nameIn(name!).replace(/^annotations__/, ""), known);
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
       const message = `${shownName(name!)} is not a field of ${resource.name}.${hint} Choices: ${known.join(", ")}.`;
       errors.push({ row: 1, column: header, message });
@@ -105,8 +106,13 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
 
 /** The annotation type that a header names without more, where there is one of the name. */
 function annotationOf(resource: Resource, header: string): string | undefined {
-  const [type, ...others] = header === "" ? [] : (resource.annotations?.find(header) ?? []);
-  return type && others.length === 0 ? annotationName(type) : undefined;
+  const { annotations } = resource;
+  if (header === "" || !annotations) return undefined;
+  const named = annotations.find(header);
+  // As with fields, capitals and blanks do not matter.
+  const found =
+    named.length > 0 ? named : annotations.offered().filter(({ name }) => nameIn(name) === nameIn(header));
+  return found.length === 1 ? annotationName(found[0]) : undefined;
 }
 
 /** The reference that `<reference>_id` or `<reference>__<name>` names, as above. */

@@ -19,6 +19,9 @@ export function splitAnnotations(
   return { own: Object.fromEntries(entries.filter(([name]) => !isAnnotationName(name))), annotations };
 }
 
+/** Messages by field. */
+export type Errors = Map<string, string[]>;
+
 /** Writes of single annotations. */
 interface SubResourceWriter {
   current(resource: Resource, rid: number): StoredRecord;
@@ -39,8 +42,28 @@ export class AnnotationWriter {
 
   /** The actor may change the record. @throws Problem invalid_request with an entry for each refused name */
   set(resource: Resource, rid: number, values: readonly [string, Json][], actor: Actor): void {
+    const errors = this.#each(resource, values, actor, (type, value) =>
+      this.#setOne(resource, rid, type, value, actor),
+    );
+    if (errors.size > 0) throw fieldProblem(errors);
+  }
+
+  /** What is wrong with values, by name. @param rid -1 for a new record */
+  errorsOf(resource: Resource, rid: number, values: readonly [string, Json][], actor: Actor): Errors {
+    return this.#each(resource, values, actor, (type, value) => {
+      if (!isEmpty(value)) this.#parse(resource, rid, type, value, actor);
+    });
+  }
+
+  /** Does something with each type and value. @returns what is wrong with them, by name */
+  #each(
+    resource: Resource,
+    values: readonly [string, Json][],
+    actor: Actor,
+    work: (type: AnnotationType, value: Json) => void,
+  ): Errors {
     const named = withAnnotations(this.resources, resource, actor);
-    const errors = new Map<string, string[]>();
+    const errors: Errors = new Map();
     const types = new Set<number>();
     for (const [name, value] of values) {
       const found = findAnnotation(named, name);
@@ -52,30 +75,34 @@ export class AnnotationWriter {
       else if (types.has(type.rid)) errors.set(name, ["Another member names the same annotation type."]);
       else {
         types.add(type.rid);
-        const error = refusalOf(() => this.#setOne(resource, rid, type, value, actor));
+        const error = refusalOf(() => work(type, value));
         if (error !== undefined) errors.set(name, [error]);
       }
     }
-    if (errors.size > 0) throw fieldProblem(errors);
+    return errors;
   }
 
   #setOne(resource: Resource, rid: number, type: AnnotationType, value: Json, actor: Actor): void {
     const { annotation, writer } = this;
-    const existing = this.#existing(resource, rid, type);
     if (isEmpty(value)) {
-      for (const { rid } of existing) writer.markDeleted(annotation, Number(rid), actor);
+      for (const { rid: each } of this.#existing(resource, rid, type))
+        writer.markDeleted(annotation, Number(each), actor);
       return;
     }
-    const parent = { object_kind: resource.name, object_rid: rid };
+    const { existing, parsed } = this.#parse(resource, rid, type, value, actor);
     const [first, ...others] = existing;
-    const context = writer.contextOf(annotation, parent, actor);
-    const body: JsonObject = { annotation_type_id: type.id, value };
-    const parsed = annotation.parse!(body, context, first);
     const items = existing.flatMap((each) => itemsOf(each, type));
     if (first && Bun.deepEquals(items, itemsOf(parsed, type))) return;
     if (first) writer.setValues(annotation, Number(first.rid), parsed, actor);
-    else writer.insert(annotation, { ...parent, ...parsed }, actor);
+    else writer.insert(annotation, { ...parentOf(resource, rid), ...parsed }, actor);
     for (const { rid } of others) writer.markDeleted(annotation, Number(rid), actor);
+  }
+
+  #parse(resource: Resource, rid: number, type: AnnotationType, value: Json, actor: Actor) {
+    const existing = this.#existing(resource, rid, type);
+    const context = this.writer.contextOf(this.annotation, parentOf(resource, rid), actor);
+    const body: JsonObject = { annotation_type_id: type.id, value };
+    return { existing, parsed: this.annotation.parse!(body, context, existing[0]) };
   }
 
   #existing({ name }: Resource, rid: number, type: AnnotationType): StoredRecord[] {
@@ -85,6 +112,8 @@ export class AnnotationWriter {
     return found.map(({ rid }) => this.writer.current(this.annotation, Number(rid)));
   }
 }
+
+const parentOf = ({ name }: Resource, rid: number): StoredRecord => ({ object_kind: name, object_rid: rid });
 
 /** The values of an annotation, of which a type that has several may hold a list. */
 function itemsOf({ value }: StoredRecord, { multiple }: AnnotationType): Json[] {

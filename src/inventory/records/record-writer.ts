@@ -1,7 +1,7 @@
 import { type Actor, changeable, deletable } from "../model/access.ts";
 import type { Field, Json, Stored } from "../model/field.ts";
 import { foldCase } from "../model/operator.ts";
-import { invalidField, type WriteMode } from "../model/parse-body.ts";
+import { fieldProblem, invalidField, type WriteMode } from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { clause, compile, join, selecting } from "../model/sql.ts";
@@ -11,7 +11,7 @@ import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import { hasPosition } from "../resources/position.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
-import { AnnotationWriter, splitAnnotations } from "./annotation-writer.ts";
+import { AnnotationWriter, type Errors, splitAnnotations } from "./annotation-writer.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
 import { RecordValidator } from "./record-validator.ts";
@@ -43,12 +43,23 @@ export class RecordWriter {
 
   /** Stores a new record and returns its row number. `id` replaces a generated one; `parent`: of a sub-resource. */
   create(resource: Resource, body: Json, actor: Actor, id?: string, parent?: StoredRecord): number {
-    const draft = { rid: -1, before: undefined, parent };
     const { own, annotations } = splitAnnotations(resource, body);
-    const record = this.#validator.validate(resource, own, "create", draft, actor);
+    const draft = { rid: -1, before: undefined, parent };
+    const check = () => this.#validator.validate(resource, own, "create", draft, actor);
+    const record = this.#checked(check, () => this.#annotations.errorsOf(resource, -1, annotations, actor));
     const rid = this.insert(resource, record, actor, id);
     if (annotations.length > 0) this.#annotations.set(resource, rid, annotations, actor);
     return rid;
+  }
+
+  /** Runs a check; its errors come with others. @throws Problem invalid_request with an entry for each field */
+  #checked<Result>(check: () => Result, others: () => Errors): Result {
+    try {
+      return check();
+    } catch (error) {
+      if (!(error instanceof Problem) || !error.fields) throw error;
+      throw fieldProblem(new Map([...Object.entries(error.fields), ...others()]));
+    }
   }
 
   /** Stores values that the caller has checked, as it has the right to write them. */
@@ -75,7 +86,10 @@ export class RecordWriter {
     const { own, annotations } = splitAnnotations(resource, body);
     if (annotations.length > 0) {
       if (mode === "replace" || Object.keys(own as object).length > 0)
-        this.update(resource, rid, own, mode, actor);
+        this.#checked(
+          () => this.update(resource, rid, own, mode, actor),
+          () => this.#annotations.errorsOf(resource, rid, annotations, actor),
+        );
       return this.#annotations.set(resource, rid, annotations, actor);
     }
     const before = this.current(resource, rid);
