@@ -26,10 +26,7 @@ export interface Resource {
   segment: string | null;
   /** Further paths at which clients expect it. */
   aliases?: readonly string[];
-  /**
-   * Whether it serves clients of LabID and nothing else of labd: pages link its list only from saved views, and the
-   * reference leaves it out, which is long enough.
-   */
+  /** Whether it serves clients of LabID and nothing else of labd: pages link its list only from saved views. */
   forClients?: true;
   /** Application and model, such as stocks.place, as nested answers show them. */
   model: string;
