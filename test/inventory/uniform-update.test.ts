@@ -12,6 +12,10 @@ let ids: string[];
 
 beforeEach(async () => {
   lab = await openLab();
+  await addTubes();
+});
+
+async function addTubes(): Promise<void> {
   const bodies = Array.from({ length: RECORDS }, (_, i) => ({
     name: `Tube ${i}`,
     model_type: "OTHER",
@@ -22,7 +26,7 @@ beforeEach(async () => {
     id: string;
   }[];
   ids = created.map(({ id }) => id);
-});
+}
 
 const STORED = "SELECT * FROM consumable WHERE name LIKE 'Tube%' ORDER BY rid";
 const rows = (without: string[] = []) =>
@@ -137,20 +141,131 @@ test("undoing is refused if one record was changed later, and forced record by r
   expectConsistent();
 });
 
+const consumable = RESOURCES.find(({ name }) => name === "consumable")!;
+const actorOf = (username: string) => lab.accounts.actorOf(lab.accounts.userId(username)!);
+
 test("a plan that others overtook writes nothing", () => {
   const { uniformUpdates, statements } = openStore(lab.database, lab.clock);
-  const consumable = RESOURCES.find(({ name }) => name === "consumable")!;
   const rids = rows().map(({ rid }) => Number(rid));
-  const user = lab.accounts.userId("alice");
-  const alice = { user, username: "alice", superuser: false, groups: [], primaryGroup: 1 };
+  const alice = actorOf("alice");
   const plan = (body: object) => uniformUpdates.plan(consumable, rids, body as never, "merge", alice);
   const planned = plan(patch)!;
   expect(planned.writes).toHaveLength(RECORDS);
   lab.database.run("UPDATE consumable SET version = version + 1 WHERE rid = ?", [rids[7]]);
   const before = rows();
-  expect(statements.writing(() => uniformUpdates.write(planned, alice))).toBe(false);
+  expect(statements.writing(() => planned.write())).toBe(false);
   expect(rows()).toEqual(before);
   // Rights, references and invalid values are checked record by record.
   for (const body of [{ public: true }, { location: null }, { description: [] }, { nonsense: 1 }, {}])
     expect([body, plan(body) === undefined]).toEqual([body, true]);
+});
+
+/** Annotations of the records and their history, without what differs between two runs. */
+function annotations() {
+  const { statements } = openStore(lab.database, lab.clock);
+  const all = (text: string) => statements.all({ text, args: [] });
+  const record = "(SELECT name FROM consumable WHERE rid = object_rid)";
+  return {
+    stored: all(
+      `SELECT ${record} AS record, value, deleted, version, deleted_by, modified = deleted_date AS dated FROM annotation ORDER BY object_rid, rid`,
+    ),
+    values: all(`SELECT ${record} AS record, text, fold FROM annotation_value ORDER BY object_rid, rid`),
+    found: all(`SELECT count(*) AS n FROM annotation_value_fts ('"wil" AND "typ"')`),
+    history: all(
+      "SELECT op, version, json_remove(before, '$.deleted_date') AS before, json_remove(after, '$.id', '$.created', '$.modified', '$.deleted_date') AS after," +
+        " after ->> 'modified' = (SELECT modified FROM annotation AS a WHERE a.id = after ->> 'id') AS dated, host_kind, host_rid" +
+        " FROM record_change WHERE batch = (SELECT max(rid) FROM record_batch) ORDER BY host_rid",
+    ),
+  };
+}
+
+type Previewed = { of: { id: string }; op: string; before: object | null; after: object };
+
+/** An annotation type, and a third of the records with a value. */
+async function addGenotypes(type: object = {}): Promise<void> {
+  await lab.send("alice", "POST", "annotationtypes/", { name: "genotype", type: "TEXT", ...type });
+  const some = ids.filter((_, i) => i % 3 === 0);
+  const values = some.map((id, i) => ({ id, annotations__genotype: i % 2 === 0 ? "Wild type" : "flox" }));
+  expect((await lab.send("alice", "PATCH", "stocks/consumables/", values)).status).toBe(200);
+}
+
+test.each([["Wild type"], [null], [""]])(
+  "a filter annotates with %j as a list of ids does",
+  async (value) => {
+    const body = { annotations__genotype: value };
+    const outcomes = [];
+    for (const listed of [false, true]) {
+      if (listed) {
+        lab.database.close();
+        lab = await openLab();
+        await addTubes();
+      }
+      await addGenotypes();
+      const [path, sent] = listed ? ["stocks/consumables/", { items: ids, ...body }] : [`${FILTER}`, body];
+      const dry = await lab.send("alice", "PATCH", `${path}${listed ? "?" : "&"}dry_run=1`, sent);
+      const { count, records } = dry.body;
+      const changes = (dry.body.changes as Previewed[])
+        .map(({ of, op, before, after }) => ({ of, op, before, after: { ...after, id: "" } }))
+        .toSorted((a, b) => (a.of.id < b.of.id ? -1 : 1));
+      const answer = await lab.send(
+        "alice",
+        "PATCH",
+        `${path}${listed ? "?" : "&"}confirm=${String(dry.body.confirm)}`,
+        sent,
+      );
+      expect(answer.status).toBe(200);
+      const written = annotations();
+      const undone = await undo("alice", answer.headers.get("batch-id")!);
+      expect(undone.status).toBe(200);
+      outcomes.push({ count, records, changes, written, after: annotations().values });
+    }
+    expect(outcomes[0].written.history.length).toBeGreaterThan(20);
+    expect(outcomes[0]).toEqual(outcomes[1]);
+  },
+);
+
+test("a plan to annotate that others overtook writes nothing", async () => {
+  await addGenotypes();
+  const { uniformAnnotations, statements } = openStore(lab.database, lab.clock);
+  const rids = rows().map(({ rid }) => Number(rid));
+  const plan = (as = "alice", body: object = { annotations__genotype: "Wild type" }) =>
+    uniformAnnotations.plan(consumable, rids, body as never, actorOf(as));
+  const overtaken = [
+    "UPDATE consumable SET version = version + 1 WHERE name = 'Tube 7'",
+    "UPDATE annotation SET version = version + 1 WHERE value = '\"flox\"'",
+    "UPDATE field_type SET version = version + 1 WHERE name = 'genotype'",
+    `INSERT INTO annotation (id, object_kind, object_rid, annotation_type, value, created, modified, created_by, modified_by)
+     SELECT 'new', 'consumable', ${rids[1]}, annotation_type, value, 0, 0, 1, 1 FROM annotation LIMIT 1`,
+  ];
+  for (const change of overtaken) {
+    const planned = plan()!;
+    expect(planned.writes.length).toBe(RECORDS - RECORDS / 6);
+    lab.database.run("SAVEPOINT here");
+    lab.database.run(change);
+    const before = annotations();
+    expect([change, planned.write()]).toEqual([change, false]);
+    expect(annotations()).toEqual(before);
+    lab.database.run("ROLLBACK TO here; RELEASE here");
+  }
+  expect(statements.writing(() => plan()!.write())).toBe(true);
+  // These are refused, or checked record by record.
+  for (const body of [
+    {},
+    { annotations__nonsense: 1 },
+    { annotations__genotype: 1, status: "LOW" },
+    { annotations__genotype: {} },
+  ])
+    expect([body, plan("alice", body) === undefined]).toEqual([body, true]);
+  expect(plan("bob")).toBeUndefined();
+  lab.database.run("UPDATE consumable SET deleted = 1 WHERE name = 'Tube 7'");
+  expect(plan()).toBeUndefined();
+});
+
+test("read-only annotations of many records are refused", async () => {
+  await addGenotypes();
+  lab.database.run("UPDATE field_type SET readonly = 1 WHERE name = 'genotype'");
+  for (const value of ["Wild type", null]) {
+    const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: value });
+    expect([value, answer.status >= 400, answer.text.includes("read-only")]).toEqual([value, true, true]);
+  }
 });

@@ -13,7 +13,7 @@ import {
 } from "../model/listing.ts";
 import type { WriteMode } from "../model/parse-body.ts";
 import type { AnnotationType, Resource } from "../model/resource.ts";
-import type { UniformUpdate } from "../records/uniform-update.ts";
+import type { PlannedUpdate } from "../records/uniform-update.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findRecord, membersOf, noContent, readBody, respondJson } from "./call.ts";
@@ -53,8 +53,8 @@ export async function updateRecords(call: Call, resource: RoutedResource): Promi
     kind: "bulk_update",
     planned: planned?.writes,
     work: () =>
-      planned && store.uniformUpdates.write(planned, actor)
-        ? planned.writes.map(({ rid }) => rid)
+      planned?.write()
+        ? [...planned.rids]
         : // In this transaction, filters are evaluated again.
           store.bulk.update(resource, changes(), modeOf(call), actor),
     respond: (rids) => showRecords(call, resource, rids, 200),
@@ -99,8 +99,8 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   return writeOnce(call, value, {
     kind: "bulk_delete",
     work() {
-      if (planned && store.uniformUpdates.write(planned, actor)) {
-        const rids = planned.writes.map(({ rid }) => rid);
+      if (planned?.write()) {
+        const { rids } = planned;
         return store.bulk.verifyDeleted(resource, rids, idsOf(call, resource, rids), actor);
       }
       const ids = isByFilter ? idsOf(call, resource, find()) : named;
@@ -115,7 +115,7 @@ function changesOf(
   call: Call,
   resource: Resource,
   value: Json,
-): { changes: () => BulkChange[]; plan?: () => UniformUpdate | undefined } {
+): { changes: () => BulkChange[]; plan?: () => PlannedUpdate | undefined } {
   const { actor, store, url } = call;
   const { searchParams } = url;
   const filtered = parseFilteredChange(value, isFiltered(searchParams));
@@ -133,8 +133,14 @@ function changesOf(
   const find = () => rowsFound(call, resource, parameters);
   return {
     changes: () => idsOf(call, resource, find()).map((id) => ({ id, body, tests })),
-    plan: () =>
-      tests.length > 0 ? undefined : store.uniformUpdates.plan(resource, find(), body, modeOf(call), actor),
+    plan() {
+      const [rids, mode] = [find(), modeOf(call)];
+      if (tests.length > 0) return undefined;
+      return (
+        store.uniformUpdates.plan(resource, rids, body, mode, actor) ??
+        (mode === "merge" ? store.uniformAnnotations.plan(resource, rids, body, actor) : undefined)
+      );
+    },
   };
 }
 

@@ -116,12 +116,12 @@ export class AnnotationWriter {
 const parentOf = ({ name }: Resource, rid: number): StoredRecord => ({ object_kind: name, object_rid: rid });
 
 /** The values of an annotation, of which a type that has several may hold a list. */
-function itemsOf({ value }: StoredRecord, { multiple }: AnnotationType): Json[] {
+export function itemsOf({ value }: StoredRecord, { multiple }: AnnotationType): Json[] {
   const stored = JSON.parse(String(value)) as Json;
   return multiple && Array.isArray(stored) ? stored : [stored];
 }
 
-const isEmpty = (value: Json): boolean =>
+export const isEmpty = (value: Json): boolean =>
   value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
 /** Why a value is refused; undefined if it is written. */

@@ -16,6 +16,7 @@ import { RecordWriter } from "./record-writer.ts";
 import { Search } from "./search.ts";
 import { Statements } from "./statements.ts";
 import { Undo } from "./undo.ts";
+import { UniformAnnotations } from "./uniform-annotations.ts";
 import { UniformUpdates } from "./uniform-update.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
@@ -72,6 +73,7 @@ export class Store {
   readonly search: Search;
   readonly bulk: Bulk;
   readonly uniformUpdates: UniformUpdates;
+  readonly uniformAnnotations: UniformAnnotations;
   readonly history: History;
   readonly undo: Undo;
   readonly #writer: RecordWriter;
@@ -101,6 +103,12 @@ export class Store {
     this.history = new History(statements, versioned);
     this.bulk = new Bulk(this.reader, this.#writer);
     this.uniformUpdates = new UniformUpdates(statements, DECLARED, this.reader, clock, this.#journal);
+    this.uniformAnnotations = new UniformAnnotations(statements, this.resources, {
+      reader: this.reader,
+      writer: this.#writer,
+      clock,
+      journal: this.#journal,
+    });
     this.undo = new Undo(this.#writer, this.history, this.uniformUpdates);
     this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
   }

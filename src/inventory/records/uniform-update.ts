@@ -12,8 +12,17 @@ import { columnsOf } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 
-/** The same new values for many records, found and checked, but not written. */
-export interface UniformUpdate {
+/** Writes of many records, found and checked, but not written. */
+export interface PlannedUpdate {
+  /** Of the records that were to be changed. */
+  rids: readonly number[];
+  writes: readonly RecordWrite[];
+  /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
+  write: () => boolean;
+}
+
+/** The same new values for many records. */
+interface UniformUpdate {
   resource: Resource;
   /** By column, with the folded copies. */
   columns: ReadonlyMap<string, Stored>;
@@ -87,7 +96,7 @@ export class UniformUpdates {
     body: Json,
     mode: WriteMode,
     actor: Actor,
-  ): UniformUpdate | undefined {
+  ): PlannedUpdate | undefined {
     const parsed = parseBody(this.resources, resource, body, mode);
     if (rids.length > LIMITS.records.max || !isPlain(resource, parsed)) return undefined;
     const values = Object.fromEntries(parsed.values);
@@ -95,11 +104,12 @@ export class UniformUpdates {
       const after = { ...before, ...values };
       return keepsRules(resource, after, parsed.given, before) ? after : undefined;
     });
-    return writes && { resource, columns: columnsOf(resource, values, parsed.values.keys()), writes };
+    const columns = columnsOf(resource, values, parsed.values.keys());
+    return writes && { rids, writes, write: () => this.#write({ resource, columns, writes }, actor) };
   }
 
   /** The same for a deletion; once it is written, nothing may refer to the records. */
-  planDeletion(resource: Resource, rids: readonly number[], actor: Actor): UniformUpdate | undefined {
+  planDeletion(resource: Resource, rids: readonly number[], actor: Actor): PlannedUpdate | undefined {
     const isFew = rids.length > 0 && rids.length <= LIMITS.records.max;
     if (!isFew || !areIndependent(resource, [])) return undefined;
     const columns = new Map<string, Stored>([
@@ -111,7 +121,7 @@ export class UniformUpdates {
       ...before,
       ...values,
     }));
-    return writes && { resource, columns, writes };
+    return writes && { rids, writes, write: () => this.#write({ resource, columns, writes }, actor) };
   }
 
   /** Undefined if a record is deleted, if the actor may not write it, or if `valuesOf` finds no values for it. */
@@ -135,17 +145,10 @@ export class UniformUpdates {
     return writes;
   }
 
-  /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
-  write({ resource, columns, writes }: UniformUpdate, actor: Actor): boolean {
+  #write({ resource, columns, writes }: UniformUpdate, actor: Actor): boolean {
     const { table } = resource;
-    const versions = JSON.stringify(writes.map(({ rid, before }) => [rid, before!.version]));
-    const unchanged = this.statements.get({
-      text:
-        `SELECT count(*) AS count FROM json_each(?) AS p CROSS JOIN ${table} AS t ON t.rid = p.value ->> 0` +
-        " WHERE t.version = p.value ->> 1",
-      args: [versions],
-    });
-    if (Number(unchanged?.count) !== writes.length) return false;
+    const versions = writes.map(({ rid, before }) => [rid, before!.version] as const);
+    if (!areUnchanged(this.statements, table, versions)) return false;
     const modified = microsecondsOf(this.clock);
     const all = new Map(columns).set("modified", modified).set("modified_by", actor.user);
     if (columns.has("deleted")) all.set("deleted_date", modified);
@@ -218,20 +221,40 @@ export class UniformUpdates {
     }
   }
 
-  /** By default, FTS5 merges small segments with large ones again and again, which takes five times as long. */
   #withLargeSegments({ table, fields }: Resource, write: () => void): void {
-    const index = `${table}_fts`;
-    if (!Object.values(fields).some(({ trigrams }) => trigrams)) return write();
-    const set = (option: string, value: number): void =>
-      void this.statements.run({
-        text: `INSERT INTO ${index} (${index}, rank) VALUES (?, ?)`,
-        args: [option, value],
-      });
-    set("automerge", 0);
-    set("hashsize", TRIGRAMS);
-    write();
-    // The defaults of FTS5.
-    set("automerge", 4);
-    set("hashsize", 1_048_576);
+    if (Object.values(fields).some(({ trigrams }) => trigrams))
+      withLargeSegments(this.statements, table, write);
+    else write();
   }
+}
+
+/** Whether all of the rows still have these versions. */
+export function areUnchanged(
+  statements: Statements,
+  table: string,
+  versions: readonly (readonly [rid: number, version: Stored])[],
+): boolean {
+  const row = statements.get({
+    text:
+      `SELECT count(*) AS count FROM json_each(?) AS p CROSS JOIN ${table} AS t ON t.rid = p.value ->> 0` +
+      " WHERE t.version = p.value ->> 1",
+    args: [JSON.stringify(versions)],
+  });
+  return row?.count === versions.length;
+}
+
+/** By default, FTS5 merges small segments with large ones again and again, which takes five times as long. */
+export function withLargeSegments(statements: Statements, table: string, write: () => void): void {
+  const index = `${table}_fts`;
+  const set = (option: string, value: number): void =>
+    void statements.run({
+      text: `INSERT INTO ${index} (${index}, rank) VALUES (?, ?)`,
+      args: [option, value],
+    });
+  set("automerge", 0);
+  set("hashsize", TRIGRAMS);
+  write();
+  // The defaults of FTS5.
+  set("automerge", 4);
+  set("hashsize", 1_048_576);
 }

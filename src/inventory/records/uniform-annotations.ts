@@ -1,0 +1,212 @@
+import type { Actor } from "../model/access.ts";
+import { findAnnotation, withAnnotations } from "../model/annotation-type.ts";
+import type { Json, Stored } from "../model/field.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { AnnotationType, Resource, Resources } from "../model/resource.ts";
+import { storedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
+import { Problem } from "../../problem.ts";
+import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+import { annotation } from "../resources/annotation.ts";
+import { isEmpty, itemsOf, splitAnnotations } from "./annotation-writer.ts";
+import type { RecordWrite } from "./batch-audit.ts";
+import type { Journal } from "./journal.ts";
+import type { RecordReader } from "./record-reader.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import type { Statements } from "./statements.ts";
+import { areUnchanged, type PlannedUpdate, withLargeSegments } from "./uniform-update.ts";
+
+/** Annotations that one statement adds. */
+const ROWS = 20_000;
+
+type Write = RecordWrite & { after: StoredRecord };
+
+/** An annotation of many records, found and checked, but not written. */
+interface Found {
+  resource: Resource;
+  type: AnnotationType;
+  typeVersion: Stored;
+  /** As it is stored; null removes it. */
+  value: string | null;
+  records: [rid: number, version: Stored][];
+  writes: Write[];
+}
+
+interface Dependencies {
+  reader: RecordReader;
+  writer: RecordWriter;
+  clock: Clock;
+  journal: Journal;
+}
+
+/** Sets an annotation of many records by a few statements, as `UniformUpdates` sets fields. */
+export class UniformAnnotations {
+  constructor(
+    private readonly statements: Statements,
+    private readonly resources: Resources,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  /** Undefined if something is refused, or if the records have to be checked one after another. */
+  plan(resource: Resource, rids: readonly number[], body: Json, actor: Actor): PlannedUpdate | undefined {
+    const { own, annotations } = splitAnnotations(resource, body);
+    if (rids.length > LIMITS.records.max || annotations.length !== 1 || Object.keys(own as object).length > 0)
+      return undefined;
+    const [[name, given]] = annotations;
+    const named = findAnnotation(withAnnotations(this.resources, resource, actor), name);
+    if (!("type" in named) || named.rest.length > 0 || (named.type.readonly && !actor.superuser))
+      return undefined;
+    const { type } = named;
+    const value = this.#parse(resource, type, given, actor);
+    const records = this.#records(resource, rids, actor);
+    const writes = value !== undefined && records && this.#writes(resource, rids, type, value, actor);
+    if (!writes) return undefined;
+    const found = { resource, type, typeVersion: this.#versionOf(type), value, records, writes };
+    return { rids, writes, write: () => this.#write(found, actor) };
+  }
+
+  /** The value as it is stored; undefined if it is refused. */
+  #parse(resource: Resource, { id }: AnnotationType, value: Json, actor: Actor): string | null | undefined {
+    if (isEmpty(value)) return null;
+    const noRecord = { object_kind: resource.name, object_rid: -1 };
+    const context = this.dependencies.writer.contextOf(annotation, noRecord, actor);
+    try {
+      return String(annotation.parse!({ annotation_type_id: id, value }, context).value);
+    } catch (error) {
+      if (error instanceof Problem) return undefined;
+      throw error;
+    }
+  }
+
+  /** The records with their versions; undefined if one of them is deleted, or if the actor may not change it. */
+  #records(resource: Resource, rids: readonly number[], actor: Actor): Found["records"] | undefined {
+    const rights = this.dependencies.reader.rights(resource, actor, rids);
+    const found = this.statements.all({
+      text:
+        `SELECT t.rid AS rid, t.version AS version FROM json_each(?) AS r CROSS JOIN ${resource.table} AS t` +
+        " ON t.rid = r.value WHERE t.deleted = 0",
+      args: [JSON.stringify(rids)],
+    });
+    const isAllowed = found.length === rids.length && rids.every((rid) => rights.get(rid)?.change);
+    return isAllowed ? found.map(({ rid, version }) => [Number(rid), version]) : undefined;
+  }
+
+  /** In the order of the records; undefined if one of them has several annotations of the type. */
+  #writes(
+    resource: Resource,
+    rids: readonly number[],
+    type: AnnotationType,
+    value: string | null,
+    actor: Actor,
+  ): Write[] | undefined {
+    const of =
+      "SELECT rid, object_rid FROM annotation WHERE annotation_type = ? AND object_kind = ? AND deleted = 0";
+    const all = this.statements.all({ text: of, args: [type.rid, resource.name] });
+    const existing = Map.groupBy(all, (row) => Number(row.object_rid));
+    const items = value === null ? [] : itemsOf({ value }, type);
+    const text = storedStatement(annotation);
+    const writes: Write[] = [];
+    for (const object_rid of rids) {
+      const [first, ...others] = existing.get(object_rid) ?? [];
+      if (others.length > 0) return undefined;
+      const before = first && this.statements.get({ text, args: [first.rid] })!;
+      if (before && value !== null && Bun.deepEquals(items, itemsOf(before, type))) continue;
+      if (before) writes.push(this.#changeOf(before, value, actor));
+      else if (value !== null)
+        writes.push(
+          this.#creation({ object_kind: resource.name, object_rid, annotation_type: type.rid, value }, actor),
+        );
+    }
+    return writes;
+  }
+
+  /** The row number is added when it is written, and the times are set again. */
+  #creation(values: StoredRecord, actor: Actor): Write {
+    const empty = Object.fromEntries(storedFields(annotation).map(([name]) => [name, null]));
+    const id = this.dependencies.clock.newId();
+    const by = { created: this.#now(), created_by: actor.user, modified_by: actor.user };
+    const after = { ...empty, ...values, ...by, id, deleted: 0, version: 1 };
+    return { resource: annotation, rid: -1, op: "create", version: 1, before: undefined, after };
+  }
+
+  #changeOf(before: StoredRecord, value: string | null, actor: Actor): Write {
+    const version = Number(before.version) + 1;
+    const values =
+      value === null ? { deleted: 1, deleted_date: this.#now(), deleted_by: actor.user } : { value };
+    const after: StoredRecord = { ...before, ...values, version, modified_by: actor.user };
+    const op = value === null ? "delete" : "update";
+    return { resource: annotation, rid: Number(before.rid), op, version, before, after };
+  }
+
+  /** Within a transaction. Returns false, and writes nothing, if something has been changed since. */
+  #write(found: Found, actor: Actor): boolean {
+    if (!this.#isUnchanged(found)) return false;
+    const { writes, value } = found;
+    const modified = this.#now();
+    const created = writes.filter(({ before }) => !before);
+    const changed = writes.filter(({ before }) => before).map(({ rid }) => rid);
+    withLargeSegments(this.statements, "annotation_value", () => {
+      this.#insert(found, created, modified, actor);
+      const sets = value === null ? "deleted = 1, deleted_date = ?1, deleted_by = ?2" : "value = ?3";
+      this.statements.run({
+        text:
+          `UPDATE annotation SET ${sets}, modified = ?1, modified_by = ?2, version = version + 1` +
+          " WHERE rid IN (SELECT value FROM json_each(?4)) AND ?3 IS ?3",
+        args: [modified, actor.user, value, JSON.stringify(changed)],
+      });
+    });
+    for (const write of writes) {
+      write.after.modified = modified;
+      if (write.op === "delete") write.after.deleted_date = modified;
+      this.dependencies.journal.record(write, actor);
+    }
+    return true;
+  }
+
+  #insert({ resource, type, value }: Found, created: readonly Write[], at: number, actor: Actor): void {
+    const last = this.statements.get({
+      text: "SELECT coalesce(max(rid), 0) AS rid FROM annotation",
+      args: [],
+    });
+    for (const [i, write] of created.entries()) {
+      write.rid = Number(last?.rid) + 1 + i;
+      Object.assign(write.after, { rid: write.rid, created: at });
+    }
+    for (let from = 0; from < created.length; from += ROWS) {
+      const rows = created
+        .slice(from, from + ROWS)
+        .map(({ rid, after }) => [rid, after.id, after.object_rid]);
+      this.statements.run({
+        text:
+          "INSERT INTO annotation (rid, id, object_rid, object_kind, annotation_type, value, created, modified, created_by, modified_by)" +
+          " SELECT r.value ->> 0, r.value ->> 1, r.value ->> 2, ?1, ?2, ?3, ?4, ?4, ?5, ?5 FROM json_each(?6) AS r",
+        args: [resource.name, type.rid, value, at, actor.user, JSON.stringify(rows)],
+      });
+    }
+  }
+
+  #isUnchanged({ resource, type, typeVersion, records, writes }: Found): boolean {
+    const changed = writes.flatMap(({ rid, before }) => (before ? [[rid, before.version] as const] : []));
+    const created = writes.flatMap(({ before, after }) => (before ? [] : [after.object_rid]));
+    const meanwhile = this.statements.get({
+      text:
+        "SELECT count(*) AS count FROM json_each(?) AS r CROSS JOIN annotation AS a ON a.object_kind = ?" +
+        " AND a.object_rid = r.value WHERE +a.annotation_type = ? AND a.deleted = 0",
+      args: [JSON.stringify(created), resource.name, type.rid],
+    });
+    return (
+      this.#versionOf(type) === typeVersion &&
+      areUnchanged(this.statements, resource.table, records) &&
+      areUnchanged(this.statements, "annotation", changed) &&
+      meanwhile?.count === 0
+    );
+  }
+
+  #versionOf({ rid }: AnnotationType): Stored {
+    return this.statements.get({ text: "SELECT version FROM field_type WHERE rid = ?", args: [rid] })!
+      .version;
+  }
+
+  #now(): number {
+    return microsecondsOf(this.dependencies.clock);
+  }
+}
