@@ -162,6 +162,13 @@ function addRegistration(api: Api): void {
     ...about,
     summary: "Register datasets of an assay",
     description: "The older form, for an assay that was only initialized.",
+    parameters: [
+      inQuery(
+        "allow_pooled_samples",
+        "Whether several datasets may have the same sample; true by default.",
+        Type.Boolean(),
+      ),
+    ],
     sends: content(ASSAY_DATA),
     run: async ({ call, params }) =>
       write(call, (body) => registrationOf(ofAssay(call, params.id, body)), 200)(await readBody(call)),
