@@ -1,0 +1,349 @@
+import { MESSAGE_LIMITS } from "./contract/limits.ts";
+import { RECEIVE_TIMEOUT } from "../platform/body.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Database } from "../platform/sqlite.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
+import { Problem } from "../problem.ts";
+import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./api/handlers.ts";
+import { jsonRoutes } from "./api/json-routes.ts";
+import { proteomeRoutes } from "./api/proteome-routes.ts";
+import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
+import {
+  type NamedQuestion,
+  type PatternInput,
+  readScan,
+  readSequences,
+  type ScanRequest,
+} from "./batch/questions.ts";
+import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
+import {
+  type AlignmentRequest,
+  type BatchOptions,
+  scoreAlignment,
+  type Scored,
+  scoreQuestions,
+} from "./batch/score.ts";
+import { Corpora } from "./corpus/corpus.ts";
+import { MotifTables } from "./corpus/motif-tables.ts";
+import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
+import { type FeatureImport, importFeatures } from "./features/import.ts";
+import { BackgroundQueue } from "./jobs/background.ts";
+import { openSweeper } from "./jobs/expiry.ts";
+import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
+import { recentJobs } from "./jobs/job-records.ts";
+import { jobId, type State } from "./jobs/job.ts";
+import { Pool } from "./jobs/pool.ts";
+import { JobStore } from "./jobs/store.ts";
+import { ProteomeSearchClient } from "./proteome/search-client.ts";
+import { ProteomeBuilds } from "./proteome/builds.ts";
+import { JobModels } from "./structure/job-models.ts";
+import { outdatedMethod } from "./corpus/calibration-file.ts";
+import { openWatched } from "./watched/open.ts";
+
+export interface ScoringOptions {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** Directory that contains `corpora/`. */
+  dataDirectory: string;
+  /** Scoring workers; 0 opens the service without touching the queue. */
+  workers: number;
+  /** Seconds that one job may take; 600 by default. */
+  jobTimeoutSeconds?: number;
+  /** Residues that a query may have; the longest human protein has 35,991. */
+  maxQueryLength?: number;
+  /** Bytes that a SOAP message may have. */
+  maxMessageBytes: number;
+  /** Target namespace of the SOAP service. */
+  namespace: string;
+  /** Whether public_url is set; otherwise documents contain addresses made from the Host header. */
+  hasPublicUrl?: boolean;
+  /** Jobs that may wait, in all and per client. */
+  maxQueued?: number;
+  maxQueuedPerClient?: number;
+  /** Days for which an ended job is kept; 0, the default, keeps it forever. */
+  retentionDays?: number;
+  /** Seconds within which a message must arrive. */
+  receiveTimeoutSeconds?: number;
+  /** Opens the workers on other machines. */
+  farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
+  /** The client of a request, as a key for fair scheduling; by default all are one client. */
+  clientOf?: (request: Request) => string;
+  /** Refuses callers that may not start or cancel jobs. @throws Problem forbidden */
+  requireWriter?: (request: Request) => void;
+  /** Guards what only signed-in users may have; by default everybody may. @throws Problem unauthenticated */
+  requireUser?: (request: Request) => void;
+  /** Guards new jobs. @throws Problem if the disk takes none */
+  requireWritable?: () => void;
+}
+
+/** The conservation scoring service, open. */
+export type Scoring = Awaited<ReturnType<typeof openScoring>>;
+
+/** Opens the service: requeues the jobs that a stopped process left running, and starts the workers. */
+export async function openScoring(options: ScoringOptions) {
+  const { database, clock, maxQueryLength = 40_000 } = options;
+  const corpora = new Corpora(options.dataDirectory, database, clock);
+  const classes = new MotifTables(database, clock);
+  const features = featureFilesIn(options.dataDirectory);
+  const featureSource = (): FeatureSource => ({
+    dataDirectory: options.dataDirectory,
+    corpusPath: corpora.active()?.path ?? null,
+    synonyms: classes.synonyms(),
+  });
+  const store = openStore(options, corpora);
+  let notifyWatchers = (): void => {};
+  const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
+  const { pool, runner, builds } = workers;
+  const handlers = scoringHandlers({
+    store,
+    runner,
+    classes,
+    maxQueryLength,
+    requireWritable: options.requireWritable,
+  });
+  const searches = new ProteomeSearchClient(options);
+  const services = { corpora, classes, store, runner, handlers, searches, maxQueryLength, featureSource };
+  const http = openRoutes(options, services);
+  ({ notifyWatchers } = http);
+  // Commands open the service without workers, and answer no requests.
+  if (options.workers > 0) http.openNames();
+  return {
+    /** The routes below `/soap/` and `/api/scoring/`. */
+    routes: http.routes,
+    /** The SOAP fault for a message that is rejected before it is routed. */
+    reject: http.reject,
+    corpora,
+    classes,
+    /** What imported files say of proteins. */
+    features,
+    /** Where the features are, for the search of a proteome. */
+    featureSource,
+    /** Predictions with what is known at their matches. */
+    annotator() {
+      const source = featureSource();
+      return ({ accession, protein, prediction }: Scored) =>
+        withNotes({ identifier: accession, protein, prediction }, source);
+    },
+    /** Imports features of proteins of the corpus in use. @throws Problem invalid_request, not_found without a corpus */
+    importFeatures(request: Omit<FeatureImport, "corpus">) {
+      if (!corpora.active())
+        throw new Problem(
+          "not_found",
+          "There is no corpus whose proteins could have features. Add one first.",
+        );
+      return importFeatures(
+        { ...request, corpus: corpora.openActive() },
+        { files: features, database, clock },
+      );
+    },
+    /** Removes an imported file of features. @throws Problem not_found */
+    removeFeatures: (name: string) => features.remove(name, database, clock),
+    /** Number of jobs by state. */
+    counts: () => store.counts(),
+    /** When the job that has waited longest was submitted, in milliseconds since 1970-01-01 UTC; null if none waits. */
+    oldestQueued: () => store.oldestQueued(),
+    /** Number of workers, of busy ones, and the memory limit of the process in bytes. */
+    workers: () => pool.capacity(),
+    /** The newest jobs, of one state or of all. */
+    recentJobs: (limit: number, state?: State) => recentJobs(database, limit, state),
+    workerStatuses: () => pool.workerStatuses(),
+    /** Scores watched queries again if another corpus is in use; the service also looks every few seconds. */
+    rerunWatched: () => http.watched.advance(),
+    /** Computations of families on idle workers. */
+    builds,
+    /** Cancels a job of any client. @throws Problem unknown_job, conflict */
+    cancel: (job: string) => runner.cancel(job),
+    /** Name of the corpus in use; null if there is none. */
+    corpusName: () => corpora.active()?.name ?? null,
+    /** Scores on an alignment from the user, without a job. */
+    scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, { classes, maxQueryLength }),
+    /** Reads patterns and names of classes. @throws Problem invalid_pattern, unknown_motif_class */
+    readPatterns: ({ regularExpression, elmIdentifierName }: PatternInput) =>
+      readPatterns(regularExpression, elmIdentifierName, classes),
+    /** Reads FASTA and patterns, and validates them before any work is done. */
+    readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
+      readSequences(request, { classes, maxQueryLength }),
+    /** Reads FASTA to scan for motif classes likewise. */
+    readScan: (request: ScanRequest) => readScan(request, { classes, maxQueryLength }),
+    /** Reads a table of proteins and patterns, or a list of proteins, likewise. */
+    readBatch: (table: string | Uint8Array, how?: BatchTableOptions) =>
+      readBatch(table, corpora.openActive(), { classes, maxQueryLength }, how),
+    /** Scores them in order, on threads of their own. */
+    scoreQuestions: (questions: readonly NamedQuestion[], how: BatchOptions) =>
+      scoreQuestions(questions, how, corpora),
+    /** Ends the event streams, which would keep a stopping server waiting, and opens no others. */
+    closeStreams: () => http.close(),
+    /** Stops the workers and requeues their jobs. The database stays open. */
+    async close(): Promise<void> {
+      http.close();
+      searches.close();
+      http.watched.close();
+      await workers.close();
+      features.close();
+    },
+  };
+}
+
+function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
+  const { database, clock, retentionDays = 0 } = options;
+  return new JobStore({
+    database,
+    clock,
+    scoringVersion: () => corpora.scoringVersion(),
+    newId: () => jobId(clock.now(), clock.newId()),
+    maxQueued: options.maxQueued ?? 10_000,
+    maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
+    retention: retentionDays === 0 ? null : retentionDays * 86_400_000,
+  });
+}
+
+interface WorkerDependencies {
+  corpora: Corpora;
+  store: JobStore;
+  /** A job has changed. */
+  changed: () => void;
+}
+
+/** Opens the pool of this process and, if configured, the farm. */
+function openWorkers(options: ScoringOptions, { corpora, store, changed }: WorkerDependencies) {
+  const { database, clock, log } = options;
+  const timeout = (options.jobTimeoutSeconds ?? 600) * 1000;
+  let farm: Farm | undefined;
+  const background = new BackgroundQueue();
+  const builds = new ProteomeBuilds({ database, clock, log, corpora, background });
+  const pool = new Pool({
+    store: {
+      lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
+      finish: (lease, version, prediction) => store.finishInGroup(lease, version, prediction),
+      fail: (rid, reason) => store.fail(rid, reason),
+      retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
+      release: (rid, counted) => store.release(rid, counted),
+    },
+    corpora,
+    log,
+    size: options.workers,
+    timeout,
+    changed,
+    background,
+    whenWritable: () => writeLockOf(database).free(),
+  });
+  background.wake = () => {
+    pool.wake();
+    farm?.wake();
+  };
+  let sweeper: { close(): void } | undefined;
+  if (options.workers > 0) {
+    recoverJobs(options, store);
+    reportOutdated(log, corpora);
+    farm = options.farm?.({
+      jobs: new FarmJobs(database, store, clock),
+      background,
+      scoringVersion: () => corpora.scoringVersion(),
+      corpus: () => corpora.active(),
+      backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
+      timeout,
+      settled: changed,
+      wakePool: () => pool.wake(),
+      dropFromPool: (id) => pool.drop(id),
+    });
+    pool.wake();
+    builds.open();
+    sweeper = openSweeper({ database, clock, log });
+  }
+  const runner: JobRunner = {
+    wake() {
+      pool.wake();
+      farm?.wake();
+    },
+    progress: (id) => pool.progress(id) ?? farm?.progress(id) ?? null,
+    cancel(id) {
+      const job = store.cancel(id);
+      pool.drop(id);
+      farm?.drop(id);
+      return job;
+    },
+  };
+  const close = async (): Promise<void> => {
+    sweeper?.close();
+    await builds.close();
+    store.close();
+    await farm?.close();
+    pool.close();
+  };
+  return { pool, runner, builds, close };
+}
+
+/** Says that P values of a calibrated corpus come from the built-in null distribution since an upgrade. */
+function reportOutdated(log: Log, corpora: Corpora): void {
+  const active = corpora.active();
+  const method = active && outdatedMethod(active.path);
+  if (method) log.problem("calibration outdated", { corpus: active.name, method, see: "labd doctor" });
+}
+
+function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {
+  try {
+    const recovered = store.recover(farm !== undefined);
+    if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
+  } catch (error) {
+    // On a full disk results can still be read, and the pool continues once there is room.
+    if (farm || Problem.from(error).code !== "disk_full") throw error;
+    log.problem("jobs not recovered", { cause: (error as Error).message });
+  }
+}
+
+function openRoutes(
+  options: ScoringOptions,
+  services: {
+    corpora: Corpora;
+    classes: MotifTables;
+    store: JobStore;
+    runner: JobRunner;
+    handlers: Handlers;
+    searches: ProteomeSearchClient;
+    maxQueryLength: number;
+    featureSource: () => FeatureSource;
+  },
+) {
+  const { log, namespace, maxMessageBytes, clientOf = () => "" } = options;
+  const {
+    receiveTimeoutSeconds = RECEIVE_TIMEOUT,
+    requireUser = () => {},
+    requireWriter = () => {},
+    hasPublicUrl = false,
+  } = options;
+  const models = new JobModels(options.database, options.clock, options.dataDirectory);
+  const { requireWritable = () => {} } = options;
+  const json = jsonRoutes({ ...services, models, clientOf, requireUser, requireWriter, requireWritable });
+  const soap = {
+    ...services,
+    log,
+    namespace,
+    limits: { ...MESSAGE_LIMITS, bytes: maxMessageBytes },
+    receiveTimeout: receiveTimeoutSeconds * 1000,
+    clientOf,
+    requireWriter,
+    hasPublicUrl,
+  };
+  const proteome = proteomeRoutes({
+    ...services,
+    client: services.searches,
+    clientOf,
+    clock: options.clock,
+    requireWriter,
+    requireWritable,
+  });
+  const watched = openWatched(options, { ...services, openCorpus: json.corpus });
+  return {
+    routes: soapRoutes(soap).use(json.routes).use(proteome).use(watched.routes),
+    reject: soapRejection(soap),
+    watched,
+    notifyWatchers() {
+      json.notifyWatchers();
+      watched.jobChanged();
+    },
+    openNames: json.openNames,
+    close: json.close,
+  };
+}
