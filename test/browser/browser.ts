@@ -280,21 +280,30 @@ export async function named(
   return (await page.waitForFunction(find, {}, SELECTORS[role], name)) as ElementHandle<HTMLElement>;
 }
 
-/** Clicks an element, again where the page replaced it meanwhile. */
+/** Milliseconds for which a click is tried again. */
+const PATIENCE = 20_000;
+
+/** Clicks an element, again where the page replaced it or moved it away from below the mouse meanwhile. */
 export async function press(page: Page, role: string, name: string): Promise<void> {
-  for (let tries = 20; ; tries--) {
+  for (const end = performance.now() + PATIENCE; ;) {
     const element = await named(page, role, name);
     try {
-      // What is still loading above it would move it away from below the mouse.
       await element.evaluate(async (shown) => {
+        // What is still loading above it would move it.
         for (let [last, y] = [NaN, shown.getBoundingClientRect().y]; last !== y;) {
           await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
           [last, y] = [y, shown.getBoundingClientRect().y];
         }
+        shown.removeAttribute("data-pressed");
+        const onClick = (): void => shown.setAttribute("data-pressed", "");
+        shown.addEventListener("click", onClick, { capture: true, once: true });
       });
-      return await element.click();
+      await element.click();
+      // A page that is gone by now was left by the click.
+      if (await element.evaluate((shown) => shown.hasAttribute("data-pressed")).catch(() => true)) return;
+      if (performance.now() > end) throw new Error(`The ${role} ${name} takes no click.`);
     } catch (error) {
-      if (tries === 0 || !/not clickable|detached/i.test(String(error))) throw error;
+      if (performance.now() > end || !/not clickable|detached/i.test(String(error))) throw error;
     }
   }
 }
