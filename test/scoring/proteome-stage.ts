@@ -8,14 +8,14 @@ import { writeFamilies } from "../../src/scoring/proteome/families-file.ts";
 
 const COUNT = 24;
 
-/** Sample proteins with other headers: every third is human, the others are of the mouse. */
+/** The beginnings of sample proteins with other headers: every third is human, the others are of the mouse. */
 export const PROTEOME = SAMPLE.split(/^>/m)
   .slice(1, COUNT + 1)
   .map((record, i) => {
-    const [header] = record.split("\n", 1);
+    const [header, ...lines] = record.split("\n", 6);
     const [accession] = header.split(" ", 1);
     const species = i % 3 === 0 ? "OS=Homo sapiens OX=9606" : "OS=Mus musculus OX=10090";
-    return `>sp|${accession}|E${i}_TEST Name ${i} ${species} GN=GENE${i}${record.slice(header.length)}`;
+    return `>sp|${accession}|E${i}_TEST Name ${i} ${species} GN=GENE${i}\n${lines.join("\n")}\n`;
   })
   .join("");
 
