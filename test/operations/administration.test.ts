@@ -17,7 +17,13 @@ const directory = mkdtempSync(join(tmpdir(), "labd-administration-"));
 let app: App;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
-  const flags = { data_dir: directory, backup_hours: "0", log: "off", workers: "1", max_message_bytes: "100000" };
+  const flags = {
+    data_dir: directory,
+    backup_hours: "0",
+    log: "off",
+    workers: "1",
+    max_message_bytes: "100000",
+  };
   app = await open(resolveConfig({ flags, environment: {} }).config);
   for (const [username, superuser] of [
     ["ada", true],

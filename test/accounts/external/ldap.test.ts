@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn } from "bun:test";
 import type { Accounts } from "../../../src/accounts/accounts.ts";
 import {
   checkDirectory,
@@ -245,10 +245,14 @@ ldapTest("reports an unavailable directory, and signs in local accounts meanwhil
   const { signIn } = await open();
   await signIn("kim");
   directory.freeze();
+  const { setTimeout } = globalThis;
+  const timers = spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, delay: number) =>
+    setTimeout(run, delay / 20)) as typeof setTimeout);
   try {
     expect(await signIn("kim")).toBe("identity_unavailable");
     expect(await signIn("local")).toBe("local");
   } finally {
+    timers.mockRestore();
     directory.thaw();
   }
   expect(await signIn("kim")).toBe("kim");

@@ -123,12 +123,17 @@ async function run(words: string[], stdin = ""): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`${words[0]}: ${out}${err}`);
 }
 
-/** One that nobody listens on now. */
+/** One that nobody listens on now, and that the system gives nobody else while its server restarts. */
 export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+      return port;
+    } catch {
+      // Somebody listens on it.
+    }
+  }
 }
 
 /** Starts one, with what `tree` says in it. */
