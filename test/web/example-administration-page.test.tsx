@@ -1,4 +1,4 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
+import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import {
   type AdministrationContext,
@@ -73,6 +73,7 @@ function contextOf(results: readonly Probe[]): AdministrationContext<Probes> {
 
 const fetched = spyOn(globalThis, "fetch");
 afterEach(() => fetched.mockReset());
+afterAll(() => fetched.mockRestore());
 const answer = (status: number, body: unknown): void => {
   const response = new Response(status === 204 ? null : JSON.stringify(body), { status });
   fetched.mockImplementation((async () => response) as unknown as typeof fetch);
