@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Toasts } from "./toast.tsx";
 
@@ -18,7 +18,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, actions, cancel, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the picture: keys that follow at once are for the dialog, not for shortcuts of the page.
+  useLayoutEffect(() => {
     const opened = dialog.current;
     const before = document.activeElement;
     opened?.showModal();

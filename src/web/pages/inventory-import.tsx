@@ -301,7 +301,8 @@ function Columns(props: {
                     </option>
                   ))}
                 </select>
-                {error && <p class="error">{error.message}</p>}
+                {/* The field above has the choices. */}
+                {error && <p class="error">{error.message.replace(/ Choices: .*/s, "")}</p>}
               </>
             );
           },
