@@ -4,15 +4,15 @@ import { changeText } from "../../src/web/inventory/last-change.tsx";
 const PLACE = "Box oligos 1, A3";
 
 test.each([
-  [{ op: "create", before: null, after: { name: "a" } }, PLACE, "added"],
-  [{ op: "restore", before: null, after: null }, PLACE, "restored"],
+  [{ op: "create", before: null, after: { name: "a" } }, PLACE, "added it"],
+  [{ op: "restore", before: null, after: null }, PLACE, "restored it"],
   [
     { before: { location: "1" }, after: { location: "2", position: "A3", version: 2 } },
     PLACE,
-    "moved to Box oligos 1, A3",
+    "moved it to Box oligos 1, A3",
   ],
-  [{ before: { location: "1" }, after: { location: null } }, "", "taken out"],
-  [{ before: { location: "1" }, after: { location: "2" } }, "", "moved"],
+  [{ before: { location: "1" }, after: { location: null } }, "", "took it out"],
+  [{ before: { location: "1" }, after: { location: "2" } }, "", "moved it"],
   [{ before: { amount: 50 }, after: { amount: 37.7, modified: "" } }, PLACE, "used 12.3 µL"],
   [
     { before: { amount: 0, status: "EMPTY" }, after: { amount: 40, status: "AVAILABLE" } },

@@ -15,7 +15,7 @@ export interface Changed {
   modified_by__username: string | null;
 }
 
-/** A change in words: "used 12 µL"; `place` is where the record is now. */
+/** A change in words, after who made it: "used 12 µL"; `place` is where the record is now. */
 export function changeText(
   change: Pick<Change, "op" | "before" | "after">,
   unit: string,
@@ -23,10 +23,10 @@ export function changeText(
 ): string {
   const { op, before, after } = change;
   if (op !== "update" || !before || !after)
-    return op === "create" ? "added" : op === "restore" ? "restored" : "changed";
+    return op === "create" ? "added it" : op === "restore" ? "restored it" : "changed it";
   const names = Object.keys(after).filter((name) => !AUTOMATIC.has(name));
   if (names.every((name) => name === "location" || name === "position"))
-    return after.location === null ? "taken out" : `moved${place === "" ? "" : ` to ${place}`}`;
+    return after.location === null ? "took it out" : `moved it${place === "" ? "" : ` to ${place}`}`;
   if (names.every((name) => name === "amount" || name === "status") && "amount" in after) {
     const used = Number((Number(before.amount ?? 0) - Number(after.amount ?? 0)).toPrecision(9));
     return `${used > 0 ? "used" : "added"} ${Math.abs(used)} ${unit}`.trim();
@@ -42,10 +42,10 @@ export function LastChange({ of, place }: { of: Changed; place: string }) {
     const { results } = await get<{ results: Change[] }>(path, { page_size: LOADED }, signal);
     return results.find((change) => change.of === null);
   });
-  const text = value ? changeText(value, unit === null ? "" : unitSymbol(unit), place) : "changed";
+  const text = value ? changeText(value, unit === null ? "" : unitSymbol(unit), place) : "changed it";
   return (
     <>
-      {text} by {by ?? "a deleted user"}
+      {by ?? "A deleted user"} {text}
     </>
   );
 }
