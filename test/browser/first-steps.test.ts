@@ -38,6 +38,7 @@ browserTest(
     await page.waitForSelector(".boxgrid");
     expect(await page.$$eval("[role=gridcell]", (cells) => cells.length)).toBe(81);
     await page.goto(`${server.url}/inventory/build`);
+    await page.waitForSelector("select");
     await page.select("select", "rooms");
     await press(page, "button", "Create 18 records");
     await seeText(page, "3 rooms, 3 pieces of equipment, 12 locations created.");

@@ -335,11 +335,33 @@ browserTest("adds columns, also of referenced records", async () => {
   const { page } = opened;
   await page.waitForSelector("tbody tr");
   await press(page, "button", "Columns");
-  await fill(page, "Column of a referenced record", "location__equipment__name");
-  await press(page, "button", "Add");
+  await seeText(page, "Column of another record");
+  for (const [field, part] of [
+    ["Field of Location", "equipment"],
+    ["Field of Equipment", "name"],
+  ])
+    await (await named(page, "combobox", field)).select(part);
+  await press(page, "button", "Add column");
   await page.waitForFunction(() => document.querySelector("thead")?.innerText.includes("equipment"));
   await checkPage(opened, "inventory-columns");
   await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("Fridge Antibodies"));
+});
+
+browserTest("keeps header and names in sight, and every column legible", async () => {
+  const fields = "name,model_type,status,location,amount,expiry,supplier,lot,location__equipment__name";
+  await using opened = await openPage(`/inventory/stocks-consumables?fields=${fields}`, { signedIn: true });
+  const { page } = opened;
+  await page.setViewport({ width: 900, height: 700 });
+  await page.waitForSelector("tbody tr");
+  const seen = await page.$eval(".table-scroll", (part) => {
+    part.scrollTo(400, 300);
+    const { left, top } = part.getBoundingClientRect();
+    const columnAt = (y: number) =>
+      document.elementFromPoint(left + 60, top + y)?.closest<HTMLTableCellElement>("th")?.cellIndex;
+    const location = part.querySelector("tbody td:has(.cell-long)")!;
+    return [part.scrollLeft > 0, part.scrollTop > 0, columnAt(10), columnAt(200), location.clientWidth > 90];
+  });
+  expect(seen).toEqual([true, true, 1, 1, true]);
 });
 
 browserTest("shows public records without signing in, and offers no writes", async () => {

@@ -116,8 +116,7 @@ function Condition(props: {
   const last = path.length - 1;
   const field = levels[last] && fieldOf(levels[last], path[last]);
   const isUnset = condition.operator === "exact" && condition.value === "null" && field?.nullable === true;
-  const setPath = (level: number, name: string): void => {
-    const next = name === "" ? path.slice(0, level) : [...path.slice(0, level), name];
+  const setPath = (next: readonly string[]): void => {
     const chosen = levels[next.length - 1];
     const lookups = lookupsOf(chosen && fieldOf(chosen, next.at(-1)!));
     const operator = lookups.includes(condition.operator) ? condition.operator : (lookups[0] ?? "exact");
@@ -134,16 +133,7 @@ function Condition(props: {
   };
   return (
     <div class="filter-row row">
-      {levels.map((declared, level) => (
-        <FieldSelect
-          key={level}
-          of={declared}
-          label={level === 0 ? "Field" : `Field of ${columnTitle(levels[level - 1], path[level - 1] ?? "")}`}
-          isNested={level > 0}
-          value={path[level] ?? ""}
-          onChange={(name) => setPath(level, name)}
-        />
-      ))}
+      <PathSelects levels={levels} path={path} onChange={setPath} />
       {levels.length < path.length && <code>{condition.category}</code>}
       <OperatorSelect field={field} condition={condition} isUnset={isUnset} onChange={setOperator} />
       {!isUnset && (
@@ -159,6 +149,25 @@ function Condition(props: {
       <Button look="quiet" icon="x" aria-label="Remove this condition" onClick={onRemove} />
     </div>
   );
+}
+
+/** Chooses a field, across references: one level after the other. */
+export function PathSelects(props: {
+  levels: readonly Declaration[];
+  path: readonly string[];
+  onChange: (path: readonly string[]) => void;
+}) {
+  const { levels, path, onChange } = props;
+  return levels.map((declared, level) => (
+    <FieldSelect
+      key={level}
+      of={declared}
+      label={level === 0 ? "Field" : `Field of ${columnTitle(levels[level - 1], path[level - 1] ?? "")}`}
+      isNested={level > 0}
+      value={path[level] ?? ""}
+      onChange={(name) => onChange(name === "" ? path.slice(0, level) : [...path.slice(0, level), name])}
+    />
+  ));
 }
 
 function FieldSelect(props: {
@@ -217,7 +226,7 @@ function lookupsOf(field: FieldInfo | undefined): string[] {
 }
 
 /** The declarations along a path of references, as far as there are any. */
-function usePath(of: Declaration, path: readonly string[]): readonly Declaration[] {
+export function usePath(of: Declaration, path: readonly string[]): readonly Declaration[] {
   const { value } = useLoaded(`${of.name} ${path.join()}`, async () => {
     const found = [of];
     for (const name of path.slice(0, MAX_REFERENCES)) {

@@ -3,7 +3,7 @@ import type { BatchSummary } from "../../inventory/api/route-history.ts";
 import { href } from "../address.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Checkbox, TextField } from "../components/field.tsx";
+import { Checkbox } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
@@ -21,13 +21,13 @@ import {
   listedAnnotations,
   pageOf,
 } from "./declaration.ts";
+import { PathSelects, usePath } from "./filter-builder.tsx";
 import { filtersOf } from "./list-address.ts";
 import { undo } from "./write-record.ts";
 
 export function ColumnsDialog(props: { of: Declaration; columns: readonly string[]; onClose: () => void }) {
   const { of, columns } = props;
   const [, setQuery] = useQuery();
-  const [path, setPath] = useState("");
   const all = Object.keys(of.fields).filter((name) => of.fields[name].kind !== "computed" && name !== of.key);
   const others = all.filter((name) => !columns.includes(name));
   const annotations = listedAnnotations(of).map(([name]) => name);
@@ -76,26 +76,25 @@ export function ColumnsDialog(props: { of: Declaration; columns: readonly string
           </li>
         ))}
       </ul>
-      <form
-        class="form-inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (path.includes("__") && !columns.includes(path.trim())) choose([...columns, path.trim()]);
-          setPath("");
-        }}
-      >
-        <TextField
-          label="Column of a referenced record"
-          hint="For example location__label or location__place__building."
-          value={path}
-          code
-          onInput={setPath}
-        />
-        <Button icon="bookmark-plus" type="submit">
-          Add
-        </Button>
-      </form>
+      <FarColumn of={of} onAdd={(name) => !columns.includes(name) && choose([...columns, name])} />
     </Dialog>
+  );
+}
+
+/** Adds a column of the records that a field refers to, such as the room of the location. */
+function FarColumn({ of, onAdd }: { of: Declaration; onAdd: (path: string) => void }) {
+  const references = Object.entries(of.fields).filter(([, { reference }]) => reference?.printed === "id");
+  const [path, setPath] = useState<readonly string[]>(references.slice(0, 1).map(([name]) => name));
+  const levels = usePath({ ...of, fields: Object.fromEntries(references), annotations: {} }, path);
+  if (references.length === 0) return null;
+  return (
+    <fieldset class="filter-row row">
+      <legend>Column of another record</legend>
+      <PathSelects levels={levels} path={path} onChange={setPath} />
+      <Button icon="plus" disabled={path.length < 2} onClick={() => onAdd(path.join("__"))}>
+        Add column
+      </Button>
+    </fieldset>
   );
 }
 
