@@ -113,7 +113,8 @@ async function main(words: readonly string[]): Promise<Outcome> {
   const inMemory = chosen.filter((path) => !SLOW.test(path));
   const slow = chosen.filter((path) => SLOW.test(path) && wanted(path));
   const runSlow = async (): Promise<Outcome> => ((await succeeds(BUILD)) ? run(slow, 1) : failedIn("build"));
-  const runInMemory = () => run(inMemory, navigator.hardwareConcurrency);
+  // One more than there are processors, because some of them wait.
+  const runInMemory = () => run(inMemory, navigator.hardwareConcurrency + 1);
   // What starts the executable waits much of the time. All of it measures memory and times, and runs alone.
   const outcomes = words.includes("--all")
     ? [await runInMemory(), await runSlow()]

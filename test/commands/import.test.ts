@@ -6,6 +6,7 @@ import { openData } from "../../src/app/data-directory.ts";
 import { listen } from "../../src/app/listen.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { elabftw, rspace } from "../inventory/eln-crates.ts";
+import { createMigrated } from "../database.ts";
 import { labd } from "./labd.ts";
 
 /** Imports and exports of a data directory, alone and beside a running server. */
@@ -17,6 +18,7 @@ let data: string;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-files-"));
   data = join(directory, "data");
+  createMigrated(join(data, "labd.sqlite"));
   const opened = await openData(configOf());
   await opened.accounts.addUser({ username: "kim", group: "Freezers" });
   opened.close();

@@ -13,7 +13,12 @@ setDefaultTimeout(300_000);
 const home = process.cwd();
 let directory: string;
 let env: Record<string, string>;
-const records = proteins.split(/^>/m).slice(1, 5);
+// The longer a protein, the longer each of dozens of runs.
+const records = proteins
+  .split(/^>/m)
+  .filter((record) => /P..P/.test(record.slice(record.indexOf("\n"))))
+  .toSorted((a, b) => a.length - b.length)
+  .slice(0, 4);
 const rows = records.map((record) => `${record.split(/\s/, 1)[0]}\tP..P\n`);
 const table = rows.join("");
 
@@ -55,7 +60,7 @@ describe("merged shards equal the output of one run", () => {
       stderr: "",
     });
     const whole = (await call(words)).stdout;
-    expect(whole.length).toBeGreaterThan(1000);
+    expect(whole.length).toBeGreaterThan(500);
     expect(text(`all.${format}`)).toBe(whole);
     if (format === "tsv") expect((await call(["merge", ...names])).stdout).toBe(whole);
     if (format === "json") for (const line of text(names[1]).trim().split("\n")) JSON.parse(line);
