@@ -4,6 +4,8 @@ import { openSchedule } from "../operations/backup/schedule.ts";
 import { changedSettings, type Config, isSecret, refuseMistakes, socketPath } from "../config.ts";
 import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import { prepareSearch } from "../inventory/index.ts";
+import { systemClock } from "../platform/clock.ts";
 import { selfCommand } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
@@ -43,6 +45,7 @@ export async function listen(
   refuseMistakes(settingMistakes(config));
   const service = await open(config);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);
+  prepareSearch(service.database, systemClock);
   const reload = (): void => reloadCertificate(socket, service, config);
   const audit = auditRun(service, config);
   const schedule = scheduleBackups(config, service, backupInterval);

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { prepareSearch } from "../../src/inventory/index.ts";
+import { ALIVE } from "../../src/inventory/model/condition.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
+import { openStore } from "../../src/inventory/records/store.ts";
 import { type Lab, openLab, START } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { rankOf, type Searched, views } from "./search-model.ts";
@@ -315,4 +318,31 @@ test.each([
 ])("rejects a search for %s", async (query, message) => {
   const { status, text } = await lab.ask("GET", `search/?${query}`, { as: "admin" });
   expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(message) });
+});
+
+test("reads large tables before the first search", async () => {
+  const large = await openLab({ sample: EMPTY });
+  large.database.run(
+    "INSERT INTO consumable (rid, id, name, name_fold, created, modified, created_by, modified_by, owner, owned_by) VALUES (6000, 'a', 'Tube', 'tube', 0, 0, 1, 1, 1, 1)",
+  );
+  const { reader, search, resources } = openStore(large.database, large.clock);
+  const asked: string[] = [];
+  reader.loadRowsWith(async (request) => {
+    asked.push(request.resource);
+    return reader.readRows(request);
+  });
+  prepareSearch(large.database, large.clock);
+  expect(asked).toEqual(["consumable"]);
+  const actor = large.accounts.actorOf(large.accounts.userId("admin")!);
+  const searched = {
+    typed: "",
+    actor,
+    resources: [resources.get("consumable")!],
+    limitOf: () => ALIVE,
+    results: 5,
+  };
+  await Promise.all(search.loading(searched));
+  expect(search.loading(searched)).toEqual([]);
+  expect(asked).toEqual(["consumable"]);
+  large.database.close();
 });

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { Actor } from "../../accounts/actor.ts";
 import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseDeletedFilter } from "../model/listing.ts";
@@ -6,9 +7,12 @@ import { LIMITS } from "../model/limits.ts";
 import { listParameter } from "../model/schema.ts";
 import { FOUND_BY } from "../model/search-query.ts";
 import { MOST_FOUND, type SearchRequest } from "../records/search.ts";
+import { openStore } from "../records/store.ts";
 import { PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { NOT_BLANK } from "../../platform/schema.ts";
+import type { Database } from "../../platform/sqlite.ts";
 import { type Call, respondJson } from "./call.ts";
 import type { Api } from "./operation-plugin.ts";
 import { BOOLEAN, content, TEXT } from "./schema.ts";
@@ -100,6 +104,17 @@ export function addSearchOfAll(api: Api): void {
       return respondJson({ q: query.q.trim(), total, more: groups.some(({ more }) => more), groups });
     },
   });
+}
+
+/** An administrator, whose searches need what all others need, too. */
+const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], primaryGroup: 0 };
+
+/** Reads, in other processes, what everybody's first search needs. */
+export function prepareSearch(database: Database, clock: Clock): void {
+  const limitOf: SearchRequest["limitOf"] = (resource) => parseDeletedFilter(resource, new URLSearchParams());
+  const request = { typed: "", actor: ANYONE, resources: SEARCHED_SIGNED_IN, limitOf, results: FEW };
+  // If that fails, the first search reads it.
+  for (const loading of openStore(database, clock).search.loading(request)) loading.catch(() => {});
 }
 
 /** @throws Problem invalid_request */
