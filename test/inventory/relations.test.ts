@@ -127,6 +127,18 @@ test.each<[string, string | undefined, number]>([
   expect((await lab.ask("GET", `locations/tree/?${query}`, as ? { as } : {})).status).toBe(status);
 });
 
+test("orders names in the tree as people do, as free slots are filled", async () => {
+  for (const label of ["Box 10", "box 2", "Box 1"])
+    await lab.send("admin", "POST", "locations/", { label, parent: IDS.shelf, capacity: 1 });
+  const { levels } = await get(`locations/tree/?of=locations/${IDS.shelf}`, "admin");
+  const order = ["Box 1", "box 2", "Box 10"];
+  expect((levels as unknown as Level[])[0].results.map(({ name }) => name)).toEqual([...order, "drawer"]);
+  const { slots } = await get(`locations/${IDS.shelf}/free_slots/`, "admin");
+  expect((slots as unknown as { location: { label: string } }[]).map((slot) => slot.location.label)).toEqual(
+    order,
+  );
+});
+
 test("shows a location inside an invisible one at the top level", async () => {
   const inner = { label: "Inner", parent: IDS.secret, public: true };
   expect((await lab.send("admin", "POST", "locations/", inner)).status).toBe(201);

@@ -88,7 +88,12 @@ export class LocationTree {
               .filter((referrer) => referrer.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
-      const order = resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false }));
+      // In the order in which free slots are filled: Box 2 before Box 10.
+      const order = resource.defaultOrder.map((name) => ({
+        path: name.split("__"),
+        descending: false,
+        natural: true as const,
+      }));
       const listing: Listing = { ...FIRST_PAGE, condition: and(ALIVE, or(...conditions)), order, size };
       const { total } = this.reader.list(resource, listing, actor);
       const isPast = (page - 1) * size >= total;
