@@ -7,7 +7,7 @@ import { type FoundBy, searchedNames } from "../model/search-query.ts";
 import { readNewest } from "./read-newest.ts";
 import type { ReadStatements } from "./statements.ts";
 
-/** Parts of records that contain one word are counted up to here. */
+/** Parts of records that contain one word, or all of several words together, are counted up to here. */
 const MOST_PARTS = 1000;
 /** Terms with one word in their names whose annotations are looked for. */
 const MOST_TERMS = 20;
@@ -23,6 +23,8 @@ export interface FoundPart {
 /** Records by kind of which a part contains the word. */
 export interface PartsFound {
   records: Map<string, Set<number>>;
+  /** Parts that are enough. */
+  most: number;
   /** Whether some were not looked at. */
   more: boolean;
 }
@@ -85,11 +87,16 @@ export class SearchedParts {
     this.#patience = READ_PER_RECORD * viewable.values().reduce((sum, rows) => sum + rows.count(), 0);
   }
 
-  /** Records that the caller may view and that have a part with the word: those of the newest parts. */
-  find(word: string): PartsFound {
-    let found = this.#found.get(word);
+  /**
+   * Records that the caller may view and that have a part with the word: those of the newest parts.
+   * @param words that are searched for, each as long as one of them may take
+   */
+  find(word: string, words = 1): PartsFound {
+    const key = `${words} ${word}`;
+    let found = this.#found.get(key);
     if (!found) {
-      this.#found.set(word, (found = { records: new Map(), more: false }));
+      const most = Math.floor(MOST_PARTS / words);
+      this.#found.set(key, (found = { most, records: new Map(), more: false }));
       for (const source of this.#sources) if (this.#findIn(source, word, found)) found.more = true;
       if (this.#findTerms(word, found)) found.more = true;
     }
@@ -223,7 +230,7 @@ export class SearchedParts {
    * @returns whether there are more
    */
   #addNewest(
-    { records }: PartsFound,
+    { records, most }: PartsFound,
     order: "part" | "rid",
     all: () => Row[],
     chunkOf: (before: number, size: number) => Sql,
@@ -231,9 +238,9 @@ export class SearchedParts {
     let viewed = 0;
     const at = (row: Row): number => Number(row[order]);
     const add = (rows: ArrayLike<Row>): number => {
-      for (let i = 0; i < rows.length && viewed <= MOST_PARTS; i++) {
+      for (let i = 0; i < rows.length && viewed <= most; i++) {
         const [kind, rid] = [String(rows[i].kind), Number(rows[i].rid)];
-        if (!this.viewable.get(kind)?.has(rid) || ++viewed > MOST_PARTS) continue;
+        if (!this.viewable.get(kind)?.has(rid) || ++viewed > most) continue;
         let ofKind = records.get(kind);
         if (!ofKind) records.set(kind, (ofKind = new Set()));
         ofKind.add(rid);
@@ -241,7 +248,7 @@ export class SearchedParts {
       return viewed;
     };
     return readNewest({
-      most: MOST_PARTS,
+      most,
       patience: this.#patience,
       read: (before, size) => this.statements.all(chunkOf(before, size)),
       at,

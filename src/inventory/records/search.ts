@@ -272,7 +272,7 @@ class ListSearch {
   #withWordsOfParts({ words, indexed }: SearchQuery, parts: SearchedParts): Found {
     const { name } = this.resource;
     const few = this.#withRareWord(indexed, parts);
-    const found = few ? [] : indexed.map((word) => parts.find(word));
+    const found = few ? [] : indexed.map((word) => parts.find(word, indexed.length));
     const of = new Map(found.map(({ records }, i) => [indexed[i], records.get(name)]));
     let left = few ?? [...new Set(of.values().flatMap((rids) => rids ?? []))];
     for (const word of words) {
@@ -289,6 +289,7 @@ class ListSearch {
   /** All rows with one of several words, in parts or by themselves; undefined if many have each of them. */
   #withRareWord(indexed: readonly string[], parts: SearchedParts): number[] | undefined {
     if (indexed.length < 2 || (this.#count > TESTED && !hasIndex(this.resource))) return undefined;
+    if (this.#count <= FEW) return this.viewable.toArray();
     for (const word of indexed) {
       const own = this.#withOwnWords([word], FEW);
       if (own.more) continue;
