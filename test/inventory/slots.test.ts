@@ -191,8 +191,8 @@ describe("shows", () => {
     const [level] = body.levels as unknown as { results: { name: string; space: unknown }[] }[];
     expect(level.results.map(({ name, space }) => [name, space])).toEqual([
       ["Box 1", { capacity: 9, used: 3, free: 6 }],
-      ["Box 10", { capacity: 4, used: 0, free: 4 }],
       ["Box 2", { capacity: 2, used: 1, free: 1 }],
+      ["Box 10", { capacity: 4, used: 0, free: 4 }],
       ["Heap", null],
     ]);
     const rooms = await lab.send("bob", "GET", "locations/tree/");
