@@ -12,7 +12,7 @@ import {
   machineName,
   wordOf,
 } from "../../src/web/inventory/declaration.ts";
-import { asText, bodyOf, inputOf, nameOf, rowOf } from "../../src/web/inventory/record.tsx";
+import { asText, bodyOf, inputOf, nameOf, rowOf, Value } from "../../src/web/inventory/record.tsx";
 import { formAnnotations, groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
 import { ValueInput } from "../../src/web/inventory/value-input.tsx";
 import { typeIn } from "../../src/web/inventory/type-form.tsx";
@@ -248,4 +248,19 @@ test("lists of records are names on lines, and JSON that is none is refused with
   const json = { kind: "json", label: "Details", nullable: false } as FieldInfo;
   expect(bodyOf('{"a":1}', json)).toEqual({ a: 1 });
   expect(() => bodyOf("S1, S2", json)).toThrow("Details: Must be JSON, such as");
+});
+
+test("saved views name lists in words, and stocktakes their location by a reference that no path crosses", async () => {
+  const described = async (list: string): Promise<Declaration["fields"]> =>
+    ((await lab.ask("OPTIONS", list, { as: "alice" })).body as unknown as Declaration).fields;
+  const { list, query } = await described("views/");
+  expect(asText("stocks/consumables", list)).toBe("Consumables");
+  expect([list.choices?.every((each) => list.form?.words?.[each]), query.form?.advanced]).toEqual([
+    true,
+    true,
+  ]);
+  const { location } = await described("stocktakes/");
+  expect(location.reference).toEqual({ segment: "locations", key: "label", printed: "plain id" });
+  const shown = renderToString(h(Value, { value: crypto.randomUUID(), field: location }));
+  expect(shown).toContain('href="/inventory/locations/');
 });

@@ -286,6 +286,14 @@ const describeForm = (name: string, { form, kind, initial }: Field): JsonObject 
   initial: kind === "flag" ? initial === 1 : null,
 });
 
+/** The list of choices of a reference, their name there, and how records contain it; no path crosses a plain id. */
+function describeReference(resources: Resources, field: Field): Json {
+  const far = field.kind === "reference" ? targetOf(resources, field) : resources.get(field.idOf ?? "");
+  if (!far) return null;
+  const printed = field.kind === "reference" ? far.shownAs : "plain id";
+  return { segment: far.segment ?? `${far.name}s`, key: far.key, printed };
+}
+
 /** One field for the forms, tables and filter editors of the pages. */
 function describeField(resources: Resources, name: string, field: Field): Json {
   const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
@@ -304,8 +312,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
     max_length: field.maxLength ?? null,
     choices: field.choices ? [...field.choices] : null,
     rule: field.pattern?.rule ?? null,
-    // The list of choices of a reference, and their name there.
-    reference: far ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs } : null,
+    reference: describeReference(resources, field),
     lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "in", "isnull"] : [],
     sortable: isComparable(field) && field.kind !== "json",
     for_clients: field.forClients ?? false,

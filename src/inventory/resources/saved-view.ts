@@ -1,5 +1,12 @@
 import { prose, text } from "../model/field.ts";
+import { LISTS_IN_WORDS } from "./model-type.ts";
 import { nameField, ownedResource, type Resource } from "../model/resource.ts";
+
+/** The last part of a segment. */
+const wordOf = (segment: string): string => {
+  const name = segment.slice(segment.lastIndexOf("/") + 1);
+  return name[0].toUpperCase() + name.slice(1);
+};
 
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
@@ -25,8 +32,17 @@ export const savedView = (lists: readonly string[]): Resource =>
         blank: false,
         choices: lists,
         example: "locations",
+        form: {
+          hint: "The list that it shows.",
+          words: Object.fromEntries(lists.map((list) => [list, LISTS_IN_WORDS[list] ?? [wordOf(list)]])),
+        },
       }),
-      query: prose("Query string of the list: filters, `ordering`, `fields`."),
+      query: prose("Query string of the list: filters, `ordering`, `fields`.", {
+        form: {
+          advanced: true,
+          hint: "What follows ? in the address of the list; Save view on a list fills it in.",
+        },
+      }),
     },
     rules(record) {
       const names = [...new URLSearchParams(String(record.query)).keys()];

@@ -13,7 +13,11 @@ export const stocktake = ownedResource({
     name: nameField("Name of the stocktake.", { example: "Freezers 2026" }),
     description: prose("Purpose of the stocktake."),
     // Not a reference: a past stocktake must not keep a location from being deleted.
-    location: uuid("Id of the location.", { write: "required", idOf: "location" }),
+    location: uuid("Id of the location.", {
+      write: "required",
+      idOf: "location",
+      form: { hint: "The location that is counted." },
+    }),
     state: text("OPEN during scanning, APPLIED after the outcome was written.", {
       choices: ["OPEN", "APPLIED"],
       initial: "OPEN",

@@ -45,8 +45,8 @@ export interface Reference {
   filter?: Readonly<Record<string, string>>;
   /** Field with their name. */
   key: string;
-  /** Whether records contain the id or the name. */
-  printed: "id" | "key";
+  /** Whether records contain id and name, the name, or an id alone, which no path crosses. */
+  printed: "id" | "key" | "plain id";
 }
 
 export interface Declaration {
@@ -250,6 +250,10 @@ export function columnTitle(of: Declaration, name: string): string {
   const { label = capital(first.replaceAll("_", " ")) } = fieldOf(of, shown) ?? {};
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
+
+/** The list of the records whose ids a field has. */
+export const recordsOf = (field: FieldInfo | undefined): Reference | undefined =>
+  field?.reference && field.reference.printed !== "key" ? field.reference : undefined;
 
 /** Whether records are kept in slots of locations. Terms have a position, too: in their vocabulary. */
 export const isStored = ({ fields }: Pick<Declaration, "fields">): boolean =>

@@ -9,7 +9,7 @@ import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
 import { placeFields, type Task } from "./bulk-dialog.tsx";
-import { columnTitle, type Declaration, fieldOf, hasWords, wordOf } from "./declaration.ts";
+import { columnTitle, type Declaration, fieldOf, hasWords, recordsOf, wordOf } from "./declaration.ts";
 import { type Filters, filtersOf } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
 import { readName } from "./record.tsx";
@@ -183,7 +183,7 @@ export function filterWord(value: string): string {
 
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
   const field = fieldOf(of, name);
-  const to = field?.reference?.printed === "id" ? field.reference : undefined;
+  const to = recordsOf(field);
   const { value } = useLoaded(to ? values.join() : null, () =>
     Promise.all(values.slice(0, 3).map((id) => readName(to!, id))),
   );

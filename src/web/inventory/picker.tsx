@@ -50,7 +50,7 @@ export async function searchRecords(to: Reference, text: string, signal: AbortSi
     return await searchOnline(to, words, signal);
   } catch (error) {
     const known = isUnreachable(error) ? await snapshot() : undefined;
-    if (!known || !(to.segment in MOST_KNOWN) || to.printed !== "id") throw error;
+    if (!known || !(to.segment in MOST_KNOWN) || to.printed === "key") throw error;
     return known.records
       .filter(
         ({ segment, name }) => segment === to.segment && name.toLowerCase().includes(words.toLowerCase()),
@@ -99,7 +99,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
   const mayCreate = creates && to.segment in CREATABLE && Boolean(useSession());
   useEffect(() => {
     setName(known ?? value);
-    if (value !== "" && known === undefined && to.printed === "id") void readName(to, value).then(setName);
+    if (value !== "" && known === undefined && to.printed !== "key") void readName(to, value).then(setName);
   }, [value, known]);
   const choose = (option: Option): void => {
     setName(option.name);

@@ -10,6 +10,7 @@ import {
   isConstant,
   pageOf,
   type Reference,
+  recordsOf,
   wordOf,
   wordsOf,
 } from "./declaration.ts";
@@ -305,7 +306,8 @@ interface ValueProps {
 }
 
 /** A value in a table or on the page of a record. */
-export function Value({ value, field, name, unit = "" }: ValueProps) {
+export function Value(props: ValueProps) {
+  const { value, field, unit = "" } = props;
   if (isEmpty(value)) return <span class="muted none">–</span>;
   const to = field?.reference;
   if (Array.isArray(value) && value.length > 0 && to)
@@ -320,6 +322,11 @@ export function Value({ value, field, name, unit = "" }: ValueProps) {
         {unit}
       </a>
     );
+  return to?.printed === "plain id" ? <PlainValue value={value} field={field} /> : <OwnValue {...props} />;
+}
+
+/** A value that names no other record. */
+function OwnValue({ value, field, name, unit = "" }: ValueProps) {
   if (name === "expiry")
     return (
       <>
@@ -344,7 +351,7 @@ export function PlainValue(props: {
   unit?: boolean;
 }) {
   const { value, field, unit } = props;
-  const to = field?.reference?.printed === "id" ? field.reference : undefined;
+  const to = recordsOf(field);
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
   if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? asText(value))}</>;
