@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { writeFileSync } from "node:fs";
 import {
   inventoryAliases,
   inventoryRoutes,
@@ -131,20 +132,32 @@ interface FillOptions {
   path?: string;
 }
 
+interface Filled {
+  image: Uint8Array;
+  /** Ids that were given out. */
+  ids: number;
+  tokens: Lab["tokens"];
+}
+
 /** What most labs begin with. Filling a database takes as long as all requests of most tests. */
-let usual: { image: Uint8Array; ids: number; tokens: Lab["tokens"] } | undefined;
+let usual: Filled | undefined;
 
 /** A database with accounts and the sample. */
 async function openFilled(
   options: FillOptions,
 ): Promise<Pick<Lab, "database" | "clock" | "accounts" | "tokens">> {
-  const isUsual = !(options.sample || options.passwords || options.subResources || options.path);
-  if (isUsual && usual) {
-    const database = openDatabase(usual.image, MIGRATIONS);
-    const clock = fixedClock(usual.ids);
-    return { database, clock, accounts: new Accounts(database, clock), tokens: { ...usual.tokens } };
-  }
-  const database = openMigrated(options.path);
+  const { path, sample, passwords, subResources } = options;
+  const isUsual = !(sample || passwords || subResources);
+  const { image, ids, tokens } = isUsual ? (usual ??= await fill({})) : await fill(options);
+  if (path !== undefined) writeFileSync(path, image, { mode: 0o600 });
+  const database = openDatabase(path ?? image, MIGRATIONS);
+  const clock = fixedClock(ids);
+  if (subResources) openStore(database, clock, subResources);
+  return { database, clock, accounts: new Accounts(database, clock), tokens: { ...tokens } };
+}
+
+async function fill({ sample = SAMPLE, passwords, subResources }: FillOptions): Promise<Filled> {
+  const database = openMigrated();
   const clock = fixedClock();
   const accounts = new Accounts(database, clock);
   await accounts.addUser({ username: "admin", superuser: true });
@@ -152,16 +165,17 @@ async function openFilled(
     username: "alice",
     fullName: "Alice Archer",
     group: "Genomics",
-    ...(options.passwords ? { password: PASSWORD } : {}),
+    ...(passwords ? { password: PASSWORD } : {}),
   });
   await accounts.addUser({ username: "bob", fullName: "Bob Baker", group: "Imaging" });
   const tokens = Object.fromEntries(
     ["admin", "alice", "bob"].map((name) => [name, accounts.addToken(name, "test")]),
   );
-  if (options.subResources) openStore(database, clock, options.subResources);
-  loadInventory(database, clock, options.sample ?? SAMPLE, "system");
-  if (isUsual) usual = { image: database.serialize(), ids: clock.ids(), tokens: { ...tokens } };
-  return { database, clock, accounts, tokens };
+  if (subResources) openStore(database, clock, subResources);
+  loadInventory(database, clock, sample, "system");
+  const image = database.serialize();
+  database.close();
+  return { image, ids: clock.ids(), tokens };
 }
 
 /** An installation in memory with the sample of the tests, composed as the program composes it. */

@@ -105,7 +105,7 @@ test("runs a background import and reports its progress and result", async () =>
 });
 
 test("rolls back a cancelled import, and cancels a waiting one", async () => {
-  const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(20_000))));
+  const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(6000))));
   await until(pathOf(first), "writing");
   const waiting = await lab.send("alice", "DELETE", pathOf(second));
   expect(waiting.body.state).toBe("waiting");
