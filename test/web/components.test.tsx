@@ -167,7 +167,7 @@ test.each([
   ["/inventory/stocks-consumables/1", "Consumables", "Inventory"],
   ["/inventory/stocktake/1", "Stocktakes", "Inventory"],
   ["/inventory/places", "Overview", "Inventory"],
-  ["/administration/jobs", "Administration", "Setup"],
+  ["/administration/jobs", "Administration", "Administration"],
 ])("the navigation marks %s as %s, and as %s on phones", (path, wide, narrow) => {
   const html = renderToString(<Shell path={path}>{""}</Shell>);
   const current = [...html.matchAll(/<a[^>]*aria-current="true".*?<\/svg>(?:<span>)?([^<]+)/g)];

@@ -65,8 +65,11 @@ const BOTTOM_BAR: readonly Link[] = [
   { name: "Scoring", path: "/score", icon: "crosshair" },
   { name: "Inventory", path: "/inventory", icon: "flask-conical" },
   { name: "Scan code", path: "/inventory/scan", icon: "scan-line" },
-  { name: "Setup", path: "/administration", icon: "settings", administers: true },
 ];
+/** What else small screens lead to. */
+const MORE: readonly Link[] = [...RAIL.flatMap(({ links }) => links), ...FOOT].filter(({ path }) =>
+  BOTTOM_BAR.every((link) => link.path !== path),
+);
 
 /** Pages that belong to a link whose path they do not begin with. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -91,8 +94,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
   );
   const currentBelow = currentOf(BOTTOM_BAR, path);
   const administers = useSession()?.user.is_superuser === true;
-  const isShown = (link: Link): boolean =>
-    !link.administers || administers || link === current || link === currentBelow;
+  const isShown = (link: Link): boolean => !link.administers || administers || link === current;
   useScanAnywhere();
   return (
     <>
@@ -137,7 +139,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
           {children}
         </main>
         <nav class="bottombar" aria-label="Main, small screens">
-          {BOTTOM_BAR.filter(isShown).map((link) => (
+          {BOTTOM_BAR.map((link) => (
             <a
               key={link.path}
               href={href(link.path)}
@@ -147,6 +149,22 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
               {link.name}
             </a>
           ))}
+          <button type="button" popovertarget="more-pages">
+            <Icon name="menu" />
+            More
+          </button>
+          <div id="more-pages" class="menu-body" popover="auto">
+            {MORE.filter(isShown).map((link) => (
+              <a
+                key={link.path}
+                href={href(link.path)}
+                aria-current={!currentBelow && link === current ? "true" : undefined}
+              >
+                <Icon name={link.icon} />
+                {link.name}
+              </a>
+            ))}
+          </div>
         </nav>
       </div>
       <ConfirmDialog />
