@@ -84,6 +84,18 @@ test("refuses a write with a misspelt parameter, which would not be a dry run", 
   expect((await lab.send("admin", "GET", `locations/${shelf}/`)).body).toEqual(before.body);
 });
 
+test("refuses parameters that a request would not follow", async () => {
+  await expectStatuses(lab, "admin", [
+    [`GET locations/${IDS.shelf}/slots/?as_of=2026-01-01`, 400],
+    [`GET locations/${IDS.shelf}/free_slots/?start=B1`, 400],
+    ["GET locations/tree/?deleted=true", 400],
+    ["GET search/?q=shelf&page=2", 400],
+    ["GET scan/?code=x&list=locations", 400],
+    ["GET search/?q=shelf&page=2&strict=0", 200],
+    ["GET locations/tree/?response_format=flat&format=json", 200],
+  ]);
+});
+
 test.each([
   ["an integer of a JSON value", "9007199254740993", 400],
   ["a negative one", "[1, -9007199254740993]", 400],

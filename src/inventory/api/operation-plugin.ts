@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Static, TObject, TSchema } from "typebox";
-import { checkWriteParameters } from "../model/listing.ts";
+import { checkParameters } from "../model/listing.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, notFound, ROOT, unwrap } from "./call.ts";
 import {
@@ -8,9 +8,9 @@ import {
   describeOperation,
   type Method,
   type Operation,
+  ownParameters,
   type Path,
   type Run,
-  writeParameters,
 } from "./operation.ts";
 import { readJson } from "./request-body.ts";
 import { readBytes } from "../../platform/body.ts";
@@ -200,10 +200,9 @@ export class Api {
     this.#allowed.set(full, allowOf(methods));
     const none = {} as Static<Query>;
     const answer = operation.heavy ? this.#heavy(`${method} ${full}`, operation) : operation.run;
-    const isPreviewed = operation.accepts?.includes("dryRun");
     const checked = (call: Call): Call => {
-      const known = isPreviewed && call.url.search !== "" ? writeParameters(operation) : undefined;
-      if (known) checkWriteParameters(call.url.searchParams, known);
+      const known = call.url.search === "" ? undefined : ownParameters(method, operation);
+      if (known) checkParameters(call.url.searchParams, known.names, known.ignored);
       return call;
     };
     const run = query

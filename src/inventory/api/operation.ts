@@ -150,13 +150,27 @@ export type Path = string | readonly [RoutedResource, string];
 
 export type Run = (context: Context) => Response | Promise<Response>;
 
-/** The parameters of a write; undefined if filters are among them, which are parsed with the list. */
-export function writeParameters({ query, accepts = [], ...about }: Operation): string[] | undefined {
+/** Parameters that change the form of any response. LabID's clients name the type of a new record by `type`. */
+const RENDERINGS = ["format", "response_format", "strict"];
+const OF_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
+
+/**
+ * The parameters that a request may have, and those that say nothing to it; undefined if filters of a list are among them,
+ * which are parsed with the list.
+ */
+export function ownParameters(method: Method, { query, summary, accepts = [], ...about }: Operation) {
+  const isGet = method === "GET";
+  const isOwn = isGet ? summary && accepts.length === 0 : accepts.includes("dryRun");
+  if (!isOwn) return undefined;
   const parameters = valueOf(about.parameters) ?? [];
-  if (parameters.includes(OTHER_FILTERS)) return undefined;
-  const all = [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...SHARED.several];
-  const names = all.filter((one) => one.in === "query").map(({ name }) => name);
-  return [...new Set([...Object.keys(query?.properties ?? {}), ...names])];
+  // Lists and records parse theirs.
+  if (parameters.includes(OTHER_FILTERS) || (isGet && parameters.length > 0 && !query)) return undefined;
+  const all = isGet
+    ? parameters
+    : [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...SHARED.several];
+  const named = all.filter((one) => one.in === "query").map(({ name }) => name);
+  const names = [...new Set([...Object.keys(query?.properties ?? {}), ...named])];
+  return { names, ignored: isGet ? RENDERINGS : OF_WRITES };
 }
 
 const securityOf = ({ anonymous, signedIn }: Operation, writes: boolean): object => {

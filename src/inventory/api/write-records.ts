@@ -5,7 +5,7 @@ import { type BulkChange, parseBulkChanges, parseFilteredChange } from "../model
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import {
-  checkWriteParameters,
+  checkParameters,
   LIST_PARAMETERS,
   type Listing,
   parseListing,
@@ -92,7 +92,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const filters = membersOf(membersOf(value)?.filters);
   const parameters = filters ? parametersOf(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
-  if (!isByFilter || filters) checkWriteParameters(searchParams, [...WRITE_PARAMETERS]);
+  if (!isByFilter || filters) checkParameters(searchParams, [...WRITE_PARAMETERS]);
   const find = () => rowsFound(call, resource, parameters);
   const plan = () => store.uniformUpdates.planDeletion(resource, find(), actor);
   const planned = isByFilter ? store.statements.reading(plan) : undefined;
@@ -127,7 +127,7 @@ function changesOf(
   }
   const { filters, body, tests } = filtered;
   const parameters = filters === undefined ? searchParams : parametersOf(filters);
-  if (filters) checkWriteParameters(searchParams, [...WRITE_PARAMETERS]);
+  if (filters) checkParameters(searchParams, [...WRITE_PARAMETERS]);
   if (!isFiltered(parameters))
     throw parameterProblem("filters", 'Give at least one filter. {"deleted": false} selects all records.');
   const find = () => rowsFound(call, resource, parameters);

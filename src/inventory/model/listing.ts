@@ -271,14 +271,16 @@ export function unknownItemParameters(parameters: URLSearchParams): string[] {
 }
 
 /**
- * Refuses parameters that a write does not have: with a misspelt `dry_run` it would change records. LabID's clients name the
- * type of a new record by `type`.
+ * Refuses unknown parameters: with a misspelt `dry_run` a write would change records, and slots have no past.
  * @throws Problem invalid_request
  */
-export function checkWriteParameters(parameters: URLSearchParams, known: readonly string[]): void {
+export function checkParameters(
+  parameters: URLSearchParams,
+  known: readonly string[],
+  ignored: readonly string[] = [],
+): void {
   if (flagParameter(parameters, "strict") === false) return;
-  const accepted = new Set([...known, ...Object.keys(LIST_PARAMETERS), "type"]);
-  const unknown = parameters.keys().find((name) => !accepted.has(name));
+  const unknown = parameters.keys().find((name) => !known.includes(name) && !ignored.includes(name));
   if (unknown === undefined) return;
   throw parameterProblem(unknown, unknownName(unknown, "a parameter of this request", known));
 }
