@@ -132,8 +132,10 @@ describe("reading in pieces", () => {
       const places = Array.from({ length: message.bytes.length }, (_, i) => i);
       expect({ name, ...readCut(message, places) }).toEqual({ name, ...whole });
       const step = number % 5 === 0 ? 1 : 13;
-      for (const cut of places.filter((place) => (place + number) % step === 0))
-        expect({ name, cut, ...readCut(message, [cut]) }).toEqual({ name, cut, ...whole });
+      for (const cut of places.filter((place) => (place + number) % step === 0)) {
+        const read = readCut(message, [cut]);
+        if (!Bun.deepEquals(read, whole)) expect({ name, cut, ...read }).toEqual({ name, cut, ...whole });
+      }
     }
   }, 300_000);
 
