@@ -82,11 +82,20 @@ export const code128Widths = (text: string): readonly number[] =>
 /** Whether Code 128 can hold the text without escapes. */
 export const fitsCode128 = (text: string): boolean => /^[\x20-\x7e]{1,48}$/.test(text);
 
+/** Known widths of symbols: encoding one takes longer than printing the rest of a label. */
+const WIDTHS = { qr: new WeakMap<Label, number>(), code128: new WeakMap<Label, number>() };
+
 /** Width of the symbol of a label, in modules, without quiet zones. */
-export const modulesOf = (label: Label, symbol: Symbology): number =>
-  symbol === "qr"
-    ? qrMatrix(label.address).size
-    : code128Widths(label.bars).reduce((sum, width) => sum + width, 0);
+export function modulesOf(label: Label, symbol: Symbology): number {
+  const known = WIDTHS[symbol].get(label);
+  if (known !== undefined) return known;
+  const width =
+    symbol === "qr"
+      ? qrMatrix(label.address).size
+      : code128Widths(label.bars).reduce((sum, each) => sum + each, 0);
+  WIDTHS[symbol].set(label, width);
+  return width;
+}
 
 /** Maximum module width in millimetres. */
 const WIDEST = { qr: 0.7, code128: 0.5 };
