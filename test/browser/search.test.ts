@@ -93,7 +93,7 @@ browserTest("shows all results of one list, and deleted records on request", asy
   await seeText(page, "By name: 10 in Locations");
   await page.click(".card-foot a[href*='list=']");
   await seeText(page, "Search in ");
-  expect((await page.$$(".found li")).length).toBeGreaterThan(5);
+  await page.waitForFunction(() => document.querySelectorAll(".found li").length > 5);
   await press(page, "checkbox", "Include deleted records");
   await page.waitForFunction(() => location.search.includes("deleted=all"));
 });

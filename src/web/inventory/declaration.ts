@@ -150,21 +150,28 @@ export const singularOf = (segment: string): string =>
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** Lists of types and vocabularies, which describe other records. */
+const DEFINITIONS = [
+  "annotationtypes",
+  "custompropertytypes",
+  "vocabularies/categories",
+  "vocabularies/terms",
+  "fieldmeta",
+];
+
 export const GROUPS: readonly { title: string; segments: readonly string[] }[] = [
   { title: "Stock", segments: ["stocks/consumables", "stocks/specimen"] },
   { title: "Locations", segments: ["locations", "equipment", "places", "addresses", "stocktakes"] },
   { title: "Projects", segments: ["core/projects", "assays/experiments", "assays/assays"] },
   {
     title: "Metadata",
-    segments: [
-      "annotationtypes",
-      "custompropertytypes",
-      "vocabularies/categories",
-      "vocabularies/terms",
-      "fieldmeta",
-    ],
+    segments: DEFINITIONS,
   },
 ];
+
+/** Whether labels are printed for the records of a list: definitions, views and stocktakes are on no shelf. */
+export const hasLabels = ({ name }: Pick<Declaration, "name">): boolean =>
+  !["views", "stocktakes", ...DEFINITIONS].includes(name);
 
 /** Fields of all records. */
 const COMMON = new Set(

@@ -17,6 +17,7 @@ import {
   type Declaration,
   defaultColumns,
   defaultOrder,
+  hasLabels,
   isCommon,
   listedAnnotations,
   pageOf,
@@ -129,7 +130,7 @@ export function MoreMenu(props: {
         <a href={href(api(of.name), { ...found, ordering, format: "eln" })} download="">
           Export{what} as archive (.eln)
         </a>
-        {of.name !== "fieldmeta" && (
+        {hasLabels(of) && (
           <a href={href("/inventory/labels", { list: of.name, ...found })}>
             <Icon name="printer" /> Labels
           </a>

@@ -9,7 +9,15 @@ import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
 import { placeFields, type Task } from "./bulk-dialog.tsx";
-import { columnTitle, type Declaration, fieldOf, hasWords, recordsOf, wordOf } from "./declaration.ts";
+import {
+  columnTitle,
+  type Declaration,
+  fieldOf,
+  hasLabels,
+  hasWords,
+  recordsOf,
+  wordOf,
+} from "./declaration.ts";
 import { type Filters, filtersOf } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
 import { readName } from "./record.tsx";
@@ -222,7 +230,7 @@ export function BulkBar(props: {
           Select all {formatCount(total)}
         </Button>
       )}
-      {of.name !== "fieldmeta" && (
+      {hasLabels(of) && (
         <LinkButton
           look="quiet"
           small

@@ -15,6 +15,7 @@ import {
   crumbOf,
   type Declaration,
   declaration,
+  hasLabels,
   pageOf,
   segmentOf,
   titleOf,
@@ -221,7 +222,7 @@ function ImportResult({ of, status, cells }: { of: Declaration; status: ImportSt
         <LinkButton look="primary" href={href(pageOf(of.name), { ordering: "-modified" })}>
           Show records
         </LinkButton>
-        {created > 0 && of.name !== "fieldmeta" && (
+        {created > 0 && hasLabels(of) && (
           <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, ...labels })}>
             Print labels
           </LinkButton>

@@ -17,6 +17,7 @@ import {
   crumbOf,
   type Declaration,
   declaration,
+  hasLabels,
   isConstant,
   isPeople,
   pageOf,
@@ -188,7 +189,7 @@ function RecordHead({ of, row, onSaved, hasGrid, first, last, onShare }: HeadPro
               Share
             </Button>
           )}
-          {of.name !== "fieldmeta" && !hasGrid && (
+          {hasLabels(of) && !hasGrid && (
             <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, id: row.id })}>
               Label
             </LinkButton>
