@@ -107,6 +107,22 @@ const csvOf = (rows: number): string =>
     (_, i) => `Item ${i},Description of thing ${i} of its kind,${i % 100},OTHER\n`,
   ).join("")}`;
 
+const AS_NEW = '?match=none&mapping={"id":null}';
+
+/** Exports a list, and returns the file. */
+async function exported(
+  token: string,
+  format: string,
+  list = "stocks/consumables",
+): Promise<Uint8Array<ArrayBuffer>> {
+  let file = new Uint8Array(0);
+  await underLoad(`export as ${format.toUpperCase()}`, token, async ({ send }) => {
+    file = (await (await send(`${list}/?format=${format}`)).bytes()) as Uint8Array<ArrayBuffer>;
+    return `${(file.length / 1e6).toFixed(1)} MB`;
+  });
+  return file;
+}
+
 /** Imports a file. */
 const imported =
   (file: BodyInit, { list = "stocks/consumables", query = "" } = {}) =>
@@ -118,19 +134,18 @@ const imported =
   };
 
 async function measureFiles(token: string): Promise<void> {
-  const files = new Map<string, Uint8Array<ArrayBuffer>>();
-  const exported =
-    (format: string) =>
-    async ({ send }: Service) => {
-      const bytes = await (await send(`stocks/consumables/?format=${format}`)).bytes();
-      files.set(format, bytes as Uint8Array<ArrayBuffer>);
-      return `${(bytes.length / 1e6).toFixed(1)} MB`;
-    };
-  await underLoad("export as CSV", token, exported("csv"));
-  await underLoad("export as XLSX", token, exported("xlsx"));
-  await underLoad("import of that XLSX, unchanged", token, imported(files.get("xlsx")!));
-  const query = '?match=none&mapping={"id":null}';
-  await underLoad("import of that XLSX, as new", token, imported(files.get("xlsx")!, { query }));
+  await exported(token, "csv");
+  const file = await exported(token, "xlsx");
+  await underLoad("import of that XLSX, unchanged", token, imported(file));
+  await underLoad("import of that XLSX, as new", token, imported(file, { query: AS_NEW }));
+}
+
+async function measureSamples(token: string, rows: number): Promise<void> {
+  const list = "stocks/samples";
+  const file = `name,description\n${Array.from({ length: rows }, (_, i) => `Sample ${i},Description of thing ${i} of its kind\n`).join("")}`;
+  await underLoad(`import of ${rows} samples`, token, imported(file, { list }));
+  const sheet = await exported(token, "xlsx", list);
+  await underLoad("import of that XLSX, as new", token, imported(sheet, { list, query: AS_NEW }));
 }
 
 /** Sets an annotation of all consumables, changes it, and undoes that. */
@@ -168,11 +183,7 @@ try {
   await underLoad("import of CSV", token, imported(csvOf(ROWS)));
   if (PARTS.includes("annotations")) await measureAnnotations(token);
   if (PARTS.includes("files")) await measureFiles(token);
-  if (PARTS.includes("samples")) {
-    const rows = Math.ceil(ROWS / 5);
-    const file = `name,description\n${Array.from({ length: rows }, (_, i) => `Sample ${i},Description of thing ${i} of its kind\n`).join("")}`;
-    await underLoad(`import of ${rows} samples`, token, imported(file, { list: "stocks/samples" }));
-  }
+  if (PARTS.includes("samples")) await measureSamples(token, Math.ceil(ROWS / 5));
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
