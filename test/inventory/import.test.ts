@@ -3,6 +3,7 @@ import { openXlsx, writeXlsx } from "hucre/xlsx";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
+import { RESOURCES } from "../../src/inventory/resources/index.ts";
 import { IDS } from "./sample.ts";
 
 /** Imports create and update records: all rows of a file or none. */
@@ -285,3 +286,44 @@ test("streams progress as JSON lines that end with the report", async () => {
   expect(lines[4]).toEqual({ phase: "writing", rows: 1200, checked: 0, written: 0 });
   expect(lines.at(-1).report).toMatchObject({ rows: 1200, created: 1200, errors: [] });
 });
+
+test("finds all records of a large import by their texts, also those that it changes later", async () => {
+  await send("consumables/import/", table("name,description", "Old tube,Kept in the vestibule"));
+  const rows = Array.from({ length: 1100 }, (_, i) => `Tube ${i},Description ${i % 7} of the zymogen`);
+  const file = table(
+    "name,description",
+    "Old tube,Moved to the atrium",
+    ...rows,
+    "Tube 3,Changed in the pergola",
+  );
+  const schema = (): unknown[] =>
+    lab.database.query("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
+  const found = async (word: string): Promise<number> =>
+    Number(
+      (await lab.send("alice", "GET", `consumables/?description__icontains=${word}&page_size=1`)).body.total,
+    );
+  const count = (of: string) =>
+    (lab.database.query(`SELECT count(*) AS n FROM ${of}`).get() as { n: number }).n;
+  const indexed = (): number => count("consumable_fts_docsize");
+  const before = { schema: schema(), indexed: indexed() };
+  expect(await imported("consumables/import/?dry_run=1", file)).toEqual([1100, 2, 0, 0]);
+  expect((await send("consumables/import/", `${file},nameless\r\n`)).status).toBe(400);
+  expect({ schema: schema(), indexed: indexed() }).toEqual(before);
+  expect(await imported("consumables/import/", file)).toEqual([1100, 2, 0, 0]);
+  expect(schema()).toEqual(before.schema);
+  await lab.send("alice", "POST", "consumables/", { name: "Later", description: "Another zymogen" });
+  const words = ["zymogen", "pergola", "atrium", "vestibule", "description 3"];
+  expect(await Promise.all(words.map(found))).toEqual([1100, 1, 1, 0, 156]);
+  expect(indexed()).toEqual(count("consumable"));
+});
+
+test.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
+  "declares the texts of %s that its index has",
+  (_name, { table, fields }) => {
+    const text = "SELECT sql FROM sqlite_schema WHERE name = ?";
+    const trigger = lab.database.query(text).get(`${table}_trigrams_insert`) as { sql: string } | null;
+    const columns = trigger === null ? undefined : /_fts \(rowid, (.*?)\)/.exec(trigger.sql)?.[1].split(", ");
+    const declared = Object.values(fields).flatMap(({ trigrams }) => trigrams ?? []);
+    expect(declared.toSorted()).toEqual((columns ?? []).toSorted());
+  },
+);

@@ -10,6 +10,7 @@ import { withAnnotations } from "../model/annotation-type.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Store } from "../records/store.ts";
+import { indexingTogether } from "../records/trigram-index.ts";
 import { Problem } from "../../problem.ts";
 
 /** Follows an import while it is written. */
@@ -21,6 +22,8 @@ export interface ImportWatcher {
 }
 
 const MAX_ERRORS = 1000;
+/** Rows whose trigrams are written together. */
+const MANY = 1000;
 
 const UNCONFIRMED =
   "This row would show an existing record to more people. Change it by PATCH or on its page, where that is confirmed.";
@@ -70,8 +73,7 @@ export function runImport(
           ? new ElnImporter(target, columns, mapped, report)
           : new RowImporter(target, columns);
         let done = 0;
-        // Rows may exchange the positions of records.
-        writer.rearrange(importer.moved(table), () => {
+        const write = (): void => {
           for (const row of table.rows()) {
             watcher?.onRow(report, done++);
             try {
@@ -85,7 +87,11 @@ export function runImport(
           report.locations_made = importer.paths.created;
           report.units_made = importer.units.created;
           if (options.dryRun || report.errors.length > 0) throw new Rollback(report);
-        });
+        };
+        // Rows may exchange the positions of records.
+        const rearranged = (): void => writer.rearrange(importer.moved(table), write);
+        if (table.count < MANY) rearranged();
+        else indexingTogether(store.statements, resource, rearranged);
         if (report.created + report.updated + report.locations_made + report.units_made > 0) {
           const text = "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1";
           report.batch = String(store.statements.get({ text, args: [] })?.id);

@@ -13,7 +13,8 @@ import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
-import { areUnchanged, type PlannedUpdate, withLargeSegments } from "./uniform-update.ts";
+import { withLargeSegments } from "./trigram-index.ts";
+import { areUnchanged, type PlannedUpdate } from "./uniform-update.ts";
 
 /** Annotations that one statement adds. */
 const ROWS = 20_000;

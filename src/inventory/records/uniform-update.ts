@@ -10,6 +10,7 @@ import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { columnsOf } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
+import { withLargeSegments } from "./trigram-index.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 
 /** Writes of many records, found and checked, but not written. */
@@ -28,9 +29,6 @@ interface UniformUpdate {
   columns: ReadonlyMap<string, Stored>;
   writes: (RecordWrite & { after: StoredRecord })[];
 }
-
-/** Pending trigrams, in bytes, that are written as one segment of the index; 1 MB otherwise. */
-const TRIGRAMS = 33_554_432;
 
 /** Fields that decide who may view a record. */
 const RIGHTS = new Set(["public", "owner", "owned_by"]);
@@ -241,20 +239,4 @@ export function areUnchanged(
     args: [JSON.stringify(versions)],
   });
   return row?.count === versions.length;
-}
-
-/** By default, FTS5 merges small segments with large ones again and again, which takes five times as long. */
-export function withLargeSegments(statements: Statements, table: string, write: () => void): void {
-  const index = `${table}_fts`;
-  const set = (option: string, value: number): void =>
-    void statements.run({
-      text: `INSERT INTO ${index} (${index}, rank) VALUES (?, ?)`,
-      args: [option, value],
-    });
-  set("automerge", 0);
-  set("hashsize", TRIGRAMS);
-  write();
-  // The defaults of FTS5.
-  set("automerge", 4);
-  set("hashsize", 1_048_576);
 }
