@@ -70,7 +70,7 @@ describe("deleting records", () => {
     }
     const [a, b] = await make();
     expect((await send("DELETE", `locations/bulk_delete/?id=${a}&id=${IDS.shelf}`)).body.detail).toBe(
-      `You do not have permission to delete "${IDS.shelf}".`,
+      "You do not have permission to delete this record.",
     );
     expect((await send("DELETE", `locations/bulk_delete/?id=${a}&id=${IDS.note}`)).status).toBe(404);
     expect((await send("DELETE", "locations/bulk_delete/")).body).toMatchObject({

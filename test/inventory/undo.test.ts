@@ -89,7 +89,7 @@ describe("undo of a batch", () => {
     const made = await send("POST", "locations/", { label: "Rack" });
     await send("POST", "locations/", { label: "Slot", parent: made.body.id });
     const used = await undo(made);
-    const parent = "cannot be deleted: it is the parent of records in locations";
+    const parent = '"Rack" cannot be deleted: it is the parent of records in locations';
     expect([used.status, used.body.message]).toEqual([409, expect.stringContaining(parent)]);
     const touched = await send("POST", "locations/", { label: "Touched" });
     await send("PATCH", `locations/${touched.body.id}/`, {});

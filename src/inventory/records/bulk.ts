@@ -66,7 +66,7 @@ export class Bulk {
     if (ids.length === 0) throw invalidField("id", "Name the records: /bulk_delete/?id=<id>&id=<id>.");
     const marked = each(ids, (id) => {
       const rid = this.#find(resource, id, actor);
-      this.#markDeleted(resource, { rid, id }, actor);
+      this.#markDeleted(resource, rid, actor);
       return rid;
     });
     if (marked.refusals.length > 0) throw refusal(marked.refusals, (i) => ids[i]);
@@ -84,12 +84,12 @@ export class Bulk {
     return [...ids];
   }
 
-  #markDeleted(resource: Resource, { rid, id }: { rid: number; id: string }, actor: Actor): void {
+  #markDeleted(resource: Resource, rid: number, actor: Actor): void {
     try {
       this.writer.markDeleted(resource, rid, actor);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "forbidden") throw error;
-      throw new Problem("forbidden", `You do not have permission to delete ${quoted(id)}.`, { cause: error });
+      throw new Problem("forbidden", "You do not have permission to delete this record.", { cause: error });
     }
   }
 

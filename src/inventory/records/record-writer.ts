@@ -1,5 +1,5 @@
 import { type Actor, changeable, deletable } from "../model/access.ts";
-import type { Field, Json, Stored } from "../model/field.ts";
+import { type Field, type Json, shownName, type Stored } from "../model/field.ts";
 import { foldCase } from "../model/operator.ts";
 import { fieldProblem, invalidField, type WriteMode } from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
@@ -327,11 +327,11 @@ export class RecordWriter {
   #refuseReferenced(resource: Resource, rid: number): void {
     const guarded = [...this.resources.values()].filter(isGuarded);
     const isHeld = ({ outlived }: Field) => !outlived;
-    for (const { by, segment } of this.#references(resource, rid, guarded, isHeld, " AND t.deleted = 0"))
-      throw new Problem(
-        "conflict",
-        `${resource.name} ${this.current(resource, rid).id} cannot be deleted: it is the ${by} of records in ${segment}. Change or delete those first.`,
-      );
+    for (const { by, segment } of this.#references(resource, rid, guarded, isHeld, " AND t.deleted = 0")) {
+      const { id, [resource.key]: name = id } = this.current(resource, rid);
+      const text = `${shownName(String(name))} cannot be deleted: it is the ${by} of records in ${segment}. Change or delete those first.`;
+      throw new Problem("conflict", text);
+    }
   }
 
   /** The fields by which records refer to this one. */

@@ -364,11 +364,12 @@ export function BulkError({ error, of }: { error: unknown; of: Declaration }) {
         <ul class="bullets">
           {refused.map(({ id, message }, i) => {
             const row = id === undefined ? undefined : rows.get(id);
+            const name = row ? asText(row.values[of.key]) : id;
             return (
               <li key={i}>
-                {id && <strong>{row ? asText(row.values[of.key]) : id}: </strong>}
-                {/* The message starts with the id, which the name replaces. */}
-                {message.replace(/^\w+ [0-9a-f-]{36} /, "")}
+                {name && <strong>{name}: </strong>}
+                {/* Messages may start with the id or the name. */}
+                {message.replace(/^\w+ [0-9a-f-]{36} /, "").replace(`${JSON.stringify(name)} `, "")}
               </li>
             );
           })}
