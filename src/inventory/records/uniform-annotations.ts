@@ -50,19 +50,30 @@ export class UniformAnnotations {
   /** Undefined if something is refused, or if the records have to be checked one after another. */
   plan(resource: Resource, rids: readonly number[], body: Json, actor: Actor): PlannedUpdate | undefined {
     const { own, annotations } = splitAnnotations(resource, body);
-    if (rids.length > LIMITS.records.max || annotations.length !== 1 || Object.keys(own as object).length > 0)
-      return undefined;
-    const [[name, given]] = annotations;
+    const isPlain = annotations.length > 0 && Object.keys(own as object).length === 0;
+    const records = isPlain && rids.length <= LIMITS.records.max && this.#records(resource, rids, actor);
+    if (!records) return undefined;
+    const found = annotations.map((each) => this.#find(resource, records, each, actor));
+    const all = found.filter((each) => each !== undefined);
+    if (new Set(all.map(({ type }) => type.rid)).size < annotations.length) return undefined;
+    const writes = all.flatMap((each) => each.writes);
+    return { rids, writes, write: () => all.every((each) => this.#write(each, actor)) };
+  }
+
+  #find(
+    resource: Resource,
+    records: Found["records"],
+    [name, given]: [name: string, value: Json],
+    actor: Actor,
+  ): Found | undefined {
     const named = findAnnotation(withAnnotations(this.resources, resource, actor), name);
     if (!("type" in named) || named.rest.length > 0 || (named.type.readonly && !actor.superuser))
       return undefined;
     const { type } = named;
     const value = this.#parse(resource, type, given, actor);
-    const records = this.#records(resource, rids, actor);
-    const writes = value !== undefined && records && this.#writes(resource, rids, type, value, actor);
-    if (!writes) return undefined;
-    const found = { resource, type, typeVersion: this.#versionOf(type), value, records, writes };
-    return { rids, writes, write: () => this.#write(found, actor) };
+    if (value === undefined) return undefined;
+    const writes = this.#writes(resource, records, type, value, actor);
+    return writes && { resource, type, typeVersion: this.#versionOf(type), value, records, writes };
   }
 
   /** The value as it is stored; undefined if it is refused. */
@@ -94,7 +105,7 @@ export class UniformAnnotations {
   /** In the order of the records; undefined if one of them has several annotations of the type. */
   #writes(
     resource: Resource,
-    rids: readonly number[],
+    records: Found["records"],
     type: AnnotationType,
     value: string | null,
     actor: Actor,
@@ -106,7 +117,7 @@ export class UniformAnnotations {
     const items = value === null ? [] : itemsOf({ value }, type);
     const text = storedStatement(annotation);
     const writes: Write[] = [];
-    for (const object_rid of rids) {
+    for (const [object_rid] of records) {
       const [first, ...others] = existing.get(object_rid) ?? [];
       if (others.length > 0) return undefined;
       const before = first && this.statements.get({ text, args: [first.rid] })!;
