@@ -164,10 +164,29 @@ describe("archives of other notebooks", () => {
     const flat = zipOf({
       "ro-crate-metadata.json": JSON.stringify(document),
       "f.txt": text,
+      "raw/g.txt": text,
       "__MACOSX/._f.txt": "",
     });
-    expect((await send(flat)).report.archive).toMatchObject({ source: "", files: 1, left_out: [] });
-    expect((await recordOf("Flat")).files).toEqual([["f.txt", "text/plain", 1]]);
+    expect((await send(flat)).report.archive).toMatchObject({ source: "", files: 2, left_out: [] });
+    expect((await recordOf("Flat")).files.map(([name]) => name)).toEqual(["f.txt", "g.txt"]);
+  });
+
+  test("the first archives of eLabFTW list files beside the datasets whose folders they are in", async () => {
+    const paths = ["2022-05-29 - Some-experiment", "2022-05-29 - Some-experiment/export.csv"];
+    const graph = [
+      { "@id": "./", "@type": ["Dataset"], hasPart: paths.map((path) => `./${path}`) },
+      { "@id": `./${paths[0]}`, "@type": "Dataset", name: "Some experiment", text: "<h1>Goal</h1>" },
+      fileNode(paths[1], "a,b", { name: "export.csv", description: "CSV Export" }),
+    ];
+    const { report } = await send(
+      crate(graph, { [paths[1]]: "a,b", [`${paths[0]}/raw/gel.txt`]: "-", "README.txt": "" }),
+    );
+    expect(report.archive!.left_out.map(({ message }) => message)).toEqual([
+      "The file README.txt belongs to no record.",
+    ]);
+    const { files, notes } = await recordOf("Some experiment");
+    expect(files.map(([name]) => name)).toEqual(["export.csv", "gel.txt"]);
+    expect(notes.at(-1)).toContain("export.csv: CSV Export");
   });
 
   test("a dry run reports the same and writes nothing", async () => {

@@ -99,6 +99,8 @@ class ElnReader {
     const datasets = [...this.#datasets.keys()];
     const lists = new Set(datasets.map((dataset) => graph.text(dataset.genre)));
     const records = datasets.map((dataset) => this.#record(dataset));
+    const byDepth = [...datasets.entries()].toSorted(([, a], [, b]) => depthOf(b) - depthOf(a));
+    for (const [i, dataset] of byDepth) this.#unlisted(records[i], dataset);
     const parts = graph.follow(graph.root.hasPart);
     const empty = parts.filter((part) => !hasType(part, "File") && !this.#datasets.has(part));
     const columns = [...this.#columns.values()].map(({ values, ...column }) => {
@@ -297,6 +299,15 @@ class ElnReader {
     }
   }
 
+  /** Files in the folder of a dataset that no dataset lists, as in the first archives of eLabFTW. */
+  #unlisted(record: ElnRecord, dataset: JsonObject): void {
+    const { graph } = this;
+    const folder = `/${decoded(String(dataset["@id"])).replace(/^\.\//, "")}`.replace(/\/*$/, "/");
+    for (const path of graph.unused().filter((each) => `/${each}`.startsWith(folder)))
+      for (const node of graph.follow(path))
+        this.#file(record, node, graph.text(node.name) || lastPart(path));
+  }
+
   #file(record: ElnRecord, node: JsonObject, name: string): void {
     const { graph } = this;
     const content = graph.file(node);
@@ -341,6 +352,7 @@ const isWeb = (address: string): boolean => /^https?:/i.test(address);
 const mediaType = (name: string, given: string): string =>
   (given === "" || given === "text/markdown" ? Bun.file(name).type : given).split(";")[0].trim();
 
+const depthOf = ({ "@id": id }: JsonObject): number => String(id).split("/").filter(Boolean).length;
 const lastPart = (id: string): string => decoded(id.replace(/\/+$/, "").split("/").pop() ?? "");
 
 function ownColumn(id: string, given: string, kind: string): ElnColumn {
