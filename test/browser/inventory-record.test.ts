@@ -47,6 +47,8 @@ browserTest(
     await fill(page, "Name", "Taq polymerase");
     await fill(page, "Type optional", "Enzyme");
     await fill(page, "Amount optional", "a lot");
+    await choose(page, "Location optional", "Box oligos 2");
+    await seeText(page, "Next free position: A1.");
     await choose(page, "Location optional", "-20 drawer 2");
     await press(page, "button", "Add");
     await seeText(page, "A valid number is required.");

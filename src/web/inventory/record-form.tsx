@@ -19,6 +19,7 @@ import {
 } from "./declaration.ts";
 import { isTypeList, MachineName, Terms, TypePreview } from "./type-form.tsx";
 import { asText, bodyOf, inputOf, isNamed, type Row } from "./record.tsx";
+import { useFreeSlots } from "./free-slots.tsx";
 import { ValueInput } from "./value-input.tsx";
 
 type Values = Readonly<Record<string, string>>;
@@ -126,6 +127,7 @@ export function RecordForm(props: RecordFormProps) {
   const given = { ...before, ...props.values };
   const [values, setValues] = useState<Record<string, string>>(given);
   const annotations = formAnnotations(of, given, values);
+  const positionHint = usePositionHint(values.position === undefined ? "" : (values.location ?? ""));
   const groups = groupsOf(of, values, useSession()?.user.is_superuser === true, annotations);
   const element = useFirstFocus();
   const form = useSubmission(async () => {
@@ -159,6 +161,7 @@ export function RecordForm(props: RecordFormProps) {
           referenceName={isUnchanged && isNamed(value) ? asText(value) : undefined}
           errors={form.fields[name]?.map((message) => inWords(message, field, Object.values(of.fields)))}
           onChange={set}
+          {...(name === "position" && positionHint ? { hint: positionHint } : {})}
         />
         {name === "cv_category" && values[name] && <Terms category={values[name]} />}
         {derived && (
@@ -215,6 +218,14 @@ export function RecordForm(props: RecordFormProps) {
       {isTypeList(of) && <TypePreview of={of} values={values} />}
     </div>
   );
+}
+
+/** The next free position of a location with a grid; undefined for others. */
+function usePositionHint(location: string): string | undefined {
+  const space = useFreeSlots("locations", location);
+  if (space?.free === 0) return "The location is full.";
+  const isHere = space?.next?.location.id === location && space.next.position !== "";
+  return isHere ? `Next free position: ${space.next!.position}.` : undefined;
 }
 
 /** Fields that stand beside others. */
