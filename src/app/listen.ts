@@ -45,7 +45,7 @@ export async function listen(
   refuseMistakes(settingMistakes(config));
   const service = await open(config);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);
-  prepareSearch(service.database, systemClock);
+  void prepareSearch(service.database, systemClock);
   const reload = (): void => reloadCertificate(socket, service, config);
   const audit = auditRun(service, config);
   const schedule = scheduleBackups(config, service, backupInterval);

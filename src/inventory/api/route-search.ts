@@ -110,11 +110,14 @@ export function addSearchOfAll(api: Api): void {
 const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], primaryGroup: 0 };
 
 /** Reads, in other processes, what everybody's first search needs. */
-export function prepareSearch(database: Database, clock: Clock): void {
+export async function prepareSearch(database: Database, clock: Clock): Promise<void> {
   const limitOf: SearchRequest["limitOf"] = (resource) => parseDeletedFilter(resource, new URLSearchParams());
   const request = { typed: "", actor: ANYONE, resources: SEARCHED_SIGNED_IN, limitOf, results: FEW };
-  // If that fails, the first search reads it.
-  for (const loading of openStore(database, clock).search.loading(request)) loading.catch(() => {});
+  try {
+    await Promise.all(openStore(database, clock).search.loading(request));
+  } catch {
+    // The first search reads it, or reports a damaged database.
+  }
 }
 
 /** @throws Problem invalid_request */
