@@ -121,3 +121,14 @@ test("builds nothing for callers without an account, or inside records that they
     ["There is no such record, or you may not view it."],
   ]);
 });
+
+test("boxes take the room of a rack, so that tubes go into boxes", async () => {
+  const levels = [
+    { name: "Full rack", capacity: 2 },
+    { name: "Box {1..2}", grid_rows: 1, grid_columns: 2 },
+  ];
+  expect((await build({ levels })).status).toBe(201);
+  const { results } = await list("locations/?label=Full rack&fields=id");
+  const free = await list(`locations/${String((results as { id: string }[])[0].id)}/free_slots/`);
+  expect(free).toMatchObject({ capacity: 6, used: 2, free: 4, next: { position: "A1" } });
+});

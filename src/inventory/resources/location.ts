@@ -40,7 +40,7 @@ export const location = ownedResource({
       blank: false,
       dependent: true,
     }),
-    capacity: count("Items that fit in; of a location with a grid, its number of slots."),
+    capacity: count("Items and locations that fit in; of a location with a grid, its number of slots."),
   },
   rules(record, given, previous) {
     const errors: Record<string, string> = {};
