@@ -1,6 +1,7 @@
 import { Type } from "typebox";
-import { type Label, labelsOf, type Symbology } from "../labels/label.ts";
+import { type Label, labelsOf } from "../labels/label.ts";
 import { scan } from "../labels/scan.ts";
+import type { Symbology } from "../labels/symbol.ts";
 import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";

@@ -3,7 +3,6 @@ import type { Json } from "../model/field.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "../records/statements.ts";
-import { encodeSymbol, qrMatrix } from "../../platform/qr-code.ts";
 
 export interface Label {
   name: string;
@@ -70,42 +69,5 @@ export function labelsOf(
   });
 }
 
-export type Symbology = "qr" | "code128";
-
-/** Modules of quiet zone on each side: ISO/IEC 18004, section 6.3.8, and ISO/IEC 15417, section 4.2. */
-export const QUIET = { qr: 4, code128: 10 } as const;
-
-/** Widths of bars and spaces in modules, starting with a bar. */
-export const code128Widths = (text: string): readonly number[] =>
-  encodeSymbol({ bcid: "code128", text }).sbs!;
-
 /** Whether Code 128 can hold the text without escapes. */
-export const fitsCode128 = (text: string): boolean => /^[\x20-\x7e]{1,48}$/.test(text);
-
-/** Known widths of symbols: encoding one takes longer than printing the rest of a label. */
-const WIDTHS = { qr: new WeakMap<Label, number>(), code128: new WeakMap<Label, number>() };
-
-/** Width of the symbol of a label, in modules, without quiet zones. */
-export function modulesOf(label: Label, symbol: Symbology): number {
-  const known = WIDTHS[symbol].get(label);
-  if (known !== undefined) return known;
-  const width =
-    symbol === "qr"
-      ? qrMatrix(label.address).size
-      : code128Widths(label.bars).reduce((sum, each) => sum + each, 0);
-  WIDTHS[symbol].set(label, width);
-  return width;
-}
-
-/** Maximum module width in millimetres. */
-const WIDEST = { qr: 0.7, code128: 0.5 };
-
-/**
- * Width of a module on a label, in millimetres: as wide as the label allows with quiet zones and, beside a QR code, room
- * for text.
- */
-export function moduleOn(label: { width: number; height: number }, symbol: Symbology, count: number): number {
-  const whole = count + 2 * QUIET[symbol];
-  const room = symbol === "qr" ? Math.min(label.height, label.width * 0.55) : label.width;
-  return Math.min(room / whole, WIDEST[symbol]);
-}
+const fitsCode128 = (text: string): boolean => /^[\x20-\x7e]{1,48}$/.test(text);

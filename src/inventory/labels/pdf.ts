@@ -1,6 +1,7 @@
 import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type: "file" };
 import PDFDocument from "pdfkit";
-import { type Label, code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./label.ts";
+import type { Label } from "./label.ts";
+import { code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 import { type Matrix, qrMatrix } from "../../platform/qr-code.ts";
 

@@ -1,4 +1,5 @@
-import { type Label, moduleOn, modulesOf, QUIET, type Symbology } from "./label.ts";
+import type { Label } from "./label.ts";
+import { moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
