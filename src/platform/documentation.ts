@@ -10,6 +10,7 @@ import {
   type Parameter,
 } from "./reference-page.ts";
 import { currentRequest } from "./request-context.ts";
+import { SECURITY_SCHEMES } from "./security-schemes.ts";
 
 export interface Documentation {
   version: string;
@@ -187,29 +188,6 @@ const about = ({ version, introduction, tags }: Documentation) => ({
   security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
   components: { securitySchemes: SECURITY_SCHEMES },
 });
-
-/** For an operation that callers without credentials may use, too. */
-export const OPTIONAL_CREDENTIALS = [{}, { token: [] }, { basic: [] }, { session: [] }];
-
-const SECURITY_SCHEMES = {
-  token: {
-    type: "apiKey" as const,
-    in: "header" as const,
-    name: "Authorization",
-    description: "`Token <token>` (or `Bearer <token>`), from `labd token add` or `POST /api/v2/token-auth/`",
-  },
-  basic: {
-    type: "http" as const,
-    scheme: "basic",
-    description: "Username and password, for accounts without a second factor.",
-  },
-  session: {
-    type: "apiKey" as const,
-    in: "cookie" as const,
-    name: "labd_session",
-    description: "From `POST /api/v2/session/`. Writing requests also need `X-CSRFToken`.",
-  },
-};
 
 function answer(request: Request, { text, tag }: Served): Response {
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-cache", ETag: tag };

@@ -7,7 +7,7 @@ import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
 import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
-import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { type ErrorStatus, errorResponses } from "../../platform/error-responses.ts";
 
 /** Operations of the API as routes declare them, and their OpenAPI descriptions. */

@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from "node:os";
 import type { FromProcess, RemoteRequest, ToProcess } from "./remote-request.ts";
-import { heavyOperations } from "./route.ts";
+import { heavyOperations } from "./record-operations.ts";
 import { openStore } from "../records/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";

@@ -24,7 +24,7 @@ import {
 } from "./call.ts";
 import { isKnown } from "./entity-tag.ts";
 import type { Operation, Path } from "./operation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";

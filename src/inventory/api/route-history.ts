@@ -15,7 +15,7 @@ import { runBatch, withIdempotencyKey, writeBatch, writeOnce } from "./batch.ts"
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { isLargeBatch } from "./heavy-request.ts";
 import type { Path } from "./operation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import {

@@ -11,7 +11,7 @@ import { inQuery } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
 import { binary, closed, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";

@@ -9,7 +9,7 @@ import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { binary, content, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";

@@ -11,7 +11,7 @@ import { datafileTable } from "./datafile-table.ts";
 import { type Call, findRecord, readBody, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Operation } from "./operation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { binary, content, type Content, optional, TEXT } from "./schema.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { parse, schema } from "../../platform/schema.ts";

@@ -14,7 +14,7 @@ import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { isHeavyList } from "./heavy-request.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";

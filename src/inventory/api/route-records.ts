@@ -25,7 +25,7 @@ import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Operation, Path, Run } from "./operation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { bareList, listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";

@@ -13,7 +13,7 @@ import { annotatedWith, countReferring, fieldsReferringTo } from "../records/ref
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { SPACE } from "./route-slots.ts";
 import { content, COUNT, optional, TEXT } from "./schema.ts";
 

@@ -3,7 +3,7 @@ import { forbidden } from "../records/record-writer.ts";
 import { addSample, type InventorySample, requireEmpty } from "../records/sample.ts";
 import { writeBatch } from "./batch.ts";
 import { respondJson } from "./call.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { content, COUNT } from "./schema.ts";
 
 /** Loading the sample data into an empty inventory, to try labd with. */

@@ -14,7 +14,7 @@ import { exceeded } from "../../platform/limits.ts";
 import { NOT_BLANK } from "../../platform/schema.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { type Call, respondJson } from "./call.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { BOOLEAN, content, TEXT } from "./schema.ts";
 
 /** Results of each list. */

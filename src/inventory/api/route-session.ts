@@ -6,7 +6,7 @@ import { PEOPLE } from "../resources/index.ts";
 import { membersOf, noContent, notFound, respondJson, ROOT } from "./call.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { Operation } from "./operation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { isForm, readPairs } from "./request-body.ts";
 import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./schema.ts";
 import type { Accounts } from "../../accounts/accounts.ts";

@@ -21,7 +21,7 @@ import {
 } from "./call.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
 import { isHeavyWrite } from "./heavy-request.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";

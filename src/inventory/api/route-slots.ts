@@ -13,7 +13,7 @@ import { gridOf, hasPosition } from "../resources/position.ts";
 import { writeOnce } from "./batch.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { BOOLEAN, content, COUNT, TEXT } from "./schema.ts";
 
 const MAX_SLOTS = 1000;

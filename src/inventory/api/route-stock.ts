@@ -17,7 +17,7 @@ import { hasStock } from "../resources/stock.ts";
 import { writeOnce } from "./batch.ts";
 import { type Call, findRecord } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { showRecord, showRecords } from "./read-records.ts";
 import { parametersOf } from "./route-records.ts";
 import { closed, content, optional, rendered } from "./schema.ts";

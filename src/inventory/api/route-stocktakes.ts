@@ -16,7 +16,7 @@ import { withIdempotencyKey, writeOnce } from "./batch.ts";
 import { findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Path } from "./operation.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
 import { closed, content, COUNT, TEXT } from "./schema.ts";

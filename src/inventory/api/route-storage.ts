@@ -5,7 +5,7 @@ import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import { writeOnce } from "./batch.ts";
 import { respondJson } from "./call.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { BOOLEAN, closed, content, COUNT, INSTANT } from "./schema.ts";
 
 const MAX_LEVELS = 10;

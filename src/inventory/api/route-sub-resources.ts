@@ -32,7 +32,7 @@ import {
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { isHeavyRead } from "./heavy-request.ts";
-import type { Api } from "./operation-plugin.ts";
+import type { Api } from "./api.ts";
 import { warningOf } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";

@@ -1,35 +1,24 @@
 import type { AnyElysia } from "elysia";
 import type { Actor } from "../model/access.ts";
 import { LIST_PARAMETERS } from "../model/listing.ts";
-import type { LoadRows, RowsRequest } from "../records/row-index.ts";
+import type { LoadRows } from "../records/row-index.ts";
 import type { InventorySample } from "../records/sample.ts";
-import { openStore, type Store } from "../records/store.ts";
+import { openStore } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall, ROOT } from "./call.ts";
 import { stateOf } from "./entity-tag.ts";
-import type { Run } from "./operation.ts";
-import { Api, routedAt, type SendAway } from "./operation-plugin.ts";
+import { Api, routedAt, type SendAway } from "./api.ts";
+import { createPlugin } from "./operation-plugin.ts";
+import { addRecordOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
 import { COMPUTING_PER_CALLER } from "./request-turns.ts";
 import { addAttachments } from "./route-attachments.ts";
-import { addHistory } from "./route-history.ts";
 import { addImports } from "./route-imports.ts";
-import { addLabels, addScan } from "./route-labels.ts";
-import { addLabid } from "./route-labid.ts";
-import { addPeople } from "./route-people.ts";
-import { addRecords } from "./route-records.ts";
-import { addRelations } from "./route-relations.ts";
-import { addSearchOfAll } from "./route-search.ts";
-import { addSlots } from "./route-slots.ts";
+import { addScan } from "./route-labels.ts";
 import { addSampleData } from "./route-sample.ts";
-import { addStock } from "./route-stock.ts";
-import { addStorage } from "./route-storage.ts";
 import { addSignIn, addTokens } from "./route-session.ts";
-import { addSharing } from "./route-sharing.ts";
-import { addStocktakes } from "./route-stocktakes.ts";
-import { addSubResources } from "./route-sub-resources.ts";
-import { Accounts } from "../../accounts/accounts.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Aliases } from "../../platform/complete-methods.ts";
 import { RESOURCES } from "../resources/index.ts";
@@ -53,8 +42,6 @@ export interface InventoryOptions {
   /** Answers heavy requests; closed by its owner. Without it, and in memory, they are answered here. */
   pool?: RequestPool;
 }
-
-const MAX_MESSAGE_BYTES = 10_000_000;
 
 /** The further addresses of the lists; the reference leaves them out. */
 export const inventoryAliases = (): Aliases =>
@@ -91,48 +78,8 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
   // Signing in takes no credentials, not even invalid ones.
   const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
   addSignIn(open, store, accounts);
-  return [api.plugin(), open.plugin()];
+  return [api.plugin(createPlugin), open.plugin(createPlugin)];
 }
-
-/** All that may be heavy. */
-function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
-  addRecords(api);
-  addSubResources(api, store);
-  addHistory(api);
-  addSharing(api);
-  addRelations(api);
-  addSearchOfAll(api);
-  addSlots(api);
-  addStock(api);
-  addStorage(api);
-  addLabels(api);
-  addStocktakes(api);
-  addLabid(api);
-  addPeople(api, store, accounts);
-}
-
-/** The handler of a heavy operation, for a process that answers them. */
-export function heavyOperations(database: Database, clock: Clock): (name: string) => Run {
-  const neverOpened = () => {
-    throw new Error("The server starts the connections.");
-  };
-  const store = openStore(database, clock);
-  const readRows: Run = ({ query }) =>
-    new Response(store.reader.readRows(query as unknown as RowsRequest).slice());
-  let api: Api | undefined;
-  return (name) => {
-    if (name === READ_ROWS) return readRows;
-    // Declaring all operations takes as long as starting the process.
-    if (!api) {
-      api = new Api(neverOpened, MAX_MESSAGE_BYTES);
-      addRecordOperations(api, store, new Accounts(database, clock));
-    }
-    return api.heavy.get(name)!;
-  };
-}
-
-/** Reads rows for the caches of lists. */
-const READ_ROWS = "read rows";
 
 /**
  * Reads rows in the pool, on behalf of the caller whose request needs them. The lists of one page need many, which would

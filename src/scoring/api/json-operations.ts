@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { ComparisonSchema } from "./comparison.ts";
 import { ResultSchema } from "../contract/prediction.ts";

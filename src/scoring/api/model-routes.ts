@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { Type } from "typebox";
 import { type Corpus, readHeader } from "../../motif/index.ts";
 import { readBytes } from "../../platform/body.ts";
-import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { textSchema } from "../../platform/schema.ts";
 import { identify } from "../corpus/find-proteins.ts";

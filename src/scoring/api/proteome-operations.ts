@@ -1,4 +1,4 @@
-import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { PROTEOME_FORMS } from "../proteome/print.ts";
 import { ProteomeSchema, ProteomeSearchSchema } from "./proteome-schemas.ts";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { gunzipped } from "../../platform/compression.ts";
-import { OPTIONAL_CREDENTIALS } from "../../platform/documentation.ts";
+import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
