@@ -3,8 +3,8 @@ import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useRecordChange } from "./change-record.tsx";
-import { type Declaration, type FieldInfo, fieldOf, hasWords, isEditable } from "./declaration.ts";
-import { asText, bodyOf, inputOf, isNamed, nameOf, type Row, suffixOf, Value } from "./record.tsx";
+import { type Declaration, type FieldInfo, fieldOf, hasWords, isEditable, recordsOf } from "./declaration.ts";
+import { asText, bodyOf, inputOf, nameOf, type Row, suffixOf, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
 interface CellProps {
@@ -44,7 +44,7 @@ export function Cell(props: CellProps) {
   };
   if (isEditing) return <CellEditor {...props} field={field} onClose={close} />;
   const label = `Edit ${field.label.toLowerCase()} of ${nameOf(of, row)}`;
-  const isLink = isNamed(row.values[name]) && field.reference?.printed === "id";
+  const isLink = recordsOf(field) !== undefined && Boolean(row.values[name]);
   return (
     <span class={look}>
       {isLink && value}
