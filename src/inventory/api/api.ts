@@ -1,4 +1,3 @@
-import type { AnyElysia } from "elysia";
 import type { Static, TObject, TSchema } from "typebox";
 import { checkParameters } from "../model/listing.ts";
 import type { createPlugin, OpenCall } from "./operation-plugin.ts";
@@ -79,7 +78,7 @@ export class Api {
   readonly heavy = new Map<string, Run>();
 
   /** All operations as one plugin. It is not kept: with its copies of 1,500 routes it takes several megabytes. */
-  plugin(create: typeof createPlugin): AnyElysia {
+  plugin(create: typeof createPlugin): ReturnType<typeof createPlugin> {
     const plugin = create(this.#open, this.#maxBytes, {
       allowed: this.#allowed,
       reading: this.#reading,
