@@ -84,16 +84,35 @@ test("the database refuses a second record in a slot, also of another list", () 
   expect(move("consumable", "B2")).not.toThrow();
 });
 
-test("a deleted record leaves its slot, and is restored only while the slot is free", async () => {
+test("a deleted record leaves its slot, and is restored into it while it is free", async () => {
   const path = `${CONSUMABLES}${id(11)}/`;
   await expectStatuses(lab, "admin", [
     [`DELETE ${path}`, 204],
     [`PATCH ${SPECIMEN}${id(21)}/`, 200, { position: "A1" }],
-    [`POST ${path}restore/`, 409, {}],
+    [`POST ${path}restore/`, 409, { version: 1 }],
+    [`POST ${path}restore/?dry_run=1`, 200, {}],
     [`PATCH ${SPECIMEN}${id(21)}/`, 200, { position: "C3" }],
     [`POST ${path}restore/`, 200, {}],
   ]);
   expect(await where(CONSUMABLES, 11)).toBe("Box 1 A1");
+});
+
+test("a record whose slot was taken or removed is restored without a position", async () => {
+  const path = `${CONSUMABLES}${id(11)}/`;
+  await expectStatuses(lab, "admin", [
+    [`DELETE ${path}`, 204],
+    [`PATCH ${SPECIMEN}${id(21)}/`, 200, { position: "A1" }],
+    [`POST ${path}restore/`, 200, {}],
+  ]);
+  expect(await where(CONSUMABLES, 11)).toBe("Box 1");
+  expect(await where(SPECIMEN, 21)).toBe("Box 1 A1");
+  await expectStatuses(lab, "admin", [
+    [`PATCH ${path}`, 200, { position: "C2" }],
+    [`DELETE ${path}`, 204],
+    [`PATCH locations/${BOX}/`, 200, { grid_rows: 2 }],
+    [`POST ${path}restore/`, 200, {}],
+  ]);
+  expect(await where(CONSUMABLES, 11)).toBe("Box 1");
 });
 
 test("two records exchange positions in one batch, and its undo exchanges them again", async () => {

@@ -109,7 +109,7 @@ export class Store {
       clock,
       journal: this.#journal,
     });
-    this.undo = new Undo(this.#writer, this.history, this.uniformUpdates);
+    this.undo = new Undo(this.#writer, this.history, this.uniformUpdates, this.statements);
     this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
   }
 

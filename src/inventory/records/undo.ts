@@ -5,7 +5,9 @@ import { refusal } from "./bulk.ts";
 import type { Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
+import type { Statements } from "./statements.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
+import { hasPosition, isFree } from "../resources/position.ts";
 
 /** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. */
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
@@ -16,6 +18,7 @@ export class Undo {
     private readonly writer: RecordWriter,
     private readonly history: History,
     private readonly updates: UniformUpdates,
+    private readonly statements: Statements,
   ) {}
 
   /**
@@ -61,12 +64,26 @@ export class Undo {
     if (sorted.length > 0) throw refusal(sorted, (index) => String(records[index][0].after.id));
   }
 
-  /** Gives a record the values of a version, and restores it if it is deleted. */
+  /**
+   * Gives a record the values of a version, and restores it if it is deleted; without a version also if its slot is no
+   * longer free: then it has no position.
+   */
   restore(resource: Resource, rid: number, version: number | undefined, actor: Actor): void {
-    const values = version === undefined ? {} : this.history.version(resource, rid, version, actor);
+    const values =
+      version === undefined
+        ? this.#withoutSlot(resource, rid)
+        : this.history.version(resource, rid, version, actor);
     if (!values) throw new Problem("not_found", `There is no version ${version} of this record.`);
     this.writer.restoreValues(resource, rid, values, actor);
     this.writer.verify(resource, rid, actor);
+  }
+
+  #withoutSlot(resource: Resource, rid: number): StoredRecord {
+    if (!hasPosition(resource)) return {};
+    const { deleted, location, position } = this.writer.current(resource, rid);
+    const keeps =
+      deleted === 0 || position === "" || isFree(this.statements, Number(location), String(position));
+    return keeps ? {} : { position: "" };
   }
 
   /** Names of fields whose later values would be lost by undoing these changes of one record. */

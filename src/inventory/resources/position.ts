@@ -45,6 +45,12 @@ export const occupiedIn = (query: Query, location: number): Set<string> =>
       .map(({ position }) => String(position)),
   );
 
+/** Whether the grid of a location has a position, and nothing is in it. */
+export function isFree(query: Query, location: number, position: string): boolean {
+  const grid = gridOf(query, location);
+  return Boolean(grid && slotOf(grid, position) !== undefined && !occupiedIn(query, location).has(position));
+}
+
 /** Checks that the position is in the grid of the location, and free. */
 export const checkPosition =
   (kind: string): NonNullable<Resource["check"]> =>
