@@ -114,18 +114,20 @@ function summary(report: ImportReport): string {
   if (errors.length > 0) {
     const cells = errors.map(({ row, column, message }) => [String(row), column ?? "-", message]);
     const more = report.more_errors ? "There are more errors. " : "";
-    return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${rows} rows ${dry ? "would be" : "was"} written.\n`;
+    return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${countOf(rows, "row")} ${dry ? "would be" : "was"} written.\n`;
   }
-  const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${rows} rows`;
+  const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${countOf(rows, "row")}`;
   const made = [
-    locations > 0 && `${locations} new parent locations`,
-    units > 0 && `${units} new units`,
-    report.archive && `${report.archive.files} files and ${report.archive.notes} notes`,
+    locations > 0 && countOf(locations, "new parent location"),
+    units > 0 && countOf(units, "new unit"),
+    report.archive && `${countOf(report.archive.files, "file")} and ${countOf(report.archive.notes, "note")}`,
   ].filter(Boolean);
   const added = made.length > 0 ? `, with ${made.join(" and ")}` : "";
   const undo = batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`;
   return `${counts}${added}.\n${omissions(report)}${undo}`;
 }
+
+const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Properties without a field, and what is left out of an archive. */
 function omissions({ archive, columns }: ImportReport): string {

@@ -44,7 +44,7 @@ test("imports, exports and imports again without a server", async () => {
   const words = [csv, "--resource", "locations"];
   expect(await run("import", ...words, "--dry-run")).toEqual([
     0,
-    "Would add 2, change 0 and keep 0 of 2 rows, with 1 new parent locations.\n",
+    "Would add 2, change 0 and keep 0 of 2 rows, with 1 new parent location.\n",
   ]);
   const [code, told] = await run("import", ...words);
   expect(code).toBe(0);
@@ -106,7 +106,7 @@ test("sends requests to a running server and revokes its token afterwards", asyn
   const csv = file("boxes.csv", "label\nBox 1\n");
   const started = performance.now();
   const [code, told] = await run("import", csv, "--resource", "locations", ...port);
-  expect([code, told.split("\n")[0]]).toEqual([0, "Added 1, changed 0 and kept 0 of 1 rows."]);
+  expect([code, told.split("\n")[0]]).toEqual([0, "Added 1, changed 0 and kept 0 of 1 row."]);
   // It does not wait for the server to release the data directory.
   expect(performance.now() - started).toBeLessThan(3000);
   expect(await run("export", "locations", "--query", "fields=label", ...port)).toEqual([
