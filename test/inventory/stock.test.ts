@@ -77,6 +77,8 @@ describe("amounts", () => {
     [{ minimum_amount: -1 }, "minimum_amount", "Ensure this value is greater than or equal to 0."],
     [{ price: -0.01 }, "price", "Ensure this value is greater than or equal to 0."],
     [{ freeze_thaw_count: -1 }, "freeze_thaw_count", "Ensure this value is greater than or equal to 0."],
+    [{ amount: "0,25" }, "amount", "A valid number is required. Write it with a point, such as 0.25."],
+    [{ amount: "1,5 mL" }, "amount", "A valid number is required."],
     [{ currency: "Euro" }, "currency", "Expected a currency code such as EUR."],
     [{ expiry: "soon" }, "expiry", "Expected a date, such as 2026-01-31."],
     [{ expiry: "2026-01-31T09:30:00Z" }, "expiry", "Expected a date without a time, such as 2026-01-31."],

@@ -256,6 +256,8 @@ const INSTANT_FORM = "a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+
 
 const decodeInstant = decoder(["string"], parseInstant, `Expected ${INSTANT_FORM}.`);
 
+const decodeNumber = decoder(["number", "string"], parseNumber, "A valid number is required.");
+
 export const KINDS: Record<KindName, Kind> = {
   text: {
     expected: "text without NUL characters",
@@ -278,7 +280,12 @@ export const KINDS: Record<KindName, Kind> = {
   number: {
     expected: "a number (integers up to ±2^53)",
     parse: parseNumber,
-    decode: decoder(["number", "string"], parseNumber, "A valid number is required."),
+    decode(value, field) {
+      const hasComma = typeof value === "string" && /^\s*[+-]?[\d.]*,[\d,.]*\s*$/.test(value);
+      return hasComma
+        ? fault("A valid number is required. Write it with a point, such as 0.25.")
+        : decodeNumber(value, field);
+    },
     print: asStored,
   },
   instant: {
