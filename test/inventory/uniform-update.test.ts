@@ -270,3 +270,59 @@ test("read-only annotations of many records are refused", async () => {
     expect([value, answer.status >= 400, answer.text.includes("read-only")]).toEqual([value, true, true]);
   }
 });
+
+test.each(["new and changed", "removed"])("takes %s annotations back as record by record", async (what) => {
+  const outcomes = [];
+  for (const together of [true, false]) {
+    if (!together) {
+      lab.database.close();
+      lab = await openLab();
+      await addTubes();
+    }
+    await addGenotypes();
+    if (what === "removed") await lab.send("alice", "PATCH", FILTER, { annotations__genotype: "mixed" });
+    const { values } = annotations();
+    const value = what === "removed" ? null : "other";
+    const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: value });
+    const { uniformAnnotations } = openStore(lab.database, lab.clock);
+    const reverted: boolean[] = [];
+    const revert = uniformAnnotations.revert.bind(uniformAnnotations);
+    uniformAnnotations.revert = (...given) => {
+      reverted.push(together && revert(...given));
+      return reverted[0];
+    };
+    lab.clock.set(lab.clock.now() + 1000);
+    expect((await undo("alice", answer.headers.get("batch-id")!)).status).toBe(200);
+    expect(reverted).toEqual([together]);
+    expect(annotations().values).toEqual(values);
+    outcomes.push(annotations());
+  }
+  expect(outcomes[0].history).toHaveLength(RECORDS);
+  expect(outcomes[0]).toEqual(outcomes[1]);
+});
+
+test("takes annotations back one by one if something else was written", async () => {
+  await addGenotypes();
+  const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: "other" });
+  const { uniformAnnotations, history } = openStore(lab.database, lab.clock);
+  const changes = history.changes(
+    Number((lab.database.query("SELECT max(rid) AS rid FROM record_batch").get() as { rid: number }).rid),
+  );
+  const overtaken = [
+    "UPDATE consumable SET deleted = 1 WHERE name = 'Tube 7'",
+    "UPDATE annotation SET version = version + 1 WHERE rid = (SELECT max(rid) FROM annotation)",
+    "UPDATE field_type SET readonly = 1 WHERE name = 'genotype'",
+    `INSERT INTO annotation (id, object_kind, object_rid, annotation_type, value, created, modified, created_by, modified_by)
+     SELECT 'new', object_kind, object_rid, annotation_type, value, 0, 0, 1, 1 FROM annotation LIMIT 1`,
+  ];
+  for (const change of overtaken) {
+    lab.database.run("SAVEPOINT here");
+    lab.database.run(change);
+    const before = annotations();
+    expect([change, uniformAnnotations.revert(changes, actorOf("alice"))]).toEqual([change, false]);
+    expect(annotations()).toEqual(before);
+    lab.database.run("ROLLBACK TO here; RELEASE here");
+  }
+  expect(uniformAnnotations.revert(changes, actorOf("bob"))).toBe(false);
+  expect((await undo("bob", answer.headers.get("batch-id")!)).status).toBe(404);
+});

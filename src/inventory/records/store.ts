@@ -109,7 +109,13 @@ export class Store {
       clock,
       journal: this.#journal,
     });
-    this.undo = new Undo(this.#writer, this.history, this.uniformUpdates, this.statements);
+    this.undo = new Undo(
+      this.#writer,
+      this.history,
+      this.uniformUpdates,
+      this.uniformAnnotations,
+      this.statements,
+    );
     this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
   }
 

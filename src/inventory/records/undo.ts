@@ -6,6 +6,7 @@ import type { Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
+import type { UniformAnnotations } from "./uniform-annotations.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
 import { hasPosition, isFree } from "../resources/position.ts";
 
@@ -18,6 +19,7 @@ export class Undo {
     private readonly writer: RecordWriter,
     private readonly history: History,
     private readonly updates: UniformUpdates,
+    private readonly annotations: UniformAnnotations,
     private readonly statements: Statements,
   ) {}
 
@@ -28,7 +30,7 @@ export class Undo {
    */
   undo(row: number, force: boolean, actor: Actor): void {
     const all = this.history.changes(row);
-    if (this.updates.revert(all, actor)) return;
+    if (this.updates.revert(all, actor) || this.annotations.revert(all, actor)) return;
     const records = [...Map.groupBy(all, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
     const moved = records.map(([{ resource, rid }]) => [resource, rid] as const);
     this.writer.rearrange(moved, () => this.#undoRecords(records, row, force, actor));

@@ -9,6 +9,7 @@ import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isEmpty, itemsOf, splitAnnotations } from "./annotation-writer.ts";
 import type { RecordWrite } from "./batch-audit.ts";
+import type { Change } from "./history.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
@@ -16,7 +17,9 @@ import type { Statements } from "./statements.ts";
 import { withLargeSegments } from "./trigram-index.ts";
 import { areUnchanged, type PlannedUpdate } from "./uniform-update.ts";
 
-/** Annotations that one statement adds. */
+/** Changes up to which a batch is taken back record by record. */
+const FEW = 100;
+/** Annotations that one statement writes. */
 const ROWS = 20_000;
 
 type Write = RecordWrite & { after: StoredRecord };
@@ -73,7 +76,7 @@ export class UniformAnnotations {
     const value = this.#parse(resource, type, given, actor);
     if (value === undefined) return undefined;
     const writes = this.#writes(resource, records, type, value, actor);
-    return writes && { resource, type, typeVersion: this.#versionOf(type), value, records, writes };
+    return writes && { resource, type, typeVersion: this.#typeOf(type.rid).version, value, records, writes };
   }
 
   /** The value as it is stored; undefined if it is refused. */
@@ -152,26 +155,84 @@ export class UniformAnnotations {
   /** Within a transaction. Returns false, and writes nothing, if something has been changed since. */
   #write(found: Found, actor: Actor): boolean {
     if (!this.#isUnchanged(found)) return false;
-    const { writes, value } = found;
-    const modified = this.#now();
+    const { writes } = found;
     const created = writes.filter(({ before }) => !before);
-    const changed = writes.filter(({ before }) => before).map(({ rid }) => rid);
+    const changed = writes.filter(({ before }) => before);
+    const modified = this.#now();
     withLargeSegments(this.statements, "annotation_value", () => {
       this.#insert(found, created, modified, actor);
-      const sets = value === null ? "deleted = 1, deleted_date = ?1, deleted_by = ?2" : "value = ?3";
+      this.#update(changed, modified, actor);
+    });
+    this.#record(writes, modified, actor);
+    return true;
+  }
+
+  /**
+   * Takes back the changes of a batch, within a transaction. Returns false, and writes nothing, if the records have to be
+   * checked one after another.
+   */
+  revert(changes: readonly Change[], actor: Actor): boolean {
+    if (changes.length <= FEW) return false;
+    const [{ after: first }] = changes;
+    const { object_kind, annotation_type } = first;
+    const isUniform = changes.every(
+      ({ resource, op, before, after }) =>
+        resource.name === annotation.name &&
+        after.object_kind === object_kind &&
+        after.annotation_type === annotation_type &&
+        (op === "create" || op === "delete" || (op === "update" && Object.keys(before!).join() === "value")),
+    );
+    const of = [...new Set(changes.map(({ after }) => Number(after.object_rid)))];
+    const resource = this.resources.get(String(object_kind));
+    if (!isUniform || !resource || of.length < changes.length || !this.#records(resource, of, actor))
+      return false;
+    const living = changes.filter(({ op }) => op !== "delete").length;
+    const versions = changes.map(({ rid, version }) => [rid, version] as const);
+    const isUnchanged =
+      areUnchanged(this.statements, "annotation", versions) &&
+      this.#countOf(resource, Number(annotation_type), of) === living;
+    if (!isUnchanged || (this.#typeOf(Number(annotation_type)).readonly === 1 && !actor.superuser))
+      return false;
+    const modified = this.#now();
+    const writes = changes.map((change) => this.#reversalOf(change, modified, actor));
+    withLargeSegments(this.statements, "annotation_value", () => this.#update(writes, modified, actor));
+    this.#record(writes, modified, actor);
+    return true;
+  }
+
+  #reversalOf({ rid, op, before: former }: Change, at: number, actor: Actor): Write {
+    const before = this.statements.get({ text: storedStatement(annotation), args: [rid] })!;
+    const version = Number(before.version) + 1;
+    const [taken, values] =
+      op === "create"
+        ? (["delete", { deleted: 1, deleted_date: at, deleted_by: actor.user }] as const)
+        : op === "delete"
+          ? (["restore", { deleted: 0, deleted_date: null, deleted_by: null }] as const)
+          : (["update", former] as const);
+    const after: StoredRecord = { ...before, ...values, version, modified_by: actor.user };
+    return { resource: annotation, rid, op: taken, version, before, after };
+  }
+
+  /** Gives annotations the values and the deletion that they are to have. */
+  #update(writes: readonly Write[], at: number, actor: Actor): void {
+    for (let from = 0; from < writes.length; from += ROWS) {
+      const rows = writes.slice(from, from + ROWS).map(({ rid, after }) => [rid, after.value, after.deleted]);
       this.statements.run({
         text:
-          `UPDATE annotation SET ${sets}, modified = ?1, modified_by = ?2, version = version + 1` +
-          " WHERE rid IN (SELECT value FROM json_each(?4)) AND ?3 IS ?3",
-        args: [modified, actor.user, value, JSON.stringify(changed)],
+          "UPDATE annotation AS a SET value = r.value ->> 1, deleted = r.value ->> 2, deleted_date = iif(r.value ->> 2, ?1, NULL)," +
+          " deleted_by = iif(r.value ->> 2, ?2, NULL), modified = ?1, modified_by = ?2, version = version + 1" +
+          " FROM json_each(?3) AS r WHERE a.rid = r.value ->> 0",
+        args: [at, actor.user, JSON.stringify(rows)],
       });
-    });
+    }
+  }
+
+  #record(writes: readonly Write[], modified: number, actor: Actor): void {
     for (const write of writes) {
       write.after.modified = modified;
       if (write.op === "delete") write.after.deleted_date = modified;
       this.dependencies.journal.record(write, actor);
     }
-    return true;
   }
 
   #insert({ resource, type, value }: Found, created: readonly Write[], at: number, actor: Actor): void {
@@ -199,23 +260,28 @@ export class UniformAnnotations {
   #isUnchanged({ resource, type, typeVersion, records, writes }: Found): boolean {
     const changed = writes.flatMap(({ rid, before }) => (before ? [[rid, before.version] as const] : []));
     const created = writes.flatMap(({ before, after }) => (before ? [] : [after.object_rid]));
-    const meanwhile = this.statements.get({
-      text:
-        "SELECT count(*) AS count FROM json_each(?) AS r CROSS JOIN annotation AS a ON a.object_kind = ?" +
-        " AND a.object_rid = r.value WHERE +a.annotation_type = ? AND a.deleted = 0",
-      args: [JSON.stringify(created), resource.name, type.rid],
-    });
     return (
-      this.#versionOf(type) === typeVersion &&
+      this.#typeOf(type.rid).version === typeVersion &&
       areUnchanged(this.statements, resource.table, records) &&
       areUnchanged(this.statements, "annotation", changed) &&
-      meanwhile?.count === 0
+      this.#countOf(resource, type.rid, created) === 0
     );
   }
 
-  #versionOf({ rid }: AnnotationType): Stored {
-    return this.statements.get({ text: "SELECT version FROM field_type WHERE rid = ?", args: [rid] })!
-      .version;
+  /** The annotations of a type that the records have. */
+  #countOf({ name }: Resource, type: number, rids: readonly Stored[]): number {
+    const row = this.statements.get({
+      text:
+        "SELECT count(*) AS count FROM json_each(?) AS r CROSS JOIN annotation AS a ON a.object_kind = ?" +
+        " AND a.object_rid = r.value WHERE +a.annotation_type = ? AND a.deleted = 0",
+      args: [JSON.stringify(rids), name, type],
+    });
+    return Number(row?.count);
+  }
+
+  #typeOf(rid: number): StoredRecord {
+    const text = "SELECT version, readonly FROM field_type WHERE rid = ?";
+    return this.statements.get({ text, args: [rid] })!;
   }
 
   #now(): number {
