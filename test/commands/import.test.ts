@@ -48,7 +48,7 @@ test("imports, exports and imports again without a server", async () => {
   ]);
   const [code, told] = await run("import", ...words);
   expect(code).toBe(0);
-  expect(told).toMatch(/^Added 2, .* 1 new parent locations\.\nBatch [0-9a-f-]{36}: /);
+  expect(told).toMatch(/^Added 2, .* 1 new parent location\.\nBatch [0-9a-f-]{36}: /);
   const query = ["--query", "fields=label,parent__label&ordering=-label"];
   expect(await run("export", "locations", ...query)).toEqual([
     0,
