@@ -164,7 +164,7 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   const input = chooser as import("puppeteer-core").ElementHandle<HTMLInputElement>;
   await input.uploadFile(picture, broken);
   await seeText(page, "Added plate-broken.png.");
-  await page.waitForFunction(() => document.querySelectorAll(".picture").length === 1);
+  await page.waitForFunction(() => document.querySelectorAll(".photo").length === 1);
   await press(page, "button", "Show plate-photo.png");
   await page.waitForFunction(() => document.querySelector<HTMLImageElement>("dialog img")!.naturalWidth > 0);
   await checkPage(opened, "inventory-picture");

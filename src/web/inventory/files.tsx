@@ -32,12 +32,12 @@ function Preview({ file: { id, name, media_type, size } }: { file: Attachment })
   const src = href(`${PATH}${id}/`);
   return (
     <>
-      <button type="button" class="picture" aria-label={`Show ${name}`} onClick={() => setOpen(true)}>
+      <button type="button" class="photo" aria-label={`Show ${name}`} onClick={() => setOpen(true)}>
         <img src={src} alt="" width={40} height={40} loading="lazy" onError={() => setBroken(true)} />
       </button>
       {isOpen && (
         <Dialog wide title={name} onClose={() => setOpen(false)}>
-          <img class="picture-large" src={src} alt={name} />
+          <img class="photo-large" src={src} alt={name} />
         </Dialog>
       )}
     </>

@@ -300,7 +300,7 @@ function References({ of, row }: { of: Declaration; row: Row }) {
                     )}{" "}
                     <small>as {(field ?? annotation ?? "annotation").replaceAll("_", " ")}</small>
                   </h3>
-                  <ul class="row hint names">
+                  <ul class="row hint referring">
                     {records.map(({ id, name }) => (
                       <li key={id}>
                         <a href={href(pageOf(segment, String(id)))}>{name}</a>
