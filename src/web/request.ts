@@ -128,6 +128,10 @@ function onThisOrigin(address: string): string {
   return pathname + search;
 }
 
+/** Messages for programs may begin with the resource and the id of a record, which say nothing to people. */
+export const withoutId = (message: string): string =>
+  message.replace(/^[a-z_]+ [0-9a-f]{8}-[0-9a-f-]{27} /, "The record ");
+
 async function errorOf(response: Response): Promise<ApiError> {
   // A proxy may answer with an HTML page.
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
@@ -137,5 +141,9 @@ async function errorOf(response: Response): Promise<ApiError> {
   );
   if (typeof field === "string") fields[field] = [String(message).replace(`${field}: `, "")];
   const retryAfter = Number(response.headers.get("Retry-After")) || null;
-  return new ApiError(response.status, String(code), String(message), { fields, body, retryAfter });
+  return new ApiError(response.status, String(code), withoutId(String(message)), {
+    fields,
+    body,
+    retryAfter,
+  });
 }

@@ -100,6 +100,9 @@ test("errors have status, code, messages by field and the time to wait", async (
   });
   replies.push(new Response("<html>", { status: 502 }));
   expect(await errorOf(get("/api/x"))).toMatchObject({ status: 502, code: "internal", fields: {} });
+  const id = "10000000-0000-4000-8000-000000000021";
+  replies.push(failing(409, { message: `annotation_type ${id} was changed later (label).` }));
+  expect((await errorOf(get("/api/x"))).message).toBe("The record was changed later (label).");
   replies.push(new TypeError("offline"));
   expect(await errorOf(get("/api/x"))).toMatchObject({ status: 0, code: "unreachable" });
   const aborted = Object.assign(new Error("aborted"), { name: "AbortError" });

@@ -6,7 +6,7 @@ import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { SkeletonWord, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
-import { get, ApiError } from "../request.ts";
+import { ApiError, get, withoutId } from "../request.ts";
 import {
   api,
   columnTitle,
@@ -368,8 +368,8 @@ export function BulkError({ error, of }: { error: unknown; of: Declaration }) {
             return (
               <li key={i}>
                 {name && <strong>{name}: </strong>}
-                {/* Messages may start with the id or the name. */}
-                {message.replace(/^\w+ [0-9a-f-]{36} /, "").replace(`${JSON.stringify(name)} `, "")}
+                {/* Messages may begin with the name. */}
+                {withoutId(message).replace(`${JSON.stringify(name)} `, "")}
               </li>
             );
           })}
