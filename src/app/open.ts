@@ -47,7 +47,6 @@ import { StorageState } from "../platform/storage-state.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { registerMetrics, requestObserver } from "../operations/health/register-metrics.ts";
-import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
 import {
@@ -101,7 +100,7 @@ export async function open(
     const { accounts, scoring } = parts;
     let retired = false;
     const reasons = (): string[] => (retired ? ["The service is stopping."] : notReadyReasons(parts));
-    const answer = answerOf(config, parts, reasons);
+    const answer = await answerOf(config, parts, reasons);
     parts.webhooks.deliverer.start();
     parts.reminders.sender.start();
     return {
@@ -224,7 +223,9 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   };
 }
 
-function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[]): Answer {
+async function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[]): Promise<Answer> {
+  // Most commands show no pages.
+  const { pageForMissing, webRoutes } = await import("../web/index.ts");
   const { accounts, database } = parts;
   const reach = publicUrlOptions(config);
   const pageContext = (request: Request) => ({
