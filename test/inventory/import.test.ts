@@ -317,13 +317,18 @@ test("finds all records of a large import by their texts, also those that it cha
   expect(indexed()).toEqual(count("consumable"));
 });
 
-test.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
-  "declares the texts of %s that its index has",
-  (_name, { table, fields }) => {
-    const text = "SELECT sql FROM sqlite_schema WHERE name = ?";
+test("declares the texts that the trigram index of each list has", () => {
+  const text = "SELECT sql FROM sqlite_schema WHERE name = ?";
+  const columns = RESOURCES.map(({ name, table }) => {
     const trigger = lab.database.query(text).get(`${table}_trigrams_insert`) as { sql: string } | null;
-    const columns = trigger === null ? undefined : /_fts \(rowid, (.*?)\)/.exec(trigger.sql)?.[1].split(", ");
-    const declared = Object.values(fields).flatMap(({ trigrams }) => trigrams ?? []);
-    expect(declared.toSorted()).toEqual((columns ?? []).toSorted());
-  },
-);
+    const indexed = trigger ? /_fts \(rowid, (.*?)\)/.exec(trigger.sql)?.[1].split(", ") : [];
+    return [name, indexed?.toSorted()];
+  });
+  const declared = RESOURCES.map(({ name, fields }) => [
+    name,
+    Object.values(fields)
+      .flatMap(({ trigrams }) => trigrams ?? [])
+      .toSorted(),
+  ]);
+  expect(columns).toEqual(declared);
+});

@@ -22,7 +22,7 @@ export interface ImportWatcher {
 }
 
 const MAX_ERRORS = 1000;
-/** Rows whose trigrams are written together. */
+/** Rows from which on their trigrams are written together. */
 const MANY = 1000;
 
 const UNCONFIRMED =
@@ -91,7 +91,7 @@ export function runImport(
         // Rows may exchange the positions of records.
         const rearranged = (): void => writer.rearrange(importer.moved(table), write);
         if (table.count < MANY) rearranged();
-        else indexingTogether(store.statements, resource, rearranged);
+        else indexingTogether(store.statements, resource.table, rearranged);
         if (report.created + report.updated + report.locations_made + report.units_made > 0) {
           const text = "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1";
           report.batch = String(store.statements.get({ text, args: [] })?.id);

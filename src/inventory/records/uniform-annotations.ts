@@ -15,12 +15,7 @@ import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 import { withLargeSegments } from "./trigram-index.ts";
-import { areUnchanged, type PlannedUpdate } from "./uniform-update.ts";
-
-/** Changes up to which a batch is taken back record by record. */
-const FEW = 100;
-/** Annotations that one statement writes. */
-const ROWS = 20_000;
+import { areUnchanged, FEW, type PlannedUpdate, recordAll, ROWS } from "./uniform-update.ts";
 
 type Write = RecordWrite & { after: StoredRecord };
 
@@ -163,7 +158,7 @@ export class UniformAnnotations {
       this.#insert(found, created, modified, actor);
       this.#update(changed, modified, actor);
     });
-    this.#record(writes, modified, actor);
+    recordAll(this.dependencies.journal, writes, modified, actor);
     return true;
   }
 
@@ -196,7 +191,7 @@ export class UniformAnnotations {
     const modified = this.#now();
     const writes = changes.map((change) => this.#reversalOf(change, modified, actor));
     withLargeSegments(this.statements, "annotation_value", () => this.#update(writes, modified, actor));
-    this.#record(writes, modified, actor);
+    recordAll(this.dependencies.journal, writes, modified, actor);
     return true;
   }
 
@@ -224,14 +219,6 @@ export class UniformAnnotations {
           " FROM json_each(?3) AS r WHERE a.rid = r.value ->> 0",
         args: [at, actor.user, JSON.stringify(rows)],
       });
-    }
-  }
-
-  #record(writes: readonly Write[], modified: number, actor: Actor): void {
-    for (const write of writes) {
-      write.after.modified = modified;
-      if (write.op === "delete") write.after.deleted_date = modified;
-      this.dependencies.journal.record(write, actor);
     }
   }
 

@@ -34,9 +34,9 @@ interface UniformUpdate {
 const RIGHTS = new Set(["public", "owner", "owned_by"]);
 
 /** Changes up to which a batch is taken back record by record. */
-const FEW = 100;
-/** Records whose different values are written by one statement. */
-const ROWS = 20_000;
+export const FEW = 100;
+/** Rows with different values that are written by one statement. */
+export const ROWS = 20_000;
 
 /** Whether values of these fields depend on no other record, and no other record depends on them. */
 const areIndependent = (resource: Resource, names: readonly string[]): boolean =>
@@ -157,7 +157,7 @@ export class UniformUpdates {
         args: [...all.values(), JSON.stringify(writes.map(({ rid }) => rid))],
       }),
     );
-    this.#record(writes, modified, actor);
+    recordAll(this.journal, writes, modified, actor);
     return true;
   }
 
@@ -196,7 +196,7 @@ export class UniformUpdates {
         });
       }
     });
-    this.#record(writes, modified, actor);
+    recordAll(this.journal, writes, modified, actor);
     return true;
   }
 
@@ -211,18 +211,24 @@ export class UniformUpdates {
     });
   }
 
-  #record(writes: UniformUpdate["writes"], modified: number, actor: Actor): void {
-    for (const write of writes) {
-      write.after.modified = modified;
-      if (write.op === "delete") write.after.deleted_date = modified;
-      this.journal.record(write, actor);
-    }
-  }
-
   #withLargeSegments({ table, fields }: Resource, write: () => void): void {
     if (Object.values(fields).some(({ trigrams }) => trigrams))
       withLargeSegments(this.statements, table, write);
     else write();
+  }
+}
+
+/** Adds writes to the history, with the time at which they were written. */
+export function recordAll(
+  journal: Journal,
+  writes: readonly (RecordWrite & { after: StoredRecord })[],
+  modified: number,
+  actor: Actor,
+): void {
+  for (const write of writes) {
+    write.after.modified = modified;
+    if (write.op === "delete") write.after.deleted_date = modified;
+    journal.record(write, actor);
   }
 }
 
