@@ -8,15 +8,13 @@ import {
   describeOperation,
   type Method,
   type Operation,
-  ownParameters,
+  knownParameters,
   type Path,
   type Run,
 } from "./operation.ts";
 import { readBytes } from "../../platform/body.ts";
 import type { DeferredDetail } from "../../platform/documentation.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
-
-/** Registers the operations of the API together with their OpenAPI descriptions. */
 
 /** Answers an operation, named by method and path, in another process. */
 export type SendAway = (operation: string, context: Context, sent?: Uint8Array) => Promise<Response>;
@@ -45,14 +43,14 @@ const addressOf = (path: string): string => (path.startsWith("/") ? path : ROOT 
 export const routedAt = ({ forClients, name, segment }: RoutedResource): string =>
   forClients ? SHARED_PATH + name : segment;
 
-/** The call as it came, at the address of the list. */
+/** The call with the usual address of the list, as the client sent it. */
 function calledAt(call: Call, resource: RoutedResource): Call {
   const url = new URL(call.url);
   url.pathname = url.pathname.replace(`${ROOT}${routedAt(resource)}/`, `${ROOT}${resource.segment}/`);
   return { ...call, url, request: new Request(url, call.request) };
 }
 
-/** The operations of the API. */
+/** Registers the operations of the API together with their OpenAPI descriptions. */
 export class Api {
   readonly #open: OpenCall;
   readonly #maxBytes: number;
@@ -171,7 +169,7 @@ export class Api {
     const none = {} as Static<Query>;
     const answer = operation.heavy ? this.#heavy(`${method} ${full}`, operation) : operation.run;
     const checked = (call: Call): Call => {
-      const known = call.url.search === "" ? undefined : ownParameters(method, operation);
+      const known = call.url.search === "" ? undefined : knownParameters(method, operation);
       if (known) checkParameters(call.url.searchParams, known.names, known.ignored);
       return call;
     };

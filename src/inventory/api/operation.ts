@@ -106,7 +106,7 @@ export interface Context<Query extends TObject = TObject, Body extends TSchema =
   body: Static<Body>;
 }
 
-/** A value, or what makes it when the document is made: descriptions of all lists take memory. */
+/** A value, or a function that returns it once the OpenAPI document is requested: descriptions of all lists take memory. */
 type Deferred<Value extends object> = Value | (() => Value);
 
 const valueOf = <Value extends object>(given: Deferred<Value> | undefined): Value | undefined =>
@@ -150,21 +150,23 @@ export type Path = string | readonly [RoutedResource, string];
 
 export type Run = (context: Context) => Response | Promise<Response>;
 
-/** Parameters that change the form of any response. LabID's clients name the type of a new record by `type`. */
+/** Parameters that change the form of any response. */
 const RENDERINGS = ["format", "response_format", "strict"];
+/** Parameters that writes ignore, and `type`: that of a new record of LabID's client. */
 const OF_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
 
 /**
- * The parameters that a request may have, and those that say nothing to it; undefined if filters of a list are among them,
- * which are parsed with the list.
+ * Names of the parameters that a request may have, and of those that it ignores. Undefined if its handler checks them:
+ * filters of a list are parsed with the list.
  */
-export function ownParameters(method: Method, { query, summary, accepts = [], ...about }: Operation) {
+export function knownParameters(method: Method, { query, summary, accepts = [], ...about }: Operation) {
   const isGet = method === "GET";
   const isOwn = isGet ? summary && accepts.length === 0 : accepts.includes("dryRun");
   if (!isOwn) return undefined;
-  const parameters = valueOf(about.parameters) ?? [];
   // Lists and records parse theirs.
-  if (parameters.includes(OTHER_FILTERS) || (isGet && parameters.length > 0 && !query)) return undefined;
+  if (isGet && about.parameters && !query) return undefined;
+  const parameters = valueOf(about.parameters) ?? [];
+  if (parameters.includes(OTHER_FILTERS)) return undefined;
   const all = isGet
     ? parameters
     : [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...SHARED.several];
@@ -213,7 +215,7 @@ export function describeOperation(
   };
 }
 
-/** Of two with one name, the later. */
+/** Of parameters with the same name, the last. */
 const uniqueByName = (parameters: Parameter[]): Parameter[] => [
   ...new Map(parameters.map((parameter) => [parameter.name, parameter])).values(),
 ];

@@ -48,14 +48,14 @@ export class AnnotationWriter {
     if (errors.size > 0) throw fieldProblem(errors);
   }
 
-  /** What is wrong with values, by name. @param rid -1 for a new record */
+  /** Errors of values that are not written, by name. @param rid -1 for a new record */
   errorsOf(resource: Resource, rid: number, values: readonly [string, Json][], actor: Actor): Errors {
     return this.#each(resource, values, actor, (type, value) => {
       if (!isEmpty(value)) this.#parse(resource, rid, type, value, actor);
     });
   }
 
-  /** Does something with each type and value. @returns what is wrong with them, by name */
+  /** Calls `work` with each type and value. @returns the errors by name */
   #each(
     resource: Resource,
     values: readonly [string, Json][],

@@ -2,13 +2,13 @@ const LARGEST_CHUNK = 50_000;
 
 /** Rows of an index that are read newest first, until enough of them are found that the caller may view. */
 export interface NewestRows<Row> {
-  /** Found rows that are enough. */
+  /** Maximum number of rows to find. */
   most: number;
-  /** Rows after which those that the caller may view are read instead: most of what the index has is hidden. */
+  /** Maximum number of rows to read from the index. Beyond, most of them are hidden, and `addAll` is faster. */
   patience: number;
   /** Reads rows before one, the newest first. */
   read(before: number, size: number): ArrayLike<Row>;
-  /** The row number that the next rows come before. */
+  /** The row number of a row, before which the next chunk begins. */
   at(row: Row): number;
   /** Adds those of the rows that the caller may view. @returns how many were added so far */
   add(rows: ArrayLike<Row>): number;
@@ -19,7 +19,7 @@ export interface NewestRows<Row> {
 /**
  * Reads in chunks of about as many rows as are needed at the rate so far. Only rows that the caller may view count for
  * the limit, so that it reveals nothing of others.
- * @returns whether there are more rows than are enough
+ * @returns whether there are more than `most`
  */
 export function readNewest<Row>({ most, patience, read, at, add, addAll }: NewestRows<Row>): boolean {
   let [before, size, total] = [Number.MAX_SAFE_INTEGER, Math.ceil(1.2 * most), 0];

@@ -52,7 +52,7 @@ export class RecordWriter {
     return rid;
   }
 
-  /** Runs a check; its errors come with others. @throws Problem invalid_request with an entry for each field */
+  /** Runs a check and adds other errors to those that it throws. @throws Problem invalid_request with an entry for each field */
   #checked<Result>(check: () => Result, others: () => Errors): Result {
     try {
       return check();

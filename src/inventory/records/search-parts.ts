@@ -7,7 +7,7 @@ import { type FoundBy, searchedNames } from "../model/search-query.ts";
 import { readNewest } from "./read-newest.ts";
 import type { ReadStatements } from "./statements.ts";
 
-/** Parts of records that contain one word, or all of several words together, are counted up to here. */
+/** Maximum number of parts that are found by one word, or by all words of a search together. */
 const MOST_PARTS = 1000;
 /** Terms with one word in their names whose annotations are looked for. */
 const MOST_TERMS = 20;
@@ -20,10 +20,10 @@ export interface FoundPart {
   rid: number;
 }
 
-/** Records by kind of which a part contains the word. */
+/** Records of which a part contains the word, by kind. */
 export interface PartsFound {
   records: Map<string, Set<number>>;
-  /** Parts that are enough. */
+  /** Maximum number of parts. */
   most: number;
   /** Whether some were not looked at. */
   more: boolean;
@@ -88,8 +88,8 @@ export class SearchedParts {
   }
 
   /**
-   * Records that the caller may view and that have a part with the word: those of the newest parts.
-   * @param words that are searched for, each as long as one of them may take
+   * Records that the caller may view and whose newest parts contain the word.
+   * @param words number of words of the search, which share the maximum number of parts
    */
   find(word: string, words = 1): PartsFound {
     const key = `${words} ${word}`;
@@ -103,7 +103,7 @@ export class SearchedParts {
     return found;
   }
 
-  /** Words that few parts have come first. */
+  /** The words in the order of how many parts contain them. */
   rarestFirst(words: readonly string[]): readonly string[] {
     if (words.length < 2) return words;
     const counted = words.map((word) => {
@@ -121,7 +121,7 @@ export class SearchedParts {
     return counted.toSorted((a, b) => a.count - b.count).map(({ word }) => word);
   }
 
-  /** Those of the records of a kind that have a part with the word. */
+  /** Those of these records of a kind that have a part with the word. */
   among(kind: string, rids: readonly number[], word: string): Set<number> {
     const rows = this.#sources.flatMap((source) =>
       this.#partsOf(kind, rids, source, this.#test(source, word)),
@@ -224,8 +224,8 @@ export class SearchedParts {
   }
 
   /**
-   * @param order what is largest of the newest
-   * @param all parts of records that the caller may view
+   * @param order the column by which the newest come first
+   * @param all reads the parts of all records that the caller may view
    * @param chunkOf selects parts before a row number, the last first
    * @returns whether there are more
    */
