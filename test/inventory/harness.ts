@@ -150,7 +150,7 @@ async function openFilled(
   const isUsual = !(sample || passwords || subResources);
   const { image, ids, tokens } = isUsual ? (usual ??= await fill({})) : await fill(options);
   if (path !== undefined) writeFileSync(path, image, { mode: 0o600 });
-  const database = openDatabase(path ?? image, MIGRATIONS);
+  const database = path === undefined ? openDatabase(image, MIGRATIONS) : openMigrated(path);
   const clock = fixedClock(ids);
   if (subResources) openStore(database, clock, subResources);
   return { database, clock, accounts: new Accounts(database, clock), tokens: { ...tokens } };
