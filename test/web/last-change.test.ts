@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { FieldInfo } from "../../src/web/inventory/declaration.ts";
 import { changeText } from "../../src/web/inventory/last-change.tsx";
 
 const PLACE = "Box oligos 1, A3";
@@ -20,10 +21,11 @@ test.each([
     "added 40 µL",
   ],
   [
-    { before: { lot: "" }, after: { lot: "7", catalogue_number: "x" } },
+    { before: { lot: "" }, after: { lot: "7", freeze_thaw_count: 1 } },
     PLACE,
-    "changed lot, catalogue number",
+    "changed lot, freeze–thaw cycles",
   ],
 ] as const)("says of the change %p in %p: %p", (change, place, text) => {
-  expect(changeText({ op: "update", ...change }, "µL", place)).toBe(text);
+  const fields = { freeze_thaw_count: { label: "Freeze–thaw cycles" } as FieldInfo };
+  expect(changeText({ op: "update", ...change }, "µL", place, fields)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { useLoaded } from "../components/loaded.tsx";
 import { unitSymbol } from "../format.tsx";
 import { get } from "../request.ts";
-import { api } from "./declaration.ts";
+import { api, type Declaration, declaration } from "./declaration.ts";
 import { AUTOMATIC, type Change } from "./history.tsx";
 
 /** Latest changes among which that of the record itself is looked for; the others are of its notes and files. */
@@ -20,6 +20,7 @@ export function changeText(
   change: Pick<Change, "op" | "before" | "after">,
   unit: string,
   place: string,
+  fields: Partial<Declaration["fields"]> = {},
 ): string {
   const { op, before, after } = change;
   if (op !== "update" || !before || !after)
@@ -31,7 +32,7 @@ export function changeText(
     const used = Number((Number(before.amount ?? 0) - Number(after.amount ?? 0)).toPrecision(9));
     return `${used > 0 ? "used" : "added"} ${Math.abs(used)} ${unit}`.trim();
   }
-  return `changed ${names.map((name) => name.replaceAll("_", " ")).join(", ")}`;
+  return `changed ${names.map((name) => fields[name]?.label.toLowerCase() ?? name).join(", ")}`;
 }
 
 /** What happened to a record last, and who did it. */
@@ -40,12 +41,13 @@ export function LastChange({ of, place }: { of: Changed; place: string }) {
   const path = api(segment, `${id}/history/`);
   const { value } = useLoaded(path, async (signal) => {
     const { results } = await get<{ results: Change[] }>(path, { page_size: LOADED }, signal);
-    return results.find((change) => change.of === null);
+    const change = results.find(({ of }) => of === null);
+    const { fields } = change?.op === "update" ? await declaration(segment) : {};
+    return change && changeText(change, unit === null ? "" : unitSymbol(unit), place, fields);
   });
-  const text = value ? changeText(value, unit === null ? "" : unitSymbol(unit), place) : "changed it";
   return (
     <>
-      {by ?? "A deleted user"} {text}
+      {by ?? "A deleted user"} {value ?? "changed it"}
     </>
   );
 }
