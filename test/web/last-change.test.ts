@@ -14,6 +14,7 @@ test.each([
   ],
   [{ before: { location: "1" }, after: { location: null } }, "", "took it out"],
   [{ before: { location: "1" }, after: { location: "2" } }, "", "moved it"],
+  [{ before: { version: 1 }, after: { version: 2 } }, PLACE, "changed it"],
   [{ before: { amount: 50 }, after: { amount: 37.7, modified: "" } }, PLACE, "used 12.3 µL"],
   [
     { before: { amount: 0, status: "EMPTY" }, after: { amount: 40, status: "AVAILABLE" } },

@@ -15,6 +15,10 @@ export interface Changed {
   modified_by__username: string | null;
 }
 
+const CHANGED = "changed it";
+/** What happened to all of a record. */
+const WHOLE: Readonly<Record<string, string>> = { create: "added it", restore: "restored it" };
+
 /** A change in words, after who made it: "used 12 µL"; `place` is where the record is now. */
 export function changeText(
   change: Pick<Change, "op" | "before" | "after">,
@@ -23,16 +27,16 @@ export function changeText(
   fields: Partial<Declaration["fields"]> = {},
 ): string {
   const { op, before, after } = change;
-  if (op !== "update" || !before || !after)
-    return op === "create" ? "added it" : op === "restore" ? "restored it" : "changed it";
+  if (op !== "update" || !before || !after) return WHOLE[op] ?? CHANGED;
   const names = Object.keys(after).filter((name) => !AUTOMATIC.has(name));
-  if (names.every((name) => name === "location" || name === "position"))
+  const isOnly = (...of: string[]): boolean => names.length > 0 && names.every((name) => of.includes(name));
+  if (isOnly("location", "position"))
     return after.location === null ? "took it out" : `moved it${place === "" ? "" : ` to ${place}`}`;
-  if (names.every((name) => name === "amount" || name === "status") && "amount" in after) {
+  if (isOnly("amount", "status") && "amount" in after) {
     const used = Number((Number(before.amount ?? 0) - Number(after.amount ?? 0)).toPrecision(9));
     return `${used > 0 ? "used" : "added"} ${Math.abs(used)} ${unit}`.trim();
   }
-  return `changed ${names.map((name) => fields[name]?.label.toLowerCase() ?? name).join(", ")}`;
+  return `changed ${names.map((name) => fields[name]?.label.toLowerCase() ?? name).join(", ") || "it"}`;
 }
 
 /** What happened to a record last, and who did it. */
@@ -47,7 +51,7 @@ export function LastChange({ of, place }: { of: Changed; place: string }) {
   });
   return (
     <>
-      {by ?? "A deleted user"} {value ?? "changed it"}
+      {by ?? "A deleted user"} {value ?? CHANGED}
     </>
   );
 }
