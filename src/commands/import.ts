@@ -11,6 +11,7 @@ import {
   USER_FLAG,
   withInventory,
 } from "./with-inventory.ts";
+import { countOf } from "../platform/words.ts";
 
 /** Exit codes: wrong cells (EX_DATAERR of sysexits.h), and Ctrl-C as in shells. */
 const DATA_ERROR = 65;
@@ -126,8 +127,6 @@ function summary(report: ImportReport): string {
   const undo = batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`;
   return `${counts}${added}.\n${omissions(report)}${undo}`;
 }
-
-const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Properties without a field, and what is left out of an archive. */
 function omissions({ archive, columns }: ImportReport): string {

@@ -1,16 +1,10 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { Components } from "./openapi-components.ts";
-import {
-  capitalized,
-  indexPage,
-  type OpenApi,
-  type Operation,
-  operationPage,
-  type Parameter,
-} from "./reference-page.ts";
+import { indexPage, type OpenApi, type Operation, operationPage, type Parameter } from "./reference-page.ts";
 import { currentRequest } from "./request-context.ts";
 import { SECURITY_SCHEMES } from "./security-schemes.ts";
+import { capitalized } from "./words.ts";
 
 export interface Documentation {
   version: string;

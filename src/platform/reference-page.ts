@@ -1,4 +1,5 @@
 import { escapeHtml, Html, markup } from "./html.ts";
+import { capitalized } from "./words.ts";
 
 /** The parts of an OpenAPI 3.0 document that the reference shows. */
 export interface OpenApi {
@@ -230,8 +231,6 @@ function resolve<Part extends { $ref?: string }>(part: Part, { components = {} }
   const [section, name] = part.$ref?.split("/").slice(2) ?? [];
   return name === undefined ? part : (components[section][name] as Part);
 }
-
-export const capitalized = (text: string): string => text[0].toUpperCase() + text.slice(1);
 
 /** Paragraphs of Markdown with code, bold text and links. */
 const prose = (text: string): Html =>

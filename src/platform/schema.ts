@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Problem } from "../problem.ts";
+import { sentence } from "./words.ts";
 
 /** What Elysia takes as a schema (Standard Schema, version 1). */
 export interface StandardSchema<Output> {
@@ -199,8 +200,6 @@ const LIMITS: Record<string, ((limit: string) => string) | undefined> = {
   maxLength: (limit) => `Must have at most ${limit} characters.`,
   maxItems: (limit) => `Must have at most ${limit} items.`,
 };
-
-const sentence = (message: string): string => `${message[0].toUpperCase()}${message.slice(1)}.`;
 
 const tooFew = (limit: unknown, noun: string): string =>
   limit === 1 ? "Must not be empty." : `Must have at least ${String(limit)} ${noun}.`;

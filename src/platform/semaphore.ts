@@ -2,6 +2,7 @@ import { Problem } from "../problem.ts";
 
 /** Callers that may wait; more are refused as busy. */
 const WAITING = 200;
+const BUSY = `The server is busy: ${WAITING} requests like this are waiting. Try again in a few seconds.`;
 
 /** Runs at most `limit` pieces of work at once; others wait in order. */
 export class Semaphore {
@@ -14,13 +15,7 @@ export class Semaphore {
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.running >= this.limit) {
       if (this.waiting.length >= WAITING)
-        throw new Problem(
-          "busy",
-          `The server is busy: ${WAITING} requests like this are waiting. Try again in a few seconds.`,
-          {
-            headers: { "Retry-After": "5" },
-          },
-        );
+        throw new Problem("busy", BUSY, { headers: { "Retry-After": "5" } });
       // The slot passes to the next caller, so `running` does not change.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else this.running++;

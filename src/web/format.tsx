@@ -55,6 +55,9 @@ export function formatDuration(seconds: number): string {
 /** `14,902`. */
 export const formatCount = (value: number): string => value.toLocaleString("en");
 
+/** The text with a capital at its beginning. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** `1 record`, `1,200 records`; `plural` of an irregular noun: `3 matches`. */
 export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
   `${formatCount(count)} ${count === 1 ? noun : plural}`;

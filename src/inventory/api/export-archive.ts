@@ -18,6 +18,7 @@ import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
 import { type Call, respond } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
+import { capitalized } from "../../platform/words.ts";
 
 const { note, annotation, attachment } = SUB_RESOURCES;
 
@@ -45,7 +46,7 @@ export function exportArchive(
   const at = new Date(store.clock.now());
   const publisher = new URL(call.base).origin + call.path;
   const { many } = nounsOf(resource);
-  const title = many[0].toUpperCase() + many.slice(1);
+  const title = capitalized(many);
   const archive = { name, title, segment: resource.segment, publisher, at, records: records() };
   const pieces = zipFile(elnEntries(archive), at);
   // Without a snapshot everything is read now: later it might have changed.

@@ -37,6 +37,7 @@ import { warningOf } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { content, INSTANT, page as htmlPage, pageOf, TEXT } from "./schema.ts";
+import { capitalized } from "../../platform/words.ts";
 
 const RECORD_INFO = {
   created: INSTANT,
@@ -257,7 +258,7 @@ export function shownSchema(sub: SubResource): TSchema {
   const own = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
   return Type.Object(
     { id: Type.String({ format: "uuid" }), ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO },
-    { $id: schemaName(sub), description: `${sub.name[0].toUpperCase()}${sub.name.slice(1)} of a record.` },
+    { $id: schemaName(sub), description: `${capitalized(sub.name)} of a record.` },
   );
 }
 

@@ -17,6 +17,7 @@ import { type Field, isComparable, isObject, type Json, type JsonObject } from "
 import { searchFilters } from "./filter.ts";
 import { isProperty, LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
+import { capitalized, sentence } from "../../platform/words.ts";
 /** JSON schemas and parameters of the declarations for OpenAPI 3.1, and the answer to OPTIONS. */
 
 const PROPERTY_NOTE = "An object with the name of the property, its value and the category `property`.";
@@ -110,8 +111,6 @@ export function nounsOf({ name }: { name: string }): { one: string; many: string
   const many = ending === "ies" ? noun.slice(0, -1) + ending : noun + ending;
   return { one: `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`, many };
 }
-
-const sentence = (text: string): string => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 /** What the reference says of a resource, made once. */
 function perResource<Part>(make: (resources: Resources, resource: Resource) => Part) {
@@ -276,9 +275,9 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
   computed: "field",
 };
 
-/** A field's name as people read it. */
+/** The name of a field or a list as people read it. */
 export const labelOf = (name: string): string =>
-  name === "id" ? "ID" : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+  name === "id" ? "ID" : capitalized(name.replaceAll("_", " "));
 
 const describeForm = (name: string, { form, kind, initial }: Field): JsonObject => ({
   label: form?.label ?? labelOf(name),

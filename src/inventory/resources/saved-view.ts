@@ -1,12 +1,11 @@
 import { prose, text } from "../model/field.ts";
 import { LISTS_IN_WORDS } from "./model-type.ts";
 import { nameField, ownedResource, type Resource } from "../model/resource.ts";
+import { labelOf } from "../model/schema.ts";
 
-/** The last part of a segment. */
-const wordOf = (segment: string): string => {
-  const name = segment.slice(segment.lastIndexOf("/") + 1);
-  return name[0].toUpperCase() + name.slice(1);
-};
+/** A list in words, such as `Consumables` for `stocks/consumables`. */
+const inWords = (list: string): readonly [word: string, remark?: string] =>
+  LISTS_IN_WORDS[list] ?? [labelOf(list.slice(list.lastIndexOf("/") + 1))];
 
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
@@ -34,7 +33,7 @@ export const savedView = (lists: readonly string[]): Resource =>
         example: "locations",
         form: {
           hint: "The list that it shows.",
-          words: Object.fromEntries(lists.map((list) => [list, LISTS_IN_WORDS[list] ?? [wordOf(list)]])),
+          words: Object.fromEntries(lists.map((list) => [list, inWords(list)])),
         },
       }),
       query: prose("Query string of the list: filters, `ordering`, `fields`.", {

@@ -19,6 +19,7 @@ import { type AdministrationContext, administrators, plugin, TaskRow } from "./c
 import { NAME_RULE, streamed } from "./corpus-routes.ts";
 import { runCommand } from "./self-command.ts";
 import { startUpload } from "./upload-task.ts";
+import { countOf } from "../../platform/words.ts";
 
 /** Its request bodies may have any size, too. */
 export const FEATURE_UPLOADS = "/api/admin/features";
@@ -130,11 +131,8 @@ async function addFeatures(
   });
 }
 
-const count = (value: number, noun: string): string =>
-  `${value.toLocaleString("en")} ${noun}${value === 1 ? "" : "s"}`;
-
 function outcome({ format, features, proteins, unmatched }: FeatureFileInfo): string {
-  const read = `${count(features, "feature")} of ${count(proteins, "protein")} were imported. The file was read as ${FEATURE_FORMATS[format].title}.`;
+  const read = `${countOf(features, "feature")} of ${countOf(proteins, "protein")} were imported. The file was read as ${FEATURE_FORMATS[format].title}.`;
   if (unmatched.proteins === 0) return read;
-  return `${read} ${count(unmatched.features, "feature")} of ${count(unmatched.proteins, "identifier")} matched no protein of the corpus.`;
+  return `${read} ${countOf(unmatched.features, "feature")} of ${countOf(unmatched.proteins, "identifier")} matched no protein of the corpus.`;
 }

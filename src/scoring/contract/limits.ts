@@ -1,3 +1,4 @@
+import { capitalized } from "../../platform/words.ts";
 import { Problem } from "../../problem.ts";
 
 /** What one message may contain. Each limit is enforced while the message arrives. */
@@ -42,6 +43,6 @@ const MESSAGES: Record<keyof MessageLimits, string> = {
 /** The problem of a message that exceeds a limit. */
 export function limitExceeded(limits: MessageLimits, limit: keyof MessageLimits, where = ""): Problem {
   const message = MESSAGES[limit].replace("#", String(limits[limit]));
-  const text = where === "" ? message[0].toUpperCase() + message.slice(1) : `${where}: ${message}`;
+  const text = where === "" ? capitalized(message) : `${where}: ${message}`;
   return new Problem("too_large", `${text}, which is the limit.`);
 }

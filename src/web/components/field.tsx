@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icon.tsx";
+import { capitalized } from "../format.tsx";
 
 export interface FieldProps {
   label: string;
@@ -17,7 +18,7 @@ export interface FieldProps {
 export function Field(props: FieldProps & { children: (attributes: { id: string }) => ComponentChildren }) {
   const { label, hint, errors = [], optional, children } = props;
   const id = useId();
-  const notes = { hint, error: errors.length > 0 ? capital(errors.join(" ")) : undefined };
+  const notes = { hint, error: errors.length > 0 ? capitalized(errors.join(" ")) : undefined };
   const shown = (["hint", "error"] as const).filter((kind) => notes[kind] !== undefined);
   return (
     <div class="field">
@@ -37,9 +38,6 @@ export function Field(props: FieldProps & { children: (attributes: { id: string 
     </div>
   );
 }
-
-/** The server starts a message with the name of the field, which the label shows already. */
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Attributes of `input` and `textarea`, besides the label. */
 export interface TextOptions {
@@ -159,7 +157,7 @@ export function ChoiceCards(
           </label>
         ))}
       </div>
-      {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
+      {errors.length > 0 && <p class="error">{capitalized(errors.join(" "))}</p>}
     </fieldset>
   );
 }

@@ -1,6 +1,7 @@
 import type { Field, FieldForm } from "../../inventory/model/field.ts";
 import { href } from "../address.ts";
 import { onWrite, requestJson } from "../request.ts";
+import { capitalized } from "../format.tsx";
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
@@ -133,7 +134,8 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /** `Consumables` for `stocks/consumables`. */
-export const titleOf = (segment: string): string => TITLES[segment] ?? capital(segment.split("/").at(-1)!);
+export const titleOf = (segment: string): string =>
+  TITLES[segment] ?? capitalized(segment.split("/").at(-1)!);
 
 /** Whether it is a list of accounts or groups, to which references are not listed. */
 export const isPeople = (segment: string): boolean => segment === "users" || segment === "groups";
@@ -147,8 +149,6 @@ export const singularOf = (segment: string): string =>
     .toLowerCase()
     .replace(/ies$/, "y")
     .replace(/(ss)es$|s$/, "$1");
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Lists of types and vocabularies, which describe other records. */
 const DEFINITIONS = [
@@ -254,7 +254,7 @@ export function columnTitle(of: Declaration, name: string): string {
   const [first, ...rest] = pathOf(of, name);
   // The column of records' names shows names for people.
   const shown = first === of.key ? (of.fields[first]?.form?.derivedFrom ?? first) : first;
-  const { label = capital(first.replaceAll("_", " ")) } = fieldOf(of, shown) ?? {};
+  const { label = capitalized(first.replaceAll("_", " ")) } = fieldOf(of, shown) ?? {};
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
 
@@ -286,7 +286,7 @@ export const hasWords = (field: FieldInfo): boolean => isConstant(field) || fiel
 const ABBREVIATIONS = /\b(dna|rna|pcr|api|id)\b/gi;
 
 export const wordsOf = (constant: string): string =>
-  capital(constant.toLowerCase().replaceAll("_", " ")).replaceAll(ABBREVIATIONS, (word) =>
+  capitalized(constant.toLowerCase().replaceAll("_", " ")).replaceAll(ABBREVIATIONS, (word) =>
     word.toUpperCase(),
   );
 

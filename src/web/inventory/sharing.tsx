@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 import type { Grants } from "../../inventory/api/route-sharing.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Combobox } from "../components/combobox.tsx";
-import { capital, Checkbox, Select, SelectField } from "../components/field.tsx";
+import { Checkbox, Select, SelectField } from "../components/field.tsx";
+import { capitalized } from "../format.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
@@ -154,7 +155,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
           "Can view",
           (grants?.public ?? isPublic) === true
             ? "Everyone"
-            : capital([...own, viewers].filter(Boolean).join(", ")),
+            : capitalized([...own, viewers].filter(Boolean).join(", ")),
         ],
         ["Can edit", grants && [asText(owner), ...shared("change")].join(", ")],
       ]}

@@ -4,10 +4,9 @@ import { SEGMENTS, sentenceOf } from "../administration/audit-sentence.ts";
 import { administrationPage } from "../administration/page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
-import { capital } from "../components/field.tsx";
 import { KeyValues, Tag } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { formatCount, Time } from "../format.tsx";
+import { capitalized, formatCount, Time } from "../format.tsx";
 import { declaration, pageOf } from "../inventory/declaration.ts";
 import { readName } from "../inventory/record.tsx";
 import { get } from "../request.ts";
@@ -112,7 +111,7 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
               ...Object.entries(detail).map(
                 ([name, value]) =>
                   [
-                    capital(name.replaceAll("_", " ")),
+                    capitalized(name.replaceAll("_", " ")),
                     typeof value === "object" ? JSON.stringify(value) : String(value),
                   ] as const,
               ),

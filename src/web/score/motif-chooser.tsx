@@ -1,7 +1,8 @@
 import { useId, useMemo, useState } from "preact/hooks";
 import type { MotifClass } from "../../scoring/index.ts";
 import { ErrorBanner } from "../components/banner.tsx";
-import { capital, Checkbox, TextField } from "../components/field.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
+import { capitalized } from "../format.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded, pause } from "../components/loaded.tsx";
 import { get, ApiError, requestJson } from "../request.ts";
@@ -83,7 +84,7 @@ export function MotifChooser(props: {
           {found.length > ROWS && <p class="hint">{found.length - ROWS} more. Search to find them.</p>}
         </>
       )}
-      {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
+      {errors.length > 0 && <p class="error">{capitalized(errors.join(" "))}</p>}
     </fieldset>
   );
 }
@@ -130,7 +131,7 @@ export function PatternList(props: {
           Add a pattern
         </Button>
       </div>
-      {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
+      {errors.length > 0 && <p class="error">{capitalized(errors.join(" "))}</p>}
       <details class="hint">
         <summary>Pattern syntax</summary>
         <ul class="bullets">

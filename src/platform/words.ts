@@ -1,0 +1,11 @@
+/** English words for messages and documents. */
+
+/** `Locations` for `locations`. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The text as a sentence: with a capital and a full stop. */
+export const sentence = (text: string): string => `${capitalized(text)}.`;
+
+/** `1 row`, `1,200 rows`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
