@@ -6,6 +6,7 @@ import { type App, open } from "../app/open.ts";
 import { type Config, type SettingName, socketPath } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";
 import { systemClock } from "../platform/clock.ts";
+import { reasonOf } from "../platform/download.ts";
 import { Problem } from "../problem.ts";
 import { type Call, suggestion } from "./command.ts";
 
@@ -108,7 +109,7 @@ export async function callServer(request: Request, config: Config): Promise<Resp
   } catch (cause) {
     throw new Problem(
       "already_running",
-      `A labd server uses ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not respond: ${(cause as Error).message}. Give the --host and --port of the server.`,
+      `A labd server uses ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not respond (${reasonOf(cause)}). Give the --host and --port of the server.`,
       { cause },
     );
   }

@@ -149,7 +149,7 @@ function extentOf({ status, headers }: Response): { start: number; size: number 
 }
 
 /** `ConnectionRefused` says more than "Unable to connect. Is the computer able to access the url?". */
-const reasonOf = (error: unknown): string => {
+export const reasonOf = (error: unknown): string => {
   const { code, message } = error as { code?: unknown; message?: string };
   return typeof code === "string" ? code : (message ?? String(error));
 };

@@ -115,7 +115,7 @@ test("sends requests to a running server and revokes its token afterwards", asyn
   ]);
   expect(service.accounts.tokens.list()).toEqual([]);
   expect((await run("export", "locations", "--port", "1"))[1]).toContain(
-    "http://127.0.0.1:1 does not respond",
+    "http://127.0.0.1:1 does not respond (ECONNREFUSED). Give",
   );
   await service.stop();
 });

@@ -127,9 +127,8 @@ export function MoreMenu(props: {
         <a href={file("xlsx")} download="">
           Export{what} as XLSX
         </a>
-        <a href={href(api(of.name), { ...found, ordering, format: "eln" })} download="">
-          Export{what} as archive (.eln)
-        </a>
+        {/* Without `download`, the browser shows why the server refuses an archive of too many records. */}
+        <a href={href(api(of.name), { ...found, ordering, format: "eln" })}>Export{what} as archive (.eln)</a>
         {hasLabels(of) && (
           <a href={href("/inventory/labels", { list: of.name, ...found })}>
             <Icon name="printer" /> Labels
