@@ -51,9 +51,8 @@ export function onConfirmationRequired(code: string, prompt: Confirm): () => voi
   return () => void confirmations.delete(code);
 }
 
-/** What is called after each request of the page that may have changed something. */
 const writeListeners = new Set<() => void>();
-/** @returns what ends it */
+/** Calls a function after each request that may have changed something. @returns a function that removes it */
 export function onWrite(listener: () => void): () => void {
   writeListeners.add(listener);
   return () => void writeListeners.delete(listener);

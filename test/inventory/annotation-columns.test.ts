@@ -363,7 +363,7 @@ test("importing an unchanged export changes nothing, and changed cells change th
   ]);
 });
 
-test("an import reports the wrong fields and annotations of a row together, and takes titles in any case", async () => {
+test("an import reports the invalid fields and annotations of a row together, and ignores the case of titles", async () => {
   const rows = (text: string) => lab.send("alice", "POST", "specimens/import/?dry_run=1", text);
   const number = { message: "A valid number is required." };
   const day = { message: "Expected a date, such as 2026-01-31." };

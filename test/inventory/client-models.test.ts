@@ -156,7 +156,7 @@ test("takes the type of a new record from the body, and no other than DEFAULT wh
   expect(await post("core/studies", "EM")).toEqual([400, expect.stringContaining("is not a field of study")]);
 });
 
-test("rejects filters by models that nothing leads to, or several references", async () => {
+test("rejects filters by models to which no reference or several lead", async () => {
   for (const query of [`sample_id=${made.sample}`, `user_id=1`, "nothing_id=x"])
     expect([query, (await call("GET", `core/studies/?${query}`)).status]).toEqual([query, 400]);
 });

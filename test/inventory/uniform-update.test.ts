@@ -144,7 +144,7 @@ test("undoing is refused if one record was changed later, and forced record by r
 const consumable = RESOURCES.find(({ name }) => name === "consumable")!;
 const actorOf = (username: string) => lab.accounts.actorOf(lab.accounts.userId(username)!);
 
-test("a plan that others overtook writes nothing", () => {
+test("a plan writes nothing if a record has changed since", () => {
   const { uniformUpdates, statements } = openStore(lab.database, lab.clock);
   const rids = rows().map(({ rid }) => Number(rid));
   const alice = actorOf("alice");
@@ -225,7 +225,7 @@ test.each([
   expect(outcomes[0]).toEqual(outcomes[1]);
 });
 
-test("a plan to annotate that others overtook writes nothing", async () => {
+test("a plan of annotations writes nothing if a record has changed since", async () => {
   await addGenotypes();
   const { uniformAnnotations, statements } = openStore(lab.database, lab.clock);
   const rids = rows().map(({ rid }) => Number(rid));
@@ -271,37 +271,40 @@ test("read-only annotations of many records are refused", async () => {
   }
 });
 
-test.each(["new and changed", "removed"])("takes %s annotations back as record by record", async (what) => {
-  const outcomes = [];
-  for (const together of [true, false]) {
-    if (!together) {
-      lab.database.close();
-      lab = await openLab();
-      await addTubes();
+test.each(["new and changed", "removed"])(
+  "undoes %s annotations together as it does one by one",
+  async (what) => {
+    const outcomes = [];
+    for (const together of [true, false]) {
+      if (!together) {
+        lab.database.close();
+        lab = await openLab();
+        await addTubes();
+      }
+      await addGenotypes();
+      if (what === "removed") await lab.send("alice", "PATCH", FILTER, { annotations__genotype: "mixed" });
+      const { values } = annotations();
+      const value = what === "removed" ? null : "other";
+      const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: value });
+      const { uniformAnnotations } = openStore(lab.database, lab.clock);
+      const reverted: boolean[] = [];
+      const revert = uniformAnnotations.revert.bind(uniformAnnotations);
+      uniformAnnotations.revert = (...given) => {
+        reverted.push(together && revert(...given));
+        return reverted[0];
+      };
+      lab.clock.set(lab.clock.now() + 1000);
+      expect((await undo("alice", answer.headers.get("batch-id")!)).status).toBe(200);
+      expect(reverted).toEqual([together]);
+      expect(annotations().values).toEqual(values);
+      outcomes.push(annotations());
     }
-    await addGenotypes();
-    if (what === "removed") await lab.send("alice", "PATCH", FILTER, { annotations__genotype: "mixed" });
-    const { values } = annotations();
-    const value = what === "removed" ? null : "other";
-    const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: value });
-    const { uniformAnnotations } = openStore(lab.database, lab.clock);
-    const reverted: boolean[] = [];
-    const revert = uniformAnnotations.revert.bind(uniformAnnotations);
-    uniformAnnotations.revert = (...given) => {
-      reverted.push(together && revert(...given));
-      return reverted[0];
-    };
-    lab.clock.set(lab.clock.now() + 1000);
-    expect((await undo("alice", answer.headers.get("batch-id")!)).status).toBe(200);
-    expect(reverted).toEqual([together]);
-    expect(annotations().values).toEqual(values);
-    outcomes.push(annotations());
-  }
-  expect(outcomes[0].history).toHaveLength(RECORDS);
-  expect(outcomes[0]).toEqual(outcomes[1]);
-});
+    expect(outcomes[0].history).toHaveLength(RECORDS);
+    expect(outcomes[0]).toEqual(outcomes[1]);
+  },
+);
 
-test("takes annotations back one by one if something else was written", async () => {
+test("does not undo annotations together if something was written since", async () => {
   await addGenotypes();
   const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: "other" });
   const { uniformAnnotations, history } = openStore(lab.database, lab.clock);

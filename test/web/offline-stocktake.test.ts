@@ -35,7 +35,7 @@ function stocktakes(counts: { misplaced: number; missing: number }, answers: Rec
   return { log, send };
 }
 
-test("a stocktake that was begun, scanned and applied without a network gets the server's id", async () => {
+test("a stocktake that was started, scanned and applied without a network gets the server's id", async () => {
   const store = await queueOf(BEGIN, scanned("CO6"), APPLY);
   const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
   await store.update<Snapshot>(SNAPSHOT, () => known);

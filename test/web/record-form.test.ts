@@ -238,7 +238,7 @@ test("units stand beside amounts, and slots beside locations", () => {
   ]);
 });
 
-test("lists of records are names on lines, and JSON that is none is refused with the name of its field", async () => {
+test("shows a list of records as names on lines, and names the field of invalid JSON", async () => {
   const { body } = await lab.ask("OPTIONS", "stocks/samples/", { as: "alice" });
   const { parents } = (body as unknown as Declaration).fields;
   expect(bodyOf("Lysate 1\n Lysate 2 \n", parents)).toEqual(["Lysate 1", "Lysate 2"]);

@@ -64,7 +64,7 @@ test("only requests that write carry the CSRF token", async () => {
   ]);
 });
 
-test("listeners hear of what may have been written, and of nothing after they are removed", async () => {
+test("calls listeners after requests that may write, until they are removed", async () => {
   const heard: string[] = [];
   const end = onWrite(() => heard.push("write"));
   await get("/api/x");

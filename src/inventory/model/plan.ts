@@ -123,7 +123,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       return target
         ? existsListed(shared, target, `${at}.${columnOf(of, relation)}`, `${at}_${relation}`, part)
         : relation === MEMBERS && actor.user === null
-          ? // As of groups.
+          ? // Anonymous callers do not see groups.
             { text: "FALSE", args: [] }
           : related(of, at, relation, part);
     },

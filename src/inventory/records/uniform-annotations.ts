@@ -19,7 +19,7 @@ import { areUnchanged, FEW, type PlannedUpdate, recordAll, ROWS } from "./unifor
 
 type Write = RecordWrite & { after: StoredRecord };
 
-/** An annotation of many records, found and checked, but not written. */
+/** Writes of one annotation of many records, found and checked, but not written. */
 interface Found {
   resource: Resource;
   type: AnnotationType;
@@ -129,7 +129,7 @@ export class UniformAnnotations {
     return writes;
   }
 
-  /** The row number is added when it is written, and the times are set again. */
+  /** The row number is set when it is written, as are the times. */
   #creation(values: StoredRecord, actor: Actor): Write {
     const empty = Object.fromEntries(storedFields(annotation).map(([name]) => [name, null]));
     const id = this.dependencies.clock.newId();
@@ -163,7 +163,7 @@ export class UniformAnnotations {
   }
 
   /**
-   * Takes back the changes of a batch, within a transaction. Returns false, and writes nothing, if the records have to be
+   * Undoes the changes of a batch, within a transaction. Returns false, and writes nothing, if the records have to be
    * checked one after another.
    */
   revert(changes: readonly Change[], actor: Actor): boolean {
@@ -208,7 +208,7 @@ export class UniformAnnotations {
     return { resource: annotation, rid, op: taken, version, before, after };
   }
 
-  /** Gives annotations the values and the deletion that they are to have. */
+  /** Sets the values and the deletion of annotations. */
   #update(writes: readonly Write[], at: number, actor: Actor): void {
     for (let from = 0; from < writes.length; from += ROWS) {
       const rows = writes.slice(from, from + ROWS).map(({ rid, after }) => [rid, after.value, after.deleted]);

@@ -33,7 +33,7 @@ interface UniformUpdate {
 /** Fields that decide who may view a record. */
 const RIGHTS = new Set(["public", "owner", "owned_by"]);
 
-/** Changes up to which a batch is taken back record by record. */
+/** Changes up to which a batch is undone record by record. */
 export const FEW = 100;
 /** Rows with different values that are written by one statement. */
 export const ROWS = 20_000;
@@ -162,7 +162,7 @@ export class UniformUpdates {
   }
 
   /**
-   * Takes back the changes of a batch by giving many records their former values, within a transaction. Returns false, and
+   * Undoes the changes of a batch by giving many records their former values, within a transaction. Returns false, and
    * writes nothing, if the records have to be checked one after another.
    */
   revert(changes: readonly Change[], actor: Actor): boolean {

@@ -60,7 +60,7 @@ export function Card(props: {
 /** A card that shows its content on demand. */
 export const ClosedCard = (props: {
   title: ComponentChildren;
-  /** What is inside, in a few words. */
+  /** A few words about the content. */
   note?: string;
   open?: boolean;
   bare?: boolean;

@@ -19,7 +19,7 @@ interface Link {
   path: string;
   icon: IconName;
   /** Shown to administrators only. */
-  administers?: true;
+  adminOnly?: true;
 }
 
 /** The rail on the left. */
@@ -50,7 +50,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
     title: "Setup",
     links: [
       { name: "Annotation types", path: "/inventory/annotationtypes", icon: "tags" },
-      { name: "Administration", path: "/administration", icon: "settings", administers: true },
+      { name: "Administration", path: "/administration", icon: "settings", adminOnly: true },
     ],
   },
 ];
@@ -66,7 +66,7 @@ const BOTTOM_BAR: readonly Link[] = [
   { name: "Inventory", path: "/inventory", icon: "flask-conical" },
   { name: "Scan code", path: "/inventory/scan", icon: "scan-line" },
 ];
-/** What else small screens lead to. */
+/** All other pages, in a menu of the bar. */
 const MORE: readonly Link[] = [...RAIL.flatMap(({ links }) => links), ...FOOT].filter(({ path }) =>
   BOTTOM_BAR.every((link) => link.path !== path),
 );
@@ -93,8 +93,8 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
     path,
   );
   const currentBelow = currentOf(BOTTOM_BAR, path);
-  const administers = useSession()?.user.is_superuser === true;
-  const isShown = (link: Link): boolean => !link.administers || administers || link === current;
+  const isAdministrator = useSession()?.user.is_superuser === true;
+  const isShown = (link: Link): boolean => !link.adminOnly || isAdministrator || link === current;
   useScanAnywhere();
   return (
     <>

@@ -77,13 +77,13 @@ export function ColumnsDialog(props: { of: Declaration; columns: readonly string
           </li>
         ))}
       </ul>
-      <FarColumn of={of} onAdd={(name) => !columns.includes(name) && choose([...columns, name])} />
+      <RelatedColumn of={of} onAdd={(name) => !columns.includes(name) && choose([...columns, name])} />
     </Dialog>
   );
 }
 
 /** Adds a column of the records that a field refers to, such as the room of the location. */
-function FarColumn({ of, onAdd }: { of: Declaration; onAdd: (path: string) => void }) {
+function RelatedColumn({ of, onAdd }: { of: Declaration; onAdd: (path: string) => void }) {
   const references = Object.entries(of.fields).filter(([, { reference }]) => reference?.printed === "id");
   const [path, setPath] = useState<readonly string[]>(references.slice(0, 1).map(([name]) => name));
   const levels = usePath({ ...of, fields: Object.fromEntries(references), annotations: {} }, path);

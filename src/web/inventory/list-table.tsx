@@ -22,8 +22,8 @@ import {
 import { nameOf, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
 
-/** Whether a record is below its minimum and no column of its status says so. */
-const isLowUnsaid = ({ values }: Row): boolean =>
+/** Whether a record is below its minimum and its status does not say so. */
+const needsLowTag = ({ values }: Row): boolean =>
   values.below_minimum === true && values.status !== "LOW" && values.status !== "EMPTY";
 
 /** The records of a list: rows can be selected, cells edited, columns sorted. */
@@ -69,7 +69,7 @@ export function ListTable(props: {
         <Time at={String(row.values[name])} short />
       ) : field ? (
         <>
-          {name === "amount" && isLowUnsaid(row) && <Tag tone="warn">low</Tag>}{" "}
+          {name === "amount" && needsLowTag(row) && <Tag tone="warn">low</Tag>}{" "}
           <Cell {...props} row={row} name={name} isActive={active === row.id} />
         </>
       ) : (

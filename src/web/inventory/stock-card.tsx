@@ -21,7 +21,7 @@ interface StockProps {
 
 type Action = "Consume" | "Refill" | "Aliquots";
 
-/** What is left, of records that have stock. */
+/** The stock of a record that has one. */
 export const StockCard = (props: StockProps) =>
   "freeze_thaw_count" in props.of.fields ? <Stock {...props} /> : null;
 

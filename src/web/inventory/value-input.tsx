@@ -207,14 +207,12 @@ export const readValues = async (
   query: Record<string, readonly string[]> = {},
 ): Promise<FieldCount[]> => {
   const { results } = await get<{ results: FieldCount[] }>(api(segment, "values/"), { ...query, field });
-  return (
-    results
-      .filter(({ value }) => value !== null && value !== "")
-      // Flags.
-      .map(({ value, label, total }) => ({
-        value: String(value),
-        label: label === null ? null : String(label),
-        total,
-      }))
-  );
+  // Values of flags are booleans.
+  return results
+    .filter(({ value }) => value !== null && value !== "")
+    .map(({ value, label, total }) => ({
+      value: String(value),
+      label: label === null ? null : String(label),
+      total,
+    }));
 };

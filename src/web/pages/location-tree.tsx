@@ -49,7 +49,7 @@ function LocationTree() {
   );
 }
 
-/** What is in a place; of a box, without the records that the grid shows. */
+/** The locations and records in a place; of a box, without the records that the grid shows. */
 function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
   const { path, levels, contents } = branch;
   const here = path.at(-1);

@@ -22,7 +22,7 @@ interface BoxProps {
   id: string;
   /** The head of the page; of a box with this before and after its other actions. */
   head: (first?: ComponentChildren, last?: ComponentChildren) => ComponentChildren;
-  /** What follows, which need not repeat what is in the grid. */
+  /** Cards below, which need not repeat the records in the grid. */
   foot?: (hasGrid: boolean) => ComponentChildren;
 }
 
