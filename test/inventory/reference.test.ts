@@ -26,6 +26,14 @@ test("every operation has a unique id, a summary, a tag and described responses"
   }
 });
 
+test.each(["/locations/{id}/free_slots", "/stocktakes/{id}/scans", "/stocktakes/{id}/apply", "/locations"])(
+  "describes that POST %s takes an Idempotency-Key",
+  (path) => {
+    const { parameters } = paths[`/api/v2${path}`].post;
+    expect(parameters.map(({ name }) => name)).toContain("Idempotency-Key");
+  },
+);
+
 /** Forms of HTML, addresses that clients also use, and forms of the specification. */
 const UNDESCRIBED = [
   /^OPTIONS /,

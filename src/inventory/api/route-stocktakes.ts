@@ -72,6 +72,7 @@ export function addStocktakes(api: Api): void {
   api.add("POST", below("scans/"), {
     summary: "Add scanned codes to a stocktake",
     description: `At most ${MAX_CODES} codes. A repeated code is stored once. Several devices may scan at once.`,
+    accepts: ["once"],
     body: SCANS,
     returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
     run({ call, params, body }) {
@@ -104,7 +105,7 @@ export function addStocktakes(api: Api): void {
     description:
       "Moves misplaced items to where they were found, handles missing ones as `missing` says, and stores the report, " +
       "in one batch. Items that the caller may not change stay; the report names them.",
-    accepts: ["dryRun", "several"],
+    accepts: ["dryRun", "several", "once"],
     body: APPLY,
     returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
     heavy: true,
