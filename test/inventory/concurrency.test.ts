@@ -159,6 +159,26 @@ describe("Idempotency-Key", () => {
     expect([answer.status, await total("locations/?label=File")]).toEqual([406, 0]);
   });
 
+  test("accepts a key for purging, members of groups and registration", async () => {
+    const made = await ask("POST", "locations/", { body: { label: "Old" } });
+    const path = `locations/${made.body.id}/`;
+    await ask("DELETE", path);
+    const datasets = [{ name: "Run 7", datafiles: [{ uri: "/data/run7.fastq.gz" }] }];
+    for (const [target, body] of [
+      [`${path}purge/`, undefined],
+      ["groups/Imaging/members/", ["alice"]],
+      ["data_management/datasetcollections/register/", { datasets }],
+    ] as const) {
+      const send = () =>
+        ask("POST", target, { as: "admin", body, headers: { "Idempotency-Key": `of ${target}` } });
+      const first = await send();
+      const again = await send();
+      expect([target, first.status, first.text]).toEqual([target, again.status, again.text]);
+      expect(first.status).toBeLessThan(300);
+      expect(again.headers.get("idempotency-replayed")).toBe("true");
+    }
+  });
+
   test("accepts a key for bulk deletion by POST, restore and undo", async () => {
     const made = await ask("POST", "locations/", { body: [{ label: "a" }, { label: "b" }] });
     const ids = (made.body as unknown as { id: string }[]).map(({ id }) => id);

@@ -43,15 +43,14 @@ function numberOf({ url }: Call, name: string, kind: "flag" | "integer", otherwi
 
 const isDryRun = (call: Call): boolean => numberOf(call, "dry_run", "flag", 0) === 1;
 
-/** Runs a batch once other writes allow it. */
-export const writeBatch = async <Value>(call: Call, batch: Batch<Value>): Promise<Response> =>
+/**
+ * Runs a batch when other writes allow it.
+ * @param body of the request; a repeated POST with the same Idempotency-Key and body gets the first response again
+ */
+export const writeBatch = async <Value>(call: Call, body: Json, batch: Batch<Value>): Promise<Response> =>
   batch.planned && isDryRun(call)
     ? call.store.statements.reading(() => runBatch(call, batch))
-    : call.store.enqueue(() => runBatch(call, batch));
-
-/** The same for a POST: a repeated request with the same Idempotency-Key and body gets the first response again. */
-export const writeOnce = <Value>(call: Call, body: Json, batch: Batch<Value>): Promise<Response> =>
-  call.store.enqueue(() => withIdempotencyKey(call, body, () => runBatch(call, batch)));
+    : call.store.enqueue(() => withIdempotencyKey(call, body, () => runBatch(call, batch)));
 
 /** Microseconds for which responses are kept: 24 hours. */
 const KEPT = 24 * 3600 * 1_000_000;

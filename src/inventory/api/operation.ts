@@ -204,6 +204,7 @@ export function describeOperation(
       ...documented(query),
       ...(valueOf(about.parameters) ?? []),
       ...accepts.flatMap((name) => SHARED[name]),
+      ...(method === "POST" && accepts.includes("dryRun") ? SHARED.once : []),
     ]),
     ...(sends ? { requestBody: { ...named(sends), required: true, content: sends } } : {}),
     responses: {

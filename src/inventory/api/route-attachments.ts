@@ -11,7 +11,7 @@ import { inQuery } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { attachment, FALSE_FLAGS } from "../resources/attachment.ts";
 import { consumable } from "../resources/consumable.ts";
-import { writeBatch, writeOnce } from "./batch.ts";
+import { writeBatch } from "./batch.ts";
 import {
   type Call,
   findAny,
@@ -168,7 +168,7 @@ function ownParameters(given: URLSearchParams): URLSearchParams {
 const NONE = JSON.stringify({ category: "size", operator: "<", value: 0 });
 
 const ADD = {
-  accepts: ["dryRun", "once"],
+  accepts: ["dryRun"],
   sends: SENT,
   status: 201,
   returns: content(FILE),
@@ -181,7 +181,7 @@ function addFile(
   upload: Upload,
 ): Promise<Response> {
   const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
-  return writeOnce(call, [upload.name, upload.type, digest], {
+  return writeBatch(call, [upload.name, upload.type, digest], {
     kind: "create",
     work: (writer) =>
       files.add(writer, { resource, rid: findChangeable(call, resource, id) }, upload, call.actor),
@@ -237,7 +237,7 @@ function addWrites(api: Api, files: Attachments): void {
         const { rid, parent } = files.find(params.id);
         findChangeable(call, parent.resource, parent.id);
         const write = await read(call);
-        return writeBatch(call, {
+        return writeBatch(call, null, {
           kind: method === "DELETE" ? "delete" : "update",
           work(writer) {
             findChangeable(call, parent.resource, parent.id);

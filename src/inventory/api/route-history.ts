@@ -11,7 +11,7 @@ import { isShown } from "../model/stored-record.ts";
 import type { HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
-import { runBatch, withIdempotencyKey, writeBatch, writeOnce } from "./batch.ts";
+import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { isLargeBatch } from "./heavy-request.ts";
 import type { Path } from "./operation.ts";
@@ -159,11 +159,11 @@ export function addHistoryOf(api: Api, subject: Subject): void {
   });
   api.add("POST", below("restore"), {
     summary: `Restore ${name}`,
-    accepts: ["dryRun", "once"],
+    accepts: ["dryRun"],
     body: RESTORE,
     returns: restored,
     run: ({ call, params, body }) =>
-      writeOnce(call, body as Json, {
+      writeBatch(call, body as Json, {
         kind: "restore",
         work() {
           const rid = find(call, params);
@@ -178,7 +178,7 @@ export function addHistoryOf(api: Api, subject: Subject): void {
     description: "For administrators; removes the history, too.",
     accepts: ["dryRun"],
     run: ({ call, params }) =>
-      writeBatch(call, {
+      writeBatch(call, null, {
         kind: "purge",
         work: (writer) => writer.purge(resource, find(call, params), call.actor),
         respond: () => noContent(),
@@ -225,7 +225,7 @@ function addBatches(api: Api): void {
     description:
       "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
       "Rejected for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
-    accepts: ["dryRun", "several", "once"],
+    accepts: ["dryRun", "several"],
     body: Type.Object({
       force: Type.Optional(Type.Union([BOOLEAN, Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
     }),

@@ -133,7 +133,7 @@ const REGISTERED = Type.Object(
  */
 function addRegistration(api: Api): void {
   const write = (call: Call, read: (body: Json) => Registration, status: 200 | 201) => async (body: Json) =>
-    writeBatch(call, {
+    writeBatch(call, body, {
       kind: "bulk_create",
       work: (writer) => register(call.store, writer, read(body), call.actor),
       respond: (done) => respondJson({ results: done }, {}, status),

@@ -12,7 +12,7 @@ import {
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
-import { writeBatch } from "./batch.ts";
+import { type Batch, writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
 import type { Api } from "./api.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
@@ -191,7 +191,11 @@ function addMembers(api: Api, people: People): void {
         const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
         const named = people.readList("user", "members", list);
         const change = (before: ReadonlySet<number>) => (method === "PUT" ? named : before.union(named));
-        return setMembers(call, people, group, change, () => showMembers(call, people, group));
+        return writeBatch(
+          call,
+          list,
+          batchOfMembers(call, people, group, change, () => showMembers(call, people, group)),
+        );
       },
     });
   addOptions(api, path, PEOPLE.group);
@@ -207,7 +211,11 @@ function addMembers(api: Api, people: People): void {
         const member = new Set([people.find("user", params.member)]);
         const change = (before: ReadonlySet<number>) =>
           method === "PUT" ? before.union(member) : before.difference(member);
-        return setMembers(call, people, group, change, () => noContent());
+        return writeBatch(
+          call,
+          null,
+          batchOfMembers(call, people, group, change, () => noContent()),
+        );
       },
     });
   addOptions(api, `${path}:member/`, PEOPLE.group);
@@ -225,18 +233,17 @@ function addMembers(api: Api, people: People): void {
   });
 }
 
-const setMembers = (
-  call: Call,
+const batchOfMembers = (
+  { actor }: Call,
   people: People,
   group: number,
   change: (before: ReadonlySet<number>) => ReadonlySet<number>,
   respond: () => Response,
-): Promise<Response> =>
-  writeBatch(call, {
-    kind: "update",
-    work: (writer) => people.setMembers(writer, group, change, call.actor),
-    respond,
-  });
+): Batch<void> => ({
+  kind: "update",
+  work: (writer) => people.setMembers(writer, group, change, actor),
+  respond,
+});
 
 function showMembers({ actor, store, url }: Call, people: People, group: number): Response {
   const { searchParams } = url;

@@ -117,7 +117,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     summary: `Create ${one}`,
     description: "A list of objects creates several records, or none; the response lists the errors of each.",
     parameters: () => parametersOf(resource),
-    accepts: ["dryRun", "several", "once"],
+    accepts: ["dryRun", "several"],
     sends: () => content(creationSchema(DECLARED, resource)),
     status: 201,
     returns: () => rendered(recordSchema(DECLARED, resource)),

@@ -18,7 +18,7 @@ export function addSampleData(api: Api, sample: InventorySample): void {
     errors: [403, 409],
     returns: content(Type.Object({ added: COUNT }, { $id: "LoadedSample" })),
     run: ({ call }) =>
-      writeBatch(call, {
+      writeBatch(call, null, {
         kind: "sample",
         work(writer) {
           if (!call.actor.superuser) throw forbidden();

@@ -114,7 +114,7 @@ function addGrants(api: Api, resource: RoutedResource): void {
         const { statements } = call.store;
         findChangeable(call, resource, params.id);
         const body = await readBody(call);
-        return writeBatch(call, {
+        return writeBatch(call, body, {
           kind: "update",
           work(writer) {
             const rid = findChangeable(call, resource, params.id);
@@ -153,7 +153,7 @@ function addBulkSharing(api: Api, resource: RoutedResource): void {
         const body = await readBody(call);
         const request = parseSharing(store.statements, body, ["ids"]);
         const ids = idsOf((body as { ids?: Json }).ids);
-        return writeBatch(call, {
+        return writeBatch(call, body, {
           kind: "bulk_update",
           work(writer) {
             const sharing = new Sharing(store.statements, writer);

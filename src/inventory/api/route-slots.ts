@@ -10,7 +10,7 @@ import { freeSlots, usageOf } from "../records/storage-space.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { gridOf, hasPosition } from "../resources/position.ts";
-import { writeOnce } from "./batch.ts";
+import { writeBatch } from "./batch.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
 import type { Api } from "./api.ts";
@@ -185,7 +185,7 @@ export function addSlots(api: Api): void {
       heavy: ({ call, body }) => body.records.length > 100 || isLarge(call, "location"),
       run({ call, params, body }) {
         const { records, ...options } = body;
-        return writeOnce(call, body, {
+        return writeBatch(call, body, {
           kind: "bulk_update",
           work(writer) {
             const target = { resource, rid: findRecord(call, resource, params.id) };

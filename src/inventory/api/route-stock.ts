@@ -14,7 +14,7 @@ import {
 } from "../records/stock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasStock } from "../resources/stock.ts";
-import { writeOnce } from "./batch.ts";
+import { writeBatch } from "./batch.ts";
 import { type Call, findRecord } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import type { Api } from "./api.ts";
@@ -89,11 +89,11 @@ function addAction(api: Api, resource: RoutedResource, name: string, { body, wor
   api.add("POST", [resource, `:id/${name}/`], {
     ...texts,
     parameters: parametersOf(resource),
-    accepts: ["dryRun", "once", "match"],
+    accepts: ["dryRun", "match"],
     body,
     returns: rendered(recordSchema(DECLARED, resource)),
     run: ({ call, params, body }) =>
-      writeOnce(call, body as JsonObject, {
+      writeBatch(call, body as JsonObject, {
         kind: "update",
         work(writer) {
           const item = itemOf(call, resource, params.id, writer);
@@ -110,12 +110,12 @@ function addAliquots(api: Api, resource: RoutedResource): void {
     summary: `Make aliquots of ${nounsOf(resource).one}`,
     description: "New records with the properties of this one, which `aliquot_of` names.",
     parameters: parametersOf(resource),
-    accepts: ["dryRun", "once", "match"],
+    accepts: ["dryRun", "match"],
     body: DIVIDE,
     status: 201,
     returns: content(Type.Array(recordSchema(DECLARED, resource))),
     run: ({ call, params, body }) =>
-      writeOnce(call, body as unknown as JsonObject, {
+      writeBatch(call, body as unknown as JsonObject, {
         kind: "bulk_create",
         work: (writer) =>
           divide(call.store, writer, itemOf(call, resource, params.id, writer), body as Division, call.actor),

@@ -12,7 +12,7 @@ import {
 import type { Json } from "../model/field.ts";
 import { type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { withIdempotencyKey, writeOnce } from "./batch.ts";
+import { withIdempotencyKey, writeBatch } from "./batch.ts";
 import { findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Path } from "./operation.ts";
@@ -110,7 +110,7 @@ export function addStocktakes(api: Api): void {
     returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
     heavy: true,
     run: ({ call, params, body }) =>
-      writeOnce(call, body, {
+      writeBatch(call, body, {
         kind: "bulk_update",
         work(writer) {
           const rid = findChangeable(call, STOCKTAKE, params.id);

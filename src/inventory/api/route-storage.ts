@@ -3,7 +3,7 @@ import type { JsonObject } from "../model/field.ts";
 import { buildStorage, LEVEL_LISTS, MAX_BUILT, type LevelList, type Plan } from "../records/build-storage.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { nullable } from "../../platform/schema.ts";
-import { writeOnce } from "./batch.ts";
+import { writeBatch } from "./batch.ts";
 import { respondJson } from "./call.ts";
 import type { Api } from "./api.ts";
 import { BOOLEAN, closed, content, COUNT, INSTANT } from "./schema.ts";
@@ -68,12 +68,12 @@ export function addStorage(api: Api): void {
     description:
       `Creates rooms, equipment and locations inside each other, with names by pattern: at most ${MAX_BUILT.toLocaleString("en")} records, ` +
       "in one batch. `created__gte=<first_created>&created__lte=<last_created>` finds them, such as for labels.",
-    accepts: ["dryRun", "once"],
+    accepts: ["dryRun"],
     body: PLAN,
     status: 201,
     returns: content(BUILT),
     run: ({ call, body }) =>
-      writeOnce(call, body as unknown as JsonObject, {
+      writeBatch(call, body as unknown as JsonObject, {
         kind: "bulk_create",
         work: (writer) => buildStorage(call.store, writer, body as unknown as Plan, call.actor),
         respond: (results) => respondJson({ results }, {}, 201),

@@ -18,7 +18,7 @@ import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { membersOf, type SubResource } from "../resources/sub-resource.ts";
-import { writeBatch, writeOnce } from "./batch.ts";
+import { writeBatch } from "./batch.ts";
 import {
   type Call,
   findAny,
@@ -76,7 +76,7 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
   api.add("POST", path, {
     summary: `${create} to a record`,
     description: example,
-    accepts: ["flat", "dryRun", "once"],
+    accepts: ["flat", "dryRun"],
     sends: content(sentSchema(sub, false)),
     status: 201,
     returns: content(shown),
@@ -84,7 +84,7 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
       // Before the body is read, and again in the transaction, because the rights may change meanwhile.
       findChangeable(call, parent, params.id);
       const body = await readBody(call);
-      return writeOnce(call, body, {
+      return writeBatch(call, body, {
         kind: "create",
         work: (writer) => {
           const rid = findChangeable(call, parent, params.id);
@@ -162,7 +162,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
       async run({ call, params }) {
         findChangeable(call, parent, params.id);
         const body = mode ? await readBody(call) : null;
-        return writeBatch(call, {
+        return writeBatch(call, body, {
           kind: mode ? "update" : "delete",
           work(writer) {
             const owner = findChangeable(call, parent, params.id);

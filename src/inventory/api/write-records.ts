@@ -15,7 +15,7 @@ import type { WriteMode } from "../model/parse-body.ts";
 import type { AnnotationType, Resource } from "../model/resource.ts";
 import type { PlannedUpdate } from "../records/uniform-update.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { writeBatch, writeOnce } from "./batch.ts";
+import { writeBatch } from "./batch.ts";
 import { type Call, findRecord, membersOf, noContent, readBody, respondJson } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { checkRepresentation, showRecord, showRecords } from "./read-records.ts";
@@ -31,12 +31,12 @@ export async function createRecords(call: Call, resource: RoutedResource): Promi
   checkRepresentation(call, resource);
   const value = withType(resource, await readBody(call), call.url.searchParams.get("type"));
   if (Array.isArray(value))
-    return writeOnce(call, value, {
+    return writeBatch(call, value, {
       kind: "bulk_create",
       work: () => store.bulk.create(resource, value, actor),
       respond: (rids) => showRecords(call, resource, rids, 201),
     });
-  return writeOnce(call, value, {
+  return writeBatch(call, value, {
     kind: "create",
     work: (writer) => writer.create(resource, value, actor),
     respond: (rid) => showRecord(call, resource, rid, 201),
@@ -49,7 +49,7 @@ export async function updateRecords(call: Call, resource: RoutedResource): Promi
   const { actor, store } = call;
   const { changes, plan } = changesOf(call, resource, await readBody(call));
   const planned = plan && store.statements.reading(plan);
-  return writeBatch(call, {
+  return writeBatch(call, null, {
     kind: "bulk_update",
     planned: planned?.writes,
     work: () =>
@@ -66,7 +66,7 @@ export async function writeRecord(call: Call, resource: RoutedResource, id: stri
   const { actor, method } = call;
   checkRepresentation(call, resource);
   const value = method === "DELETE" ? null : await readBody(call);
-  return writeBatch(call, {
+  return writeBatch(call, value, {
     kind: method === "DELETE" ? "delete" : "update",
     work(writer) {
       const rid = findRecord(call, resource, id);
@@ -96,7 +96,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const find = () => rowsFound(call, resource, parameters);
   const plan = () => store.uniformUpdates.planDeletion(resource, find(), actor);
   const planned = isByFilter ? store.statements.reading(plan) : undefined;
-  return writeOnce(call, value, {
+  return writeBatch(call, value, {
     kind: "bulk_delete",
     work() {
       if (planned?.write()) {
