@@ -1,3 +1,4 @@
+import type { Movable } from "../inventory/box/slots.ts";
 import type { Answer, SendRequest } from "./queue.ts";
 
 /** Records put into a location or taken out of one, if they are still as they were seen. */
@@ -8,11 +9,7 @@ export interface Move {
   /** One, or several that may exchange their positions. */
   records: readonly MovedRecord[];
 }
-export interface MovedRecord {
-  segment: string;
-  id: string;
-  name: string;
-  version: number;
+export interface MovedRecord extends Movable {
   /** Where it goes; empty in a location without a grid. */
   position: string;
 }

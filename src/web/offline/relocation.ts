@@ -18,11 +18,7 @@ import { findCode, freePositions } from "./snapshot.ts";
 /** Moves of records, which wait where the server does not respond. */
 
 /** A record that a code stands for, as a move needs it. */
-export interface Found {
-  segment: string;
-  id: string;
-  name: string;
-  version: number;
+export interface Found extends Movable {
   /** Free positions of a location with a grid. */
   free: readonly string[] | null;
 }

@@ -176,7 +176,7 @@ export const findRecord = ({ records }: Snapshot, id: string | null | undefined)
   id ? records.find((record) => record.id === id) : undefined;
 
 /** The locations around a record, from outside in. */
-export function locationsAround(snapshot: Snapshot, record: KnownRecord): KnownRecord[] {
+function locationsAround(snapshot: Snapshot, record: KnownRecord): KnownRecord[] {
   const found: KnownRecord[] = [];
   for (let at = record.location; at !== null;) {
     const location = findRecord(snapshot, at);
