@@ -106,8 +106,9 @@ export async function serve(
   directory: string,
   words: string[] = [],
   env: Record<string, string> = {},
+  executable = LABD,
 ): Promise<Server> {
-  const process = Bun.spawn([LABD, "serve", "--data-dir", directory, "--port", "0", ...words], {
+  const process = Bun.spawn([executable, "serve", "--data-dir", directory, "--port", "0", ...words], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

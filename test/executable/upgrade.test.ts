@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { chmodSync, copyFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { labd, scratch } from "./labd.ts";
+import { LABD, labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(300_000);
 
@@ -28,3 +28,24 @@ test.each([
   }
   expect(readdirSync(data)).not.toContain("backups");
 });
+
+test.skipIf(process.platform !== "linux")(
+  "answers long requests after an upgrade until it restarts",
+  async () => {
+    using place = scratch();
+    const data = join(place.directory, "data");
+    const installed = join(place.directory, "labd");
+    copyFileSync(LABD, installed);
+    await labd(["user", "add", "ada", "--data-dir", data]);
+    const token = (await labd(["token", "add", "ada", "--data-dir", data])).stdout.trim();
+    await using server = await serve(place.directory, ["--data-dir", data], {}, installed);
+    const upgrade = join(place.directory, "labd.new");
+    writeFileSync(upgrade, "#!/bin/sh\necho another version\n");
+    chmodSync(upgrade, 0o755);
+    renameSync(upgrade, installed);
+    const response = await fetch(`${server.url}/api/v2/batches/`, {
+      headers: { authorization: `Token ${token}` },
+    });
+    expect([response.status, await response.json()]).toMatchObject([200, { results: expect.any(Array) }]);
+  },
+);
