@@ -179,7 +179,7 @@ export function addSlots(api: Api): void {
       summary: `Move records into ${one}`,
       description:
         "Fills free slots in order, in the location and those inside it. All records are moved or none, in one batch.",
-      accepts: ["dryRun", "several", "once"],
+      accepts: ["dryRun", "several"],
       body: FILL,
       returns: content(FILLED),
       heavy: ({ call, body }) => body.records.length > 100 || isLarge(call, "location"),

@@ -105,7 +105,7 @@ export function addStocktakes(api: Api): void {
     description:
       "Moves misplaced items to where they were found, handles missing ones as `missing` says, and stores the report, " +
       "in one batch. Items that the caller may not change stay; the report names them.",
-    accepts: ["dryRun", "several", "once"],
+    accepts: ["dryRun", "several"],
     body: APPLY,
     returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
     heavy: true,
