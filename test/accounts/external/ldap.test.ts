@@ -244,7 +244,7 @@ ldapTest("uses ldaps, StartTLS and ldapi with trusted certificates only", async 
 ldapTest("reports an unavailable directory, and signs in local accounts meanwhile", async () => {
   const { signIn } = await open();
   await signIn("kim");
-  directory.freeze();
+  await directory.freeze();
   const { setTimeout } = globalThis;
   const timers = spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, delay: number) =>
     setTimeout(run, delay / 20)) as typeof setTimeout);

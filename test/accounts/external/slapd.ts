@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "bun:test";
@@ -109,7 +117,7 @@ export interface Directory extends AsyncDisposable {
   modify(ldif: string): Promise<void>;
   kill(): Promise<void>;
   /** Stops answering without closing what is open. */
-  freeze(): void;
+  freeze(): Promise<void>;
   thaw(): void;
   start(): Promise<void>;
 }
@@ -134,6 +142,15 @@ export function freePort(): number {
       // Somebody listens on it.
     }
   }
+}
+
+/** Stops a process, and waits until its last thread has noticed: until then it may still answer. */
+async function freeze(child: Bun.Subprocess): Promise<void> {
+  child.kill("SIGSTOP");
+  const threads = `/proc/${child.pid}/task`;
+  const isRunning = (thread: string): boolean =>
+    !/\) T /.test(readFileSync(`${threads}/${thread}/stat`, "utf8"));
+  while (existsSync(threads) && readdirSync(threads).some(isRunning)) await Bun.sleep(1);
 }
 
 /** Starts one, with what `tree` says in it. */
@@ -204,7 +221,7 @@ access to * by dn.exact="${READER_DN}" read by anonymous auth by * none
     modify: (ldif) =>
       run(["ldapmodify", "-x", "-H", `ldap://127.0.0.1:${plain}`, "-D", ADMIN_DN, "-w", "admin"], ldif),
     kill,
-    freeze: () => child?.kill("SIGSTOP"),
+    freeze: () => freeze(child!),
     thaw: () => child?.kill("SIGCONT"),
     start,
     async [Symbol.asyncDispose]() {
