@@ -241,6 +241,11 @@ async function runExample({ method, path, operation }: (typeof listed)[number]):
     await signIn();
     made.set(path, await firstOf("/api/account/sessions", ({ current }) => !current));
   }
+  // A task that has ended cannot be cancelled.
+  if (operation.operationId === "cancelTask") {
+    const started = await send("POST", "/api/admin/health/examination", { headers: session });
+    if (started.ok) made.set("/api/admin/tasks", ((await started.json()) as { id: string }).id);
+  }
   const call = exampleCall(path, operation);
   const address = withMadeIds(path, call.address).replace(/msg_\w+/, made.get("delivery") ?? "");
   const headers = { ...session, ...(call.type ? { "Content-Type": call.type } : {}) };
