@@ -20,6 +20,7 @@ import {
 } from "./context.ts";
 import { runCommand } from "./self-command.ts";
 import type { Report } from "./tasks.ts";
+import { countOf } from "../../platform/words.ts";
 
 const JOBS_SHOWN = 100;
 const Id = pathSchema({ id: ["Identifier of the task or job."] });
@@ -208,9 +209,10 @@ async function examine(context: AdministrationContext, report: Report) {
   const all = JSON.parse(stdout) as { about: string; state: string }[];
   // The server is running.
   const findings = all.filter(({ about }) => about !== "server");
-  const count = (state: string): number => findings.filter((finding) => finding.state === state).length;
+  const count = (state: string, noun: string): string =>
+    countOf(findings.filter((finding) => finding.state === state).length, noun);
   return {
-    said: `${count("problem")} problems, ${count("warning")} warnings, ${count("ok")} checks passed.`,
+    said: `${count("problem", "problem")}, ${count("warning", "warning")}, ${count("ok", "check")} passed.`,
     result: findings,
   };
 }
