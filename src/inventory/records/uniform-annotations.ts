@@ -55,7 +55,7 @@ export class UniformAnnotations {
     const all = found.filter((each) => each !== undefined);
     if (new Set(all.map(({ type }) => type.rid)).size < annotations.length) return undefined;
     const writes = all.flatMap((each) => each.writes);
-    return { rids, writes, write: () => all.every((each) => this.#write(each, actor)) };
+    return { rids, writes, write: () => this.#write(all, actor) };
   }
 
   #find(
@@ -148,17 +148,18 @@ export class UniformAnnotations {
   }
 
   /** Within a transaction. Returns false, and writes nothing, if something has been changed since. */
-  #write(found: Found, actor: Actor): boolean {
-    if (!this.#isUnchanged(found)) return false;
-    const { writes } = found;
-    const created = writes.filter(({ before }) => !before);
-    const changed = writes.filter(({ before }) => before);
+  #write(all: readonly Found[], actor: Actor): boolean {
+    if (!all.every((found) => this.#isUnchanged(found))) return false;
     const modified = this.#now();
     withLargeSegments(this.statements, "annotation_value", () => {
-      this.#insert(found, created, modified, actor);
-      this.#update(changed, modified, actor);
+      for (const found of all) {
+        const created = found.writes.filter(({ before }) => !before);
+        const changed = found.writes.filter(({ before }) => before);
+        this.#insert(found, created, modified, actor);
+        this.#update(changed, modified, actor);
+      }
     });
-    recordAll(this.dependencies.journal, writes, modified, actor);
+    for (const { writes } of all) recordAll(this.dependencies.journal, writes, modified, actor);
     return true;
   }
 
