@@ -109,6 +109,10 @@ browserTest(
     await press(page, "button", "Remove 4006381333931");
     await page.waitForFunction(() => !document.body.innerText.includes("Unknown codes"));
     await press(page, "button", "Apply");
+    await seeText(page, "1 record will change");
+    await seeText(page, "1 record that was not scanned stays unchanged.");
+    await (await named(page, "combobox", "Records that were not scanned")).select("status");
+    await seeText(page, "1 record that was not scanned is marked as missing.");
     await seeText(page, "2 records will change");
     await page.evaluate(() => Promise.all(document.getAnimations().map((each) => each.finished)));
     await checkPage(opened, "stocktake-apply");

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { CDPSession, Page } from "puppeteer-core";
 import { scratch, serve } from "../executable/labd.ts";
-import { ADMIN, browserTest, checkPage, choose, named, openPage, press, seeText } from "./browser.ts";
+import { ADMIN, browserTest, checkPage, choose, openPage, press, seeText } from "./browser.ts";
 import { openConnection, openMoving, write } from "./connection.ts";
 import { follow, scan } from "./inventory.ts";
 
@@ -74,7 +74,7 @@ browserTest(
     await page.waitForFunction((before) => location.href !== before, {}, local);
     await seeText(page, "applied by admin");
     expect(await valueOf(page, "HEPES", "location__label")).toBe("-20 drawer 1");
-    expect(await valueOf(page, "T4 DNA ligase", "status")).toBe("MISSING");
+    expect(await valueOf(page, "T4 DNA ligase", "status")).not.toBe("MISSING");
     expect(again.process.exitCode).toBe(null);
     expect(opened.faults).toEqual([]);
   },
@@ -102,7 +102,6 @@ browserTest(
     await scan(page, "CO0000006");
     await seeText(page, "found BsaI-HF");
     await press(page, "button", "Apply");
-    await (await named(page, "combobox", "Missing items")).select("keep");
     await seeText(page, "The stocktake is applied when it does");
     await press(page, "button", "Apply");
     await seeText(page, "It will be applied when the server responds.");

@@ -15,6 +15,7 @@ import {
   formatSize,
   unitSymbol,
 } from "../../src/web/format.tsx";
+import { ApplyDialog, type Count } from "../../src/web/inventory/stocktake-parts.tsx";
 import { ApiError } from "../../src/web/request.ts";
 
 test.each([
@@ -191,4 +192,20 @@ test.each([
     <Table caption="Boxes" columns={columns} rows={[1]} keyOf={String} order={order} onOrder={() => {}} />,
   );
   expect(html.match(/aria-sort="(\w+)"/)?.[1]).toBe(sorted);
+});
+
+test("applying a stocktake leaves records that were not scanned unchanged, unless somebody chooses otherwise", () => {
+  const nothing = () => undefined;
+  const items = (length: number) => Array.from({ length }, (_, i) => ({ id: String(i), name: "Tube" }));
+  const dialog = (missing: number, misplaced: number) => {
+    const count = { missing: items(missing), misplaced: items(misplaced) };
+    const props = { path: "/", count: count as unknown as Count, onLater: undefined };
+    return renderToString(<ApplyDialog {...props} onClose={nothing} onDone={nothing} />);
+  };
+  expect(dialog(2, 1)).toMatch(/<option selected value="keep">/);
+  expect(dialog(2, 1)).toContain("1 misplaced record moves to where it was found.");
+  expect(dialog(2, 1)).toContain("2 records that were not scanned stay unchanged.");
+  expect(dialog(1, 2)).toContain("1 record that was not scanned stays unchanged.");
+  expect(dialog(1, 2)).toContain("2 misplaced records move to where they were found.");
+  expect(dialog(0, 0)).not.toContain("not scanned");
 });

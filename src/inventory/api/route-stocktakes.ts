@@ -44,7 +44,7 @@ const APPLY = closed({
   missing: Type.Optional(
     Type.Enum([...MISSING], {
       description:
-        "Treatment of missing items. keep: leave them; status: set their status to MISSING; clear: clear their location.",
+        "Treatment of missing items. keep, the default: leave them unchanged; status: set their status to MISSING; clear: clear their location.",
     }),
   ),
 });

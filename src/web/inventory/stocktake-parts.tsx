@@ -172,6 +172,17 @@ export const ScanLog = (props: {
   </div>
 );
 
+/** What becomes of the records that were not scanned. */
+function missingSentence(count: number, missing: MissingAction): string {
+  const fates = {
+    keep: ["stays unchanged", "stay unchanged"],
+    status: ["is marked as missing", "are marked as missing"],
+    clear: ["loses its location", "lose their location"],
+  };
+  const subject = countOf(count, "record that was", "records that were");
+  return `${subject} not scanned ${fates[missing][count === 1 ? 0 : 1]}.`;
+}
+
 /** What applying a stocktake would write, and a button that does it. */
 export function ApplyDialog(props: {
   path: string;
@@ -182,7 +193,7 @@ export function ApplyDialog(props: {
   onLater: ((missing: MissingAction) => Promise<void>) | undefined;
 }) {
   const { path, count, onClose, onDone, onLater } = props;
-  const [missing, setMissing] = useState<MissingAction>("status");
+  const [missing, setMissing] = useState<MissingAction>("keep");
   const body = { missing };
   const preview = useLoaded(missing, (signal) =>
     requestJson<Preview>("POST", path, { body, query: { dry_run: "1", changes: "0" }, signal }),
@@ -216,19 +227,25 @@ export function ApplyDialog(props: {
     >
       {error !== undefined && error !== null && <ErrorBanner error={error} />}
       <p>
-        {formatCount(count.misplaced.length)} misplaced items move to where they were found.{" "}
-        {formatCount(count.missing.length)} are missing.
+        {countOf(count.misplaced.length, "misplaced record")}{" "}
+        {count.misplaced.length === 1 ? "moves" : "move"} to where{" "}
+        {count.misplaced.length === 1 ? "it was" : "they were"} found.
       </p>
-      <SelectField
-        label="Missing items"
-        value={missing}
-        choices={[
-          { value: "status", name: "Set the status to Missing" },
-          { value: "clear", name: "Clear the location" },
-          { value: "keep", name: "Keep as they are, in the report only" },
-        ]}
-        onChange={setMissing}
-      />
+      {count.missing.length > 0 && (
+        <>
+          <SelectField
+            label="Records that were not scanned"
+            value={missing}
+            choices={[
+              { value: "keep", name: "Leave them unchanged" },
+              { value: "status", name: "Set their status to Missing" },
+              { value: "clear", name: "Clear their location" },
+            ]}
+            onChange={setMissing}
+          />
+          <p>{missingSentence(count.missing.length, missing)}</p>
+        </>
+      )}
       <p role="status">
         {isLater &&
           "The server does not respond. The stocktake is applied when it does, unless it then counts otherwise."}
