@@ -230,10 +230,11 @@ test("history, undo, dry run, entity tags, bulk changes and files follow from th
     body: { qc: "x" },
   });
   expect(late.status).toBe(412);
+  const itsOpen = { id: open, name: "Derived open" };
   const { results } = (await lab.send("alice", "GET", `${url}history/`)).body;
   expect((results as object[])[0]).toMatchObject({
-    before: { samples: [hidden, open] },
-    after: { samples: [open] },
+    before: { samples: [{ id: hidden, name: "Derived hidden" }, itsOpen] },
+    after: { samples: [itsOpen] },
   });
   const batch = changed.headers.get("batch-id")!;
   expect((await lab.send("alice", "POST", `batches/${batch}/undo/`, {})).status).toBe(200);

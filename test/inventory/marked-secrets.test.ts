@@ -2,16 +2,18 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { recordEvents } from "../../src/inventory/index.ts";
 import type { Actor } from "../../src/inventory/model/access.ts";
 import { type Field, isComparable, type Json } from "../../src/inventory/model/field.ts";
-import { COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
+import { columnOf, COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
 import { DECLARED, type RoutedResource } from "../../src/inventory/resources/index.ts";
 import { SHOWN_LISTS, type Lab, openLab, pathsOf } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { EMPTY } from "./sample.ts";
+import { unzipAll } from "../unzip.ts";
 
 /**
  * Every text of every record contains a mark of its own. Each kind of caller then reads everything there is to read, in
- * every form, and no answer contains the mark of a record that the caller may not view today. Filters, which answer
- * without showing anything, find nothing by such a mark either.
+ * every form, and no answer contains the mark of a record that the caller may not view today, nor its id, unless a record
+ * refers to it by a field that shows the ids of all. Filters, which answer without showing anything, find nothing by such
+ * a mark either.
  */
 
 const random = seeded(13);
@@ -43,7 +45,9 @@ interface Marked extends Access {
 /** The lists that pages show; and of those for clients, the ones whose values contain other records. */
 const LISTS = [
   ...SHOWN_LISTS,
-  ...["sample", "dataset", "datafile"].map((name) => DECLARED.get(name) as RoutedResource),
+  ...["study", "dataset_collection", "sample", "dataset", "datafile"].map(
+    (name) => DECLARED.get(name) as RoutedResource,
+  ),
 ];
 
 let lab: Lab;
@@ -162,6 +166,55 @@ async function publish(of: Marked): Promise<void> {
   of.public = true;
 }
 
+/** For each list of records in a record: a public record of alice, which listed a hidden one and then lists it again. */
+async function listHidden(): Promise<void> {
+  for (const resource of LISTS)
+    for (const [name, { listOf }] of Object.entries(resource.fields)) {
+      if (listOf === undefined) continue;
+      const target = DECLARED.get(listOf) as RoutedResource;
+      const known = records.find((of) => of.resource === target)!;
+      const hidden = await addFor("admin", target, { public: false });
+      const holder = await addFor("alice", resource, { public: true, [name]: [hidden.id, known.id] });
+      for (const listed of [[], [hidden.id]])
+        await send("PATCH", `${resource.segment}/${holder.id}/`, { [name]: listed });
+    }
+}
+
+async function addFor(owner: string, resource: RoutedResource, values: Record<string, Json>) {
+  const marks: string[] = [];
+  const group = "SYSTEM_GROUP";
+  const known = records.find((of) => of.resource === resource)!;
+  const body: Record<string, Json> = { owner, owned_by: group, ...values };
+  for (const [name, field] of Object.entries(resource.fields))
+    if (field.write === "required")
+      body[name] ??=
+        field.kind === "reference"
+          ? ((await send("GET", `${resource.segment}/${known.id}/?fields=${name}`))[name] ?? null)
+          : newMark(marks);
+  const { id } = await send("POST", `${resource.segment}/`, body);
+  const access = { owner, group, public: values.public === true, viewer: undefined };
+  const marked: Marked = { resource, id: String(id), parts: [], marks, former: [], ...access };
+  records.push(marked);
+  return marked;
+}
+
+/** Ids of hidden records, except those that a field shows which contains one id: that is a value of its record. */
+function secretIdsFor(as: string | undefined): Set<string> {
+  const secret = new Set(records.filter((of) => !views(as, of)).map(({ id }) => id));
+  for (const { name, fields } of DECLARED.values())
+    for (const [field, { to, idOf }] of Object.entries(fields)) {
+      const far = DECLARED.get(to ?? idOf ?? "");
+      if (!far || !isGuarded(far)) continue;
+      const value = `c.after ->> '$.${field}'`;
+      const shown = to ? `(SELECT ${columnOf(far, "id")} FROM ${far.table} WHERE rid = ${value})` : value;
+      const rows = lab.database
+        .query(`SELECT DISTINCT ${shown} AS id FROM record_change AS c WHERE object_kind = ?`)
+        .all(name) as { id: string | null }[];
+      for (const { id } of rows) secret.delete(String(id));
+    }
+  return secret;
+}
+
 beforeAll(async () => {
   lab = await openLab({ sample: EMPTY });
   await lab.accounts.addUser({ username: "carol", group: "Genomics" });
@@ -186,6 +239,7 @@ beforeAll(async () => {
   const open = new Set(["stocktake", "saved_view", "location"]);
   for (const of of records)
     if (!of.public && of !== deleted && !open.has(of.resource.name) && random.chance(0.3)) await publish(of);
+  await listHidden();
 }, 60_000);
 afterAll(() => lab.database.close());
 
@@ -198,6 +252,8 @@ const OF_RECORDS = [
   "?fields=*&response_format=nested&deleted=all&page_size=max",
   `?fields=*&${AS_OF}`,
   "?explain=1",
+  "?fields=*&format=eln",
+  "?fields=*&format=xlsx",
 ];
 const variantsOf = (path: string): string[] =>
   // The text of a PDF is compressed.
@@ -258,25 +314,71 @@ const secretsFor = (as: string | undefined): string[] =>
     return (views(as, of) ? [] : of.parts.concat(of.marks)).concat(former.flatMap(({ marks }) => marks));
   });
 
-test("no response contains the mark of a record that its reader may not view", async () => {
+/** The text of an answer; of an archive or a spreadsheet, of the files in it. */
+async function read(as: string | undefined, method: string, path: string, body?: unknown): Promise<string> {
+  const by = as === undefined ? {} : { as };
+  if (!/format=(eln|xlsx)/.test(path))
+    return (await lab.ask(method, path, body === undefined ? by : { ...by, body })).text;
+  const { status, bytes } = await lab.bytes(method, path, by);
+  return status === 200 ? [...unzipAll(bytes).values()].join("\n") : new TextDecoder().decode(bytes);
+}
+
+/** Marks and ids of hidden records in a text, except ids that the request names. */
+const leaked = (text: string, path: string, secrets: Set<string>, ids: Set<string>): string[] => [
+  ...(text.match(/zq\w{4}qz/g) ?? []).filter((mark) => secrets.has(mark)),
+  ...new Set(
+    (text.match(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g) ?? []).filter(
+      (id) => ids.has(id) && !path.includes(id),
+    ),
+  ),
+];
+
+test("no response contains the mark or the id of a record that its reader may not view", async () => {
   const all = await addresses();
   expect(all.length).toBeGreaterThan(600);
   let seen = 0;
   for (const as of CALLERS.filter((each) => each !== "admin")) {
     const secrets = new Set(secretsFor(as));
+    const ids = secretIdsFor(as);
+    expect(ids.size).toBeGreaterThan(4);
     for (const path of all) {
-      const { text } = await lab.ask("GET", path, as === undefined ? {} : { as });
-      const found = text.match(/zq\w{4}qz/g) ?? [];
-      seen += found.length;
-      expect({ as, path, leaked: found.filter((mark) => secrets.has(mark)) }).toEqual({
-        as,
-        path,
-        leaked: [],
-      });
+      const text = await read(as, "GET", path);
+      seen += (text.match(/zq\w{4}qz/g) ?? []).length;
+      expect({ as, path, leaked: leaked(text, path, secrets, ids) }).toEqual({ as, path, leaked: [] });
     }
   }
   // Most answers show something.
   expect(seen).toBeGreaterThan(5000);
+}, 300_000);
+
+test("no preview of a write contains the mark or the id of a record that the writer may not view", async () => {
+  let previews = 0;
+  const batches = lab.database.query("SELECT id FROM record_batch").all() as { id: string }[];
+  for (const as of ["alice", "bob", "carol"]) {
+    const secrets = new Set(secretsFor(as));
+    const ids = secretIdsFor(as);
+    const requests: [method: string, path: string, body?: Json][] = batches.map(({ id }) => [
+      "POST",
+      `batches/${id}/undo/?dry_run=1&force=1`,
+      {},
+    ]);
+    for (const { resource, id } of records.filter((of) => views(as, of))) {
+      const path = `${resource.segment}/${id}/`;
+      const lists = Object.keys(resource.fields).filter((name) => resource.fields[name].listOf);
+      requests.push(
+        ["POST", `${path}restore/?dry_run=1`, { version: 1 }],
+        ["DELETE", `${path}?dry_run=1`],
+        ["PATCH", `${path}?dry_run=1`, Object.fromEntries(lists.map((name) => [name, []]))],
+        ["PATCH", `${resource.segment}/?id=${id}&dry_run=1`, { public: true }],
+      );
+    }
+    for (const [method, path, body] of requests) {
+      const text = await read(as, method, path, body);
+      if (text.includes('"dry_run":true')) previews++;
+      expect({ as, method, path, leaked: leaked(text, path, secrets, ids) }).toMatchObject({ leaked: [] });
+    }
+  }
+  expect(previews).toBeGreaterThan(100);
 }, 300_000);
 
 test("no filter matches the mark of a record that the caller may not view", async () => {
@@ -333,6 +435,7 @@ test("webhook events contain no hidden mark, and no filter reveals values of oth
   const all = events.since(0, bob, { resource: null, expression: null }, 10_000);
   expect(all.events.length).toBeGreaterThan(50);
   expect(JSON.stringify(all)).not.toMatch(/zq\w{4}qz/);
+  expect(leaked(JSON.stringify(all), "", new Set(), secretIdsFor("bob"))).toEqual([]);
   for (const resource of LISTS)
     for (const [category, field] of Object.entries(resource.fields)) {
       const expression = JSON.stringify({ category, operator: "icontains", value: "zq" });

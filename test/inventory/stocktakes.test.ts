@@ -213,6 +213,13 @@ test("shows each reader only the visible part of an applied report", async () =>
     }
   const seen = (await lab.send("bob", "GET", `${of}count/`)).body;
   expect(seen.counts).toMatchObject({ expected: 2, found: 1, misplaced: 1, missing: 1 });
+  // Nor does it name a hidden location in which an item was scanned.
+  await expectStatuses(lab, "admin", [
+    [`PATCH locations/${IDS.drawer}/`, 200, { public: false, owned_by: "Genomics" }],
+  ]);
+  const { misplaced } = (await lab.send("bob", "GET", `${of}count/`)).body;
+  expect(misplaced).toEqual([expect.not.objectContaining({ to: expect.anything() })]);
+  await expectStatuses(lab, "admin", [[`PATCH locations/${IDS.drawer}/`, 200, { public: true }]]);
   // No filter reaches what is inside the report.
   await expectStatuses(lab, "bob", [
     ["GET stocktakes/?report__icontains=Hidden", 400],

@@ -1,6 +1,5 @@
 import type { Actor } from "./access.ts";
 import { valueField } from "./annotation-type.ts";
-import { compare, or, some } from "./condition.ts";
 import {
   type AnnotationType,
   columnOf,
@@ -15,8 +14,9 @@ import {
 import { type Field, isObject, type Json, printerOf, type RenderContext } from "./field.ts";
 import { isProperty, type Representation, type Shape } from "./listing.ts";
 import type { Row, Sql } from "./operator.ts";
-import { plan, selectVisible } from "./plan.ts";
+import { plan } from "./plan.ts";
 import type { Plan } from "./sql.ts";
+import { isJudged, namedRecords, printFor } from "./stored-record.ts";
 
 type Values = Record<string, unknown>;
 type Printer = (row: Values, context: RenderContext, reader: ReadContext) => Json;
@@ -58,11 +58,9 @@ export function recordPrinter(
       field.kind === "computed"
         ? field.compute!
         : columns.value(name, field, shape === "nested" || (field.nested === true && shape !== "plain"));
-    const value: Printer = field.judged
-      ? (row, context, reader) => resource.printValue!(name, stored(row, context, reader), reader)
-      : isJudged(field)
-        ? (row, context, reader) => namedRecords(field, stored(row, context, reader), reader)
-        : stored;
+    const value: Printer = isJudged(field)
+      ? (row, context, reader) => printFor(reader, resource, name, stored(row, context, reader))
+      : stored;
     if (isProperty(field, shape))
       return (...given) => ({ name, value: value(...given), category: "property" });
     return field.wrapped && shape !== "plain" ? wrapped(value) : value;
@@ -119,31 +117,12 @@ export function plainItem(item: Json): Json {
   return keys === "id,name" ? (item.name ?? item.id) : item;
 }
 
-/** Whether a value contains other records, of which each caller gets those that they may view. */
-const isJudged = (field: Field | undefined): boolean =>
-  field?.judged === true || field?.listOf !== undefined || field?.referring !== undefined;
-
 const wrapped =
   (print: Printer): Printer =>
   (...given) => {
     const value = print(...given);
     return value === null ? null : { value };
   };
-
-/** The listed records, or those that refer to the record with this id, as far as the caller may view them. */
-function namedRecords({ listOf, referring }: Field, value: Json, reader: ReadContext): Json {
-  const far = reader.resources.get(listOf ?? referring!.resource)!;
-  const condition = referring
-    ? far.fields[referring.field].listOf === undefined
-      ? compare([referring.field, "id"], "==", String(value))
-      : some(referring.field, compare(["id"], "==", String(value)))
-    : or(...(value as string[]).map((id) => compare(["id"], "==", id)));
-  const alive = referring ? " AND t.deleted = 0" : "";
-  const [key, id] = [columnOf(far, far.key), columnOf(far, "id")];
-  const columns = `t.${id} AS id, t.${key} AS name`;
-  const statement = selectVisible(reader, far, columns, condition, `${alive} ORDER BY t.${key}, t.${id}`);
-  return reader.query.all(statement).map(({ id, name }): Json => ({ id, name }));
-}
 
 /** The columns that the printers of one representation read. */
 class Columns {

@@ -1,5 +1,7 @@
-import { type Json, printerOf, type Stored } from "./field.ts";
-import { columnOf, type Resource, type Resources, targetOf } from "./resource.ts";
+import { compare, or, some } from "./condition.ts";
+import { type Field, type Json, printerOf, type Stored } from "./field.ts";
+import { selectVisible } from "./plan.ts";
+import { columnOf, type ReadContext, type Resource, targetOf } from "./resource.ts";
 
 /** A record as it is stored, by field name; references are row numbers. */
 export type StoredRecord = Record<string, Stored>;
@@ -39,19 +41,45 @@ export const changedFields = (
 /** The shown field of a referenced record; undefined if the record no longer exists. */
 export type ReferencePrinter = (far: Resource, column: string, rid: number) => Stored | undefined;
 
-/** A stored value as a flat answer shows it. Ids are shown to everyone. */
+/** A stored value as a flat answer shows it to one reader. Ids of single references are shown to everyone. */
 export function printStored(
-  resources: Resources,
   resource: Resource,
   name: string,
   value: Stored,
   named: ReferencePrinter,
+  reader: ReadContext,
 ): Json {
   const field = resource.fields[name];
   if (value === null || value === undefined) return null;
-  if (field.kind !== "reference") return printerOf(field)(value);
-  const far = targetOf(resources, field);
+  if (field.kind !== "reference") return printFor(reader, resource, name, printerOf(field)(value));
+  const far = targetOf(reader.resources, field);
   return named(far, columnOf(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
+}
+
+/** Whether a value contains other records, of which each reader gets those that they may view. */
+export const isJudged = (field: Field | undefined): boolean =>
+  field?.judged === true || field?.listOf !== undefined || field?.referring !== undefined;
+
+/** What a reader may view of a value that contains other records: the same in records, histories and previews. */
+export function printFor(reader: ReadContext, resource: Resource, name: string, value: Json): Json {
+  const field = resource.fields[name];
+  if (field.listOf !== undefined || field.referring !== undefined) return namedRecords(field, value, reader);
+  return resource.printValue ? resource.printValue(name, value, reader) : value;
+}
+
+/** The listed records, or those that refer to the record with this id, as far as the reader may view them. */
+export function namedRecords({ listOf, referring }: Field, value: Json, reader: ReadContext): Json {
+  const far = reader.resources.get(listOf ?? referring!.resource)!;
+  const condition = referring
+    ? far.fields[referring.field].listOf === undefined
+      ? compare([referring.field, "id"], "==", String(value))
+      : some(referring.field, compare(["id"], "==", String(value)))
+    : or(...(value as string[]).map((id) => compare(["id"], "==", id)));
+  const alive = referring ? " AND t.deleted = 0" : "";
+  const [key, id] = [columnOf(far, far.key), columnOf(far, "id")];
+  const columns = `t.${id} AS id, t.${key} AS name`;
+  const statement = selectVisible(reader, far, columns, condition, `${alive} ORDER BY t.${key}, t.${id}`);
+  return reader.query.all(statement).map(({ id, name }): Json => ({ id, name }));
 }
 
 /** Whether a field of a history can be shown. */

@@ -359,15 +359,11 @@ export class History {
     references: ReferencePrinter,
     actor: Actor,
   ): Json {
-    const { resources } = this;
-    const context = { query: this.statements, resources, actor };
-    const shown = names
-      .filter((name) => isShown(resource, name))
-      .map((name): [string, Json] => {
-        const printed = printStored(resources, resource, name, values[name], references);
-        return [name, resource.printValue ? resource.printValue(name, printed, context) : printed];
-      });
-    return Object.fromEntries(shown);
+    const reader = { query: this.statements, resources: this.resources, actor };
+    const shown = names.filter((name) => isShown(resource, name));
+    return Object.fromEntries(
+      shown.map((name) => [name, printStored(resource, name, values[name], references, reader)]),
+    );
   }
 
   #printParent({ kind, rid }: { kind: string; rid: number }, references: ReferencePrinter): Json {

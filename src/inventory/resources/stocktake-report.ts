@@ -27,7 +27,7 @@ export interface ReportLine {
   position?: string;
   /** Whether that is inside the counted location, of a misplaced item. */
   expected?: boolean;
-  /** Where it was scanned, of a misplaced item. */
+  /** Where it was scanned, of a misplaced item; absent for readers who may not view it. */
   to?: NamedLocation;
   /** What was done about it when the stocktake was applied. */
   done?: string;
@@ -59,9 +59,10 @@ export function judgeReport({ cursor, ...report }: Report, context: ReadContext)
   const isShown = ({ segment, id }: ReportLine): boolean => segment === undefined || sees(segment, id!);
   const judged = RESULTS.map((result): [Result, ReportLine[]] => [
     result,
-    report[result].filter(isShown).map((line) => {
-      const { at, to } = line;
-      return Object.assign({}, line, at && { at: named(at) }, to && { to: named(to) });
+    report[result].filter(isShown).map(({ at, to, ...line }) => {
+      // The item itself shows the id of where it is recorded, but not of where it was scanned.
+      const isSeen = to && sees("locations", to.id);
+      return Object.assign(line, at !== undefined && { at: at && named(at) }, isSeen && { to });
     }),
   ]);
   const counts = judged.map(([result, shown]): [Result, number] => [result, shown.length]);

@@ -33,7 +33,10 @@ test.each([
 ] as const)("%s: the stored value %p is printed as %p", (name, stored, printed) => {
   const named = (far: { name: string }, column: string, rid: number) =>
     rid === 9 ? undefined : `${far.name} ${column} ${rid}`;
-  expect<unknown>(printStored(DECLARED, location, name, stored, named)).toBe(printed);
+  const query = { all: () => [], get: () => null };
+  const actor = { user: null, username: null, superuser: false, groups: [], primaryGroup: null, token: null };
+  const reader = { query, resources: DECLARED, actor };
+  expect<unknown>(printStored(location, name, stored, named, reader)).toBe(printed);
 });
 
 test.each([
