@@ -13,7 +13,7 @@ import { Passwords } from "./password.ts";
 import { type RequireTotp, SecondFactors } from "./second-factor.ts";
 import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import { type Credentials, SignIns } from "./sign-in.ts";
-import { type Scope, Tokens } from "./token.ts";
+import { type Scope, type TokenUse, Tokens } from "./token.ts";
 import { unauthenticated } from "./unauthenticated.ts";
 import { checkPerson, checkUsername } from "./username.ts";
 
@@ -318,46 +318,42 @@ export class Accounts {
     }
   }
 
-  /** Verifies a Basic password before a request is answered, for `authenticate`. Never rejects. */
-  verifyBasic(request: Request): void | Promise<void> {
-    return this.signIns.verifyBasic(request);
+  /**
+   * Verifies the Authorization header of a request, whatever its route, before it is answered: credentials that do not
+   * count are never taken for none. Only a Basic password has to be waited for.
+   * @throws Problem unauthenticated; second_factor_required, second_factor_missing, throttled, busy for Basic
+   */
+  verifyHeader(request: Request): void | Promise<void> {
+    const given = headerOf(request);
+    if (given === undefined) return;
+    if (given.isBasic) return this.signIns.verifyBasic(given.value);
+    this.tokenUse(given.value);
   }
 
-  /** Refuses a valid token of scope read, wherever it may do nothing but read. @throws Problem forbidden */
-  refuseReadOnlyToken(request: Request): void {
-    const [, token] =
-      /^\s*(?:token|bearer)\s+(\S+)\s*$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-    if (token !== undefined && this.tokens.use(token)?.scope === "read") throw readOnlyToken();
+  /** @throws Problem unauthenticated */
+  private tokenUse(token: string): TokenUse {
+    const use = this.tokens.use(token);
+    if (!use) throw unauthenticated("Invalid token.");
+    return use;
   }
 
   /**
    * The caller of a request, by its Authorization header (`Token …`, `Bearer …`, or `Basic …` once verified) or its
-   * session cookie; anonymous without either. @param enrolling whether to accept a session that must set up a second factor
-   * @throws Problem unauthenticated; forbidden for a read-only token and for cross-site requests; second_factor_missing,
-   * throttled, busy
+   * session cookie; anonymous without either, and for reading with the cookie of a session that has ended. @param enrolling whether to accept a session that must set up a second factor
+   * @throws Problem unauthenticated; forbidden for a read-only token and for cross-site requests; second_factor_missing
    */
   authenticate(request: Request, { enrolling = false } = {}): Actor {
-    const header = request.headers.get("authorization");
-    if (header === null) return this.authenticateSession(request, enrolling);
-    const [scheme, token, ...rest] = header.trim().split(/\s+/);
-    if (!/^(token|bearer|basic)$/i.test(scheme))
-      throw unauthenticated("Authorization: expected Token or Bearer followed by a token, or Basic.");
-    const isBasic = /^basic$/i.test(scheme);
-    const kind = isBasic ? "basic" : "token";
-    if (token === undefined) throw unauthenticated(`Invalid ${kind} header. No credentials provided.`);
-    if (rest.length > 0)
-      throw unauthenticated(
-        `Invalid ${kind} header. ${isBasic ? "Credentials" : "Token"} string should not contain spaces.`,
-      );
-    if (isBasic) {
+    const given = headerOf(request);
+    if (given === undefined) return this.authenticateSession(request, enrolling);
+    if (given.isBasic) {
       const user = this.signIns.basicUser();
       // Browsers attach a known Basic password to cross-site requests too.
       if (isUnsafe(request.method)) this.sessions.requireSameOrigin(request);
       return this.identified(user, null, "basic");
     }
-    const use = this.tokens.use(token);
-    if (!use) throw unauthenticated("Invalid token.");
-    if (use.scope === "read" && isUnsafe(request.method)) throw readOnlyToken();
+    const use = this.tokenUse(given.value);
+    if (use.scope === "read" && isUnsafe(request.method))
+      throw new Problem("forbidden", "This token is read-only (scope read).");
     const actor = this.identified(use.user, use.rid, "token");
     this.tokens.recordUse(use.rid);
     return actor;
@@ -365,7 +361,12 @@ export class Accounts {
 
   private authenticateSession(request: Request, enrolling: boolean): Actor {
     const session = this.sessions.find(request);
-    if (!session) return ANONYMOUS;
+    if (!session) {
+      // Public records remain readable; a write would be without the owner that the caller expects.
+      const cookie = isUnsafe(request.method) ? this.sessions.endedCookie(request) : undefined;
+      if (cookie === undefined) return ANONYMOUS;
+      throw sessionEnded(cookie);
+    }
     this.sessions.checkCsrf(request, session);
     if (!enrolling && this.mustSetUpSecondFactor(session))
       throw new Problem(
@@ -407,4 +408,28 @@ function requirePerson(user: number): void {
 const invalidLink = (): Problem =>
   new Problem("not_found", "This link has been used or has expired. Ask for a new one.");
 
-const readOnlyToken = (): Problem => new Problem("forbidden", "This token is read-only (scope read).");
+/** The Authorization header of a request, undefined without one. @throws Problem unauthenticated if it has another form */
+function headerOf({ headers }: Request): { isBasic: boolean; value: string } | undefined {
+  const header = headers.get("authorization");
+  if (header === null) return undefined;
+  const [scheme, value, ...rest] = header.trim().split(/\s+/);
+  if (!/^(token|bearer|basic)$/i.test(scheme))
+    throw unauthenticated("Authorization: expected Token or Bearer followed by a token, or Basic.");
+  const isBasic = /^basic$/i.test(scheme);
+  const kind = isBasic ? "basic" : "token";
+  if (value === undefined) throw unauthenticated(`Invalid ${kind} header. No credentials provided.`);
+  if (rest.length > 0)
+    throw unauthenticated(
+      `Invalid ${kind} header. ${isBasic ? "Credentials" : "Token"} string should not contain spaces.`,
+    );
+  return { isBasic, value };
+}
+
+/** @param cookie removes that of the session, so that callers who need no account can repeat the request */
+function sessionEnded(cookie: string): Problem {
+  const problem = unauthenticated(
+    "Your session has ended. Sign in again, or repeat the request without an account.",
+  );
+  Object.assign(problem.headers, { "Set-Cookie": cookie });
+  return problem;
+}

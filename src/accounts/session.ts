@@ -243,6 +243,12 @@ export class Sessions {
     return ownOrigin(request, this.options).startsWith("https:");
   }
 
+  /** The cookie that removes that of a request, whose session has ended; undefined if it has none. */
+  endedCookie(request: Request): string | undefined {
+    const given = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(this.cookieName(request));
+    return given ? this.cookie("", 0, request) : undefined;
+  }
+
   private cookie(value: string, seconds: number, request: Request): string {
     const path = basePathOf(request, this.options) || "/";
     const secure = this.isSecure(request) ? "; Secure" : "";

@@ -223,28 +223,23 @@ export class SignIns {
     database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
   }
 
-  /** Verifies the Basic password of a request, for `basicUser`. Never rejects. */
-  verifyBasic(request: Request): void | Promise<void> {
-    const header = request.headers.get("authorization");
-    if (header === null || !/^\s*basic\s/i.test(header)) return;
+  /** Verifies the Basic credentials of the current request, for `basicUser`. @throws Problem as `verify` */
+  async verifyBasic(encoded: string): Promise<void> {
+    const user = await this.basicAccount(encoded);
     const context = currentRequest();
-    if (!context) return;
-    return this.basicAccount(header).then(
-      (user) => void (context.basicUser = user),
-      (error: unknown) => void (context.basicUser = Problem.from(error)),
-    );
+    if (context) context.basicUser = user;
   }
 
-  /** The row of the account whose Basic password was verified. @throws Problem */
+  /** The row of the account whose Basic password was verified. @throws Problem unauthenticated if none was */
   basicUser(): number {
-    const found = currentRequest()?.basicUser ?? unauthenticated("Invalid username/password.");
-    if (found instanceof Problem) throw found;
-    return found;
+    const user = currentRequest()?.basicUser;
+    if (user === undefined) throw unauthenticated("Invalid username/password.");
+    return user;
   }
 
   /** Basic (RFC 7617). A password verified recently is not hashed again: that takes 30 ms. */
-  private async basicAccount(header: string): Promise<number> {
-    const bytes = Buffer.from(header.trim().split(/\s+/)[1] ?? "", "base64");
+  private async basicAccount(encoded: string): Promise<number> {
+    const bytes = Buffer.from(encoded, "base64");
     const pair = bytes.toString("utf8");
     const colon = pair.indexOf(":");
     if (colon < 1 || !pair.isWellFormed() || pair.includes("\0") || pair.includes("\ufffd"))

@@ -30,7 +30,8 @@ interface NewToken {
   expires?: number | null;
 }
 
-interface TokenUse {
+/** A valid token that a request was sent with: its row, and its user's. */
+export interface TokenUse {
   rid: number;
   user: number;
   scope: Scope;

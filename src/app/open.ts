@@ -162,7 +162,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     log,
     workers: config.workers,
     clientOf: (request) => callerOf(request, accounts),
-    requireWriter: (request) => accounts.refuseReadOnlyToken(request),
+    requireWriter: (request) => void accounts.authenticate(request),
     requireUser: (request) => void requireUser(accounts, request),
     requireWritable: () => {
       const problem = storage.problem();
@@ -238,11 +238,12 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
     clock: parts.clock,
     maxMessageBytes: config.max_message_bytes,
     isUpload: (path) => [UPLOADS, FEATURE_UPLOADS].includes(path.replace(/\/$/, "")),
-    admit: (request) => {
+    admit: (request, path) => {
+      if (path.startsWith("/soap/")) return accounts.verifyHeader(request);
       const problem = isWrite(request) ? parts.storage.problem(request.method === "DELETE") : undefined;
       if (problem) throw problem;
       const free = needsWriteLock(request) ? writeLockOf(database).free() : undefined;
-      return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
+      return free ? free.then(() => accounts.verifyHeader(request)) : accounts.verifyHeader(request);
     },
     reach,
     notReadyReasons,

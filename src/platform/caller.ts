@@ -1,9 +1,6 @@
 import { currentRequest } from "./request-context.ts";
 
-/**
- * The key by which clients are told apart: the user of a valid token or session, else the client's network. Invalid
- * credentials are not refused here.
- */
+/** The key by which clients are told apart: the user of a valid token or session, else the client's network. */
 export function callerOf(
   request: Request,
   accounts: { authenticate(request: Request): { username: string | null } },
@@ -13,7 +10,7 @@ export function callerOf(
       const { username } = accounts.authenticate(request);
       if (username !== null) return `user ${username}`;
     } catch {
-      // Counts as anonymous.
+      // Reading with a session that has ended; those who write are refused before.
     }
   }
   return currentRequest()?.network ?? "";

@@ -26,8 +26,8 @@ export interface HttpOptions {
   maxMessageBytes: number;
   /** Whether bodies at this path may have any size, because they are streamed to disk. */
   isUpload?: (path: string) => boolean;
-  /** Runs before an API request is routed. @throws Problem with which it is rejected */
-  admit: (request: Request) => void | Promise<void>;
+  /** Runs before a request to a service is routed. @throws Problem with which it is rejected */
+  admit: (request: Request, path: string) => void | Promise<void>;
   /** How clients reach the server; by default as their requests say. */
   reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
@@ -62,6 +62,8 @@ export interface Answered {
   seconds: number;
 }
 
+/** The paths of the services. Pages, documentation and health are the same for everyone, whoever asks. */
+const SERVICES = /^\/(api|soap)\//;
 /** Browsers use https only, for a year (RFC 6797). */
 const HSTS = "max-age=31536000";
 const NO_STORE = { "Cache-Control": "no-store" };
@@ -112,7 +114,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
         checkRequest(request, path, hasHost, options);
         const asked = preflight(request, path, origins);
         if (asked) return asked;
-        if (path.startsWith("/api/")) await options.admit(request);
+        if (SERVICES.test(path)) await options.admit(request, path);
         const response =
           reach.basePath !== "" && path === reach.basePath
             ? new Response(null, { status: 308, headers: { Location: `${path}/` } })

@@ -51,8 +51,8 @@ export class RequestContext {
   route = "none";
   /** The problem that the request ended in, for the log. */
   problem: Problem | undefined;
-  /** Row of the account whose Basic password was checked before routing, or why it was refused. */
-  basicUser: number | Problem | undefined;
+  /** Row of the account whose Basic password was verified before routing. */
+  basicUser: number | undefined;
   #address: string | undefined;
 
   constructor(

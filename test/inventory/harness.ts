@@ -107,7 +107,7 @@ const openAnswer = (
     ...HTTP,
     clock: { now: options.clock.now, newId: () => "request" },
     reach,
-    admit: (request) => options.accounts.verifyBasic(request),
+    admit: (request) => options.accounts.verifyHeader(request),
     services: inventoryRoutes({ ...options, ...(pool ? { pool } : {}) }),
     aliases: inventoryAliases(),
   });

@@ -53,6 +53,7 @@ const TEXT = { type: "string" as const };
 /** Messages of SOAP 1.1 and 1.2. */
 const xml = (example?: string) => ({
   "text/xml": { schema: TEXT, ...(example === undefined ? {} : { example }) },
+  "application/soap+xml": { schema: TEXT },
 });
 const exampleIn = (namespace: string): string => `<Envelope xmlns="${SOAP_11}"><Body>
   <GetStatus xmlns="${namespace}"><JobIdentifier>${EXAMPLE_ID}</JobIdentifier></GetStatus>
@@ -66,11 +67,12 @@ const callIn = (namespace: string) => ({
   requestBody: { required: true, content: xml(exampleIn(namespace)) },
   responses: {
     200: { description: "The response envelope of the operation.", content: xml() },
+    401: { description: "A SOAP fault: the credentials are not valid.", content: xml() },
     500: {
       description: "A SOAP fault that states the error, its place, and the allowed values.",
       content: xml(),
     },
-    ...errorResponses(413, 415),
+    default: { description: "Another SOAP fault: 400 of SOAP 1.2, 408, 413, 415, 429, 503.", content: xml() },
   },
 });
 const SHOW = {
@@ -265,8 +267,8 @@ function handle(
 const versionOf = (request: Request): SoapVersion =>
   /^\s*application\/soap\+xml\b/i.test(request.headers.get("content-type") ?? "") ? "1.2" : "1.1";
 
-/** Faults of HTTP itself, which keep their status. SOAP toolkits do not cause them. */
-const HTTP_FAULTS = new Set(["method_not_allowed", "timeout", "too_large", "unsupported_media_type"]);
+/** Statuses of faults of HTTP itself, which keep them. */
+const HTTP_FAULTS = new Set([401, 405, 408, 413, 415, 429]);
 
 function faultResponse(
   { log, namespace }: SoapOptions,
@@ -280,7 +282,7 @@ function faultResponse(
   const fault = encodeFault(problem, version, namespace, rejected);
   // A full queue is a fault of SOAP, with status 500; too many bodies in flight are one of HTTP.
   const isRead = rejected !== undefined && rejected.problem !== problem;
-  if (HTTP_FAULTS.has(problem.code) || (problem.code === "busy" && !isRead)) fault.status = problem.status;
+  if (HTTP_FAULTS.has(problem.status) || (problem.code === "busy" && !isRead)) fault.status = problem.status;
   // The rest of the message is not read.
   if (problem.code === "timeout") fault.headers = { ...fault.headers, Connection: "close" };
   return respond(fault);
