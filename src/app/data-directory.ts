@@ -4,6 +4,7 @@ import { BACKUP_KEY, readBackupKey } from "../operations/backup/encryption.ts";
 import { makeBackup } from "../operations/backup/make-backup.ts";
 import type { Reason } from "../operations/backup/manifest.ts";
 import { backUpToStore, type StoreBackupOptions } from "../operations/backup/store-backup.ts";
+import { refuseLostDatabase } from "../operations/health/lost-database.ts";
 import { type Config, storeAccess } from "../config.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { commandLineOrigin } from "../accounts/audit-offline.ts";
@@ -34,6 +35,14 @@ export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBac
   detail: { name: basename(path), reason: manifest.reason },
 });
 
+/** @throws Problem bad_database where there was a database, or commits are missing from it */
+export const requireDatabase = (config: Config): void =>
+  refuseLostDatabase({
+    path: join(config.data_dir, DATABASE),
+    migrations: MIGRATIONS,
+    backups: backupDirectory(config),
+  });
+
 /** Backs up the data directory to `to`. @throws Problem bad_backup, bad_database, store_failed */
 export function backUp(
   config: Config,
@@ -41,6 +50,7 @@ export function backUp(
   reason: Reason,
   report?: StoreBackupOptions["report"],
 ): ReturnType<typeof makeBackup> {
+  requireDatabase(config);
   const about = {
     from: config.data_dir,
     database: DATABASE,
@@ -53,8 +63,12 @@ export function backUp(
   return backUpToStore({ ...about, store: new ObjectStore(to, storeAccess(config)), report });
 }
 
-/** Migrations go forward only: this backup is the way back. */
+/**
+ * Migrations go forward only: this backup is the way back.
+ * @throws Problem bad_database likewise, bad_backup, store_failed
+ */
 export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<AuditEvent | undefined> {
+  requireDatabase(config);
   const pending = pendingMigrations(join(config.data_dir, DATABASE), MIGRATIONS);
   // All are pending: there is no database yet.
   if (pending.length === 0 || pending.length === MIGRATIONS.length) return undefined;

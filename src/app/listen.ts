@@ -1,6 +1,7 @@
 import { SET_UP_HOURS, setUpPath } from "../accounts/account-routes.ts";
 import { placeOf } from "../operations/backup/places.ts";
 import { openSchedule } from "../operations/backup/schedule.ts";
+import { noteCommitted } from "../operations/health/lost-database.ts";
 import { changedSettings, type Config, isSecret, refuseMistakes, socketPath } from "../config.ts";
 import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -48,6 +49,7 @@ export async function listen(
   void prepareSearch(service.database, systemClock);
   const reload = (): void => reloadCertificate(socket, service, config);
   const audit = auditRun(service, config);
+  const committed = noteCommitted(service.database, systemClock.now);
   const schedule = scheduleBackups(config, service, backupInterval);
   const watch = watchCertificate(socket, reload);
   const stop = async (): Promise<void> => {
@@ -61,6 +63,7 @@ export async function listen(
     await socket.stop(true);
     await writeLockOf(service.database).free();
     audit.stop();
+    committed.stop();
     await service.close();
   };
   let stopped: Promise<void> | undefined;

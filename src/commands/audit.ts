@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type AuditHead, auditOf, canonical, hasAudit, verifyChain } from "../accounts/audit.ts";
 import { readFilter } from "../accounts/audit-routes.ts";
-import { DATABASE } from "../app/data-directory.ts";
+import { DATABASE, requireDatabase } from "../app/data-directory.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type Database, openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
@@ -38,7 +38,9 @@ export const audit: Command = {
 };
 
 async function withLog<T>(call: Call, work: (reader: Database) => Promise<T>): Promise<T> {
-  const path = join(call.configuration().config.data_dir, DATABASE);
+  const { config } = call.configuration();
+  const path = join(config.data_dir, DATABASE);
+  requireDatabase(config);
   if (!existsSync(path)) throw new Problem("bad_database", `There is no database ${path}.`);
   const reader = openReader(path);
   try {

@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { recordOffline } from "../accounts/audit-offline.ts";
-import { DATABASE } from "../app/data-directory.ts";
+import { DATABASE, requireDatabase } from "../app/data-directory.ts";
 import { requireIntact } from "../operations/backup/make-backup.ts";
 import { size } from "../platform/check-result.ts";
 import { compactDatabase, lockDirectory, openReader, pendingMigrations } from "../platform/sqlite.ts";
@@ -17,8 +17,10 @@ export const compact: Command = {
     "labd compact --config /etc/labd/labd.toml\n" +
     "Stop the server first. The database is checked before, and stays as it is if anything fails. The disk needs free space of twice its size.",
   async run(call) {
-    const { data_dir: directory, litestream } = call.configuration().config;
+    const { config } = call.configuration();
+    const { data_dir: directory, litestream } = config;
     const path = join(directory, DATABASE);
+    requireDatabase(config);
     if (!existsSync(path)) throw new Problem("bad_database", `There is no database ${path}.`);
     const lock = lockDirectory(directory);
     try {

@@ -72,7 +72,7 @@ async function checkAll({ config, origin }: Resolved): Promise<CheckResult[]> {
     ...checkDisk(data, statSync(path, { throwIfNoEntry: false })?.size ?? 0),
     ...checkLimits(lockHolder(join(data, "labd.lock"))),
     ...checkClock(path, now, isClockSynchronized()),
-    ...checkDatabase(path, MIGRATIONS, config.litestream),
+    ...checkDatabase(path, MIGRATIONS, config.litestream, backupDirectory(config)),
     ...checkSecondFactors(path, key),
     ...checkSecrets(path, key),
     ...checkSignIns(path, now),

@@ -5,6 +5,7 @@ import { Problem } from "../../problem.ts";
 import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
+import { COMMITTED } from "../health/lost-database.ts";
 import { hashFile, sync, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
@@ -122,6 +123,8 @@ export async function restoreBackup(options: {
       sync(`${target}.restoring`);
       renameSync(`${target}.restoring`, target);
     }
+    // The backup is older than what was noted.
+    rmSync(join(to, COMMITTED), { force: true });
     const former = setAside(join(to, options.database), options.now);
     renameSync(fresh, join(to, options.database));
     sync(to);

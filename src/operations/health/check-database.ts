@@ -1,8 +1,10 @@
 import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Checks, type CheckResult, size } from "../../platform/check-result.ts";
 import { isReplicated, type Migration, openReader, pendingMigrations } from "../../platform/sqlite.ts";
 import { requireIntact } from "../backup/make-backup.ts";
 import { knownBackups } from "../backup/places.ts";
+import { refuseLostDatabase } from "./lost-database.ts";
 
 const HOUR = 3_600_000;
 const LARGE_LOG = 256_000_000;
@@ -12,8 +14,16 @@ export function checkDatabase(
   path: string,
   migrations: readonly Migration[],
   litestream = false,
+  backups = join(dirname(path), "backups"),
 ): CheckResult[] {
   const checks = new Checks("database");
+  const isEmpty = !statSync(path, { throwIfNoEntry: false })?.size;
+  try {
+    if (isEmpty) refuseLostDatabase({ path, migrations, backups });
+  } catch (error) {
+    checks.problem((error as Error).message, "labd does not start until one of these is done.");
+    return checks.results;
+  }
   if (!existsSync(path)) {
     checks.warning(
       `${path} does not exist yet.`,
@@ -32,6 +42,7 @@ export function checkDatabase(
     const reader = openReader(path);
     try {
       requireIntact(reader, path);
+      refuseLostDatabase({ path, migrations, backups });
       if (!litestream && isReplicated(reader))
         checks.warning(
           "Litestream replicates or replicated it, but the setting litestream is false: its copies may be damaged.",
