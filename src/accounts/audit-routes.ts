@@ -1,3 +1,4 @@
+import { BodyStream } from "../platform/body-stream.ts";
 import { Type } from "typebox";
 import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
@@ -76,7 +77,7 @@ async function pageOf(log: AuditLog, filter: AuditFilter, size: number, paramete
 function jsonLines(log: AuditLog, filter: AuditFilter): ReadableStream<Uint8Array> {
   const pages = log.pages(filter);
   const encoder = new TextEncoder();
-  return new ReadableStream(
+  return new BodyStream(
     {
       async pull(controller) {
         for (;;) {

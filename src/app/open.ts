@@ -190,6 +190,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     backupFailed: () => backupFailure.read() !== undefined,
     jobs: () => scoring.counts(),
     oldestQueued: () => scoring.oldestQueued(),
+    isDamaged: () => storage.isDamaged,
     workers: () => scoring.workers(),
     now: clock.now,
   });

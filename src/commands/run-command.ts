@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { reportDamage } from "../platform/storage-state.ts";
 import { Problem } from "../problem.ts";
 import { REMOVED_SETTINGS } from "../removed-settings.ts";
 import {
@@ -32,7 +33,13 @@ export async function runCommand(
   const title = `labd ${command.name}${name && ` ${name}`}`;
   checkFlags(command, title, action, given);
   checkOperands(title, command, action, operands);
-  return (await action.run(new Call(operands, given, command, environment, streams))) ?? 0;
+  const call = new Call(operands, given, command, environment, streams);
+  try {
+    return (await action.run(call)) ?? 0;
+  } catch (error) {
+    if (command.settings.includes("data_dir")) reportDamage(call.configuration().config.data_dir, error);
+    throw error;
+  }
 }
 
 function parse(command: Command, words: readonly string[]) {

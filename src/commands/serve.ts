@@ -1,7 +1,7 @@
 import { listen, type Listening } from "../app/listen.ts";
 import { notifySystemd } from "../platform/systemd.ts";
 import { COMMIT, VERSION } from "../version.ts";
-import { announce } from "./announcement.ts";
+import { announce, logEverything } from "./announcement.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { serviceHint, untilStopped } from "./stop-signal.ts";
 
@@ -14,6 +14,7 @@ export const serve: Command = {
     "SOAP is at /soap/ConservationScorer, REST below /api/v2/, the API reference at /docs.",
   async run(call) {
     const { config } = call.configuration();
+    logEverything(call.streams);
     const service = await listen(config);
     // Signals count from before the message: its reader may answer it with one.
     const stopped = untilStopped(service, call.streams);

@@ -5,7 +5,7 @@ import { FarmWorker, redactedAddress } from "../farm/index.ts";
 import { openLog } from "../platform/log.ts";
 import { Problem } from "../problem.ts";
 import { COMMIT, VERSION } from "../version.ts";
-import { announce } from "./announcement.ts";
+import { announce, logEverything } from "./announcement.ts";
 import type { Command } from "./command.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { CORPUS_SOURCE_FLAGS, readToken } from "./token-file.ts";
@@ -33,6 +33,7 @@ export const worker: Command = {
         "usage",
         "labd worker needs the server's queue: --queue redis://user:password@host:6379/0, or LABD_QUEUE. See labd worker --help.",
       );
+    logEverything(call.streams);
     const log = openLog(config.log, (line) => call.streams.stderr.write(line), Date.now);
     const token = await readToken(call);
     const dataDirectory = resolve(config.data_dir);

@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 import { Problem } from "../problem.ts";
+import { BodyStream } from "./body-stream.ts";
 
 /** Size in bytes from which a body is compressed. */
 const THRESHOLD = 1024;
@@ -108,9 +109,9 @@ function pulled(
     throw error;
   },
   onCancel?: (reason: unknown) => Promise<void>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+): BodyStream {
   const pieces = source[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+  return new BodyStream(
     {
       async pull(controller) {
         const { done, value } = await pieces.next().catch(onError);

@@ -6,6 +6,7 @@ import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
 import { paced, releaseBody } from "./byte-budget.ts";
 import type { Clock } from "./clock.ts";
+import { guardBody } from "./body-stream.ts";
 import { type Aliases, ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compress } from "./compression.ts";
 import { allowOrigin, preflight } from "./cors.ts";
@@ -108,7 +109,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       maxMessageBytes: options.maxMessageBytes,
       receiveTimeout: RECEIVE_TIMEOUT,
     });
-    const response = await withinRequest(context, async () => {
+    const made = await withinRequest(context, async () => {
       try {
         requireOwnHost(request, options.allowedHosts ?? [], reach);
         checkRequest(request, path, hasHost, options);
@@ -126,12 +127,8 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       }
     });
     releaseBody(context);
-    allowOrigin(request, path, response.headers, origins);
-    finish(request, response, id);
-    // A reverse proxy that ends TLS sets its own.
-    if (options.tls === true) response.headers.set("Strict-Transport-Security", HSTS);
     const { method } = request;
-    const { status } = response;
+    const { status } = made;
     const took = performance.now() - started;
     observe?.({ method, route: context.route, status, seconds: took / 1000 });
     const fields = () => ({
@@ -146,6 +143,17 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
     const cause = context.problem && causeOf(context.problem);
     if (cause) log.problem("request", { ...fields(), cause });
     else log.info("request", fields);
+    const onCut = (error: unknown): unknown => {
+      const problem = Problem.from(error);
+      log.problem("response cut off", { ...fields(), cause: causeOf(problem) ?? problem.message });
+      // To a socket: Bun prints any other error to standard error, with the code around it (Bun 1.4.5).
+      return arrival ? undefined : error;
+    };
+    const response = context.hasStream ? guardBody(made, onCut) : made;
+    allowOrigin(request, path, response.headers, origins);
+    finish(request, response, id);
+    // A reverse proxy that ends TLS sets its own.
+    if (options.tls === true) response.headers.set("Strict-Transport-Security", HSTS);
     return response;
   };
 }

@@ -50,7 +50,8 @@ const ENVIRONMENTAL: ReadonlySet<Code> = new Set([
 export function causeOf(problem: Problem): string | undefined {
   const cause = problem.cause;
   const isEnvironmental = ENVIRONMENTAL.has(problem.code);
-  if (isEnvironmental && cause instanceof Error) return cause.message;
+  // From another thread or process it arrives as text.
+  if (isEnvironmental && cause !== undefined) return cause instanceof Error ? cause.message : String(cause);
   if (problem.code !== "internal") return undefined;
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

@@ -51,6 +51,8 @@ export class RequestContext {
   route = "none";
   /** The problem that the request ended in, for the log. */
   problem: Problem | undefined;
+  /** Whether a body was made for it that is read while it is sent. */
+  hasStream = false;
   /** Row of the account whose Basic password was verified before routing. */
   basicUser: number | undefined;
   #address: string | undefined;

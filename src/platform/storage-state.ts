@@ -1,13 +1,34 @@
-import { statfsSync } from "node:fs";
+import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Problem } from "../problem.ts";
 import type { Log } from "./log.ts";
+import { createFile } from "./owned-file.ts";
 import type { Database } from "./sqlite.ts";
+import { writeLockOf } from "./write-lock.ts";
 
 /** Bytes, and share of the disk, that new writes leave to accepted work: results of jobs, the log of the database. */
 const RESERVE = { bytes: 16_777_216, share: 0.01 };
 
-/** SQLite's texts about a database that is damaged; errors of other threads and processes arrive as text. */
-const DAMAGE = /\b(?:database disk image is malformed|file is not a database)\b/;
+/** Texts about a database that is damaged: SQLite's, and ours. Errors of other threads and processes arrive as text. */
+const DAMAGE =
+  /(?:database disk image is malformed|file is not a database|The database is damaged|labd\.sqlite is damaged: (?!a row of ))/;
+
+/** In the data directory from the discovery of the damage until a start finds the database intact. */
+const MARK = "labd.damaged";
+
+const isDamage = (error: unknown): boolean =>
+  DAMAGE.test(String(error)) ||
+  (error instanceof Error && error.cause !== undefined && isDamage(error.cause));
+
+/** Tells the server of a data directory if an error of a command reveals that the database is damaged. */
+export function reportDamage(directory: string, error: unknown): void {
+  if (!isDamage(error)) return;
+  try {
+    writeFileSync(createFile(join(directory, MARK)), `${String(error)}\n`);
+  } catch {
+    // A full or read-only disk: the server meets the damage itself.
+  }
+}
 
 /** Whether new writes are accepted: not on a full disk, and no longer once the database proved to be damaged. */
 export class StorageState {
@@ -18,25 +39,30 @@ export class StorageState {
   constructor(
     private readonly directory: string,
     private readonly database: Database,
-    log: Log,
+    private readonly plainLog: Log,
     private readonly statfs: (path: string) => { bavail: number; blocks: number; bsize: number } = statfsSync,
   ) {
     this.log = {
-      info: log.info,
+      info: plainLog.info,
       problem: (event, fields) => {
-        log.problem(event, fields);
-        if (!this.#isDamaged && DAMAGE.test(String(fields?.cause))) this.#stopWriting(log);
+        plainLog.problem(event, fields);
+        if (fields?.cause !== undefined && isDamage(fields.cause)) this.#stopWriting(String(fields.cause));
       },
     };
+    // Left by an earlier process; the database may have been restored since.
+    if (this.#isMarked() && isIntact(database)) rmSync(join(directory, MARK), { force: true });
+    void this.isDamaged;
+  }
+
+  /** Whether any process has found the database to be damaged. */
+  get isDamaged(): boolean {
+    if (!this.#isDamaged && this.#isMarked()) this.#stopWriting("reported by another process");
+    return this.#isDamaged;
   }
 
   /** Why nothing is written; undefined while writes are accepted. @param isDeletion deletions may take the reserve */
   problem(isDeletion = false): Problem | undefined {
-    if (this.#isDamaged)
-      return new Problem(
-        "database_damaged",
-        "The database is damaged: nothing is written. Stop labd, copy the data directory elsewhere, and restore the last backup.",
-      );
+    if (this.isDamaged) return damaged();
     if (isDeletion || !this.#isFull()) return undefined;
     const headers = { "Retry-After": "60" };
     const text =
@@ -44,15 +70,40 @@ export class StorageState {
     return new Problem("disk_full", text, { headers });
   }
 
+  #isMarked(): boolean {
+    return existsSync(join(this.directory, MARK));
+  }
+
   #isFull(): boolean {
     const { bavail, blocks, bsize } = this.statfs(this.directory);
     return bavail * bsize < Math.min(RESERVE.bytes, blocks * bsize * RESERVE.share);
   }
 
-  #stopWriting(log: Log): void {
+  #stopWriting(cause: string): void {
+    if (this.#isDamaged) return;
     this.#isDamaged = true;
     // Also for what no request causes, such as results of jobs, which are kept in memory meanwhile.
     this.database.run("PRAGMA query_only = ON");
-    log.problem("database damaged", { see: "labd doctor" });
+    // And for threads and processes that write on connections of their own.
+    writeLockOf(this.database).refusal = damaged();
+    reportDamage(this.directory, cause);
+    this.plainLog.problem("database damaged", { cause, see: "labd doctor" });
+  }
+}
+
+const damaged = (): Problem =>
+  new Problem(
+    "database_damaged",
+    "The database is damaged: nothing is written. Stop labd, copy the data directory elsewhere, and restore the last backup.",
+  );
+
+function isIntact(database: Database): boolean {
+  try {
+    const { integrity_check: found } = database.query("PRAGMA integrity_check(1)").get() as {
+      integrity_check: string;
+    };
+    return found === "ok";
+  } catch {
+    return false;
   }
 }

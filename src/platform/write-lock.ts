@@ -12,6 +12,8 @@ const PATIENCE = 10_000;
 export class WriteLock {
   /** In a process that writes for the server: asks the server for its lock. */
   acquire: (() => Promise<void>) | undefined;
+  /** Why nothing is written any more, such as a damaged database. */
+  refusal: Problem | undefined;
   #held: Promise<void> | undefined;
 
   constructor(private readonly database: Database) {}
@@ -25,9 +27,10 @@ export class WriteLock {
     return this.#held && this.#wait(this.#held);
   }
 
-  /** Runs `work`, which writes through another connection, while holding the lock. */
+  /** Runs `work`, which writes through another connection, while holding the lock. @throws Problem the refusal */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     while (this.#held) await this.#held;
+    if (this.refusal) throw this.refusal;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
     // Writes that do not wait for the lock (the end of a job, which is retried) must not block meanwhile.

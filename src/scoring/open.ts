@@ -287,8 +287,9 @@ function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {
     const recovered = store.recover(farm !== undefined);
     if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
   } catch (error) {
-    // On a full disk results can still be read, and the pool continues once there is room.
-    if (farm || Problem.from(error).code !== "disk_full") throw error;
+    // On a full disk, or with a damaged database, results can still be read; the pool continues once there is room.
+    const { code } = Problem.from(error);
+    if (farm || !["disk_full", "disk_failed", "database_damaged"].includes(code)) throw error;
     log.problem("jobs not recovered", { cause: (error as Error).message });
   }
 }

@@ -6,9 +6,10 @@ import {
   type ToProcess,
 } from "./remote-request.ts";
 import { callerKey, nextTurn, WRITER } from "./request-turns.ts";
+import { BodyStream } from "../../platform/body-stream.ts";
 import type { Log } from "../../platform/log.ts";
 import { countMemoryOf } from "../../platform/memory.ts";
-import { selfCommand } from "../../platform/self-command.ts";
+import { logOutput, selfCommand } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 
 /** Requests that may wait, in all and of one caller. */
@@ -93,8 +94,12 @@ export class RequestPool {
       await process.started;
       if (caller.signal.aborted) throw busy("The client has disconnected.", 1);
       let reply = await process.exchange(remote, caller.describe);
-      if (reply.kind === "lock")
-        reply = await hold!(() => process.exchange({ kind: "locked" }, caller.describe));
+      if (reply.kind === "lock") {
+        const written = hold!(() => process.exchange({ kind: "locked" }, caller.describe));
+        // It would wait for the lock for ever.
+        written.catch(() => process.end());
+        reply = await written;
+      }
       if (reply.kind !== "head") throw problemOf(reply);
       return this.#respond(reply, process, caller);
     } catch (error) {
@@ -138,7 +143,7 @@ export class RequestPool {
       if (isCancelled) process.send({ kind: "cancel" });
       this.#release(process);
     };
-    return new ReadableStream(
+    return new BodyStream(
       {
         start: (sink) => sink.enqueue(first as Uint8Array<ArrayBuffer>),
         pull: async (sink) => {
@@ -272,7 +277,7 @@ class RequestProcess {
     this.#child = Bun.spawn([...selfCommand(), REQUEST_PROCESS], {
       // It must not outlive the server, not even within a statement.
       env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", "ignore", "pipe"],
       serialization: "advanced",
       ipc: (message: FromProcess) => {
         if (message.kind !== "ready") this.#settle()?.resolve(message);
@@ -292,6 +297,7 @@ class RequestProcess {
         onEnd(this);
       },
     });
+    void logOutput(this.#child.stderr as ReadableStream<Uint8Array>, options.log, "request process");
     this.#uncount = countMemoryOf(this.pid, () => this.#endUnneeded());
     // An idle one must not keep the server from ending.
     this.#child.unref();

@@ -1,3 +1,4 @@
+import { BodyStream } from "../../platform/body-stream.ts";
 import type { Json } from "../model/field.ts";
 import { csvLine } from "../model/page.ts";
 
@@ -15,7 +16,7 @@ export interface Sheet {
 export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const source = texts[Symbol.iterator]();
-  return new ReadableStream({
+  return new BodyStream({
     pull(sink) {
       const { done, value } = source.next();
       if (done) sink.close();
@@ -27,7 +28,7 @@ export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
 /** Bytes that are produced on demand. */
 export function bytesOf(pieces: Iterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
   const source = pieces[Symbol.iterator]();
-  return new ReadableStream({
+  return new BodyStream({
     pull(sink) {
       const { done, value } = source.next();
       if (done) sink.close();
@@ -42,14 +43,14 @@ export function yieldBetweenChunks(
   end = (): void => {},
 ): ReadableStream<Uint8Array> {
   const opened = Promise.resolve(stream).then((stream) => stream.getReader());
-  return new ReadableStream(
+  return new BodyStream(
     {
       async pull(sink) {
         await new Promise(setImmediate);
         try {
           const reader = await opened;
           const { done, value } = await reader.read();
-          if (!done) return sink.enqueue(value);
+          if (!done) return sink.enqueue(value as Uint8Array<ArrayBuffer>);
           end();
           sink.close();
         } catch (error) {

@@ -254,12 +254,13 @@ export class Imports {
         reject(new Problem(message.code as Code, message.message, { cause: message.cause }));
       else {
         entry.status.rows = message.rows;
-        void this.#lock.hold(() => {
+        const write = () => {
           change(entry, { state: "writing" });
           // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
           worker.postMessage("write");
           return ended;
-        });
+        };
+        this.#lock.hold(write).catch(reject);
       }
     });
     worker.addEventListener("error", (event) => {

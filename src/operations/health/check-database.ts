@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Checks, type CheckResult, size } from "../../platform/check-result.ts";
+import { reportDamage } from "../../platform/storage-state.ts";
 import { isReplicated, type Migration, openReader, pendingMigrations } from "../../platform/sqlite.ts";
 import { requireIntact } from "../backup/make-backup.ts";
 import { knownBackups } from "../backup/places.ts";
@@ -52,6 +53,7 @@ export function checkDatabase(
       reader.close();
     }
   } catch (error) {
+    reportDamage(dirname(path), error);
     checks.problem(
       (error as Error).message,
       "Stop the server, copy the data directory elsewhere, and restore the last backup: labd restore FILE.",

@@ -1,3 +1,4 @@
+import { BodyStream } from "../../platform/body-stream.ts";
 import { escapeText } from "../contract/xml-text.ts";
 import { acceptsGzip } from "../../platform/compression.ts";
 import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
@@ -40,7 +41,7 @@ export function bodyOf(
 ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
   if (result.count === 1 && !gzip) return joined(head, result.read(0), tail);
   const pieces = gzip ? gzipPieces(result, head, tail) : plainPieces(result, head, tail);
-  return new ReadableStream(
+  return new BodyStream(
     {
       async pull(controller) {
         await nextTurn();
