@@ -10,6 +10,10 @@ import { BASE_PATH } from "./platform/origin.ts";
 
 const PATH = /^[^\0]*$/;
 
+/** Characters of a URI (RFC 3986). XML, SOAP, WSDL and XML Schema have their namespaces at two hosts. */
+const NAMESPACE =
+  /^(?!http:\/\/(?:www\.w3\.org|schemas\.xmlsoap\.org|labd\.example\/(?:conservation-prediction|problem))\/)[a-z][a-z0-9+.-]*:(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+$/i;
+
 /**
  * Every setting is one row: its flag (`--data-dir`), variable (`LABD_DATA_DIR`), key in labd.toml (`data_dir`, in the
  * table of its section), the output of `labd check` and the reference all come from it. A flag beats the variable, the
@@ -95,8 +99,8 @@ export const SECTIONS = {
     }),
     soap_namespace: text(
       "http://labd.example/conservation-scorer",
-      "an absolute URI",
-      /^[a-z][a-z0-9+.-]*:[^\s"'<>&]+$/i,
+      "an absolute URI, such as urn:example:scorer, that does not belong to XML, SOAP, WSDL, XML Schema or labd's own schemas",
+      NAMESPACE,
       {
         sentence:
           "Target namespace of the SOAP service. To replace another service without changing its clients, set that service's namespace.",

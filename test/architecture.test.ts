@@ -25,7 +25,7 @@ const RULES: Record<string, Rule> = {
   },
   "src/scoring/contract": {
     files: ["src/motif/index.ts", ...PLATFORM],
-    packages: ["saxes", "typebox", "xmlbuilder2"],
+    packages: ["saxes", "typebox", "xmlbuilder2", "node:util"],
   },
   "src/scoring/features": {
     files: ["src/scoring", "src/motif", "src/accounts", ...PLATFORM],

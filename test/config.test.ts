@@ -11,6 +11,7 @@ import {
   shown,
   variableOf,
 } from "../src/config.ts";
+import * as namespaces from "../src/scoring/contract/namespaces.ts";
 import { Problem } from "../src/problem.ts";
 import { REMOVED_SETTINGS } from "../src/removed-settings.ts";
 
@@ -124,6 +125,29 @@ test.each(SETTING_NAMES)(
     expect(String(config[name])).toBe({ anonymous_read: "false" }[name as string] ?? good);
   },
 );
+
+const NOT_NAMESPACES =
+  'http://www.w3.org/XML/1998/namespace http://schemas.xmlsoap.org/wsdl/soap12/ lab.example/scorer urn:ä urn:" urn:< urn:{a} urn: 1a:b http://lab.example/100%';
+
+test.each([
+  ...Object.values(namespaces).filter((one) => one !== namespaces.DEFAULT_SERVICE_NAMESPACE),
+  ...NOT_NAMESPACES.split(" "),
+  "urn:a b",
+])("rejects the namespace %s, which is reserved or not an absolute URI", (namespace) => {
+  const settings = { flags: { soap_namespace: namespace }, environment: {} };
+  expect(refusal(() => resolveConfig(settings))).toStartWith("soap_namespace: ");
+});
+
+test.each([
+  "urn:lab:scorer",
+  "http://lab.example/scorer/",
+  "tag:lab.example,2026:a'b",
+  "https://lab.example/a?b=1&c=%20#d",
+  "http://www.w3.org.lab.example/",
+])("accepts the namespace %s", (namespace) => {
+  const settings = { flags: { soap_namespace: namespace }, environment: {} };
+  expect(resolveConfig(settings).config.soap_namespace).toBe(namespace);
+});
 
 test("rejects unknown names and suggests the nearest", () => {
   expect(refusal(() => resolveConfig({ flags: {}, environment: { LABD_PROT: "1" } }))).toContain("LABD_PORT");

@@ -11,7 +11,7 @@ import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import { ENDPOINT } from "../scoring/index.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { SAMPLE_CORPUS } from "./corpus.ts";
-import { all, type Element, find, soapCall, textOf } from "./soap-call.ts";
+import { all, type Element, find, escapeXml, soapCall, textOf } from "./soap-call.ts";
 import { serviceHint, untilStopped } from "./stop-signal.ts";
 import { textTable } from "./text-table.ts";
 
@@ -108,7 +108,7 @@ Conservation scoring (SOAP)
   RunJob, GetStatus, GetResult: ${milliseconds} ms, ${all(prediction, "homolog").length} homologs.
 
 ${matchTable(prediction)}
-  curl -s ${url}${ENDPOINT} -H 'Content-Type: text/xml' --data-binary '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><GetResult xmlns="${namespace}"><JobIdentifier>${job}</JobIdentifier></GetResult></soap:Body></soap:Envelope>'
+  curl -s ${url}${ENDPOINT} -H 'Content-Type: text/xml' --data-binary '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><GetResult xmlns="${escapeXml(namespace)}"><JobIdentifier>${job}</JobIdentifier></GetResult></soap:Body></soap:Envelope>'
 `;
 }
 

@@ -21,6 +21,10 @@ export const all = (element: Element, name: string): Element[] =>
 /** Text of the first child of this name; empty if there is none. */
 export const textOf = (element: Element, name: string): string => all(element, name)[0]?.text ?? "";
 
+/** Text as content or as an attribute, also within single quotes of a shell. */
+export const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+
 /**
  * Calls a SOAP 1.1 operation over HTTP. @param values names and values in order; a name may occur repeatedly
  * @throws Problem internal for a fault
@@ -31,15 +35,14 @@ export async function soapCall(
   operation: string,
   values: [name: string, value: string][],
 ): Promise<Element> {
-  const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const parts = values.map(([name, value]) => `<${name}>${escape(value)}</${name}>`).join("");
+  const parts = values.map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`).join("");
   const response = await fetch(endpoint, {
     method: "POST",
     headers: {
       "Content-Type": "text/xml; charset=utf-8",
       SOAPAction: `"${namespace}/ConservationScorer/${operation}"`,
     },
-    body: `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><${operation} xmlns="${namespace}">${parts}</${operation}></s:Body></s:Envelope>`,
+    body: `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><${operation} xmlns="${escapeXml(namespace)}">${parts}</${operation}></s:Body></s:Envelope>`,
   });
   const answer = read(await response.text());
   const fault = find(answer, "faultstring")?.text;

@@ -48,7 +48,7 @@ export interface HttpOptions {
   services: AnyElysia[];
   /** Further addresses of the routes. */
   aliases?: Aliases;
-  /** The response to a request that is rejected before it is routed, if it is not JSON. */
+  /** The response to a request that no service has answered, if it is not JSON. */
   reject?: (request: Request, problem: Problem) => Response | undefined;
   /** The page for browsers at an unknown address; undefined for programs. */
   missing?: (request: Request) => Promise<Response | undefined>;
@@ -174,8 +174,9 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
       context.problem = problem;
       // A body that cannot be parsed comes here before the plugin has noted its route.
       if (route && route !== ANY_PATH) context.route = route;
+      const other = options.reject?.(request, problem);
       const page = code === "NOT_FOUND" ? await options.missing?.(request) : undefined;
-      return page ?? problemResponse(problem);
+      return other ?? page ?? problemResponse(problem);
     })
     .mapResponse({ as: "global" }, ({ response, set }) => asJson(response, set))
     .use(requestPlugin)

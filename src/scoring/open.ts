@@ -112,7 +112,7 @@ export async function openScoring(options: ScoringOptions) {
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
     routes: http.routes,
-    /** The SOAP fault for a message that is rejected before it is routed. */
+    /** The SOAP fault for a message that reaches no operation. */
     reject: http.reject,
     corpora,
     classes,

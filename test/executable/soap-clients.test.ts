@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { E7, labd, scratch, serve, type Server } from "./labd.ts";
 
 /**
@@ -240,6 +240,67 @@ for (const { name, isThere, command, hasProblem = true } of TOOLKITS) {
       expect(lines).toHaveLength(expected.length);
     },
     300_000,
+  );
+}
+
+/** The programs of docs/soap.md by the language of their blocks. */
+interface Sample {
+  file: string;
+  isThere: boolean;
+  command(path: string): Promise<string[]> | string[];
+}
+
+const SAMPLES: Record<string, Sample> = {
+  python: { file: "score.py", isThere: PYTHON !== undefined, command: (path) => [PYTHON!, path] },
+  php: { file: "score.php", isThere: isInstalled("SoapClient (PHP)"), command: (path) => ["php", path] },
+  perl: { file: "score.pl", isThere: isInstalled("SOAP::Lite (Perl)"), command: (path) => [PERL, path] },
+  r: {
+    file: "score.R",
+    isThere: succeeds("Rscript", "-e", "library(httr); library(xml2)"),
+    command: (path) => ["Rscript", path],
+  },
+  java: { file: "Score.java", isThere: succeeds("javac", "-version"), command: (path) => ["java", path] },
+  csharp: {
+    file: "Score.cs",
+    isThere: isInstalled("asmx (Mono)"),
+    async command(path) {
+      const folder = dirname(path);
+      await run(folder, ["wsdl", "-out:Proxy.cs", `${server.url}/soap/ConservationScorer?wsdl`]);
+      await run(folder, ["mcs", "-r:System.Web.Services", path, "Proxy.cs"]);
+      return ["mono", path.replace(/cs$/, "exe")];
+    },
+  },
+  js: { file: "score.mjs", isThere: isInstalled("npm soap (Node)"), command: (path) => [NODE!, path] },
+};
+
+function isInstalled(toolkit: string): boolean {
+  return TOOLKITS.find(({ name }) => name === toolkit)!.isThere;
+}
+
+/** Human p21 (UniProtKB P38936), which binds PCNA by the motif of the samples. */
+const P21 =
+  "MSEPAGDVRQNPCGSKACRRLFGPVDSEQLSRDCDALMAGCIQEARERWNFDFVTETPLEGDFAWERVRGLGLPKLYLPTGPRRGRDELGGGRRPGTSPALLQGTAEEDHVDLSLSCTLVPRSGEQAEGSPGGPGDSQGRKRRQTSMTDFYHSKRRLIFSKRKP";
+
+for (const [language, { file, isThere, command }] of Object.entries(SAMPLES)) {
+  test.skipIf(!isThere)(
+    `the ${language} program of docs/soap.md runs${isThere ? "" : " (SKIPPED: not installed here)"}`,
+    async () => {
+      const documentation = readFileSync(join(ROOT, "docs/soap.md"), "utf8");
+      const [, text] = documentation.split(`\n\`\`\`${language}\n`);
+      const folder = join(place.directory, `sample-${language}`);
+      mkdirSync(folder);
+      symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+      const path = join(folder, file);
+      writeFileSync(path, text.split("```")[0].replaceAll("http://127.0.0.1:8480", server.url));
+      const words = await command(path);
+      const program = Bun.spawn([...words, P21], { stdout: "pipe", stderr: "pipe" });
+      const output = await Promise.all([
+        Bun.readableStreamToText(program.stdout),
+        Bun.readableStreamToText(program.stderr),
+      ]);
+      expect([await program.exited, ...output]).toEqual([0, "144 QTSMTDFY possible\n", expect.anything()]);
+    },
+    60_000,
   );
 }
 

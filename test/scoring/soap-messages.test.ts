@@ -96,7 +96,7 @@ for (const message of MESSAGES) {
   });
 }
 
-/** WS-I Basic Profile 1.1, R1000, R1004, R1031; SOAP 1.1, section 4.4; and nothing of the message comes back. */
+/** WS-I Basic Profile 1.1, R1000, R1004, R1031; SOAP 1.1, section 4.4; and no value of the message comes back; names of elements do. */
 function expectFaultRules(xml: string): void {
   expect(xml.length).toBeLessThan(1500);
   if (xml.includes("<faultcode>")) {
@@ -106,7 +106,7 @@ function expectFaultRules(xml: string): void {
     expect(xml).not.toContain("xml:lang");
   }
   if (/soap:(?:VersionMismatch|MustUnderstand)/.test(xml)) expect(xml).not.toMatch(/[dD]etail>/);
-  expect(xml).not.toMatch(/passwd|DROP|lt;script|threshold|hello|goodbye|urn:x|shadow/);
+  expect(xml).not.toMatch(/passwd|DROP|lt;script|hello|goodbye|urn:x|shadow/);
 }
 
 describe("reading in pieces", () => {

@@ -1,4 +1,5 @@
 import { markup } from "../../platform/html.ts";
+import { escapeAttribute } from "../contract/xml-text.ts";
 import type { MotifClass } from "../corpus/motif-classes.ts";
 
 interface EndpointPage {
@@ -37,7 +38,7 @@ export function endpointPage({ endpoint, namespace, classes }: EndpointPage): st
   const command = `curl -s -H 'Content-Type: text/xml' --data-binary @- '${endpoint}' <<'END'
 <Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/">
  <Body>
-  <RunJob xmlns="${namespace}">
+  <RunJob xmlns="${escapeAttribute(namespace)}">
    <identifier>p53</identifier>
    <querySequence>${P53}</querySequence>
    <scoringModel>continuous</scoringModel>

@@ -18,6 +18,7 @@ import {
 } from "../contract/envelope.ts";
 import type { MessageLimits } from "../contract/limits.ts";
 import { SOAP_11 } from "../contract/namespaces.ts";
+import { escapeAttribute } from "../contract/xml-text.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
@@ -56,7 +57,7 @@ const xml = (example?: string) => ({
   "application/soap+xml": { schema: TEXT },
 });
 const exampleIn = (namespace: string): string => `<Envelope xmlns="${SOAP_11}"><Body>
-  <GetStatus xmlns="${namespace}"><JobIdentifier>${EXAMPLE_ID}</JobIdentifier></GetStatus>
+  <GetStatus xmlns="${escapeAttribute(namespace)}"><JobIdentifier>${EXAMPLE_ID}</JobIdentifier></GetStatus>
 </Body></Envelope>`;
 
 const callIn = (namespace: string) => ({
@@ -140,13 +141,16 @@ export function soapRoutes(options: SoapOptions) {
     .all(ENDPOINT, ({ request }) => otherMethod(options, request), { parse: "none", ...hidden });
 }
 
-/** The fault for a message that is rejected before it is routed. */
+/** The fault for a message that is rejected before it is routed, or that is posted below the endpoint. */
 export const soapRejection =
   (options: SoapOptions) =>
-  (request: Request, problem: Problem): Response | undefined =>
-    request.method === "POST" && new URL(request.url).pathname.startsWith(ENDPOINT)
-      ? faultResponse(options, problem, versionOf(request))
-      : undefined;
+  (request: Request, problem: Problem): Response | undefined => {
+    const { pathname } = new URL(request.url);
+    if (request.method !== "POST" || !pathname.startsWith(ENDPOINT)) return undefined;
+    const text = `No SOAP service at this address. Post the message to ${ENDPOINT}, without a slash at its end.`;
+    const shown = problem.code === "not_found" ? new Problem("not_found", text) : problem;
+    return faultResponse(options, shown, versionOf(request));
+  };
 
 interface Context {
   request: Request;
@@ -282,7 +286,8 @@ function faultResponse(
   const fault = encodeFault(problem, version, namespace, rejected);
   // A full queue is a fault of SOAP, with status 500; too many bodies in flight are one of HTTP.
   const isRead = rejected !== undefined && rejected.problem !== problem;
-  if (HTTP_FAULTS.has(problem.status) || (problem.code === "busy" && !isRead)) fault.status = problem.status;
+  const isOfHttp = HTTP_FAULTS.has(problem.status) || problem.code === "not_found";
+  if (isOfHttp || (problem.code === "busy" && !isRead)) fault.status = problem.status;
   // The rest of the message is not read.
   if (problem.code === "timeout") fault.headers = { ...fault.headers, Connection: "close" };
   return respond(fault);

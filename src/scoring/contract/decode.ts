@@ -11,7 +11,7 @@ import {
   SERVICE,
   type TextType,
 } from "./service.ts";
-import { at, type Place, placeOfContent } from "./xml-errors.ts";
+import { at, type Place, placeOfContent, quoted, unexpected } from "./xml-errors.ts";
 
 /** A start tag as the parser reports it. */
 export interface Tag {
@@ -76,8 +76,10 @@ export class RequestDecoder {
   ) {}
 
   open(tag: Tag, place: Place, resolve: Resolve): void {
-    if (this.isInValue)
-      this.#fail(place, `${this.#slots[this.#next].name} must contain text only, no elements.`);
+    if (this.isInValue) {
+      const parent = this.#slots[this.#next].name;
+      this.#fail(place, `${unexpected("element", tag, parent)}; \`${parent}\` must contain text only.`);
+    }
     if (this.operation === null || this.request !== null) this.#openOperation(tag, place);
     else this.#openValue(tag, place, resolve);
   }
@@ -90,7 +92,10 @@ export class RequestDecoder {
         throw limitExceeded(this.limits, "textLength", `${this.operation}, ${at(this.#valuePlace)}`);
     } else if (isCdata || !isXmlSpace(text)) {
       const where = this.operation ?? "Body";
-      this.#fail(placeOfContent(place, text), `text between elements; ${where} may contain elements only.`);
+      this.#fail(
+        placeOfContent(place, text),
+        `text between elements; \`${where}\` may contain elements only.`,
+      );
     }
   }
 
@@ -105,35 +110,39 @@ export class RequestDecoder {
 
   #openOperation(tag: Tag, place: Place): void {
     if (this.request !== null)
-      this.#fail(place, "a second element in Body; it must contain exactly one request.");
+      this.#fail(place, `${unexpected("element", tag, "Body")}; it must contain exactly one request.`);
     const known = SLOTS.get(tag.local);
     if (known === undefined) {
-      const what = RESPONSE_NAME.test(tag.local) ? "a response" : "an unknown element";
+      const hint = RESPONSE_NAME.test(tag.local) ? ", which is a response" : "";
       this.#fail(
         place,
-        `${what} where a request is expected. Requests are ${OPERATION_NAMES.join(", ")}, in the namespace ${this.namespace}.`,
+        `${unexpected("element", tag, "Body")}${hint}. Requests are ${OPERATION_NAMES.join(", ")}, in the namespace ${this.namespace}.`,
       );
     }
-    this.#checkNamespace(tag, place);
+    this.#checkNamespace(tag, place, "Body");
     this.operation = known.operation;
     this.#slots = known.slots;
     this.#values = known.slots.map(() => []);
     for (const attribute of attributesOf(tag))
-      if (!isSchemaHint(attribute)) this.#fail(place, attributeProblem(attribute, null));
+      if (!isSchemaHint(attribute)) this.#fail(place, attributeProblem(attribute, known.operation, null));
   }
 
-  #checkNamespace(tag: Tag, place: Place): void {
+  #checkNamespace(tag: Tag, place: Place, parent: string): void {
     if (tag.uri === this.namespace) return;
     const where = tag.uri === "" ? "no namespace" : "another namespace";
-    this.#fail(place, `${tag.local} is in ${where}; it must be in ${this.namespace}.`);
+    this.#fail(
+      place,
+      `the element ${quoted(tag.local)} in \`${parent}\` is in ${where}; it must be in ${this.namespace}.`,
+    );
   }
 
   #openValue(tag: Tag, place: Place, resolve: Resolve): void {
     const slots = this.#slots;
     const values = this.#values;
     const index = slots.findIndex(({ name }) => name === tag.local);
-    if (index < 0) this.#fail(place, `unexpected element; ${this.#expectation()}.`);
-    this.#checkNamespace(tag, place);
+    if (index < 0)
+      this.#fail(place, `${unexpected("element", tag, this.operation!)}; ${this.#expectation()}.`);
+    this.#checkNamespace(tag, place, this.operation!);
     const { name, field, type } = slots[index];
     if (index < this.#next) {
       const order = slots.map((slot) => slot.name).join(", ");
@@ -148,7 +157,7 @@ export class RequestDecoder {
     this.#next = index;
     for (const attribute of attributesOf(tag)) {
       const isAllowed = isSchemaHint(attribute) || this.#namesType(attribute, type, resolve);
-      if (!isAllowed) this.#fail(place, `${name}: ${attributeProblem(attribute, type)}`);
+      if (!isAllowed) this.#fail(place, attributeProblem(attribute, name, type));
     }
     this.isInValue = true;
     this.#value = "";
@@ -162,8 +171,8 @@ export class RequestDecoder {
     const required = open.findIndex(
       (slot) => this.#values[this.#slots.indexOf(slot)].length < slot.field.minOccurs,
     );
-    const names = open.slice(0, required < 0 ? undefined : required + 1).map(({ name }) => name);
-    if (names.length === 0) return `${this.operation} is complete`;
+    const names = open.slice(0, required < 0 ? undefined : required + 1).map(({ name }) => `\`${name}\``);
+    if (names.length === 0) return `\`${this.operation}\` is complete`;
     return `expected ${names.length > 1 ? "one of " : ""}${names.join(", ")}`;
   }
 
@@ -201,20 +210,20 @@ export class RequestDecoder {
     const value: Record<string, string | string[]> = {};
     for (const [i, { name, field }] of this.#slots.entries()) {
       const values = this.#values[i];
-      // An empty one of many is the default and means none.
-      value[name] = field.maxOccurs === 1 ? values[0] : values.filter((item) => !isXmlSpace(item));
+      value[name] = field.maxOccurs === 1 ? values[0] : values;
     }
     this.request = { operation: this.operation!, value } as unknown as Request;
   }
 }
 
-function attributeProblem({ uri, local }: Attribute, type: TextType | null): string {
-  if (uri === XSI && local === "nil")
-    return "xsi:nil is not allowed; send an empty element for an empty value.";
-  if (uri !== XSI || local !== "type") return "undeclared attribute; no attributes are expected.";
-  if (type === null) return "xsi:type is not allowed here.";
+function attributeProblem(attribute: Attribute, element: string, type: TextType | null): string {
+  const { uri, local } = attribute;
+  const found = unexpected("attribute", attribute, element);
+  if (uri !== XSI || (local !== "nil" && local !== "type")) return `${found}; it has no attributes.`;
+  if (local === "nil") return `${found}; send an empty element for an empty value.`;
+  if (type === null) return `${found}; only its children may name their types.`;
   const own = type.name === null ? "" : `${type.name} of this service or `;
-  return `xsi:type must name the declared type, ${own}string of XML Schema.`;
+  return `the attribute \`xsi:type\` of \`${element}\` must name the declared type, ${own}string of XML Schema.`;
 }
 
 /** Attributes of a start tag except namespace declarations. */

@@ -1,3 +1,4 @@
+import { MIMEType } from "node:util";
 import { Problem } from "../../problem.ts";
 import type { Addressing } from "./addressing.ts";
 import type { SoapVersion } from "./encode.ts";
@@ -146,25 +147,30 @@ interface ContentType {
   soapVersion: SoapVersion;
 }
 
-const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/i;
-
 /**
  * Any XML media type is accepted, because the envelope's namespace decides, and so is a missing header.
  * @throws Problem unsupported_media_type
  */
 function readContentType(header: string | null): ContentType {
   if (header === null || header.trim() === "") return { charset: null, soapVersion: "1.1" };
-  const mediaType = header.split(";", 1)[0].trim().toLowerCase();
-  if (!/^[a-z0-9.+_-]+\/(?:xml|[a-z0-9._-]+\+xml)$/.test(mediaType)) {
+  const type = parseMediaType(header);
+  if (type === null || !/\/(?:xml|[^/]+\+xml)$/.test(type.essence)) {
     throw new Problem(
       "unsupported_media_type",
       "Content-Type: the body must be XML. Send text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2).",
     );
   }
-  const [, quoted, plain] = CHARSET.exec(header) ?? [];
-  const charset = (quoted ?? plain ?? "").trim().toLowerCase();
+  const charset = type.params.get("charset")?.trim().toLowerCase() ?? "";
   return {
     charset: charset === "" ? null : charset,
-    soapVersion: mediaType === "application/soap+xml" ? "1.2" : "1.1",
+    soapVersion: type.essence === "application/soap+xml" ? "1.2" : "1.1",
   };
+}
+
+function parseMediaType(header: string): MIMEType | null {
+  try {
+    return new MIMEType(header);
+  } catch {
+    return null;
+  }
 }

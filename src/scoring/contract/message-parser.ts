@@ -7,7 +7,16 @@ import type { SoapVersion } from "./encode.ts";
 import { limitExceeded, type MessageLimits } from "./limits.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { OPERATION_NAMES, type OperationName, type Request } from "./service.ts";
-import { at, atStart, malformed, notWellFormed, type Place, placeOfContent } from "./xml-errors.ts";
+import {
+  at,
+  atStart,
+  malformed,
+  notWellFormed,
+  type Place,
+  placeOfContent,
+  quoted,
+  unexpected,
+} from "./xml-errors.ts";
 
 /** A parser of saxes with its listeners. Making one takes as long as reading a small message, so that they are used again. */
 class Source {
@@ -240,7 +249,7 @@ export class MessageParser {
     if (isAddressing(tag)) return this.#addressing.openBlock(tag, isMandatory, place);
     if (!isMandatory) return;
     const { uri, local } = tag;
-    const name = (uri === "" ? local : `{${uri}}${local}`).slice(0, MAX_NAME);
+    const name = (uri === "" ? local : `{${uri}}${local}`).slice(0, MAX_BLOCK_NAME);
     throw new Problem(
       "must_understand",
       `Header, ${at(place)}: the block ${name} is mandatory, but the service understands only WS-Addressing. Remove the block or its mustUnderstand.`,
@@ -252,7 +261,7 @@ export class MessageParser {
     if (local !== "Envelope" || (uri !== SOAP_11 && uri !== SOAP_12)) {
       throw new Problem(
         "version_mismatch",
-        `${atStart(place)}: the root element must be Envelope in the namespace ${SOAP_11} (SOAP 1.1) or ${SOAP_12} (SOAP 1.2).`,
+        `${atStart(place)}: the root element is ${quoted(local)}; it must be \`Envelope\` in the namespace ${SOAP_11} (SOAP 1.1) or ${SOAP_12} (SOAP 1.2).`,
       );
     }
     this.soapVersion = uri === SOAP_11 ? "1.1" : "1.2";
@@ -260,14 +269,19 @@ export class MessageParser {
     this.#stage = "envelope";
   }
 
-  #openEnvelopeChild({ local, uri }: SaxesTagNS, place: Place): void {
+  #openEnvelopeChild(tag: SaxesTagNS, place: Place): void {
+    const { local, uri } = tag;
     const name = uri === this.#soapNamespace ? local : "";
     const stage = this.#stage;
     if (name === "Header" && stage === "envelope") this.#stage = "header";
     else if (name === "Body" && (stage === "envelope" || stage === "after header")) this.#stage = "body";
     else if (name === "Header") refuse(place, "Header may appear only once, before Body.");
     else if (name === "Body") refuse(place, "Body may appear only once.");
-    else refuse(place, "unexpected element; Envelope may contain only Header and Body of SOAP.");
+    else
+      refuse(
+        place,
+        `${unexpected("element", tag, "Envelope")}; expected \`Header\` and \`Body\` in the namespace ${this.#soapNamespace}.`,
+      );
   }
 
   #finishEndTag(): void {
@@ -296,7 +310,10 @@ export class MessageParser {
     else if (this.#stage === "header" && this.#depth > 2) this.#addressing.text(text, this.#depth - 2);
     // saxes refuses text outside the root.
     else if (this.#depth > 0 && this.#depth <= 2 && (isCdata || !isXmlSpace(text)))
-      refuse(placeOfContent(place, text), "text between elements.");
+      refuse(
+        placeOfContent(place, text),
+        `text between elements; \`${this.#depth === 1 ? "Envelope" : "Header"}\` may contain elements only.`,
+      );
   }
 }
 
@@ -325,8 +342,8 @@ const TARGETS: Record<SoapVersion, { namespace: string; attribute: string; us: r
   },
 };
 
-/** Characters of the name of a block that a message repeats. */
-const MAX_NAME = 200;
+/** Characters of the name of a block, with its namespace, that a fault repeats. */
+const MAX_BLOCK_NAME = 200;
 
 /** Whether a header block is for this service, and mandatory. @throws Problem invalid_request */
 function addresseeOf(
@@ -340,7 +357,10 @@ function addresseeOf(
     attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim();
   const mandatory = valueOf("mustUnderstand") ?? "0";
   if (!["0", "1", "false", "true"].includes(mandatory))
-    throw new Problem("invalid_request", `Header, ${at(place)}: mustUnderstand must be 0 or 1.`);
+    throw new Problem(
+      "invalid_request",
+      `Header, ${at(place)}: the attribute \`mustUnderstand\` of ${quoted(tag.local)} must be 0 or 1.`,
+    );
   const isMandatory = mandatory === "1" || mandatory === "true";
   return { isForUs: us.includes(valueOf(attribute) ?? ""), isMandatory };
 }

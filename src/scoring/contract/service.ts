@@ -141,7 +141,7 @@ export const SERVICE = {
           "A sentence for people: place in the queue, progress, or why the job failed.",
         ),
       },
-      faults: ["JobIdentifierFault"],
+      faults: ["JobIdentifierFault", "Problem"],
     },
     GetResult: {
       meaning: "Returns the prediction of a job, which is missing until the job has finished.",

@@ -1,4 +1,5 @@
 import { Problem } from "../../problem.ts";
+import { XSI } from "./namespaces.ts";
 
 /** A place in a message. Lines and columns count from 1, columns in characters. */
 export interface Place {
@@ -65,6 +66,21 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^forward-slash in opening tag/, "/ in a tag is not followed by >"],
   [/^inappropriately located doctype/, "a DOCTYPE, which SOAP forbids"],
 ];
+
+/** Characters of a name that a fault repeats. */
+const MAX_NAME = 100;
+
+/** A name of the message, for a fault. */
+export const quoted = (name: string): string =>
+  `\`${name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name}\``;
+
+/** Begins the message about an element or attribute that its parent may not have. */
+export const unexpected = (
+  kind: "element" | "attribute",
+  { uri, local }: { uri: string; local: string },
+  parent: string,
+): string =>
+  `unexpected ${kind} ${quoted(uri === XSI ? `xsi:${local}` : local)} ${kind === "element" ? "in" : "of"} \`${parent}\``;
 
 export const malformed = (place: Place, text: string): Problem =>
   new Problem("malformed", `${atStart(place)}: ${text}.`);

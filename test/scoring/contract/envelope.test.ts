@@ -59,8 +59,8 @@ test.each<[string, string]>([
       identifier: "P38936",
       querySequence: meant,
       scoringModel: "continuous",
-      regularExpression: ["A"],
-      elmIdentifierName: ["X"],
+      regularExpression: ["", "A", " \n"],
+      elmIdentifierName: ["", "X"],
     },
   });
 });
@@ -98,6 +98,16 @@ describe("errors", () => {
     expect(read(envelope(`<GetResult xmlns="${NAMESPACE}"/>`))).toMatchObject({ operation: "GetResult" });
     expect(read(envelope(""))).toMatchObject({ operation: null });
   });
+});
+
+test.each([
+  ["utf-8", 'text/xml; boundary="; charset=utf-16"; charset=utf-8', null],
+  ["ISO-8859-1", 'text/xml; charset="\\iso-8859-1"', null],
+  ["a charset of another parameter", "text/xml; x=1;charset=utf-7", "unsupported_media_type"],
+  ["two media types", "text/xml, text/xml; charset=utf-8", "unsupported_media_type"],
+  ["no media type", "; charset=utf-8", "unsupported_media_type"],
+])("reads %s in a Content-Type as RFC 9110 defines it: %s", (_, contentType, code) => {
+  expect(read(envelope(status("é")), { contentType }).problem?.code ?? null).toBe(code as never);
 });
 
 describe("streams", () => {

@@ -3,6 +3,7 @@ import { SaxesParser } from "saxes";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_SERVICE_NAMESPACE } from "../../../src/scoring/contract/namespaces.ts";
+import { OPERATION_NAMES } from "../../../src/scoring/contract/service.ts";
 import { wsdl } from "../../../src/scoring/contract/wsdl.ts";
 import { messageSchema, predictionSchema } from "../../../src/scoring/contract/xsd.ts";
 import { FOLDER, UPDATE } from "../soap-messages.ts";
@@ -48,6 +49,13 @@ test("declares only SOAP 1.1, as even an unused prefix makes gSOAP use 1.2", () 
   expect(DOCUMENT).toContain(`soapAction="${NAMESPACE}/ConservationScorer/RunJob"`);
   expect(DOCUMENT).not.toMatch(/soap12|wsdl\/soap12/);
   expect(DOCUMENT).not.toContain("schemaLocation");
+});
+
+test.each(OPERATION_NAMES)("declares the fault Problem of %s, which any operation can return", (name) => {
+  for (const section of ["portType", "binding"]) {
+    const [, content] = DOCUMENT.split(`<wsdl:${section} `)[1].split(`<wsdl:operation name="${name}">`);
+    expect(content.split("</wsdl:operation>")[0]).toContain('<wsdl:fault name="Problem"');
+  }
 });
 
 test("resolves every reference", () => {
