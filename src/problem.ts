@@ -115,6 +115,11 @@ export const PROBLEMS = {
   ),
   already_running: server(503, 75, "Another process serves this data directory."),
   cannot_listen: server(503, 75, "The port is in use, or the machine does not have the address yet."),
+  content_damaged: server(
+    410,
+    74,
+    "A stored prediction or structure model is damaged; the message names the job. Score again, or upload again.",
+  ),
   bad_database: server(
     500,
     76,

@@ -19,8 +19,8 @@ export const comparisonRoutes = ({ handlers, corpus }: ComparisonOptions) =>
     `${API}/comparison`,
     async ({ query: { a, b } }) => {
       const compared = [
-        namedOf({ handlers, corpus }, "a", a),
-        namedOf({ handlers, corpus }, "b", b),
+        await namedOf({ handlers, corpus }, "a", a),
+        await namedOf({ handlers, corpus }, "b", b),
       ] as const;
       const headers = { ...NO_STORE, "Content-Type": "application/json" };
       return new Response(paced(await print({ compared })), { headers });
@@ -29,9 +29,9 @@ export const comparisonRoutes = ({ handlers, corpus }: ComparisonOptions) =>
   );
 
 /** A stored result, with errors that name the parameter. */
-function namedOf(options: ComparisonOptions, parameter: string, job: string) {
+async function namedOf(options: ComparisonOptions, parameter: string, job: string) {
   try {
-    return storedOf(options, job);
+    return await storedOf(options, job);
   } catch (error) {
     const { code, message, headers } = Problem.from(error);
     throw new Problem(code, `${parameter}: ${message}`, { fields: { [parameter]: [message] }, headers });

@@ -101,18 +101,22 @@ export function scoringHandlers(options: HandlersOptions) {
     /**
      * Null until the job has ended.
      * @param protein the query, for JSON
-     * @throws Problem unknown_job, job_failed, job_cancelled, job_expired
+     * @throws Problem unknown_job, job_failed, job_cancelled, job_expired, content_damaged
      */
-    getResult(id: string, form: Form, protein: ProteinObject | null = null): StoredResult | null {
-      const parts = store.storedPrediction(id, form);
+    async getResult(
+      id: string,
+      form: Form,
+      protein: ProteinObject | null = null,
+    ): Promise<StoredResult | null> {
+      const parts = await store.intactPrediction(id, form);
       const request = store.request(id);
       return parts && request
         ? withNames(parts, form, { identifier: request.identifier, protein })
         : withoutPrediction(store.get(id));
     },
     /** Likewise, to print it in another form. */
-    getPrediction(id: string): Pick<PrintTask, "parts" | "identifier"> | null {
-      const parts = store.storedPrediction(id, "json");
+    async getPrediction(id: string): Promise<Pick<PrintTask, "parts" | "identifier"> | null> {
+      const parts = await store.intactPrediction(id, "json");
       const request = store.request(id);
       return parts && request
         ? { parts: compressedParts(parts), identifier: request.identifier }

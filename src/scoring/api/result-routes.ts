@@ -18,6 +18,7 @@ import { print } from "./print-thread.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import {
   chooseForm,
+  type JointTask,
   OFFERED_FORMS,
   type PrintTask,
   type ResultFormName,
@@ -83,7 +84,7 @@ async function resultResponse(
   const { handlers, corpus } = options;
   if (form === "json" || form === "xml") {
     const protein = identify(corpus, handlers.request(id));
-    const result = handlers.getResult(id, form, protein) ?? notFinished(handlers, id);
+    const result = (await handlers.getResult(id, form, protein)) ?? notFinished(handlers, id);
     const [head, tail] = STORED_FORMS[form];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
@@ -115,13 +116,16 @@ async function printed(
   as: PrintTask["as"],
   headers: HeadersInit,
 ): Promise<Response> {
-  const task = { ...storedOf(options, id), as, source: options.featureSource() };
+  const task = { ...(await storedOf(options, id)), as, source: options.featureSource() };
   return new Response(paced(await print(task)), { headers });
 }
 
 /** A stored result with the names of its query. @throws Problem unknown_job, not_finished and others */
-export function storedOf({ handlers, corpus }: Pick<ResultOptions, "handlers" | "corpus">, job: string) {
-  const stored = handlers.getPrediction(job) ?? notFinished(handlers, job);
+export async function storedOf(
+  { handlers, corpus }: Pick<ResultOptions, "handlers" | "corpus">,
+  job: string,
+) {
+  const stored = (await handlers.getPrediction(job)) ?? notFinished(handlers, job);
   return { job, protein: identify(corpus, handlers.request(job)), ...stored };
 }
 
@@ -147,14 +151,15 @@ async function jointScanResponse(
   options: ResultOptions,
   { format = "json", jobs, ...query }: Static<typeof JointScanParameters>,
 ): Promise<Response> {
-  const joint = [...new Set(jobs)].map((job) => {
+  const joint: JointTask["joint"][number][] = [];
+  for (const job of new Set(jobs)) {
     try {
-      return storedOf(options, job);
+      joint.push(await storedOf(options, job));
     } catch (error) {
       const { code, message, headers } = Problem.from(error);
       throw new Problem(code, `jobs: ${job}: ${message}`, { headers });
     }
-  });
+  }
   const task = { joint, form: format, filter: filterOf(query), source: options.featureSource() };
   return new Response(paced(await print(task)), { headers: scanHeaders(format, "scans") });
 }

@@ -229,12 +229,29 @@ const PLACEHOLDER = "\0";
 
 type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof bodyOf> };
 
-/** A promise only if the disk has to be waited for. */
+async function sendResult(
+  { handlers, namespace }: SoapOptions,
+  request: Request,
+  job: string,
+  { soapVersion, addressing }: Pick<Envelope, "soapVersion" | "addressing">,
+): Promise<Answer> {
+  const parts = await handlers.getResult(job, "xml");
+  const ConScorePrediction = parts && PLACEHOLDER;
+  const response = encodeResponse("GetResult", { ConScorePrediction }, soapVersion, namespace, addressing);
+  if (!parts) return response;
+  const [head, tail] = response.body.split(PLACEHOLDER);
+  const gzip = isSentInGzip(parts, request);
+  const headers = { ...response.headers, ...(gzip ? GZIP : {}) };
+  return { ...response, headers, body: bodyOf(parts, { head, tail, gzip }) };
+}
+
+/** A promise only where the disk has to be waited for, or a result to be read. */
 function handle(
-  { handlers, namespace, clientOf, requireWriter }: SoapOptions,
+  options: SoapOptions,
   request: Request,
   { operation, value, soapVersion, addressing }: Envelope & { problem: null },
 ): Answer | Promise<Answer> {
+  const { handlers, namespace, clientOf, requireWriter } = options;
   switch (operation) {
     case "RunJob":
       requireWriter(request);
@@ -248,22 +265,8 @@ function handle(
       const response = { Status: status, StatusDetails: details };
       return encodeResponse("GetStatus", response, soapVersion, namespace, addressing);
     }
-    case "GetResult": {
-      const parts = handlers.getResult(value.JobIdentifier.trim(), "xml");
-      const ConScorePrediction = parts && PLACEHOLDER;
-      const response = encodeResponse(
-        "GetResult",
-        { ConScorePrediction },
-        soapVersion,
-        namespace,
-        addressing,
-      );
-      if (!parts) return response;
-      const [head, tail] = response.body.split(PLACEHOLDER);
-      const gzip = isSentInGzip(parts, request);
-      const headers = { ...response.headers, ...(gzip ? GZIP : {}) };
-      return { ...response, headers, body: bodyOf(parts, { head, tail, gzip }) };
-    }
+    case "GetResult":
+      return sendResult(options, request, value.JobIdentifier.trim(), { soapVersion, addressing });
   }
 }
 

@@ -15,11 +15,11 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The stored text of a prediction, of which one part is in memory at a time. */
 export interface Parts {
   readonly count: number;
-  /** As it is stored. @throws Problem job_expired if the result has been deleted meanwhile */
+  /** As it is stored. @throws Problem job_expired if the result has been deleted meanwhile, content_damaged */
   compressed(part: number): Bytes;
   /** As a member of gzip that can be joined with others. @throws Problem likewise */
   member(part: number): Bytes;
-  /** @throws Problem job_expired if the result has been deleted meanwhile */
+  /** @throws Problem likewise */
   read(part: number): Bytes;
 }
 
@@ -116,8 +116,9 @@ export function readResult(database: Database, result: number, form: Form): Part
   const select = database.query("SELECT bytes FROM result_part WHERE result = ? AND form = ? AND part = ?");
   const compressed = (part: number): Bytes => {
     const row = select.get(result, form, part) as { bytes: Bytes } | null;
-    if (!row) throw new Problem("job_expired", "The prediction was removed while it was sent.");
-    return row.bytes;
+    if (row) return row.bytes;
+    if (database.query("SELECT 1 FROM result WHERE rid = ?").get(result)) throw damaged("a part is missing");
+    throw new Problem("job_expired", "The prediction was removed while it was sent.");
   };
   return {
     count,
@@ -130,15 +131,45 @@ export function readResult(database: Database, result: number, form: Form): Part
   };
 }
 
-/** Former versions compressed with Zstandard. */
+/**
+ * Reads every part, with turns of the event loop in between, so that damage is found before the first is sent. Gzip has a
+ * checksum.
+ * @throws Problem content_damaged, job_expired
+ */
+export async function verifyParts({ count, read }: Parts): Promise<void> {
+  for (let part = 0; part < count; part++) {
+    if (part > 0) await new Promise(setImmediate);
+    read(part);
+  }
+}
+
+const damaged = (cause: unknown): Problem =>
+  new Problem("content_damaged", "The stored prediction is damaged. Score again.", { cause });
+
+function intact<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+/** Former versions compressed with Zstandard. @throws Problem content_damaged */
 const decompressed = (bytes: Bytes): Bytes =>
-  isGzip(bytes) ? Bun.gunzipSync(bytes) : (Bun.zstdDecompressSync(bytes) as Bytes);
+  intact(() => {
+    if (isGzip(bytes)) return Bun.gunzipSync(bytes);
+    // Of nothing, Bun makes nothing.
+    if (bytes.length === 0) throw new Error("a part is empty");
+    return Bun.zstdDecompressSync(bytes) as Bytes;
+  });
 
 /** A result that a former version stored, or a worker of one: it has no parts in this form. */
 function encoded(database: Database, result: number, form: Form): Parts {
   const json = form === "json" ? formerText(database, result) : textOf(readResult(database, result, "json"));
-  const text =
-    form === "json" ? json : encodePrediction({ identifier: "", prediction: JSON.parse(json) as Prediction });
+  const text = intact(() => {
+    const prediction = JSON.parse(json) as Prediction;
+    return form === "json" ? json : encodePrediction({ identifier: "", prediction });
+  });
   const bytes = Buffer.from(text);
   const member = (): Bytes => gzipMember(bytes);
   return { count: 1, compressed: member, member, read: () => bytes };
@@ -148,12 +179,16 @@ function formerText(database: Database, result: number): string {
   const { prediction, packed } = database
     .query("SELECT prediction, packed FROM result WHERE rid = ?")
     .get(result) as { prediction: string; packed: Bytes | null };
-  return packed ? decoded(Bun.zstdDecompressSync(packed)) : prediction;
+  if (packed) return decoded(decompressed(packed));
+  // Of a result in parts, this is "null".
+  if (prediction === "null") throw damaged("all parts are missing");
+  return prediction;
 }
 
-const decoded = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+const decoded = (bytes: Uint8Array): string =>
+  intact(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 
-/** The whole text. @throws if the bytes are damaged */
+/** The whole text. @throws Problem content_damaged */
 export const textOf = (parts: Parts): string => unpackText(compressedParts(parts));
 
 /** All parts, as they are stored. */

@@ -15,7 +15,14 @@ import {
   STATES,
   transitionSql,
 } from "./job.ts";
-import { type Form, type Parts, readResult, resultOf, storeResult } from "./packed-prediction.ts";
+import {
+  type Form,
+  type Parts,
+  readResult,
+  resultOf,
+  storeResult,
+  verifyParts,
+} from "./packed-prediction.ts";
 
 /** A job as its client may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
@@ -355,6 +362,25 @@ export class JobStore {
     const row = this.#row<{ result: number | null }>("SELECT result FROM job WHERE id = ?", id);
     if (!row) throw unknownJob();
     return row.result === null ? null : readResult(this.#database, row.result, form);
+  }
+
+  /**
+   * Likewise, once all of it has been read. A damaged one is no longer shared, so that scoring again computes it again.
+   * @throws Problem unknown_job; content_damaged naming the job
+   */
+  async intactPrediction(id: string, form: Form): Promise<Parts | null> {
+    try {
+      const parts = this.storedPrediction(id, form);
+      if (parts) await verifyParts(parts);
+      return parts;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "content_damaged") throw error;
+      const retire =
+        "UPDATE result SET digest = 'damaged ' || rid WHERE rid = (SELECT result FROM job WHERE id = ?)";
+      this.change(() => this.#database.query(retire).run(id));
+      const text = `The stored prediction of job ${id} is damaged, and cannot be read. Score the query again.`;
+      throw new Problem("content_damaged", text, { cause: error.cause });
+    }
   }
 
   /** The request of a job; null once it has expired. @throws Problem unknown_job */

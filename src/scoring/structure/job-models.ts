@@ -77,12 +77,22 @@ export class JobModels {
       .get(job) as { name: string; content: Uint8Array<ArrayBuffer> } | null;
     if (stored) {
       const { name, content } = stored;
-      return { name, source: "upload", read: () => decoded(Bun.zstdDecompressSync(content)) };
+      return { name, source: "upload", read: () => unpackUpload(content, job) };
     }
     const name = accessions.flatMap(fileNamesOf).find((one) => existsSync(join(this.#folder, one)));
     return name === undefined
       ? null
       : { name, source: "folder", read: () => readSmall(join(this.#folder, name)) };
+  }
+}
+
+/** @throws Problem content_damaged */
+function unpackUpload(content: Uint8Array<ArrayBuffer>, job: string): string {
+  try {
+    return decoded(Bun.zstdDecompressSync(content));
+  } catch (cause) {
+    const text = `The stored structure model of job ${job} is damaged. Upload it again.`;
+    throw new Problem("content_damaged", text, { cause });
   }
 }
 

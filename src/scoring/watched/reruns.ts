@@ -134,7 +134,7 @@ export class Reruns {
   async #change(before: string, after: string): Promise<Comparison | null> {
     const { handlers, openCorpus: corpus, log } = this.#options;
     try {
-      const [a, b] = [before, after].map((job) => storedOf({ handlers, corpus }, job));
+      const [a, b] = await Promise.all([before, after].map((job) => storedOf({ handlers, corpus }, job)));
       const text = await print({ compared: [a, b] });
       const comparison = (
         typeof text === "string" ? JSON.parse(text) : await new Response(text).json()
