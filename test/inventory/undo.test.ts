@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { InventorySample } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { Query } from "../../src/inventory/model/operator.ts";
 import { annotation } from "../../src/inventory/resources/annotation.ts";
+import INVENTORY from "../../src/sample/inventory.json";
 import { type Answered, type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -85,7 +87,49 @@ describe("undo of a batch", () => {
     expect(after.body.results).toEqual(["", "", "kept"].map((description) => ({ description })));
   });
 
-  test("does not undo the creation of a record that is in use or was changed", async () => {
+  test("undoes the newest change and then those before, also where an undone change lies between", async () => {
+    const id = await add({ label: "0" });
+    const changes: Answered[] = [];
+    for (const label of ["1", "2", "3"]) changes.push(await send("PATCH", `locations/${id}/`, { label }));
+    const label = async () =>
+      (await lab.ask("GET", `locations/${id}/?fields=label`, { as: "alice" })).body.label;
+    const undone = await undo(changes[2]);
+    expect([undone.status, await label()]).toEqual([200, "2"]);
+    // Undone, done again and undone: the change before does not notice.
+    await undo(await undo(undone));
+    expect([(await undo(changes[1])).status, await label()]).toEqual([200, "1"]);
+    expect((await undo(changes[1])).status).toBe(409);
+    const between = await send("PATCH", `locations/${id}/`, { label: "4", description: "kept" });
+    expect([(await undo(changes[0])).status, await label()]).toEqual([409, "4"]);
+    await undo(between);
+    expect([(await undo(changes[0])).status, await label()]).toEqual([200, "0"]);
+    const last = await lab.ask("GET", `batches/${String(undone.body.id)}/`, { as: "alice" });
+    expect(last.body.undone_by).toBeNull();
+  });
+
+  test("undoes a restore whose former position is another record's now, and no move of what was moved on", async () => {
+    const boxes = [];
+    for (const label of ["Box 1", "Box 2"]) boxes.push(await add({ label, grid_rows: 2, grid_columns: 2 }));
+    const [box, other] = boxes;
+    const tube = async (position: string) => {
+      const body = { name: "Tube", model_type: "OTHER", location: box, position };
+      return String((await send("POST", "stocks/consumables/", body)).body.id);
+    };
+    const first = await tube("A1");
+    await send("DELETE", `stocks/consumables/${first}/`);
+    await tube("A1");
+    const restored = await send("POST", `stocks/consumables/${first}/restore/?fields=position`, {});
+    expect(restored.body.position).toBe("");
+    const undone = await undo(restored);
+    expect([undone.status, undone.body.changes]).toEqual([200, { "stocks/consumables": 1 }]);
+    expect((await undo(undone)).status).toBe(200);
+    const second = await tube("A2");
+    const moved = await send("PATCH", `stocks/consumables/${second}/`, { position: "B1" });
+    await send("PATCH", `stocks/consumables/${second}/`, { location: other, position: "B1" });
+    expect((await undo(moved)).body.message).toEndWith("was changed later (location).");
+  });
+
+  test("does not undo the creation of a record that is in use or has other values now", async () => {
     const made = await send("POST", "locations/", { label: "Rack" });
     await send("POST", "locations/", { label: "Slot", parent: made.body.id });
     const used = await undo(made);
@@ -93,7 +137,7 @@ describe("undo of a batch", () => {
     expect([used.status, used.body.message]).toEqual([409, expect.stringContaining(parent)]);
     const touched = await send("POST", "locations/", { label: "Touched" });
     await send("PATCH", `locations/${touched.body.id}/`, {});
-    expect((await undo(touched)).body.message).toEndWith("was changed later (deleted).");
+    expect((await undo(touched)).status).toBe(200);
     const other = await send("POST", "locations/", { label: "Rack" });
     await send("PATCH", `locations/${other.body.id}/`, { label: "Used" });
     expect((await undo(other)).status).toBe(409);
@@ -277,4 +321,14 @@ test("checks the other values of a restored annotation by its record, not by its
   };
   annotation.verify!({ object_kind: "location", object_rid: 1, annotation_type: 1, deleted: 0 }, query);
   expect(steps[0]).toContain("annotation_object (object_kind=? AND object_rid=?)");
+});
+
+test("an import that writes nothing names no batch to undo", async () => {
+  const other = await openLab({ sample: {}, loadable: INVENTORY as InventorySample });
+  await other.send("admin", "POST", "sample/");
+  const query = "name=anti-p53 DO-1&format=eln";
+  const { bytes: body } = await other.bytes("GET", `stocks/consumables/?${query}`, { as: "admin" });
+  const imported = await other.bytes("POST", "stocks/consumables/import/", { as: "admin", body });
+  expect([imported.status, imported.headers.get("batch-id")]).toEqual([200, null]);
+  other.database.close();
 });

@@ -86,7 +86,7 @@ const BATCH = {
     description: "Number of changes by list, of records that the caller may view.",
   }),
   undoes: nullable(TEXT),
-  undone_by: nullable(TEXT),
+  undone_by: nullable(TEXT, { description: "The batch that undid it, unless that was undone, too." }),
 };
 const BATCH_SUMMARY = Type.Object(BATCH, { $id: "Batch" });
 export type BatchSummary = Type.Static<typeof BATCH_SUMMARY>;
@@ -224,7 +224,8 @@ function addBatches(api: Api): void {
     summary: "Undo a batch",
     description:
       "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
-      "Rejected for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
+      "Rejected for records with a value that is no longer the one that the batch left, unless `force`; later changes " +
+      "that were undone do not matter. Undoing is itself a batch.",
     accepts: ["dryRun", "several"],
     body: Type.Object({
       force: Type.Optional(Type.Union([BOOLEAN, Type.Enum(["true", "false", "yes", "no", "1", "0"])])),

@@ -92,10 +92,7 @@ export function runImport(
         const rearranged = (): void => writer.rearrange(importer.moved(table), write);
         if (table.count < MANY) rearranged();
         else indexingTogether(store.statements, resource.table, rearranged);
-        if (report.created + report.updated + report.locations_made + report.units_made > 0) {
-          const text = "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1";
-          report.batch = String(store.statements.get({ text, args: [] })?.id);
-        }
+        report.batch = store.openBatch;
         watcher?.onWritten(report);
         return report;
       },

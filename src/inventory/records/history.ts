@@ -57,7 +57,7 @@ const AUTHOR =
 const AUTHORS =
   "JOIN user_account AS u ON u.rid = b.user_rid LEFT JOIN api_token AS k ON k.rid = b.token_rid";
 const BATCHES = `record_batch AS b ${AUTHORS}`;
-const BATCH = `b.rid AS rid, ${AUTHOR}, (SELECT id FROM record_batch WHERE rid = b.undoes) AS undoes_id, (SELECT id FROM record_batch WHERE undoes = b.rid ORDER BY rid DESC LIMIT 1) AS undone_by`;
+const BATCH = `b.rid AS rid, ${AUTHOR}, (SELECT id FROM record_batch WHERE rid = b.undoes) AS undoes_id`;
 const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${AUTHORS}`;
 const CHANGE =
   "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
@@ -150,12 +150,6 @@ export class History {
   /** All changes of a batch, regardless of rights: for undoing it. */
   changes(row: number): Change[] {
     return this.#changes("c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq", row);
-  }
-
-  /** Changes of a record after a batch. */
-  later(resource: Resource, rid: number, row: number): Change[] {
-    const text = "c.object_kind = ? AND c.object_rid = ? AND c.batch > ? ORDER BY c.seq";
-    return this.#changes(text, resource.name, rid, row);
   }
 
   /** Batches with a change that the actor may view, the last first; for administrators, all of them. */
@@ -388,8 +382,19 @@ export class History {
       ...author(row, actor),
       changes: Object.fromEntries(changes) as JsonObject,
       undoes: row.undoes_id,
-      undone_by: row.undone_by,
+      undone_by: this.#undoneBy(row.rid),
     };
+  }
+
+  /** Id of the batch that undid this one, unless that was undone, too. */
+  #undoneBy(batch: Stored): Stored {
+    const last = "(SELECT max(rid) FROM record_batch WHERE undoes = chain.rid)";
+    // This batch, the one that undid it last, the one that undid that last, and so on, ends with null.
+    const text =
+      `WITH RECURSIVE chain (rid, undos) AS (SELECT ?1, 0 UNION ALL SELECT ${last}, undos + 1 FROM chain WHERE rid IS NOT NULL)` +
+      " SELECT max(undos) - 1 AS undos, (SELECT id FROM record_batch WHERE undoes = ?1 ORDER BY rid DESC LIMIT 1) AS id FROM chain";
+    const { undos, id } = this.statements.get({ text, args: [batch] })!;
+    return Number(undos) % 2 === 1 ? id : null;
   }
 }
 

@@ -38,6 +38,10 @@ export class Journal {
     private readonly noted: (resource: Resource, rid: number, parent: Parent | undefined) => void,
   ) {}
 
+  get openBatch(): string | null {
+    return this.#open?.id ?? null;
+  }
+
   /**
    * Runs work, whose writes become one batch; within a transaction that the caller opens. A batch inside a batch is
    * part of the outer one. `written` grows with every write. Without writes there is no batch.

@@ -118,26 +118,22 @@ export class RecordWriter {
     for (const rid of rids) this.#refuseReferenced(resource, rid);
   }
 
-  /** Deletes one record. `verify` checks afterwards that nothing refers to it. */
-  markDeleted(resource: Resource, rid: number, actor: Actor): void {
+  /** Deletes one record, and sets values of an earlier state. `verify` checks afterwards that nothing refers to it. */
+  markDeleted(resource: Resource, rid: number, actor: Actor, values: Readonly<StoredRecord> = {}): void {
     const before = this.current(resource, rid);
     if (!this.allows(resource, rid, "delete", actor)) throw forbidden();
-    this.#checkRestore(resource, before, { ...before, deleted: 1 }, actor);
-    this.#write(resource, before, this.#deletion(actor), "delete", actor);
+    const record = earlierState(resource, before, values, actor);
+    this.#checkRestore(resource, before, { ...record, deleted: 1 }, actor);
+    const columns = columnsOf(resource, record, changedNames(resource, before, record));
+    for (const [name, value] of this.#deletion(actor)) columns.set(name, value);
+    constrained(() => this.#write(resource, before, columns, "delete", actor));
   }
 
   /** Sets values of an earlier state and restores the record if it is deleted. `verify` checks the result. */
   restoreValues(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void {
     const before = this.current(resource, rid);
     if (!this.allows(resource, rid, before.deleted === 1 ? "delete" : "change", actor)) throw forbidden();
-    const record = { ...before };
-    for (const [name, value] of Object.entries(values))
-      if (Object.hasOwn(resource.fields, name) && resource.fields[name].write !== "never")
-        record[name] = value;
-    if (!actor.superuser && (record.owner !== before.owner || record.owned_by !== before.owned_by))
-      throw invalidField("owner", "Only an administrator may restore the owners.");
-    if (!actor.superuser && before.owner !== actor.user && record.public === 1 && before.public === 0)
-      throw invalidField("public", "Only the owner or an administrator may make a record public.");
+    const record = earlierState(resource, before, values, actor);
     this.#checkRestore(resource, before, { ...record, deleted: 0 }, actor);
     this.#revive(resource, before, record, actor);
   }
@@ -367,6 +363,24 @@ function constrained(work: () => unknown): void {
         : "A record that it refers to no longer exists, or others refer to it.";
     throw new Problem("conflict", text, { cause: error });
   }
+}
+
+/** A record with values of an earlier state. @throws Problem invalid_request where the actor may not set its owners */
+function earlierState(
+  { fields }: Resource,
+  before: StoredRecord,
+  values: Readonly<StoredRecord>,
+  actor: Actor,
+): StoredRecord {
+  const record = { ...before };
+  for (const [name, value] of Object.entries(values))
+    if (Object.hasOwn(fields, name) && fields[name].write !== "never") record[name] = value;
+  if (actor.superuser) return record;
+  if (record.owner !== before.owner || record.owned_by !== before.owned_by)
+    throw invalidField("owner", "Only an administrator may restore the owners.");
+  if (before.owner !== actor.user && record.public === 1 && before.public === 0)
+    throw invalidField("public", "Only the owner or an administrator may make a record public.");
+  return record;
 }
 
 /** Names of the fields to write: an unchanged one would be written to its indexes again, and its reference checked. */

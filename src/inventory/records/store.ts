@@ -127,6 +127,11 @@ export class Store {
     return this.#batch(info, (_written, exposed) => work(this.#writer, exposed)).value;
   }
 
+  /** Id of the batch that is being written; null before its first write. */
+  get openBatch(): string | null {
+    return this.#journal.openBatch;
+  }
+
   /**
    * Queues work that writes, and that prints the answer. Work that arrives meanwhile shares the transaction; the promise
    * resolves once it is on disk. @throws Problem busy, and what the work throws

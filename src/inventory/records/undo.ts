@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import type { StoredRecord } from "../model/stored-record.ts";
+import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import { refusal } from "./bulk.ts";
 import type { Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
@@ -10,7 +10,7 @@ import type { UniformAnnotations } from "./uniform-annotations.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
 import { hasPosition, isFree } from "../resources/position.ts";
 
-/** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. */
+/** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. Who deleted a record when is lost. */
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
 
 /** Restores earlier states, each within a batch that the caller opens. All throw a Problem. */
@@ -25,7 +25,8 @@ export class Undo {
 
   /**
    * Undoes a batch: deletes what it created, restores what it deleted, and sets the values before. All or nothing. A
-   * record is refused if later changes would be lost, unless `force`.
+   * record is refused if a value that the batch set is no longer the one that it left, unless `force`: later changes
+   * that were undone do not matter.
    * @throws Problem with a verdict on every record that is refused
    */
   undo(row: number, force: boolean, actor: Actor): void {
@@ -33,10 +34,10 @@ export class Undo {
     if (this.updates.revert(all, actor) || this.annotations.revert(all, actor)) return;
     const records = [...Map.groupBy(all, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
     const moved = records.map(([{ resource, rid }]) => [resource, rid] as const);
-    this.writer.rearrange(moved, () => this.#undoRecords(records, row, force, actor));
+    this.writer.rearrange(moved, () => this.#undoRecords(records, force, actor));
   }
 
-  #undoRecords(records: readonly Change[][], row: number, force: boolean, actor: Actor): void {
+  #undoRecords(records: readonly Change[][], force: boolean, actor: Actor): void {
     const refusals = new Map<number, Problem>();
     const attempt = (index: number, work: () => void): void => {
       try {
@@ -49,14 +50,12 @@ export class Undo {
     // Backwards, so that names that moved from one record to another move back.
     for (const [index, changes] of [...records.entries()].reverse())
       attempt(index, () => {
-        const lost = force ? [] : this.#lost(changes, row);
-        const [{ resource, after }] = changes;
+        const [{ resource, rid }] = changes;
+        const now = this.writer.current(resource, rid);
+        const lost = force ? [] : changedSince(changes, now);
         if (lost.length > 0)
-          throw new Problem(
-            "conflict",
-            `${resource.name} ${after.id} was changed later (${lost.join(", ")}).`,
-          );
-        this.#takeBack(changes, actor);
+          throw new Problem("conflict", `${resource.name} ${now.id} was changed later (${lost.join(", ")}).`);
+        this.#takeBack(changes, now, actor);
       });
     if (refusals.size === 0)
       for (const [index, [{ resource, rid }]] of records.entries())
@@ -88,30 +87,32 @@ export class Undo {
     return keeps ? {} : { position: "" };
   }
 
-  /** Names of fields whose later values would be lost by undoing these changes of one record. */
-  #lost(changes: readonly Change[], row: number): string[] {
-    const [{ resource, rid, op }] = changes;
-    const later = this.history.later(resource, rid, row);
-    if (later.length === 0) return [];
-    const fieldsOf = (of: readonly Change[]) =>
-      new Set(of.flatMap(({ before }) => Object.keys(before ?? {})));
-    const theirs = fieldsOf(later);
-    // Deleting what the batch created loses every later change; restoring what it deleted loses none of other fields.
-    if (op === "create") return theirs.size > 0 ? [...theirs] : ["deleted"];
-    if (later.some((change) => change.op !== "update")) theirs.add("deleted");
-    const mine = fieldsOf(changes);
-    return [...theirs].filter((name) => mine.has(name) || name === "deleted");
-  }
-
-  #takeBack(changes: readonly Change[], actor: Actor): void {
+  #takeBack(changes: readonly Change[], now: StoredRecord, actor: Actor): void {
     const [{ resource, rid, op, before, after }] = changes;
-    const now = this.writer.current(resource, rid);
-    const values = valuesBefore(changes);
     const wasLive = op !== "create" && (before?.deleted ?? after.deleted) === 0;
-    const differs = op !== "create" && Object.entries(values).some(([name, value]) => now[name] !== value);
-    if (differs || (wasLive && now.deleted === 1)) this.writer.restoreValues(resource, rid, values, actor);
-    if (!wasLive && now.deleted === 0) this.writer.markDeleted(resource, rid, actor);
+    const values = op === "create" ? {} : valuesBefore(changes);
+    const differs = Object.entries(values).some(([name, value]) => now[name] !== value);
+    // A record that is deleted again gets its values with that: its former slot may be another's now.
+    if (!wasLive && now.deleted === 0) this.writer.markDeleted(resource, rid, actor, values);
+    else if (wasLive && (differs || now.deleted === 1))
+      this.writer.restoreValues(resource, rid, values, actor);
   }
+}
+
+/** Where a record is: the position means nothing without the location. */
+const PLACE = ["location", "position"];
+
+/** Names of the fields that changes of one record set, and that no longer have the values that these left. */
+function changedSince(changes: readonly Change[], now: Readonly<StoredRecord>): string[] {
+  const [{ op, resource }] = changes;
+  const { after: left } = changes.at(-1)!;
+  const set = new Set(changes.flatMap(({ before }) => Object.keys(before ?? {})));
+  if (hasPosition(resource) && PLACE.some((name) => set.has(name))) for (const name of PLACE) set.add(name);
+  // Deleting what the changes created loses every later value.
+  return changedFields(left, now).filter(
+    (name) =>
+      name === "deleted" || (!DELETION.has(name) && name in left && (op === "create" || set.has(name))),
+  );
 }
 
 /** The values before the first of the changes, of all fields that they changed. */

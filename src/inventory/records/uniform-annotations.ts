@@ -30,6 +30,10 @@ interface Found {
   writes: Write[];
 }
 
+/** Fields of an annotation that are reverted together with others. */
+const REVERTED = new Set(["value", "deleted", "deleted_date", "deleted_by"]);
+const NOT_DELETED = { deleted_date: null, deleted_by: null };
+
 interface Dependencies {
   reader: RecordReader;
   writer: RecordWriter;
@@ -172,41 +176,41 @@ export class UniformAnnotations {
     const [{ after: first }] = changes;
     const { object_kind, annotation_type } = first;
     const isUniform = changes.every(
-      ({ resource, op, before, after }) =>
+      ({ resource, before, after }) =>
         resource.name === annotation.name &&
         after.object_kind === object_kind &&
         after.annotation_type === annotation_type &&
-        (op === "create" || op === "delete" || (op === "update" && Object.keys(before!).join() === "value")),
+        Object.keys(before ?? {}).every((name) => REVERTED.has(name)),
     );
     const of = [...new Set(changes.map(({ after }) => Number(after.object_rid)))];
     const resource = this.resources.get(String(object_kind));
     if (!isUniform || !resource || of.length < changes.length || !this.#records(resource, of, actor))
       return false;
-    const living = changes.filter(({ op }) => op !== "delete").length;
-    const versions = changes.map(({ rid, version }) => [rid, version] as const);
-    const isUnchanged =
-      areUnchanged(this.statements, "annotation", versions) &&
-      this.#countOf(resource, Number(annotation_type), of) === living;
+    const modified = this.#now();
+    const writes = this.#reversals(changes, modified, actor);
+    const living = changes.filter(({ after }) => after.deleted === 0).length;
+    const isUnchanged = writes && this.#countOf(resource, Number(annotation_type), of) === living;
     if (!isUnchanged || (this.#typeOf(Number(annotation_type)).readonly === 1 && !actor.superuser))
       return false;
-    const modified = this.#now();
-    const writes = changes.map((change) => this.#reversalOf(change, modified, actor));
     withLargeSegments(this.statements, "annotation_value", () => this.#update(writes, modified, actor));
     recordAll(this.dependencies.journal, writes, modified, actor);
     return true;
   }
 
-  #reversalOf({ rid, op, before: former }: Change, at: number, actor: Actor): Write {
-    const before = this.statements.get({ text: storedStatement(annotation), args: [rid] })!;
-    const version = Number(before.version) + 1;
-    const [taken, values] =
-      op === "create"
-        ? (["delete", { deleted: 1, deleted_date: at, deleted_by: actor.user }] as const)
-        : op === "delete"
-          ? (["restore", { deleted: 0, deleted_date: null, deleted_by: null }] as const)
-          : (["update", former] as const);
-    const after: StoredRecord = { ...before, ...values, version, modified_by: actor.user };
-    return { resource: annotation, rid, op: taken, version, before, after };
+  /** Undefined if an annotation no longer has the value that the changes left. */
+  #reversals(changes: readonly Change[], at: number, actor: Actor): Write[] | undefined {
+    const writes: Write[] = [];
+    for (const { rid, before: former = { deleted: 1 }, after: left } of changes) {
+      const before = this.statements.get({ text: storedStatement(annotation), args: [rid] });
+      if (before?.value !== left.value || before?.deleted !== left.deleted) return undefined;
+      const { value = left.value, deleted = left.deleted } = former;
+      const by = deleted === 1 ? { deleted_date: at, deleted_by: actor.user } : NOT_DELETED;
+      const version = Number(before.version) + 1;
+      const after: StoredRecord = { ...before, ...by, value, deleted, version, modified_by: actor.user };
+      const op = deleted === left.deleted ? "update" : deleted === 1 ? "delete" : "restore";
+      writes.push({ resource: annotation, rid, op, version, before, after });
+    }
+    return writes;
   }
 
   /** Sets the values and the deletion of annotations. */

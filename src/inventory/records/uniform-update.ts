@@ -200,14 +200,15 @@ export class UniformUpdates {
     return true;
   }
 
-  /** Undefined if a record was changed later, or may not be changed. */
+  /** Undefined if a record no longer has the values that the changes left, or may not be changed. */
   #formerValues(changes: readonly Change[], actor: Actor): UniformUpdate["writes"] | undefined {
     const [{ resource }] = changes;
     const rids = [...new Set(changes.map(({ rid }) => rid))];
     if (rids.length < changes.length) return undefined;
     return this.#writes({ resource, op: "update" }, rids, actor, (before, i) => {
-      const { version, before: former } = changes[i];
-      return before.version === version ? { ...before, ...former } : undefined;
+      const { before: former, after: left } = changes[i];
+      const isUnchanged = Object.keys(former!).every((name) => before[name] === left[name]);
+      return isUnchanged ? { ...before, ...former } : undefined;
     });
   }
 
