@@ -15,7 +15,7 @@ import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import { type Credentials, SignIns } from "./sign-in.ts";
 import { type Scope, type TokenUse, Tokens } from "./token.ts";
 import { unauthenticated } from "./unauthenticated.ts";
-import { checkPerson, checkUsername } from "./username.ts";
+import { checkPerson } from "./username.ts";
 
 export interface AccountOptions extends SessionOptions {
   passwordHashes: number;
@@ -180,7 +180,7 @@ export class Accounts {
    */
   insertUser(user: Omit<NewUser, "password">, hash: string | null, join = true): number {
     const { username, fullName = "", email = "", group = DEFAULT_GROUP, superuser = false } = user;
-    checkUsername(username);
+    checkPerson({ username, fullName, email });
     const { now, newId } = this.clock;
     const insert = this.database.transaction(() => {
       if (this.exists(username))

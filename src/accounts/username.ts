@@ -11,13 +11,35 @@ export function checkUsername(username: string): void {
   });
 }
 
-export const EMAIL = { expression: /^[^\s@]+@[^\s@]+$/, rule: "an e-mail address" };
-/** Characters (RFC 5321, section 4.5.3.1.3). */
-export const MAX_EMAIL = 254;
+/** Line breaks, and characters that show nothing or turn the text after them; ZWJ and ZWNJ are parts of names. */
+const UNPRINTABLE = /[\p{Zl}\p{Zp}]|(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/u;
 const MAX_NAME = 255;
 const MAX_GROUP = 150;
+const nameOf = (min: 0 | 1, max: number, but = "") => ({
+  expression: new RegExp(`^(?:(?!${UNPRINTABLE.source}${but && `|[${but}]`}).){${min},${max}}$`, "su"),
+  rule: `${min === 0 ? "at most" : "1 to"} ${max} printable characters${but && " without commas"}`,
+});
 
-/** @throws Problem invalid_request with an entry per field */
+/** The full name of a person. */
+export const FULL_NAME = nameOf(0, MAX_NAME);
+/** The name of a group. */
+export const GROUP_NAME = nameOf(1, MAX_GROUP, ",");
+
+const ATOM = "[\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]+";
+const LABEL = "[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]{0,61}[\\p{L}\\p{M}\\p{N}])?";
+/** Address of a person, without quotes and comments (RFC 5321, sections 4.1.2 and 4.5.3; RFC 6531). */
+export const EMAIL = {
+  expression: new RegExp(`^(?=.{1,254}$)${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})*$`, "u"),
+  rule: "an e-mail address",
+};
+
+/** The checks of people's texts, by the name that requests and flags have. */
+const RULES = { full_name: FULL_NAME, email: EMAIL, group: GROUP_NAME } as const;
+
+/**
+ * Checks what is known of a person, from wherever it comes: setup, requests, the command line.
+ * @throws Problem invalid_request with an entry per field
+ */
 export function checkPerson(person: {
   username: string;
   fullName?: string;
@@ -25,14 +47,32 @@ export function checkPerson(person: {
   group?: string;
 }): void {
   checkUsername(person.username);
-  const { fullName = "", email = "", group = "SYSTEM_GROUP" } = person;
+  const { fullName = "", email = "", group } = person;
+  const values = {
+    full_name: fullName,
+    ...(email === "" ? {} : { email }),
+    ...(group === undefined ? {} : { group }),
+  };
   const fields: Record<string, string[]> = {};
-  if (fullName.length > MAX_NAME || /\p{Cc}/u.test(fullName))
-    fields.full_name = [`Expected at most ${MAX_NAME} printable characters.`];
-  if (email !== "" && (email.length > MAX_EMAIL || !EMAIL.expression.test(email)))
-    fields.email = [`Expected ${EMAIL.rule}.`];
-  if (group.trim() === "" || group.length > MAX_GROUP || /[,\p{Cc}]/u.test(group))
-    fields.group = [`Expected 1 to ${MAX_GROUP} printable characters without commas.`];
+  for (const [name, value] of Object.entries(values)) {
+    const { expression, rule } = RULES[name as keyof typeof RULES];
+    if (!expression.test(value) || (name === "group" && value.trim() === ""))
+      fields[name] = [`Expected ${rule}.`];
+  }
   const [first] = Object.entries(fields);
   if (first) throw new Problem("invalid_request", `${first[0]}: ${first[1].join(" ")}`, { fields });
 }
+
+/** A text of a directory or provider as one that passes the checks, cut to a length: nobody is locked out for a name. */
+export const cleanText = (value: string, maxLength = MAX_NAME): string =>
+  [
+    ...value
+      .normalize("NFC")
+      .replace(new RegExp(`(?:${UNPRINTABLE.source})+`, "gu"), " ")
+      .trim(),
+  ]
+    .slice(0, maxLength)
+    .join("");
+
+/** Likewise an address; empty if it is none. */
+export const cleanEmail = (value: string): string => (EMAIL.expression.test(value) ? value : "");

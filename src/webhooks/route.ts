@@ -110,6 +110,7 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
       async ({ actor, body, status }) => status(201, showSecret(await management.add(actor.user, body))),
       {
         signedIn: true,
+        confirmed: true,
         parse: "jsonBody",
         body: NewWebhook,
         ...answers(
@@ -153,6 +154,7 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
         showSecret(await management.rotate(find(actor, params.id), body.overlap_hours)),
       {
         signedIn: true,
+        confirmed: true,
         parse: "jsonBody",
         body: Rotation,
         ...ById,

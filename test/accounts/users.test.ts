@@ -12,10 +12,20 @@ describe("accounts", () => {
     [{ username: "kim", password: "two\nlines of it" }, "password"],
     [{ username: "kim", fullName: "x".repeat(256) }, "full_name"],
     [{ username: "kim", fullName: "a\u0007" }, "full_name"],
+    [{ username: "kim", fullName: "Kim\r\nBcc: a@b.example" }, "full_name"],
+    [{ username: "kim", fullName: "Kim \u202egnp" }, "full_name"],
+    [{ username: "kim", fullName: "Kim\u2028Kuhn" }, "full_name"],
     [{ username: "kim", email: "nonsense" }, "email"],
+    [{ username: "kim", email: "a@b.org>" }, "email"],
+    [{ username: "kim", email: "<a@b.org" }, "email"],
+    [{ username: "kim", email: "a@b.org,c@d.org" }, "email"],
+    [{ username: "kim", email: "a@-b.org" }, "email"],
+    [{ username: "kim", email: "a..b@b.org" }, "email"],
+    [{ username: "kim", email: "a@b.org\n" }, "email"],
     [{ username: "kim", email: `${"k".repeat(251)}@lab` }, "email"],
     [{ username: "kim", group: " " }, "group"],
     [{ username: "kim", group: "a,b" }, "group"],
+    [{ username: "kim", group: "a\u202eb" }, "group"],
     [{ username: "kim", group: "x".repeat(151) }, "group"],
   ])("rejects %j with an error at %s", async (user, field) => {
     const problem = await problemOf(() => openAccounts().accounts.addUser(user));
@@ -33,6 +43,17 @@ describe("accounts", () => {
     await accounts.addUser(user);
     expect((await problemOf(() => accounts.addUser(user))).code).toBe("conflict");
     expect([accounts.exists(user.username), accounts.exists("kim")]).toEqual([true, false]);
+  });
+
+  test.each([
+    { username: "mina", fullName: "\u0645\u06cc\u200c\u0646\u0627", email: "" },
+    {
+      username: "jens",
+      fullName: "Jens M\u00fcller-O\u2019Neill \ud83e\uddec",
+      email: "j.m+lab@m\u00fcnchen.example",
+    },
+  ])("accepts %j", async (user) => {
+    expect(await openAccounts().accounts.addUser(user)).toBeGreaterThan(1);
   });
 
   test("keeps one active administrator, and the system account without a password", async () => {

@@ -34,6 +34,23 @@ describe("routes", () => {
     });
   });
 
+  test("a browser confirms its session to add a webhook or to make a secret", async () => {
+    const { id } = await add("alice");
+    const { accounts, clock } = stage.lab;
+    const { cookie } = accounts.sessions.open(accounts.userId("alice"), new Request("http://lab/"));
+    const headers = { Cookie: cookie.split(";")[0], Origin: "http://lab" };
+    const browse = (path: string, body: Json) =>
+      openService(accounts, [stage.webhooks.routes]).ask("POST", `/api/webhooks/${path}`, { headers, body });
+    const hook = { url: stage.receiver.url };
+    expect((await browse("", hook)).status).toBe(201);
+    clock.set(clock.now() + 11 * 60_000);
+    for (const [path, body] of [
+      ["", hook],
+      [`${id}/secret/`, {}],
+    ] as const)
+      expect((await browse(path, body)).body.code).toBe("confirmation_required");
+  });
+
   test("accepts any events, once each, and removes the fragment of the URL", async () => {
     const made = await add("alice", { url: "https://lab.example/x#y", resource: null });
     expect(made).toMatchObject({ url: "https://lab.example/x", events: [...EVENTS], resource: null });

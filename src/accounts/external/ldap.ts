@@ -31,7 +31,8 @@ import {
   unavailable,
   withDirectory,
 } from "./ldap-connection.ts";
-import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
+import { cleanEmail, cleanText } from "../username.ts";
+import type { Admission, Person } from "./person.ts";
 
 /** Where people and groups are in a directory. */
 export interface LdapOptions extends LdapServer, Admission {
@@ -214,8 +215,8 @@ async function describe(connection: LdapConnection, options: LdapOptions, entry:
     subject,
     label: entry.dn,
     username,
-    fullName: plainText(first(options.fullName)),
-    email: plainEmail(first(options.email)),
+    fullName: cleanText(first(options.fullName)),
+    email: cleanEmail(first(options.email)),
     groups: await findGroups(connection, options, { dn: entry.dn, username }),
     disabled: accountState(entry.values, Date.now()).closed,
   };

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import type * as oauth from "oauth4webapi";
-import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
+import { cleanEmail, cleanText } from "../username.ts";
+import type { Admission, Person } from "./person.ts";
 
 /** An OpenID Connect provider, and who of its users may sign in. */
 export interface OidcOptions extends Admission {
@@ -272,10 +273,10 @@ export class OidcProvider {
       provider: "oidc",
       issuer,
       subject,
-      label: plainText(`${username || subject} at ${issuer}`, 500),
+      label: cleanText(`${username || subject} at ${issuer}`, 500),
       username,
-      fullName: plainText(text(this.options.fullName)),
-      email: plainEmail(text(this.options.email)),
+      fullName: cleanText(text(this.options.fullName)),
+      email: cleanEmail(text(this.options.email)),
       groups: [claimOf(claims, groups)].flat().filter((name) => typeof name === "string"),
     };
   }

@@ -55,14 +55,3 @@ export function membershipsBy(map: Admission["map"], groups: readonly string[]):
 
 /** The local username for an external one: folded, so that two that differ only in case are one account. */
 export const accountNameOf = (username: string): string => fold(username.trim());
-
-/** An external text without control characters, cut to a length. */
-export const plainText = (value: string, maxLength = 200): string =>
-  value
-    .normalize("NFC")
-    .replace(/\p{C}+/gu, " ")
-    .trim()
-    .slice(0, maxLength);
-
-export const plainEmail = (value: string): string =>
-  /^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254 ? value : "";

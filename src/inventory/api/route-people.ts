@@ -32,10 +32,10 @@ export function addPeople(api: Api, store: Store, accounts: Accounts): void {
     addPerson(api, kind, people, accounts);
     addMembershipHistory(api, kind, (name) => people.find(kind, name));
   }
-  addMembers(api, people);
+  addMembers(api, people, accounts);
 }
 
-/** Administrators confirm with their password what gives access to an account, unless they have done so recently. */
+/** People confirm with their password what gives lasting access, unless they have done so recently. */
 const confirmation = (accounts: Accounts, call: Call) => (password: string) =>
   accounts.confirmations.require(call.request, call.actor, password);
 
@@ -46,7 +46,7 @@ function rejectPast({ url }: Call): void {
 const PASSWORDS = {
   password: "At least 8 characters. A new password ends the sessions of the account.",
   current_password:
-    "Your own password: required to change it, and for administrators who signed in some time ago.",
+    "Your own password: required to change it, and, if you signed in some time ago, to change an e-mail address or to give somebody access.",
 };
 
 function sentBy(kind: Kind, isChange: boolean) {
@@ -161,7 +161,7 @@ function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status:
 
 const MEMBERS = pageOf(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }), {}, "MemberList");
 
-function addMembers(api: Api, people: People): void {
+function addMembers(api: Api, people: People, accounts: Accounts): void {
   const path = "groups/:group/members/";
   api.add("GET", path, {
     summary: "List members of a group",
@@ -171,7 +171,7 @@ function addMembers(api: Api, people: People): void {
     signedIn: true,
     run: ({ call, params }) => showMembers(call, people, people.find("group", params.group)),
   });
-  const accounts = Type.Array(TEXT, {
+  const usernames = Type.Array(TEXT, {
     $id: "Usernames",
     description: "Usernames or ids.",
     examples: [["alice", "bob"]],
@@ -183,13 +183,14 @@ function addMembers(api: Api, people: People): void {
     api.add(method, path, {
       summary,
       accepts: ["dryRun", "several"],
-      sends: content(accounts),
+      sends: content(usernames),
       returns: content(MEMBERS),
       async run({ call, params }) {
         const group = people.find("group", params.group);
         const value = await readBody(call);
         const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
         const named = people.readList("user", "members", list);
+        if (call.actor.superuser) await people.confirmJoining(group, named, confirmation(accounts, call));
         const change = (before: ReadonlySet<number>) => (method === "PUT" ? named : before.union(named));
         return writeBatch(
           call,
@@ -206,9 +207,11 @@ function addMembers(api: Api, people: People): void {
     api.add(method, `${path}:member/`, {
       summary,
       accepts: ["dryRun"],
-      run({ call, params }) {
+      async run({ call, params }) {
         const group = people.find("group", params.group);
         const member = new Set([people.find("user", params.member)]);
+        if (call.actor.superuser && method === "PUT")
+          await people.confirmJoining(group, member, confirmation(accounts, call));
         const change = (before: ReadonlySet<number>) =>
           method === "PUT" ? before.union(member) : before.difference(member);
         return writeBatch(

@@ -25,11 +25,11 @@ import { forbidden, type RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
-import { EMAIL, MAX_EMAIL } from "../../accounts/username.ts";
+import { EMAIL, FULL_NAME } from "../../accounts/username.ts";
 
 export type Kind = "user" | "group";
 
-/** Asks an administrator to authenticate again, perhaps by password, before an account is opened to others. @throws Problem */
+/** Asks the caller to authenticate again, perhaps by password, before somebody gets lasting access. @throws Problem */
 type Confirm = (password: string) => Promise<void>;
 
 /** Row of an account or a group, and the batch of its written memberships, if any. */
@@ -50,7 +50,8 @@ const BODIES: Record<Kind, Resource> = {
     ...PEOPLE.user,
     fields: {
       ...PEOPLE.user.fields,
-      email: text("", { maxLength: MAX_EMAIL, pattern: EMAIL }),
+      full_name: text("", { pattern: FULL_NAME }),
+      email: text("", { pattern: EMAIL }),
       groups: list(),
       primary_group: reference("group", "", { nullable: false }),
       is_active: flag("", true),
@@ -145,7 +146,7 @@ export class People {
     if (!actor.superuser) throw forbidden();
     return kind === "user"
       ? this.#writeUser(undefined, body, "create", actor, confirm)
-      : this.#writeGroup(undefined, body, "create", actor);
+      : this.#writeGroup(undefined, body, "create", actor, confirm);
   }
 
   async update(
@@ -158,7 +159,7 @@ export class People {
     if (!actor.superuser && !(kind === "user" && rid === actor.user)) throw forbidden();
     return kind === "user"
       ? this.#writeUser(rid, body, mode, actor, confirm)
-      : this.#writeGroup(rid, body, mode, actor);
+      : this.#writeGroup(rid, body, mode, actor, confirm);
   }
 
   /** Deletes a group; disables an account, as records name their authors. @throws Problem forbidden, conflict */
@@ -167,6 +168,16 @@ export class People {
     this.#write(actor, () =>
       kind === "user" ? this.accounts.setActive(rid, false) : this.#removeGroup(rid),
     );
+  }
+
+  /** Has a change of members confirmed that lets somebody in. @throws what `confirm` throws */
+  async confirmJoining(
+    group: number | undefined,
+    members: ReadonlySet<number>,
+    confirm: Confirm,
+  ): Promise<void> {
+    const before = new Set(group === undefined ? [] : this.members(group));
+    if (members.difference(before).size > 0) await confirm("");
   }
 
   /** Sets the members of a group. @throws Problem forbidden, invalid_request, conflict */
@@ -193,8 +204,7 @@ export class People {
     if (!actor.superuser) await this.#checkOwnChange(rid!, before, change);
     if (rid !== undefined && values.has("username") && values.get("username") !== before.username)
       throw invalidField("username", "The username cannot be changed.");
-    const becomesAdministrator = values.get("is_superuser") === 1 && before.is_superuser !== 1;
-    if (actor.superuser && (password !== undefined || becomesAdministrator)) await confirm(currentPassword);
+    if (this.#givesAccess(rid, before, change, actor)) await confirm(currentPassword);
     const hash = password === undefined ? undefined : await this.accounts.passwords.hash(password);
     let user = rid ?? -1;
     const batch = this.#write(actor, (writer) => {
@@ -211,6 +221,27 @@ export class People {
       if (hash !== undefined) this.accounts.setPasswordHash(user, hash);
     });
     return { rid: user, batch };
+  }
+
+  /**
+   * Whether somebody could use a change to stay for good: a password, rights, an enabled account, a group, or the address to
+   * which e-mails go. Users give their current password with a new one.
+   */
+  #givesAccess(
+    rid: number | undefined,
+    before: Row,
+    { values, password, groups, primary }: UserChange,
+    actor: Actor,
+  ): boolean {
+    const differs = (name: string): boolean => values.has(name) && values.get(name) !== before[name];
+    if (!actor.superuser) return password === undefined && differs("email");
+    const isGranted = (name: string): boolean => differs(name) && values.get(name) === 1;
+    if (password !== undefined || isGranted("is_superuser")) return true;
+    if (rid === undefined) return false;
+    const joined = new Set([...(groups ?? []), ...(primary === undefined ? [] : [primary])]);
+    return (
+      isGranted("is_active") || differs("email") || joined.difference(new Set(this.#groupsOf(rid))).size > 0
+    );
   }
 
   /** @throws Problem invalid_request */
@@ -296,7 +327,13 @@ export class People {
     this.accounts.audit.recordUser(user, "account.change", { changed, ...rights });
   }
 
-  #writeGroup(rid: number | undefined, body: Json, mode: WriteMode, actor: Actor): PersonWrite {
+  async #writeGroup(
+    rid: number | undefined,
+    body: Json,
+    mode: WriteMode,
+    actor: Actor,
+    confirm: Confirm,
+  ): Promise<PersonWrite> {
     const { values, errors } = parseBody(DECLARED, BODIES.group, body, mode);
     if (errors.size > 0) throw fieldProblem(errors);
     const members = values.has("members")
@@ -304,6 +341,7 @@ export class People {
       : undefined;
     const name = values.get("name");
     if (name !== undefined) this.#refuseTaken("group", String(name), rid ?? -1);
+    if (members !== undefined) await this.confirmJoining(rid, members, confirm);
     if (rid === SYSTEM_GROUP && name !== undefined && name !== "SYSTEM_GROUP")
       throw invalidField("name", "This group cannot be renamed.");
     let group = rid ?? -1;
