@@ -25,7 +25,7 @@ import { forbidden, type RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
-import { EMAIL, FULL_NAME } from "../../accounts/username.ts";
+import { EMAIL, FULL_NAME, GROUP_NAME } from "../../accounts/username.ts";
 
 export type Kind = "user" | "group";
 
@@ -61,7 +61,14 @@ const BODIES: Record<Kind, Resource> = {
       current_password: secret(),
     },
   },
-  group: { ...PEOPLE.group, fields: { ...PEOPLE.group.fields, members: list() } },
+  group: {
+    ...PEOPLE.group,
+    fields: {
+      ...PEOPLE.group.fields,
+      name: { ...PEOPLE.group.fields.name, pattern: GROUP_NAME },
+      members: list(),
+    },
+  },
 };
 
 /** Columns of an account that a body sets as they are. */

@@ -1,4 +1,3 @@
-import { GROUP_NAME } from "../../accounts/username.ts";
 import { computed, type Json, Shape, text, uuid } from "../model/field.ts";
 import { type Resource, rowNumber } from "../model/resource.ts";
 
@@ -23,7 +22,7 @@ export const group: Resource = {
       blank: false,
       unique: true,
       maxLength: 150,
-      pattern: GROUP_NAME,
+      pattern: { expression: /^[^,]*$/, rule: "a name without commas" },
     }),
     description: text("Description."),
     members: computed("Members. Bodies accept usernames, ids, or objects with either.", {
