@@ -26,8 +26,9 @@ export const importFile: Command = {
     "--resource LIST": "The list, such as locations or stocks/consumables.",
     ...USER_FLAG,
     "--dry-run": "Report what would happen, and write nothing.",
-    "--match HOW":
-      "name (the default): a row without an id changes the record of that name; none: it adds a record.",
+    "--match none|name|barcode":
+      "By which value a row without an id finds the record that it changes. With none, the default, it adds one.",
+    "--changes": "Print all changes of existing records as CSV, and write nothing.",
     "--mapping JSON":
       'Fields of columns with other names: {"Header": "field", "Other": null}. In archives also "notes" and "new".',
     "--json": "Print the report as JSON.",
@@ -39,13 +40,22 @@ export const importFile: Command = {
     const resource = call.value("--resource");
     if (resource === undefined) throw new Problem("usage", "Name the list: --resource LIST.");
     const segment = resourceSegment(resource);
-    const parameters = new URLSearchParams({ progress: "1", dry_run: call.has("--dry-run") ? "1" : "0" });
+    const listsChanges = call.has("--changes");
+    const parameters = new URLSearchParams(
+      listsChanges
+        ? { format: "csv", dry_run: "1" }
+        : { progress: "1", dry_run: call.has("--dry-run") ? "1" : "0" },
+    );
     for (const name of ["match", "mapping"])
       if (call.has(`--${name}`)) parameters.set(name, call.value(`--${name}`)!);
     const body = await namedBytes(call.operands[0]);
     try {
       return await withInventory(call, async (client) => {
         const sent = await client.send(`${segment}/import/?${parameters}`, { method: "POST", body });
+        if (listsChanges) {
+          await call.print(await sent.text());
+          return 0;
+        }
         const report = await followImport(call, client, sent);
         await (call.has("--json") ? call.printJson(report) : call.print(summary(report)));
         return report.errors.length > 0 ? DATA_ERROR : 0;
@@ -125,8 +135,31 @@ function summary(report: ImportReport): string {
   ].filter(Boolean);
   const added = made.length > 0 ? `, with ${made.join(" and ")}` : "";
   const undo = batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`;
-  return `${counts}${added}.\n${omissions(report)}${undo}`;
+  return `${counts}${added}.\n${dry ? preview(report) : ""}${omissions(report)}${undo}`;
 }
+
+/** Old and new values of existing records. */
+function preview({ match, existing, changes, updated }: ImportReport): string {
+  const same = (["name", "barcode"] as const)
+    .filter((by) => match === "none" && (existing[by] ?? 0) > 0)
+    .map(
+      (by) =>
+        `${countOf(existing[by]!, "row")} would be added beside a record of the same ${by}: to change it, use --match ${by}.\n`,
+    );
+  const lines = changes.flatMap(({ row, name, changes }) =>
+    changes.map(({ field, before, after }) => [String(row), name, field, shown(before), shown(after)]),
+  );
+  const more =
+    updated > changes.length
+      ? `${countOf(updated - changes.length, "more record")} would change: --changes lists all.\n`
+      : "";
+  const table =
+    lines.length === 0 ? "" : `${textTable(["row", "record", "field", "before", "after"], lines)}\n`;
+  return same.join("") + table + more;
+}
+
+const shown = (value: unknown): string =>
+  value === null || value === "" ? "-" : typeof value === "string" ? value : JSON.stringify(value);
 
 /** Properties without a field, and what is left out of an archive. */
 function omissions({ archive, columns }: ImportReport): string {

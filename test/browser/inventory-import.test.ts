@@ -46,9 +46,21 @@ browserTest("previews a file cell by cell, maps its columns, and undoes the impo
         async () => (await (await fetch("/api/v2/stocks/consumables/?name=Primer")).json()).total as number,
       );
     expect(await count()).toBe(2);
+    const changed = join(directory, "changed.csv");
+    writeFileSync(changed, "name;amount\nPrimer 1;7\nPrimer 9;1\n");
+    await page.goto(new URL("/inventory/stocks-consumables/import", page.url()).href);
+    const another = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
+    await another.uploadFile(changed);
+    await seeText(page, "1 row has the name of an existing record");
+    await page.select("select:has(option[value=name])", "name");
+    await seeText(page, "1 row finds no record by name");
+    expect(await page.$eval("tr:has(del)", (row) => row.textContent)).toContain("Amount: 5 7");
+    await checkPage(opened, "inventory-import-changes");
+    await press(page, "button", "Import 2 records");
+    await seeText(page, "1 added, 1 changed");
     await press(page, "button", "Undo");
     await seeText(page, "Undone.");
-    expect(await count()).toBe(0);
+    expect(await count()).toBe(2);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -93,7 +93,7 @@ test("lists invalid cells of a table and exits with 65", async () => {
   ]);
   expect((await run("import", csv, "--resource", "location"))[1]).toContain("Did you mean locations?");
   expect((await run("import", csv))[1]).toContain("Name the list: --resource LIST.");
-  expect((await run("import", csv, "--resource", "locations", "--match", "x"))[1]).toContain("name, none");
+  expect((await run("import", csv, "--resource", "locations", "--match", "x"))[1]).toContain("name");
   expect((await run("export", "locations", "--query", "colour=red"))[1]).toContain(
     '"colour" is not a parameter',
   );

@@ -322,7 +322,7 @@ test("importing an unchanged export changes nothing, and changed cells change th
     'casper,FISH,roy -/-,,2026-01-02T00:00:00.000Z,"[""z""]",7 gram,yes',
     "leopard,FISH,wt,3,,t,,",
   ].join("\n");
-  const answer = await lab.send("alice", "POST", "specimens/import/", file);
+  const answer = await lab.send("alice", "POST", "specimens/import/?match=name", file);
   expect(answer.body).toMatchObject({ created: 1, updated: 1, errors: [] });
   expect(await values("casper", "genotype", "age", "born", "tag", "alive")).toEqual([
     "roy -/-",
@@ -335,7 +335,7 @@ test("importing an unchanged export changes nothing, and changed cells change th
   const short = await lab.send(
     "alice",
     "POST",
-    "specimens/import/?dry_run=1",
+    "specimens/import/?dry_run=1&match=name",
     "name,age,tag,location__barcode\ncasper,4,z,",
   );
   expect(short.body).toMatchObject({ updated: 1, errors: [] });
@@ -348,7 +348,7 @@ test("importing an unchanged export changes nothing, and changed cells change th
   const wrong = await lab.send(
     "alice",
     "POST",
-    "specimens/import/?dry_run=1",
+    "specimens/import/?dry_run=1&match=name",
     "name,annotations__age,annotations__gen\ncasper,x,y",
   );
   expect((wrong.body.errors as object[])[0]).toMatchObject({ row: 1, column: "annotations__gen" });

@@ -32,7 +32,8 @@ type Answer = ImportReport & { message?: string };
 const LIST = "stocks/consumables";
 
 async function send(body: Uint8Array<ArrayBuffer>, query = "", as = "alice", list = LIST) {
-  const { status, bytes } = await lab.bytes("POST", `${list}/import/?${query}`, { as, body });
+  const matched = query.includes("match=") ? query : `${query}&match=name`;
+  const { status, bytes } = await lab.bytes("POST", `${list}/import/?${matched}`, { as, body });
   return { status, report: JSON.parse(new TextDecoder().decode(bytes)) as Answer };
 }
 
@@ -212,12 +213,12 @@ describe("archives of other notebooks", () => {
     expect(kept.get()).toEqual({ n: 0 });
   });
 
-  test("updates records of the same name, unless all are to be new", async () => {
-    const made = await lab.send("alice", "POST", `${LIST}/`, { name: "A", lot: "L1" });
-    expect(made.status).toBe(201);
+  test("updates records of the same name if that is chosen", async () => {
+    expect((await lab.send("alice", "POST", `${LIST}/`, { name: "A", lot: "L1" })).status).toBe(201);
     const file = crate(oneDataset({ text: "One", variableMeasured: [{ propertyID: "lot", value: "L2" }] }));
     const { report } = await send(file);
     expect([report.created, report.updated, report.archive!.records[0].effect]).toEqual([0, 1, "updated"]);
+    expect(report.changes[0].changes).toEqual([{ field: "lot", before: "L1", after: "L2" }]);
     expect((await recordOf("A")).values.lot).toBe("L2");
     expect((await send(file, "match=none")).report.created).toBe(1);
   });
@@ -225,7 +226,8 @@ describe("archives of other notebooks", () => {
   test("two datasets of one name are two records", async () => {
     const parts = ["a", "b"].map((id) => ({ "@id": `./${id}/`, "@type": "Dataset", name: "Same", text: id }));
     const root = { "@id": "./", "@type": "Dataset", hasPart: parts.map((part) => ({ "@id": part["@id"] })) };
-    expect((await send(crate([root, ...parts]))).report.created).toBe(2);
+    const sent = ["none", "name"].map((match) => send(crate([root, ...parts]), `match=${match}`));
+    expect((await Promise.all(sent)).map(({ report }) => report.created)).toEqual([2, 0]);
   });
 });
 

@@ -195,8 +195,8 @@ test("of all lists move an installation record by record, and change nothing whe
   const to = await openLab({ sample: {} });
   const archiveOf = async (of: Lab, list: string) =>
     (await of.bytes("GET", `${list}/?format=eln&page_size=50&page=1`, { as: "admin" })).bytes;
-  const send = async (target: Lab, list: string, body: Uint8Array<ArrayBuffer>) => {
-    const { bytes } = await target.bytes("POST", `${list}/import/`, { as: "admin", body });
+  const send = async (target: Lab, list: string, body: Uint8Array<ArrayBuffer>, match = "none") => {
+    const { bytes } = await target.bytes("POST", `${list}/import/?match=${match}`, { as: "admin", body });
     return JSON.parse(new TextDecoder().decode(bytes)) as ImportReport;
   };
   /** What an archive says of the records: names, texts and properties. */
@@ -225,7 +225,9 @@ test("of all lists move an installation record by record, and change nothing whe
     ]);
     for (const list of LISTS) {
       const archive = await archiveOf(from, list);
-      const { unchanged, rows, archive: same, batch } = await send(from, list, archive);
+      // Addresses have numbers instead of ids, which archives do not keep.
+      const match = list === "addresses" ? "name" : "none";
+      const { unchanged, rows, archive: same, batch } = await send(from, list, archive, match);
       expect([list, unchanged, batch, same?.left_out]).toEqual([list, rows, null, []]);
       const moved = await send(to, list, archive);
       expect([list, moved.errors, moved.archive?.left_out]).toEqual([list, [], []]);

@@ -125,7 +125,7 @@ test("resumes an accepted import after a restart and runs it once", async () => 
   );
   const request: ImportRequest = {
     resource: DECLARED.get("consumable")!.name,
-    options: { dryRun: false, matching: "none", mapping: new Map([["name", "name"]]) },
+    options: { dryRun: false, listsChanges: false, matching: "none", mapping: new Map([["name", "name"]]) },
     actor,
     bytes: new TextEncoder().encode(csv(5000)),
   };

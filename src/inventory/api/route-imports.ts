@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import { type ImportOptions, REPORT } from "../imports/import-report.ts";
+import type { Imported } from "../imports/import.ts";
+import { type ImportOptions, MATCHES, REPORT } from "../imports/import-report.ts";
 import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
-import { csvText } from "../imports/export-file.ts";
+import { bytesOf, csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";
 import { KINDS } from "../model/field.ts";
@@ -21,7 +22,8 @@ const FORM_BYTES = 10_000;
 
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
 
-const DESCRIPTION = "Rows with the id or name of a record change it; others add one.";
+const DESCRIPTION =
+  "A row with the id of a record changes it; with `match`, so does one with its name or barcode. Others add records.";
 
 const option = (name: string, description: string) =>
   Type.Optional(Type.String({ $id: `import_${name}`, description }));
@@ -29,9 +31,9 @@ const option = (name: string, description: string) =>
 const OPTIONS = closed({
   dry_run: option("dry_run", "1: write nothing and report what would happen."),
   match: Type.Optional(
-    Type.Enum(["name", "none"], {
+    Type.Enum(MATCHES, {
       $id: "match",
-      description: "How rows without an id find records; name by default.",
+      description: "By which value rows without an id find the records that they change; none by default.",
     }),
   ),
   mapping: option(
@@ -40,7 +42,13 @@ const OPTIONS = closed({
   ),
   progress: option("progress", "1: stream the progress as JSON lines."),
   background: option("background", "1: respond immediately with the URL of the import."),
-  format: Type.Optional(Type.String({ $id: "import_format", description: "api: respond with a page." })),
+  format: Type.Optional(
+    Type.String({
+      $id: "import_format",
+      description:
+        "api: respond with a page. csv, with dry_run: respond with all changes of existing records.",
+    }),
+  ),
   response_format: Type.Optional(
     Type.String({ $id: "import_response_format", description: "Accepted as in lists; has no effect." }),
   ),
@@ -131,7 +139,7 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
       ...binary(MEDIA_TYPES.xlsx),
       ...UPLOAD,
     },
-    returns: { ...content(REPORT), "application/x-ndjson": { schema: TEXT } },
+    returns: { ...content(REPORT), "application/x-ndjson": { schema: TEXT }, "text/csv": { schema: TEXT } },
     responses: {
       202: {
         $id: "Accepted",
@@ -155,18 +163,19 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
 async function importFile(
   call: Call,
   imports: Imports,
-  { name }: RoutedResource,
+  { name, fields }: RoutedResource,
   query: Type.Static<typeof OPTIONS>,
 ): Promise<Response> {
   const { actor, base, request, maxBytes } = call;
   const options = optionsOf(query);
+  checkOptions(options, query, fields);
   const isPage = query.format === "api";
   const inBackground = flagOf(query, "background");
   const withProgress = flagOf(query, "progress");
   const { bytes } = await readUpload(request, maxBytes);
   const requested = { resource: name, options, actor, bytes };
   const urlOf = ({ id }: ImportStatus): string => `${base}imports/${id}/`;
-  if (isPage || inBackground || prefersAsync(request)) {
+  if (isPage || inBackground || (prefersAsync(request) && !options.listsChanges)) {
     const status = await imports.accept(requested);
     const Location = urlOf(status);
     if (isPage) return respond(null, 303, "", { Location: `${Location}?format=api` });
@@ -175,11 +184,38 @@ async function importFile(
   const run = imports.run(requested);
   if (withProgress)
     return respond(progressOf(run), 200, "application/x-ndjson", { Location: urlOf(run.status) });
-  const report = await run.done;
+  return reportOf(await run.done, options);
+}
+
+/** Answers with the report or, if they were asked for, with all changes. */
+function reportOf({ report, table }: Imported, { dryRun, listsChanges }: ImportOptions): Response {
+  if (listsChanges && report.errors.length === 0) return respond(tableOf(table), 200, MEDIA_TYPES.csv);
   const headers: Record<string, string> = report.batch === null ? {} : { "Batch-Id": report.batch };
   if (report.errors.length === 0) return respondJson(report, headers);
   const body = { message: firstErrorOf(report), code: "invalid_request", ...report };
-  return respondJson(body, headers, options.dryRun ? 200 : 400);
+  return respondJson(body, headers, dryRun && !listsChanges ? 200 : 400);
+}
+
+/** @throws Problem invalid_request for options that do not go together */
+function checkOptions(
+  { dryRun, listsChanges, matching }: ImportOptions,
+  query: Type.Static<typeof OPTIONS>,
+  fields: RoutedResource["fields"],
+): void {
+  if (matching === "barcode" && !("barcode" in fields))
+    throw parameterProblem("match", "Records of this list have no barcode. Choices: none, name.");
+  if (!listsChanges) return;
+  if (!dryRun) throw parameterProblem("format", "csv lists what would change: add dry_run=1.");
+  if (flagOf(query, "background") || flagOf(query, "progress"))
+    throw parameterProblem("format", "csv cannot be combined with background or progress.");
+}
+
+function tableOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  function* bytes(): Generator<Uint8Array<ArrayBuffer>> {
+    for (const piece of pieces)
+      yield Bun.zstdDecompressSync(piece as Uint8Array<ArrayBuffer>) as Uint8Array<ArrayBuffer>;
+  }
+  return bytesOf(bytes());
 }
 
 /** RFC 7240, section 4.1. */
@@ -199,7 +235,8 @@ function optionsOf(query: Type.Static<typeof OPTIONS>): ImportOptions {
     throw parameterProblem("mapping", 'Expected an object such as {"Header": "field", "Other": null}.');
   return {
     dryRun: flagOf(query, "dry_run"),
-    matching: query.match ?? "name",
+    listsChanges: query.format === "csv",
+    matching: query.match ?? "none",
     mapping: new Map(pairs as [string, string | null][]),
   };
 }
@@ -219,7 +256,8 @@ function progressOf(run: ImportRun): ReadableStream<Uint8Array> {
         send(phase === "writing" ? { phase, rows, checked, written } : { phase, rows: status.rows_read });
       };
       try {
-        send({ report: await run.done });
+        const { report } = await run.done;
+        send({ report });
       } catch (error) {
         const { message, code } = Problem.from(error);
         send({ error: { message, code } });

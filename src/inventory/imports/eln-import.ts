@@ -33,8 +33,6 @@ export class ElnImporter {
   readonly #parts: SubResourceRecords;
   readonly #columns: readonly Column[];
   readonly #report: ArchiveReport;
-  /** Records of this archive: another of the same name is another record. */
-  readonly #written = new Set<number>();
 
   constructor(
     private readonly target: ImportTarget,
@@ -71,6 +69,14 @@ export class ElnImporter {
     return this.#fields.moved(table);
   }
 
+  countExisting(table: Table) {
+    const { records } = this.mapped.archive;
+    function* rows(importer: ElnImporter): Generator<TableRow> {
+      for (const row of table.rows()) if (importer.#byId(records[row.number - 1]) === undefined) yield row;
+    }
+    return this.#fields.countExisting({ ...table, rows: () => rows(this) });
+  }
+
   /** @throws Problem */
   write({ number, cells: given }: TableRow): Effect {
     const record = this.mapped.archive.records[number - 1];
@@ -80,13 +86,20 @@ export class ElnImporter {
       if (cell !== null && this.mapped.kept.has(header)) lines.push(keptLine(record, header));
       return cell;
     });
+    const existing = this.#existing(record, cells);
+    this.#fields.claim(number, cells, existing);
+    const write = (): Effect => this.#write(number, cells, lines, existing);
+    return existing === undefined ? write() : this.#fields.listing(number, existing, write);
+  }
+
+  #write(number: number, cells: Cell[], lines: string[], existing: number | undefined): Effect {
+    const record = this.mapped.archive.records[number - 1];
     const attempt = this.#attempt(record, number, cells, lines);
     let isChanged = false;
-    let rid = this.#existing(record, cells);
+    let rid = existing;
     const isNew = rid === undefined;
-    if (rid === undefined) rid = attempt((cells) => this.#fields.create(cells, this.#freeId(record)));
+    if (rid === undefined) rid = attempt((cells) => this.#fields.create(number, cells, this.#freeId(record)));
     else isChanged = attempt((cells) => this.#fields.change(rid!, cells));
-    this.#written.add(rid);
     const { resource, writer, actor } = this.target;
     isChanged = attempt((cells) => this.#annotations.change(rid, cells)) || isChanged;
     const notes = this.#addNotes(rid, record, lines);
@@ -104,10 +117,13 @@ export class ElnImporter {
 
   /** The record that a dataset updates: the one that it was, or one of the same name. */
   #existing(record: ElnRecord, cells: readonly Cell[]): number | undefined {
+    return this.#byId(record) ?? this.#fields.find(cells);
+  }
+
+  /** The record that a dataset of labd was. */
+  #byId({ id }: ElnRecord): number | undefined {
     const { store, resource, actor } = this.target;
-    const same = record.id && store.reader.find(resource, record.id, ALIVE, actor);
-    const rid = same === undefined || same === "" ? this.#fields.find(cells) : same;
-    return rid === undefined || this.#written.has(rid) ? undefined : rid;
+    return id ? store.reader.find(resource, id, ALIVE, actor) : undefined;
   }
 
   /** The id that the record had, so that references and printed labels lead to it again, unless any record has it. */

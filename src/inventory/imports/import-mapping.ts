@@ -96,7 +96,7 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
     return "type" in named && named.rest.length === 0 ? header.trim() : undefined;
   }
   const name = nameIn(header);
-  if (name === "id") return fields.id.kind === "uuid" ? name : null;
+  if (name === "id") return name;
   if (name === PATH && resource.name === "location") return name;
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (known && known.shown !== "internal") return known.write === "never" ? null : name;

@@ -1,11 +1,18 @@
 import { Type } from "typebox";
+import { CHANGED } from "./import-changes.ts";
 import { CELL_ERROR, COLUMN } from "./import-mapping.ts";
 import { nullable } from "../../platform/schema.ts";
 
+/** By which values rows without an id find the records that they change. */
+export const MATCHES = ["none", "name", "barcode"] as const;
+export type Match = (typeof MATCHES)[number];
+
 export interface ImportOptions {
   dryRun: boolean;
-  /** How rows without an id find their records; with "none" each creates a record. */
-  matching: "name" | "none";
+  /** With "none", each row without an id creates a record. */
+  matching: Match;
+  /** Whether to list the changes of all records as a table. */
+  listsChanges: boolean;
   /** Other names for headers; null ignores a column. */
   mapping: ReadonlyMap<string, string | null>;
 }
@@ -54,6 +61,11 @@ export const REPORT = Type.Object(
     locations_made: Type.Integer({ description: "Locations created for paths." }),
     units_made: Type.Integer({ description: "Units created." }),
     columns: Type.Array(COLUMN),
+    match: Type.Enum(MATCHES),
+    existing: Type.Partial(Type.Object({ name: Type.Integer(), barcode: Type.Integer() }), {
+      description: "Of a dry run: rows without an id with the name or the barcode of an existing record.",
+    }),
+    changes: Type.Array(CHANGED, { description: "The first 100 existing records that are changed." }),
     errors: Type.Array(CELL_ERROR),
     more_errors: Type.Boolean({ description: "Whether there are more errors." }),
     archive: nullable(ARCHIVE),

@@ -1,7 +1,16 @@
 import type { Cell } from "./check-cells.ts";
+import type { ChangeList } from "./import-changes.ts";
 import type { Table, TableRow } from "./import-file.ts";
-import { annotationCellValue, cellValue, type Column, isUnchanged, PATH, spelled } from "./import-mapping.ts";
-import type { Effect, ImportOptions } from "./import-report.ts";
+import {
+  annotationCellValue,
+  cellValue,
+  type Column,
+  isUnchanged,
+  PATH,
+  spelled,
+  writableFields,
+} from "./import-mapping.ts";
+import type { Effect, ImportOptions, ImportReport, Match } from "./import-report.ts";
 import type { Actor } from "../model/access.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { findAnnotation } from "../model/annotation-type.ts";
@@ -25,7 +34,11 @@ export interface ImportTarget {
   options: ImportOptions;
   actor: Actor;
   writer: RecordWriter;
+  changes: ChangeList;
 }
+
+const SEPARATE = "Combine the two rows, or choose to add every row as a new record.";
+const CHOOSE = "To change it, choose to change records of the same name, or give its id.";
 
 /** Writes rows of a file as records. */
 export class RowImporter {
@@ -37,9 +50,14 @@ export class RowImporter {
   readonly #annotations = new Map<string, AnnotationType>();
   /** Spans to the names of references: a cell may hold a name or an id. */
   readonly #spans: ReadonlyMap<string, string>;
-  /** Fields that identify a record: its key or, if that is computed, the fields that it is computed from. */
+  /** Fields that name a record: its key or, if that is computed, the fields that it is computed from. */
   readonly keys: readonly string[];
-  readonly #byKeys: Sql;
+  /** Fields by which rows without an id find records; empty if they find none. */
+  readonly #matched: readonly string[];
+  /** Rows by the records that they wrote, and by the values by which they looked for one. */
+  readonly #rows = new Map<string, number>();
+  /** Statements that find records by the values of fields. */
+  readonly #statements = new Map<string, Sql>();
 
   constructor(
     private readonly target: ImportTarget,
@@ -47,7 +65,7 @@ export class RowImporter {
   ) {
     const { store, resource, actor, writer } = target;
     const { resources, statements } = store;
-    const { fields, key, nameFields } = resource;
+    const { fields } = resource;
     this.paths = new LocationPaths(statements, resources, writer, actor);
     this.units = new Units(store, writer, actor);
     const imported = columns
@@ -62,10 +80,23 @@ export class RowImporter {
     this.#spans = new Map(
       references.map((name) => [name, `${name}__${targetOf(resources, fields[name]).key}`]),
     );
-    this.keys =
-      fields[key].write === "never" ? nameFields.filter((name) => fields[name]?.write !== "never") : [key];
-    const equal = and(...this.keys.map((name) => compare([name], "==", "")), ALIVE);
-    this.#byKeys = selectVisible({ resources, actor }, resource, "t.rid AS rid", equal, " LIMIT 2");
+    this.keys = matchedFields(resource, "name");
+    this.#matched = matchedFields(resource, target.options.matching);
+  }
+
+  /** Rows without an id that have the name or the barcode of an existing record. */
+  countExisting(table: Table): ImportReport["existing"] {
+    const counted = { name: this.keys, barcode: ["barcode"] };
+    const counts: ImportReport["existing"] = {};
+    for (const [by, fields] of Object.entries(counted))
+      if (fields.every((name) => this.#names.includes(name))) counts[by as keyof typeof counted] = 0;
+    for (const { cells: given } of table.rows()) {
+      const cells = this.#cellsOf(given);
+      if (idOf(cells) !== "") continue;
+      for (const by of Object.keys(counts) as (keyof typeof counted)[])
+        if (this.#having(counted[by], cells).length > 0) counts[by]!++;
+    }
+    return counts;
   }
 
   /** The records that the file moves to other positions. */
@@ -94,37 +125,104 @@ export class RowImporter {
   }
 
   /** @throws Problem with an entry for each invalid cell */
-  write({ cells }: TableRow): Effect {
+  write({ number, cells }: TableRow): Effect {
     const rid = this.find(cells);
-    if (rid !== undefined) return this.change(rid, cells) ? "updated" : "unchanged";
-    this.create(cells);
-    return "created";
+    this.claim(number, cells, rid);
+    if (rid === undefined) {
+      this.create(number, cells);
+      return "created";
+    }
+    // This import made it for the path of an earlier row; this row describes it.
+    const isMade = this.paths.adopt(rid);
+    if (!isMade && this.target.options.matching === "none" && isPath(this.#cellsOf(cells)))
+      throw invalidField(PATH, `There is already a location with this path. ${CHOOSE}`);
+    const isChanged = this.change(rid, cells, isMade ? undefined : number);
+    return isMade ? "created" : isChanged ? "updated" : "unchanged";
   }
 
-  /** The record that a row updates; undefined for a new one. */
+  /** The record that a row changes; undefined for a new one. */
   find(given: readonly Cell[]): number | undefined {
     const cells = this.#cellsOf(given);
+    if (!isPath(cells)) return this.#find(cells);
     const { label, parent } = this.#placeOf(cells);
-    const isPlaced = label !== undefined && idOf(cells) === "";
-    return isPlaced ? this.paths.find(label, parent?.rid ?? null) : this.#find(cells);
+    return this.paths.find(label!, parent?.rid ?? null);
+  }
+
+  /**
+   * Notes that a row writes a record: two rows never write the same one.
+   * @throws Problem invalid_request with the number of the earlier row
+   */
+  claim(number: number, given: readonly Cell[], rid: number | undefined): void {
+    const cells = this.#cellsOf(given);
+    const field = idOf(cells) !== "" ? "id" : isPath(cells) ? PATH : (this.#matched[0] ?? this.keys[0]);
+    const values = this.#matched.map((name) => textOf(cells, name));
+    const isNamed = values.some((value) => value !== "") && field === this.#matched[0];
+    const claimed = [
+      ...(isNamed ? [[JSON.stringify(values), `has the same ${values.length > 1 ? "name" : field}`]] : []),
+      ...(rid === undefined ? [] : [[`record ${rid}`, "is about the same record"]]),
+    ];
+    for (const [key, how] of claimed) {
+      const other = this.#rows.get(key);
+      if (other !== undefined) throw invalidField(field, `Row ${other} ${how}. ${SEPARATE}`);
+    }
+    for (const [key] of claimed) this.#rows.set(key, number);
   }
 
   /** Returns the row number of the new record. `id` replaces a generated one. */
-  create(given: readonly Cell[], id?: string): number {
+  create(number: number, given: readonly Cell[], id?: string): number {
     const cells = this.#cellsOf(given);
     const { label, parent } = this.#placeOf(cells);
     const inherited = parent ? this.paths.inside(parent.rid) : {};
     const placed = label === undefined ? {} : { label, parent: parent && parent.id };
     const body = { ...inherited, ...this.#bodyOf(cells, undefined), ...placed };
-    return this.target.writer.create(this.target.resource, body, this.target.actor, id);
+    const { fields, key } = this.target.resource;
+    if (
+      this.target.options.matching === "none" &&
+      fields[key].unique &&
+      this.#having(this.keys, cells).length > 0
+    )
+      throw invalidField(key, `There is already a record with this ${key}. ${CHOOSE}`);
+    const rid = this.target.writer.create(this.target.resource, body, this.target.actor, id);
+    this.#rows.set(`record ${rid}`, number);
+    return rid;
   }
 
-  /** Whether anything was to be changed. */
-  change(rid: number, given: readonly Cell[]): boolean {
+  /** Whether anything was to be changed. With the number of the row, the change is listed. */
+  change(rid: number, given: readonly Cell[], number?: number): boolean {
+    const { resource, writer, actor } = this.target;
     const body = this.#bodyOf(this.#cellsOf(given), rid);
     if (Object.keys(body).length === 0) return false;
-    this.target.writer.update(this.target.resource, rid, body, "merge", this.target.actor);
+    const write = (): void => writer.update(resource, rid, body, "merge", actor);
+    if (number === undefined) write();
+    else this.listing(number, rid, write);
     return true;
+  }
+
+  /** Runs work that may change an existing record, and lists its changes. */
+  listing<T>(row: number, rid: number, work: () => T): T {
+    const { changes, resource } = this.target;
+    if (!changes.isOpen) return work();
+    const before = this.#shown(rid);
+    const value = work();
+    const { id, name } = this.target.store.reader
+      .values(resource, ["id", resource.key], this.target.actor, [rid])
+      .map((values) => ({ id: String(values.id), name: String(values[resource.key] ?? "") }))[0];
+    changes.add({ row, id, name }, before, this.#shown(rid));
+    return value;
+  }
+
+  /** Values that a file can set, with the names of records that fields refer to. */
+  #shown(rid: number): Record<string, Json> {
+    const { store, resource, actor } = this.target;
+    const fields = writableFields(resource).filter(([, { shown }]) => shown !== "internal");
+    const spans = fields.map(([name, field]): [string, string] => [
+      name,
+      field.kind === "reference" ? `${name}__${targetOf(store.resources, field).key}` : name,
+    ]);
+    const names = [...spans.map(([, span]) => span), ...this.#annotations.keys()];
+    const [values] = store.reader.values(resource, names, actor, [rid], this.#annotations);
+    const annotations = [...this.#annotations.keys()].map((name) => [name, name]);
+    return Object.fromEntries([...spans, ...annotations].map(([name, span]) => [name, values[span] ?? null]));
   }
 
   /** Label and enclosing location of a row with a path. */
@@ -142,16 +240,31 @@ export class RowImporter {
   }
 
   #match(cells: ReadonlyMap<string, Cell>): number | undefined {
-    if (this.target.options.matching === "none" || !this.keys.every((key) => cells.has(key)))
-      return undefined;
-    const values = this.keys.map((key) => String(cells.get(key) ?? "").trim());
-    if (values.every((value) => value === "")) return undefined;
-    // The arguments of the keys come first, like their conditions.
-    const args = [...values, ...this.#byKeys.args.slice(values.length)];
-    const found = this.target.store.statements.all({ text: this.#byKeys.text, args });
-    if (found.length > 1)
-      throw invalidField(this.keys[0], "Several records have this name; give the id of one.");
-    return found.length === 0 ? undefined : Number(found[0].rid);
+    const [first] = this.#matched;
+    if (first === undefined) return undefined;
+    const [found, another] = this.#having(this.#matched, cells);
+    const by = this.target.options.matching;
+    if (another !== undefined)
+      throw invalidField(first, `Several records have this ${by}; give the id of one.`);
+    return found;
+  }
+
+  /** The first two records with the values of a row in these fields; none if the row has no such values. */
+  #having(fields: readonly string[], cells: ReadonlyMap<string, Cell>): number[] {
+    const values = fields.map((name) => textOf(cells, name));
+    if (!fields.every((name) => cells.has(name)) || values.every((value) => value === "")) return [];
+    const { store, resource, actor } = this.target;
+    const key = fields.join();
+    let statement = this.#statements.get(key);
+    if (!statement) {
+      const equal = and(...fields.map((name) => compare([name], "==", "")), ALIVE);
+      const viewer = { resources: store.resources, actor };
+      statement = selectVisible(viewer, resource, "t.rid AS rid", equal, " LIMIT 2");
+      this.#statements.set(key, statement);
+    }
+    // The arguments of the fields come first, like their conditions.
+    const args = [...values, ...statement.args.slice(values.length)];
+    return store.statements.all({ text: statement.text, args }).map(({ rid }) => Number(rid));
   }
 
   #bodyOf(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
@@ -209,4 +322,15 @@ export class RowImporter {
   }
 }
 
-const idOf = (cells: ReadonlyMap<string, Cell>): string => String(cells.get("id") ?? "").trim();
+/** The fields by which rows find records. Of a name that is computed, those that it is computed from. */
+export function matchedFields({ fields, key, nameFields }: Resource, matching: Match): readonly string[] {
+  if (matching !== "name") return matching === "none" ? [] : [matching];
+  return fields[key].write === "never" ? nameFields.filter((name) => fields[name]?.write !== "never") : [key];
+}
+
+const textOf = (cells: ReadonlyMap<string, Cell>, name: string): string =>
+  String(cells.get(name) ?? "").trim();
+const idOf = (cells: ReadonlyMap<string, Cell>): string => textOf(cells, "id");
+/** Whether a row names its location by its path. */
+const isPath = (cells: ReadonlyMap<string, Cell>): boolean =>
+  idOf(cells) === "" && partsOf(textOf(cells, PATH)).length > 0;

@@ -13,7 +13,7 @@ const MAX_CHOICES = 5000;
 const ROWS = 10_000;
 
 const OWN_COLUMNS: Record<string, string> = {
-  id: "Id of the record to update. Leave it empty to create a record, or to find one by its name.",
+  id: "Id of the record to update. Leave it empty to create a record.",
   [PATH]:
     "Path from the outermost location: A / 2 / Room 5 / Freezer 1 / Shelf 3. Missing locations are created.",
 };
@@ -32,7 +32,7 @@ interface List {
 export async function importTemplate(store: Store, resource: Resource, actor: Actor): Promise<Uint8Array> {
   const { colToLetter, writeXlsx } = await import("hucre/xlsx");
   const fields = writableFields(resource);
-  const own = resource.name === "location" ? ["id", PATH] : resource.fields.id.kind === "uuid" ? ["id"] : [];
+  const own = resource.name === "location" ? ["id", PATH] : ["id"];
   const annotations = annotationColumns(store, resource, actor);
   const names = [...own, ...fields.map(([name]) => name), ...annotations.map(([name]) => name)];
   const ofFields = fields.flatMap(([name, field]): List[] => {

@@ -1,3 +1,4 @@
+import type { Imported } from "./import.ts";
 import type { ImportOptions, ImportReport } from "./import-report.ts";
 import type { Actor } from "../model/access.ts";
 import type { Origin } from "../../platform/request-context.ts";
@@ -35,7 +36,7 @@ export type ImportMessage =
   | { kind: "progress"; status: { rows_read: number } | { rows_checked: number; rows_written: number } }
   /** The file is read; the thread waits until it may write. */
   | { kind: "ready"; rows: number }
-  | { kind: "done"; report: ImportReport }
+  | { kind: "done"; imported: Imported }
   | { kind: "failed"; code: string; message: string; cause: string | undefined };
 
 /** Result of a stored import, as JSON. */

@@ -1,5 +1,4 @@
-import { type ImportWatcher, runImport } from "./import.ts";
-import type { ImportReport } from "./import-report.ts";
+import { type Imported, type ImportWatcher, runImport } from "./import.ts";
 import { readTable } from "./import-file.ts";
 import type { ImportMessage, ImportTask, Outcome } from "./import-thread.ts";
 import { openStore } from "../records/store.ts";
@@ -46,7 +45,7 @@ async function work(task: ImportTask): Promise<void> {
   send({ kind: "ready", rows: table.count });
   await turn.promise;
   const database = openWriter(task.path);
-  let report: ImportReport;
+  let imported: Imported;
   try {
     const store = openStore(database, systemClock);
     const watcher: ImportWatcher = {
@@ -66,12 +65,12 @@ async function work(task: ImportTask): Promise<void> {
       },
     };
     const resource = DECLARED.get(task.resource)!;
-    report = withinOrigin(task.origin, () =>
+    imported = withinOrigin(task.origin, () =>
       runImport(store, resource, table, task.options, { actor: task.actor, watcher }),
     );
     if (task.checkpoints) checkpoint(database);
   } finally {
     database.close();
   }
-  send({ kind: "done", report });
+  send({ kind: "done", imported });
 }

@@ -1,10 +1,11 @@
 import { ElnImporter } from "./eln-import.ts";
 import { mapArchive } from "./eln-mapping.ts";
 import type { ElnArchive } from "./eln-reader.ts";
+import { ChangeList } from "./import-changes.ts";
 import type { Table } from "./import-file.ts";
-import { readColumns } from "./import-mapping.ts";
-import type { ImportOptions, ImportReport } from "./import-report.ts";
-import { RowImporter } from "./import-row.ts";
+import { type CellError, type Column, PATH, readColumns } from "./import-mapping.ts";
+import type { ImportOptions, ImportReport, Match } from "./import-report.ts";
+import { matchedFields, RowImporter } from "./import-row.ts";
 import type { Actor } from "../model/access.ts";
 import { withAnnotations } from "../model/annotation-type.ts";
 import { invalidField } from "../model/parse-body.ts";
@@ -21,6 +22,12 @@ export interface ImportWatcher {
   onWritten(report: ImportReport): void;
 }
 
+/** The report, and all changes of existing records as CSV in pieces compressed with zstd, if they were asked for. */
+export interface Imported {
+  report: ImportReport;
+  table: Uint8Array[];
+}
+
 const MAX_ERRORS = 1000;
 /** Rows from which on their trigrams are written together. */
 const MANY = 1000;
@@ -29,9 +36,7 @@ const UNCONFIRMED =
   "This row would show an existing record to more people. Change it by PATCH or on its page, where that is confirmed.";
 
 /** Thrown to roll the transaction back. */
-class Rollback {
-  constructor(readonly report: ImportReport) {}
-}
+const ROLLBACK = new Error("rollback");
 
 /**
  * Writes the rows of a file as records in one transaction and batch: all of them or none. Every row is tried, so that
@@ -43,12 +48,14 @@ export function runImport(
   table: Table,
   options: ImportOptions,
   { actor, watcher }: { actor: Actor; watcher?: ImportWatcher },
-): ImportReport {
+): Imported {
   const { archive } = table;
   const named = withAnnotations(store.resources, resource, actor);
   const mapped = archive && mapArchive(store.resources, named, archive, options.mapping);
   const mapping = mapped?.mapping ?? options.mapping;
   const { columns, errors } = readColumns(store.resources, named, table.headers, mapping);
+  errors.push(...missingMatch(named, options.matching, columns));
+  const changes = new ChangeList(options.listsChanges);
   const report: ImportReport = {
     dry_run: options.dryRun,
     rows: table.count,
@@ -58,20 +65,24 @@ export function runImport(
     locations_made: 0,
     units_made: 0,
     columns: mapped ? mapped.shown(columns) : columns,
+    match: options.matching,
+    existing: {},
+    changes: changes.shown,
     errors: errors.slice(0, MAX_ERRORS),
     more_errors: errors.length > MAX_ERRORS,
     archive: archive ? emptyReport(archive) : null,
     batch: null,
   };
   // With unknown columns the rows would be misread.
-  if (errors.length > 0) return report;
+  if (errors.length > 0) return { report, table: [] };
   try {
-    return store.write(
+    store.write(
       (writer, exposed) => {
-        const target = { store, resource: named, options, actor, writer };
+        const target = { store, resource: named, options, actor, writer, changes };
         const importer = mapped
           ? new ElnImporter(target, columns, mapped, report)
           : new RowImporter(target, columns);
+        if (options.dryRun) report.existing = importer.countExisting(table);
         let done = 0;
         const write = (): void => {
           for (const row of table.rows()) {
@@ -86,7 +97,7 @@ export function runImport(
           }
           report.locations_made = importer.paths.created;
           report.units_made = importer.units.created;
-          if (options.dryRun || report.errors.length > 0) throw new Rollback(report);
+          if (options.dryRun || report.errors.length > 0) throw ROLLBACK;
         };
         // Rows may exchange the positions of records.
         const rearranged = (): void => writer.rearrange(importer.moved(table), write);
@@ -94,14 +105,14 @@ export function runImport(
         else indexingTogether(store.statements, resource.table, rearranged);
         report.batch = store.openBatch;
         watcher?.onWritten(report);
-        return report;
       },
       { kind: "import", skipsEvents: true },
     );
   } catch (thrown) {
-    if (thrown instanceof Rollback) return thrown.report;
-    throw thrown;
+    if (thrown !== ROLLBACK) throw thrown;
   }
+  changes.end();
+  return { report, table: changes.table };
 }
 
 const emptyReport = ({ publisher, list, leftOut }: ElnArchive): ImportReport["archive"] => ({
@@ -112,6 +123,15 @@ const emptyReport = ({ publisher, list, leftOut }: ElnArchive): ImportReport["ar
   records: [],
   left_out: leftOut.slice(0, MAX_ERRORS).map((message) => ({ row: null, column: null, message })),
 });
+
+/** The error of a file without the columns by which rows find records. */
+function missingMatch(resource: Resource, matching: Match, columns: readonly Column[]): CellError[] {
+  const found = new Set(columns.map(({ field }) => field));
+  const missing = matchedFields(resource, matching).filter((name) => !found.has(name));
+  if (missing.length === 0 || found.has("id") || found.has(PATH)) return [];
+  const message = `The file has no column ${missing.join(" and no column ")}, by which rows would find records.`;
+  return [{ row: 1, column: null, message }];
+}
 
 /** Adds the errors of a row to the report. @throws anything that is not the fault of the row */
 function addErrors(report: ImportReport, row: number, error: unknown): void {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { runImport } from "./import.ts";
+import { type Imported, runImport } from "./import.ts";
 import { type ImportOptions, type ImportReport, REPORT } from "./import-report.ts";
 import { nullable } from "../../platform/schema.ts";
 import { readTable } from "./import-file.ts";
@@ -50,7 +50,7 @@ export interface ImportRun {
   status: ImportStatus;
   onChange: (() => void) | undefined;
   /** @throws Problem for an unreadable file, import_cancelled, internal */
-  done: Promise<ImportReport>;
+  done: Promise<Imported>;
 }
 
 interface Entry extends ImportRun {
@@ -175,7 +175,7 @@ export class Imports {
 
   #start(id: string, created: number, request: ImportRequest, stored: boolean): Entry {
     const status = newStatus(id, created, request);
-    const { promise, resolve } = Promise.withResolvers<ImportReport>();
+    const { promise, resolve } = Promise.withResolvers<Imported>();
     const entry: Entry = {
       status,
       onChange: undefined,
@@ -193,13 +193,14 @@ export class Imports {
     return entry;
   }
 
-  async #finish(entry: Entry, request: ImportRequest): Promise<ImportReport> {
+  async #finish(entry: Entry, request: ImportRequest): Promise<Imported> {
     try {
-      const report = await this.#work(entry, request);
+      const imported = await this.#work(entry, request);
+      const { report } = imported;
       const isRefused = report.errors.length > 0 && !report.dry_run;
       const message = isRefused ? firstErrorOf(report) : null;
       await this.#end(entry, { state: isRefused ? "refused" : "finished", message, report });
-      return report;
+      return imported;
     } catch (error) {
       const problem = Problem.from(error);
       const cause = causeOf(problem);
@@ -214,7 +215,7 @@ export class Imports {
     }
   }
 
-  async #work(entry: Entry, request: ImportRequest): Promise<ImportReport> {
+  async #work(entry: Entry, request: ImportRequest): Promise<Imported> {
     const { cancelled, status } = entry;
     if (new Int32Array(cancelled)[0] !== 0)
       throw new Problem("import_cancelled", "The import was cancelled.");
@@ -242,14 +243,14 @@ export class Imports {
     });
   }
 
-  #runInThread(entry: Entry, task: ImportTask): Promise<ImportReport> {
-    const { promise, resolve, reject } = Promise.withResolvers<ImportReport>();
+  #runInThread(entry: Entry, task: ImportTask): Promise<Imported> {
+    const { promise, resolve, reject } = Promise.withResolvers<Imported>();
     // A small heap is collected instead of growing; all of it is freed with the thread.
     const worker = new Worker(importWorkerUrl(), { smol: true });
     const ended = promise.catch(() => {});
     worker.addEventListener("message", ({ data: message }: MessageEvent<ImportMessage>) => {
       if (message.kind === "progress") change(entry, message.status);
-      else if (message.kind === "done") resolve(message.report);
+      else if (message.kind === "done") resolve(message.imported);
       else if (message.kind === "failed")
         reject(new Problem(message.code as Code, message.message, { cause: message.cause }));
       else {
@@ -275,7 +276,7 @@ export class Imports {
   }
 
   /** A database in memory has one connection. */
-  async #runHere(entry: Entry, request: ImportRequest): Promise<ImportReport> {
+  async #runHere(entry: Entry, request: ImportRequest): Promise<Imported> {
     const table = await readTable(request.bytes, (rows) => change(entry, { rows_read: rows }));
     await this.#lock.free();
     change(entry, { state: "writing", rows: table.count, rows_read: table.count });

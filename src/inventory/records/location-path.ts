@@ -52,8 +52,8 @@ export class LocationPaths {
   readonly #known = new Map<string, { rid: number; id: string }>();
   readonly #located = new Map<string, { value: string } | { error: string }>();
   readonly #location: Resource;
-  /** How many were created. */
-  created = 0;
+  /** Row numbers of those that were created. */
+  readonly #created = new Set<number>();
 
   constructor(
     private readonly statements: Statements,
@@ -62,6 +62,16 @@ export class LocationPaths {
     private readonly actor: Actor,
   ) {
     this.#location = resources.get("location")!;
+  }
+
+  /** How many were created. */
+  get created(): number {
+    return this.#created.size;
+  }
+
+  /** Whether a location was created here; then it no longer counts as such. */
+  adopt(rid: number): boolean {
+    return this.#created.delete(rid);
   }
 
   /** Row number and id of the location at the end. @throws Problem invalid_request */
@@ -129,7 +139,7 @@ export class LocationPaths {
       const inside = { ...(parent ? this.inside(parent.rid) : {}), ...this.#equipment(label) };
       const body = { label, parent: parent?.id ?? null, ...inside };
       rid = this.writer.create(this.#location, body, this.actor);
-      this.created++;
+      this.#created.add(rid);
     }
     const { id } = this.statements.get({ text: "SELECT id FROM location WHERE rid = ?", args: [rid] })!;
     return { rid, id: String(id) };

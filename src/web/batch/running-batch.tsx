@@ -10,7 +10,7 @@ import { countOf, formatCount } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
-import { download } from "../score/picture.tsx";
+import { download } from "../download.ts";
 import { ColumnHelp, countKinds, Kept, VerdictChips, VerdictTag } from "../score/verdict.tsx";
 import { type Batch, packBatch } from "./batch.ts";
 import { HeatMap } from "./heat-map.tsx";

@@ -1,7 +1,13 @@
+import { href } from "../address.ts";
+import { Banner } from "../components/banner.tsx";
+import { Button } from "../components/button.tsx";
 import { Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { countOf, formatCount } from "../format.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { type Declaration, fieldOf, pageOf } from "./declaration.ts";
 import type { Report } from "./import-run.ts";
+import { asText } from "./record.tsx";
 
 /** Rows shown besides those with errors, and at most. */
 const FIRST = 10;
@@ -43,6 +49,79 @@ export function ImportReport({ report, cells }: { report: Report; cells: readonl
     </>
   );
 }
+
+/** Old and new values of existing records, and what stays. */
+export function ImportedChanges(props: {
+  of: Declaration;
+  report: Report;
+  onDownload: (() => Promise<void>) | null;
+}) {
+  const { of, report, onDownload } = props;
+  const { changes, updated, created, match, existing } = report;
+  const same = match === "none" ? (existing.name ?? 0) : 0;
+  const label = (name: string): string => fieldOf(of, name)?.label ?? name;
+  return (
+    <>
+      {same > 0 && (
+        <Banner tone="warn">
+          {countOf(same, "row")} {same === 1 ? "has" : "have"} the name of an existing record, which stays as
+          it is. To change it instead, choose so above.
+        </Banner>
+      )}
+      {match !== "none" && created > 0 && (
+        <p>
+          {countOf(created, "row")} {created === 1 ? "finds" : "find"} no record by {match} and{" "}
+          {created === 1 ? "adds" : "add"} a new one.
+        </p>
+      )}
+      {changes.length > 0 && (
+        <Table
+          caption="Changes of existing records"
+          columns={[
+            { name: "row", title: "Row", numeric: true, cell: ({ row }) => row, phone: "end" },
+            {
+              name: "name",
+              title: "Record",
+              heading: true,
+              cell: ({ id, name }) => <a href={href(pageOf(of.name, id))}>{name}</a>,
+            },
+            {
+              name: "changes",
+              title: "Changes",
+              cell: (changed) => <Differences of={of} changed={changed} />,
+            },
+            {
+              name: "kept",
+              title: "Stays",
+              cell: ({ kept }) => <span class="muted">{kept.map(label).join(", ")}</span>,
+            },
+          ]}
+          rows={changes}
+          keyOf={({ row }) => row}
+          first={{ rows: FIRST, of: countOf(changes.length, "change") }}
+        />
+      )}
+      {updated > changes.length && onDownload && (
+        <div>
+          <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
+            Download the changes of all {formatCount(updated)} records
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const Differences = ({ of, changed }: { of: Declaration; changed: Report["changes"][number] }) => (
+  <>
+    {changed.changes.map(({ field, before, after }) => (
+      <p key={field}>
+        {fieldOf(of, field)?.label ?? field}: <del>{asText(before, fieldOf(of, field))}</del>{" "}
+        <ins>{asText(after, fieldOf(of, field))}</ins>
+      </p>
+    ))}
+  </>
+);
 
 /** The records of an archive, and what of it becomes no field. */
 const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullable<Report["archive"]> }) => (

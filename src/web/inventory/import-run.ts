@@ -1,6 +1,6 @@
 import type { ImportStatus } from "../../inventory/imports/imports.ts";
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { get, requestJson } from "../request.ts";
+import { get, requestJson, send } from "../request.ts";
 import { api } from "./declaration.ts";
 
 /** Imports run in the background of the server. */
@@ -13,8 +13,8 @@ export type Mapping = Readonly<Record<string, string | null>>;
 
 export interface ImportOptions {
   isDryRun: boolean;
-  /** Whether rows without an id are new even if a record has the same name. */
-  addsAll: boolean;
+  /** By which value rows without an id find the records that they change. */
+  match: Report["match"];
   mapping: Mapping;
 }
 
@@ -23,19 +23,28 @@ export const hasEnded = ({ state }: ImportStatus): boolean =>
 
 /** Uploads a file. @returns the id of the import @throws ApiError */
 export async function startImport(segment: string, file: File, options: ImportOptions): Promise<string> {
-  const { isDryRun, addsAll, mapping } = options;
+  const query = { ...queryOf(options), background: "1" };
   const { id } = await requestJson<ImportStatus>("POST", api(segment, "import/"), {
-    query: {
-      background: "1",
-      dry_run: isDryRun ? "1" : undefined,
-      match: addsAll ? "none" : undefined,
-      mapping: Object.keys(mapping).length > 0 ? JSON.stringify(mapping) : undefined,
-    },
-    // Without the type that the browser guesses, which the server may refuse.
-    body: new Blob([file]),
+    query,
+    body: bodyOf(file),
   });
   return id;
 }
+
+/** All changes of existing records that an import would make, as CSV. @throws ApiError */
+export async function changesOf(segment: string, file: File, options: ImportOptions): Promise<Blob> {
+  const query = { ...queryOf(options), dry_run: "1", format: "csv" };
+  return (await send("POST", api(segment, "import/"), { query, body: bodyOf(file) })).blob();
+}
+
+const queryOf = ({ isDryRun, match, mapping }: ImportOptions) => ({
+  dry_run: isDryRun ? "1" : undefined,
+  match,
+  mapping: Object.keys(mapping).length > 0 ? JSON.stringify(mapping) : undefined,
+});
+
+/** Without the type that the browser guesses, which the server may refuse. */
+const bodyOf = (file: File): Blob => new Blob([file]);
 
 export const cancelImport = (id: string): Promise<void> => requestJson("DELETE", `/api/v2/imports/${id}/`);
 

@@ -2,14 +2,15 @@ import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { Checkbox, FileField } from "../components/field.tsx";
+import { type Choices, FileField, SelectField } from "../components/field.tsx";
 import { Card, ClosedCard, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { Table } from "../components/table.tsx";
 import { withErrorToast } from "../components/toast.tsx";
+import { download } from "../download.ts";
 import { countOf, formatCount } from "../format.tsx";
-import { readCsv, ImportReport } from "../inventory/import-report.tsx";
+import { ImportedChanges, ImportReport, readCsv } from "../inventory/import-report.tsx";
 import {
   api,
   crumbOf,
@@ -24,6 +25,7 @@ import {
 } from "../inventory/declaration.ts";
 import {
   cancelImport,
+  changesOf,
   hasEnded,
   type ImportOptions,
   type ImportStatus,
@@ -58,7 +60,7 @@ const MAX_SHOWN = 5_000_000;
 /** The import in the address, where a long one is found again, and its options. */
 function useWizard(of: Declaration) {
   const [query, setQuery] = useQuery();
-  const [options, setOptions] = useState<ImportOptions>({ isDryRun: true, addsAll: false, mapping: {} });
+  const [options, setOptions] = useState<ImportOptions>({ isDryRun: true, match: "none", mapping: {} });
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
   const id = query.get("import");
@@ -115,10 +117,11 @@ function Wizard({ of }: { of: Declaration }) {
             Template
           </LinkButton>
         </div>
-        <Checkbox
-          label="Add every row or entry without an id, even if a record has the same name"
-          checked={options.addsAll}
-          onChange={(addsAll) => change({ addsAll })}
+        <SelectField
+          label="Rows without an id"
+          value={options.match}
+          choices={matchesOf(of, tried)}
+          onChange={(match) => change({ match })}
         />
       </Card>
       {error !== undefined && <ErrorBanner error={error} />}
@@ -131,11 +134,27 @@ function Wizard({ of }: { of: Declaration }) {
           mapping={options.mapping}
           onMap={(mapping) => change({ mapping })}
           onImport={file && (() => void start(file, { isDryRun: false }))}
+          onDownload={file && (async () => download("changes.csv", await changesOf(of.name, file, options)))}
         />
       )}
       {isDone && status && !tried && <ImportResult of={of} status={status} cells={cells} />}
     </div>
   );
+}
+
+/** By which value rows may find the records that they change, and how many would. */
+function matchesOf({ fields }: Declaration, report: Report | null): Choices<Report["match"]> {
+  const rows = (by: "name" | "barcode"): string => {
+    const count = report?.existing[by];
+    return count === undefined ? "" : ` (${countOf(count, "row")})`;
+  };
+  return [
+    { value: "none", name: "Add a new record for each" },
+    { value: "name", name: `Change the record of the same name${rows("name")}` },
+    ...("barcode" in fields
+      ? [{ value: "barcode" as const, name: `Change the record with the same barcode${rows("barcode")}` }]
+      : []),
+  ];
 }
 
 /** What an import would do, and how its columns are mapped. */
@@ -146,6 +165,7 @@ function DryRun(props: {
   mapping: Mapping;
   onMap: (mapping: Mapping) => void;
   onImport: (() => void) | null;
+  onDownload: (() => Promise<void>) | null;
 }) {
   const { of, report, mapping, onImport } = props;
   const changed = report.created + report.updated;
@@ -168,6 +188,7 @@ function DryRun(props: {
       </ClosedCard>
       <Card title="3. Preview">
         <ImportReport report={report} cells={props.cells} />
+        <ImportedChanges of={of} report={report} onDownload={props.onDownload} />
         {onImport && report.errors.length === 0 && changed > 0 && (
           <div>
             <Button look="primary" onClick={onImport}>

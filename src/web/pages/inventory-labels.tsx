@@ -12,7 +12,7 @@ import { api, crumbOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { get, send } from "../request.ts";
-import { download } from "../score/picture.tsx";
+import { download } from "../download.ts";
 
 /** Parameters of this page that are not filters. */
 const OPTIONS = new Set(["list", "sheet", "symbol", "printer", "skip", "dpi"]);

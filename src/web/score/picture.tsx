@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
+import { download } from "../download.ts";
 import { showToast } from "../components/toast.tsx";
 
 /** A card with a picture, and buttons that save it as SVG and PNG. */
@@ -77,16 +78,6 @@ export function useSize(element: RefObject<HTMLElement | null>, initial: Size): 
     return () => observer.disconnect();
   }, []);
   return size;
-}
-
-/** Saves a file to the person's computer. */
-export function download(name: string, content: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser may still be asking where to save it.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 const STYLED = (

@@ -3,7 +3,7 @@ import { matchRows, workbookOf } from "../batch/spreadsheet.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
-import { download } from "./picture.tsx";
+import { download } from "../download.ts";
 import { filterQuery, motifOf, type Search, searchPath } from "./proteome.ts";
 
 const FORMATS = [

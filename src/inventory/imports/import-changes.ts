@@ -1,0 +1,68 @@
+import { Type } from "typebox";
+import type { Json } from "../model/field.ts";
+import { csvLine } from "../model/page.ts";
+
+const VALUE = Type.Unsafe<Json>({ description: "Null if there is none; of a reference, its name." });
+
+/** An existing record that a row changes. */
+export const CHANGED = Type.Object(
+  {
+    row: Type.Integer(),
+    id: Type.String(),
+    name: Type.String(),
+    changes: Type.Array(Type.Object({ field: Type.String(), before: VALUE, after: VALUE })),
+    kept: Type.Array(Type.String(), { description: "Fields with a value that stays." }),
+  },
+  { $id: "ImportedChange" },
+);
+export type ChangedRecord = Type.Static<typeof CHANGED>;
+
+/** Changed records that a report lists. */
+const SHOWN = 100;
+/** Characters of the table that are compressed together. */
+const CHUNK = 200_000;
+
+type Values = Readonly<Record<string, Json>>;
+
+/** The changes of existing records: the first ones for the report and, if asked for, all as a table. */
+export class ChangeList {
+  readonly shown: ChangedRecord[] = [];
+  /** CSV, in pieces compressed with zstd. */
+  readonly table: Uint8Array[] = [];
+  #text = csvLine(["row", "id", "name", "field", "before", "after"]);
+
+  constructor(private readonly listsAll: boolean) {}
+
+  /** Whether the next change is listed. */
+  get isOpen(): boolean {
+    return this.listsAll || this.shown.length < SHOWN;
+  }
+
+  add(record: Pick<ChangedRecord, "row" | "id" | "name">, before: Values, after: Values): void {
+    const [changed, same] = Object.keys(after).reduce<[string[], string[]]>(
+      (parts, name) => {
+        parts[Bun.deepEquals(before[name], after[name]) ? 1 : 0].push(name);
+        return parts;
+      },
+      [[], []],
+    );
+    const changes = changed.map((field) => ({
+      field,
+      before: before[field] ?? null,
+      after: after[field] ?? null,
+    }));
+    const kept = same.filter((name) => ![null, "", false, undefined].includes(after[name] as null));
+    if (this.shown.length < SHOWN) this.shown.push({ ...record, changes, kept });
+    if (!this.listsAll) return;
+    const { row, id, name } = record;
+    for (const { field, before, after } of changes)
+      this.#text += csvLine([row, id, name, field, before, after]);
+    if (this.#text.length > CHUNK) this.end();
+  }
+
+  /** Completes the table. */
+  end(): void {
+    if (this.listsAll && this.#text !== "") this.table.push(Bun.zstdCompressSync(this.#text, { level: 1 }));
+    this.#text = "";
+  }
+}
