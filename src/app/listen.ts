@@ -7,7 +7,7 @@ import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { prepareSearch } from "../inventory/index.ts";
 import { systemClock } from "../platform/clock.ts";
-import { selfCommand } from "../platform/self-command.ts";
+import { spawnHelper } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -169,7 +169,7 @@ function scheduleBackups(
     failure: backupFailure,
     ...(interval === undefined ? {} : { interval }),
     make: () =>
-      Bun.spawn([...selfCommand(), "backup", "--scheduled", "--thin", "--to", directory], {
+      spawnHelper(["backup", "--scheduled", "--thin", "--to", directory], {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",

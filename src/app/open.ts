@@ -100,6 +100,13 @@ export async function open(
     const { accounts, scoring } = parts;
     let retired = false;
     const reasons = (): string[] => (retired ? ["The service is stopping."] : notReadyReasons(parts));
+    const isReady = (): number => Number(reasons().length === 0);
+    parts.metrics.ask(
+      "gauge",
+      "labd_ready",
+      "1 if the service takes requests, as /readyz says; else 0.",
+      isReady,
+    );
     const answer = await answerOf(config, parts, reasons);
     parts.webhooks.deliverer.start();
     parts.reminders.sender.start();

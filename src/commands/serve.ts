@@ -1,5 +1,5 @@
 import { listen, type Listening } from "../app/listen.ts";
-import { notifySystemd } from "../platform/systemd.ts";
+import { feedWatchdog, notifySystemd } from "../platform/systemd.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { announce, logEverything } from "./announcement.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
@@ -39,5 +39,6 @@ async function notifyWhenReady({ notReadyReasons, log }: Listening): Promise<voi
     said = why;
     await Bun.sleep(READY_INTERVAL);
   }
+  feedWatchdog();
   if (!notifySystemd("READY=1\nSTATUS=Ready")) log.problem("systemd not notified", { socket });
 }

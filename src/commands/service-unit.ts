@@ -30,6 +30,10 @@ ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
 # Running requests get 30 seconds to finish.
 TimeoutStopSec=40
 Restart=on-failure
+# A server that answers nothing for a minute is restarted.
+WatchdogSec=60
+# When memory runs out, the kernel ends a helper of the server (they have a high oom_score_adj), which is started again.
+OOMPolicy=continue
 RestartSec=2
 # Invalid settings, and a database of a newer version: trying again does not help.
 RestartPreventExitStatus=64 76 78

@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs";
+import { readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "./log.ts";
 
@@ -23,4 +23,28 @@ function runningFile(): string {
 export async function logOutput(output: ReadableStream<Uint8Array>, log: Log, event: string): Promise<void> {
   const text = await new Response(output).text().catch(String);
   if (text.trim() !== "") log.problem(event, { cause: text.trim().slice(0, MAX_OUTPUT) });
+}
+
+/** Makes Linux end this process first when memory runs out; see proc_pid_oom_score_adj(5). */
+const FIRST_TO_END = "1000";
+
+/**
+ * Starts this program with other words as a helper of the server. If the machine or the control group runs out of memory,
+ * the kernel ends helpers before the server.
+ */
+export function spawnHelper<
+  const In extends Bun.SpawnOptions.Writable,
+  const Out extends Bun.SpawnOptions.Readable,
+  const Err extends Bun.SpawnOptions.Readable,
+>(
+  words: readonly string[],
+  options: Bun.SpawnOptions.SpawnOptions<In, Out, Err>,
+): Bun.Subprocess<In, Out, Err> {
+  const helper = Bun.spawn([...selfCommand(), ...words], options);
+  try {
+    writeFileSync(`/proc/${helper.pid}/oom_score_adj`, FIRST_TO_END);
+  } catch {
+    // Not Linux, or the helper has ended.
+  }
+  return helper;
 }

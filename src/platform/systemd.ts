@@ -1,7 +1,7 @@
 import { dlopen } from "bun:ffi";
 
 /** State for systemd; see sd_notify(3). */
-export type ServiceState = `READY=1\nSTATUS=${string}` | `STATUS=${string}` | "STOPPING=1";
+export type ServiceState = `READY=1\nSTATUS=${string}` | `STATUS=${string}` | "STOPPING=1" | "WATCHDOG=1";
 
 const [AF_UNIX, SOCK_DGRAM] = [1, 2];
 /** Bytes of a path in sockaddr_un. */
@@ -16,7 +16,7 @@ export function notifySystemd(state: ServiceState, path = process.env.NOTIFY_SOC
   // An abstract socket is shown with @ and begins with a zero byte.
   const name = Buffer.from(path.replace(/^@/, "\0"));
   if (process.platform !== "linux" || name.length === 0 || name.length >= LONGEST_PATH) return false;
-  const library = openLibrary();
+  library ??= openLibrary();
   if (library === undefined) return false;
   const { socket, sendto, close } = library.symbols;
   const address = Buffer.concat([Buffer.from(new Uint16Array([AF_UNIX]).buffer), name]);
@@ -31,6 +31,19 @@ export function notifySystemd(state: ServiceState, path = process.env.NOTIFY_SOC
     close(handle);
   }
 }
+
+/**
+ * Tells systemd twice in each period of `WatchdogSec` that requests are handled. systemd restarts a service that is silent
+ * for a whole period.
+ */
+export function feedWatchdog(): void {
+  const period = Number(process.env.WATCHDOG_USEC ?? 0) / 1000;
+  const pid = process.env.WATCHDOG_PID ?? String(process.pid);
+  if (!(period > 0) || pid !== String(process.pid)) return;
+  setInterval(() => notifySystemd("WATCHDOG=1"), period / 2).unref();
+}
+
+let library: ReturnType<typeof openLibrary>;
 
 /** The C library, of glibc or musl. */
 function openLibrary() {

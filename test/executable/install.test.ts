@@ -30,6 +30,8 @@ test.skipIf(!onLinux)(
         "TimeoutStartSec=infinity",
         "StartLimitIntervalSec=0",
         "RestartPreventExitStatus=64 76 78",
+        "WatchdogSec=60",
+        "OOMPolicy=continue",
         "UMask=0077",
       ]),
     );

@@ -143,6 +143,32 @@ test.skipIf(PYTHON === null || !CAN_MOUNT)(
   },
 );
 
+test.skipIf(PYTHON === null || process.platform !== "linux")(
+  "tells systemd's watchdog that it runs while its main thread answers",
+  async () => {
+    using data = scratch();
+    const socket = join(data.directory, "notify");
+    const receiver = spawn(PYTHON!, ["-c", RECEIVER, socket]);
+    const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
+    try {
+      expect((await lines.next()).value).toBe("bound");
+      const environment = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
+      await using server = await serve(data.directory, [], environment);
+      const heard: string[] = [];
+      while (heard.filter((line) => line === "WATCHDOG=1").length < 3)
+        heard.push(String((await lines.next()).value));
+      expect(heard.slice(0, 2)).toEqual(["READY=1", "STATUS=Ready"]);
+      server.process.kill("SIGSTOP");
+      const silence = lines.next();
+      expect(await Promise.race([silence, Bun.sleep(1000).then(() => "silent")])).toBe("silent");
+      server.process.kill("SIGCONT");
+      expect((await silence).value).toBe("WATCHDOG=1");
+    } finally {
+      receiver.kill();
+    }
+  },
+);
+
 test("logs that a systemd socket does not respond, and keeps serving", async () => {
   using data = scratch();
   await using server = await serve(data.directory, [], { NOTIFY_SOCKET: join(data.directory, "none") });

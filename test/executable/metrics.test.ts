@@ -34,6 +34,7 @@ test("metrics count requests and jobs, and include everything that the dashboard
   expect(figure('labd_http_request_duration_seconds_count{route="/api/v2/locations/"}')).toBe(3);
   expect(figure('labd_jobs{state="finished"}')).toBe(1);
   expect(figure("labd_job_queue_age_seconds")).toBe(0);
+  expect(figure("labd_ready")).toBe(1);
   expect(figure("labd_database_bytes")).toBeGreaterThan(4096);
   expect(figure("labd_backup_last_timestamp_seconds")).toBe(0);
   expect(figure('labd_cache_hits_total{cache="counts"}')).toBe(2);
