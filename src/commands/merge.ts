@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Problem } from "../problem.ts";
-import { PRINTERS, type Run, writeDurably } from "../scoring/index.ts";
+import { writeDurably } from "../platform/durable-file.ts";
+import { PRINTERS, type Run } from "../scoring/index.ts";
 import type { Command } from "./command.ts";
 import { openShard, resultsOf, type ShardFile } from "./shard-file.ts";
 

@@ -6,12 +6,12 @@ import {
   openSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { renameDurably } from "../platform/durable-file.ts";
 import { Problem } from "../problem.ts";
 import type { Call } from "./command.ts";
 
@@ -99,7 +99,7 @@ export function openOutput(path: string, request: string, resume: boolean): Scor
       append(text);
       const checkpoint: Checkpoint = { request, queries, bytes };
       writeFileSync(`${checkpointPath(path)}.part`, JSON.stringify(checkpoint));
-      renameSync(`${checkpointPath(path)}.part`, checkpointPath(path));
+      renameDurably(`${checkpointPath(path)}.part`, checkpointPath(path));
     },
     digest: () => hash.copy().digest("hex"),
     // The checkpoint stays unchanged: after a kill here the last text is written again, not twice.

@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statfsSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, type Stats, statfsSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { renameDurably, writeDurably } from "../platform/durable-file.ts";
 import { createDirectory, createFile } from "../platform/owned-file.ts";
 import { lockFile } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
@@ -19,7 +10,6 @@ import {
   readCalibration,
   readCalibrationText,
   verifyCorpusFile,
-  writeDurably,
 } from "../scoring/index.ts";
 import { CorpusServer } from "./corpus-server.ts";
 
@@ -160,8 +150,7 @@ async function fetchFile(
   }
   // The calibration first: a corpus with its final name is complete.
   await fetchCalibration(server, path, hash, options);
-  renameSync(part, path);
-  syncDirectory(dirname(path));
+  renameDurably(part, path);
   verified.set(path, stateOf(statSync(path)));
 }
 
@@ -236,11 +225,4 @@ async function fetchCalibration(
     throw failure(`sent the calibration ${found.hash} instead of ${wanted}`);
   if (!hasCalibration(path, found.hash))
     writeDurably(calibrationPath(path), [new TextEncoder().encode(text)]);
-}
-
-function syncDirectory(directory: string): void {
-  if (process.platform === "win32") return;
-  const entry = openSync(directory, "r");
-  fsyncSync(entry);
-  closeSync(entry);
 }

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { METHOD } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import { calibrationPath, corpusPath, emptyCorpus, openCorpusFile, writeDurably } from "../scoring/index.ts";
+import { writeDurably } from "../platform/durable-file.ts";
+import { calibrationPath, corpusPath, emptyCorpus, openCorpusFile } from "../scoring/index.ts";
 import type { ServerRecord } from "./redis-records.ts";
 
 /** A corpus with the content that the server scores on; null path: the empty one. */

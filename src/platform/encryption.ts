@@ -2,7 +2,6 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import {
   closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   readFileSync,
@@ -11,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { createFile } from "./owned-file.ts";
+import { createFile, sync } from "./owned-file.ts";
 
 /** AES-256-GCM: nonce, ciphertext, tag. */
 const NONCE = 12;
@@ -65,8 +64,8 @@ export class Sealing {
     const temporary = `${this.path!}.${process.pid}`;
     const file = openSync(createFile(temporary), "w");
     writeSync(file, `${key.toString("hex")}\n`);
-    fsyncSync(file);
     closeSync(file);
+    sync(temporary);
     try {
       linkSync(temporary, this.path!);
     } catch (error) {
@@ -76,9 +75,7 @@ export class Sealing {
     } finally {
       rmSync(temporary, { force: true });
     }
-    const folder = openSync(dirname(this.path!), "r");
-    fsyncSync(folder);
-    closeSync(folder);
+    sync(dirname(this.path!));
     return key;
   }
 }

@@ -4,6 +4,7 @@ import {
   existsSync,
   fchmodSync,
   fchownSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   statSync,
@@ -27,12 +28,29 @@ export function ownerOf(directory: string): Owner | undefined {
   return statSync(found);
 }
 
-/** Creates a directory and its missing parents, accessible by their owner only, whatever the umask. */
+/**
+ * Creates a directory and its missing parents, accessible by their owner only, whatever the umask. They survive a power
+ * cut, so that files in them can.
+ */
 export function createDirectory(path: string, owner = ownerOf(path)): void {
   const first = mkdirSync(resolve(path), { recursive: true, mode: 0o700 });
   if (first === undefined || process.platform === "win32") return;
-  for (let made = resolve(path); made.length >= first.length; made = dirname(made))
+  for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {
     protect(openSync(made, constants.O_DIRECTORY | constants.O_NOFOLLOW), 0o700, owner);
+    sync(dirname(made));
+  }
+}
+
+/** Waits until a file, or the names in a directory, are on the disk. Windows neither can nor must do so for directories. */
+export function sync(path: string): void {
+  const isWindows = process.platform === "win32";
+  if (isWindows && statSync(path).isDirectory()) return;
+  const file = openSync(path, isWindows ? "r+" : "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
-import { createDirectory, createFile } from "./owned-file.ts";
+import { createDirectory, createFile, sync } from "./owned-file.ts";
 
 /** Only this module opens SQLite; others take a Database. */
 export type { Database };
@@ -384,7 +384,5 @@ export function closeStore(store: Database, index: string): void {
   store.run(index);
   store.run("COMMIT");
   store.close(true);
-  const file = openSync(store.filename, "r+");
-  fsyncSync(file);
-  closeSync(file);
+  sync(store.filename);
 }

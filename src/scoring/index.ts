@@ -16,7 +16,6 @@ export {
   openCorpusFile,
   verifyCorpusFile,
 } from "./corpus/corpus.ts";
-export { writeDurably } from "./corpus/durable-file.ts";
 export { findProteins } from "./corpus/find-proteins.ts";
 export { decompressed } from "./corpus/fasta-stream.ts";
 export {

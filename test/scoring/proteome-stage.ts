@@ -1,9 +1,10 @@
+import { writeDurably } from "../../src/platform/durable-file.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { familyRecords, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
-import { type CorpusInfo, corpusPath, writeDurably } from "../../src/scoring/index.ts";
+import { type CorpusInfo, corpusPath } from "../../src/scoring/index.ts";
 import { writeFamilies } from "../../src/scoring/proteome/families-file.ts";
 
 const COUNT = 24;

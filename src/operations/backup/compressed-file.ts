@@ -1,8 +1,8 @@
-import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
-import { createFile, type Owner } from "../../platform/owned-file.ts";
+import { createFile, type Owner, sync } from "../../platform/owned-file.ts";
 import { type BackupKey, decrypting, encrypting } from "./encryption.ts";
 
 /** Measures hash and size of a stream. */
@@ -73,13 +73,3 @@ const sums = (plain: { bytes: number; sha256: string }, packed: { bytes: number;
   compressedBytes: packed.bytes,
   compressedSha256: packed.sha256,
 });
-
-/** Syncs a file or directory to the disk. */
-export function sync(path: string): void {
-  const handle = openSync(path, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}

@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { existsSync, fsyncSync, openSync, closeSync, readFileSync, writeSync } from "node:fs";
+import { existsSync, openSync, closeSync, readFileSync, writeSync } from "node:fs";
 import { Problem } from "../../problem.ts";
-import { createFile } from "../../platform/owned-file.ts";
+import { dirname } from "node:path";
+import { createFile, sync } from "../../platform/owned-file.ts";
 
 /** Name of the key file in a data directory. If it exists, backups are encrypted. */
 export const BACKUP_KEY = "backup.key";
@@ -49,8 +50,9 @@ export function keepBackupKey(path: string, { bytes }: BackupKey): void {
 function write(path: string, key: Buffer): void {
   const file = openSync(createFile(path), "w");
   writeSync(file, `${key.toString("hex")}\n`);
-  fsyncSync(file);
   closeSync(file);
+  sync(path);
+  sync(dirname(path));
 }
 
 /**

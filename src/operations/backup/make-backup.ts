@@ -1,20 +1,12 @@
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
+import { renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.ts";
 import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
-import { compressFile, sync, unpackFile } from "./compressed-file.ts";
+import { compressFile, unpackFile } from "./compressed-file.ts";
 import {
   DATABASE_ENDING,
   type FileEntry,
@@ -87,9 +79,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     const manifest = sealed(content, key);
     const path = join(to, `${name}.json`);
     writeFileSync(createFile(`${path}.partial`, owner), `${JSON.stringify(manifest, null, 2)}\n`);
-    sync(`${path}.partial`);
-    renameSync(`${path}.partial`, path);
-    sync(to);
+    renameDurably(`${path}.partial`, path);
     return { path, manifest };
   } catch (error) {
     rmSync(copy, { force: true });
@@ -238,8 +228,7 @@ async function keepCorpora(
     createDirectory(join(to, "corpora"), owner);
     const sums = await compressFile(join(folder, name), `${path}.partial`, { owner, key });
     await readBack(`${path}.partial`, sums, key);
-    renameSync(`${path}.partial`, path);
-    sync(join(to, "corpora"));
+    renameDurably(`${path}.partial`, path);
     entries.push({ file, ...sums });
   }
   return entries;

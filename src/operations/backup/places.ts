@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isStoreAddress } from "../../platform/object-store.ts";
+import { renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { listBackups, MANIFEST, type Manifest } from "./manifest.ts";
 
@@ -63,7 +64,7 @@ export function keepManifest({ address, directory }: Place, name: string, text: 
   ]) {
     const path = join(directory, file);
     writeFileSync(createFile(`${path}.partial`), content);
-    renameSync(`${path}.partial`, path);
+    renameDurably(`${path}.partial`, path);
   }
 }
 

@@ -2,11 +2,12 @@ import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
+import { renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
 import { COMMITTED } from "../health/lost-database.ts";
-import { hashFile, sync, unpackFile } from "./compressed-file.ts";
+import { hashFile, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
 import {
@@ -113,21 +114,19 @@ export async function restoreBackup(options: {
       if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
       createDirectory(dirname(target));
       await unpack(corpus, backup, `${target}.restoring`);
-      renameSync(`${target}.restoring`, target);
+      renameDurably(`${target}.restoring`, target);
     }
     // The results in the backup were computed with these calibrations.
     for (const { file, text } of calibrationsOf(backup)) {
       const target = join(to, file);
       createDirectory(dirname(target));
       writeFileSync(createFile(`${target}.restoring`), text);
-      sync(`${target}.restoring`);
-      renameSync(`${target}.restoring`, target);
+      renameDurably(`${target}.restoring`, target);
     }
     // The backup is older than what was noted.
     rmSync(join(to, COMMITTED), { force: true });
     const former = setAside(join(to, options.database), options.now);
-    renameSync(fresh, join(to, options.database));
-    sync(to);
+    renameDurably(fresh, join(to, options.database));
     return { manifest, former };
   } finally {
     rmSync(fresh, { force: true });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { basename, dirname } from "node:path";
 import { type Calibration, METHOD } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { writeDurably } from "./durable-file.ts";
+import { writeDurably } from "../../platform/durable-file.ts";
 
 /** Path of a corpus's calibration, which belongs to that content and method version. */
 export function calibrationPath(corpusPath: string): string {

@@ -12,7 +12,7 @@ import { Problem } from "../../problem.ts";
 import { calibrationPath, calibrationText, dropRejected, removeCalibrations } from "./calibration-file.ts";
 import { type CorpusInfo, openCorpusFile } from "./corpus.ts";
 import { resultsInOrder } from "../batch/task-results.ts";
-import { writeDurably } from "./durable-file.ts";
+import { writeDurably } from "../../platform/durable-file.ts";
 import type { JobPattern } from "../jobs/job.ts";
 import type { DrawnReport, DrawTask } from "../jobs/worker.ts";
 

@@ -12,7 +12,7 @@ import {
   type PackedCorpus,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { writeDurably } from "./durable-file.ts";
+import { writeDurably } from "../../platform/durable-file.ts";
 import { decompressed, type FastaSource } from "./fasta-stream.ts";
 
 /** Bytes of FASTA per segment, hence the work that a kill can cost. */

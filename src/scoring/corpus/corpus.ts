@@ -29,7 +29,7 @@ import {
   removeCalibrations,
 } from "./calibration-file.ts";
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
-import { PART, writeDurably } from "./durable-file.ts";
+import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
 import { removeFamilies } from "../proteome/families-file.ts";
 import type { ScoringVersion } from "../jobs/job.ts";

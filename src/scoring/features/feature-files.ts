@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -6,7 +6,7 @@ import { isRunning } from "../../platform/running-process.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
 import { type Database, openReader } from "../../platform/sqlite.ts";
 import { nearest, Problem } from "../../problem.ts";
-import { PART } from "../corpus/durable-file.ts";
+import { PART, renameDurably } from "../../platform/durable-file.ts";
 import type { Feature, FeatureGroup } from "./feature.ts";
 import type { FeatureFormatName } from "./formats.ts";
 
@@ -144,7 +144,7 @@ export class FeatureFiles {
 
   /** Gives a finished file its name; it replaces an earlier import of that name. */
   adopt(temporary: string, name: string): void {
-    renameSync(temporary, this.#path(name));
+    renameDurably(temporary, this.#path(name));
   }
 
   /** @throws Problem not_found with near names */

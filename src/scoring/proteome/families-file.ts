@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statS
 import { basename, dirname, join } from "node:path";
 import { METHOD, type SizeRange, type StoredFamily } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { PART, writeDurably } from "../corpus/durable-file.ts";
+import { PART, writeDurably } from "../../platform/durable-file.ts";
 
 /**
  * Families of proteins, beside their corpus: a directory of immutable files, each with some hundred records. A file is

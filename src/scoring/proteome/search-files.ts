@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { ScoringModel } from "../../motif/index.ts";
-import { PART, writeDurably } from "../corpus/durable-file.ts";
+import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { JobPattern } from "../jobs/job.ts";
 import type { ProteomeTable } from "./table.ts";
 

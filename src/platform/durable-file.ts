@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { createDirectory, createFile } from "../../platform/owned-file.ts";
+import { createDirectory, createFile, sync } from "./owned-file.ts";
 
 /** Ending of unfinished files, which only killed processes leave behind. */
 export const PART = ".part";
@@ -10,26 +10,25 @@ export const PART = ".part";
  * is written before the next is requested.
  */
 export function writeDurably(path: string, chunks: Iterable<Uint8Array>): void {
-  const directory = dirname(path);
-  createDirectory(directory);
+  createDirectory(dirname(path));
   const temporary = `${path}${PART}`;
   const file = openSync(createFile(temporary), "w");
   try {
     for (const chunk of chunks) {
       for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at, chunk.length - at);
     }
-    fsyncSync(file);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   } finally {
     closeSync(file);
   }
+  renameDurably(temporary, path);
+}
+
+/** Gives a finished file its name, which then has all of it or the former file, even after a power cut. */
+export function renameDurably(temporary: string, path: string): void {
+  sync(temporary);
   renameSync(temporary, path);
-  // The directory entry must reach the disk too. Windows neither can nor must do this.
-  if (process.platform !== "win32") {
-    const entry = openSync(directory, "r");
-    fsyncSync(entry);
-    closeSync(entry);
-  }
+  sync(dirname(path));
 }
