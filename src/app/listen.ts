@@ -7,7 +7,7 @@ import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { prepareSearch } from "../inventory/index.ts";
 import { systemClock } from "../platform/clock.ts";
-import { spawnHelper } from "../platform/self-command.ts";
+import { spawnSelf } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -169,7 +169,7 @@ function scheduleBackups(
     failure: backupFailure,
     ...(interval === undefined ? {} : { interval }),
     make: () =>
-      spawnHelper(["backup", "--scheduled", "--thin", "--to", directory], {
+      spawnSelf(["backup", "--scheduled", "--thin", "--to", directory], {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",

@@ -29,10 +29,10 @@ export async function logOutput(output: ReadableStream<Uint8Array>, log: Log, ev
 const FIRST_TO_END = "1000";
 
 /**
- * Starts this program with other words as a helper of the server. If the machine or the control group runs out of memory,
- * the kernel ends helpers before the server.
+ * Starts this program with other words as a process of the server. If the machine or the control group runs out of memory,
+ * the kernel ends such processes before the server.
  */
-export function spawnHelper<
+export function spawnSelf<
   const In extends Bun.SpawnOptions.Writable,
   const Out extends Bun.SpawnOptions.Readable,
   const Err extends Bun.SpawnOptions.Readable,
@@ -40,11 +40,11 @@ export function spawnHelper<
   words: readonly string[],
   options: Bun.SpawnOptions.SpawnOptions<In, Out, Err>,
 ): Bun.Subprocess<In, Out, Err> {
-  const helper = Bun.spawn([...selfCommand(), ...words], options);
+  const child = Bun.spawn([...selfCommand(), ...words], options);
   try {
-    writeFileSync(`/proc/${helper.pid}/oom_score_adj`, FIRST_TO_END);
+    writeFileSync(`/proc/${child.pid}/oom_score_adj`, FIRST_TO_END);
   } catch {
-    // Not Linux, or the helper has ended.
+    // Not Linux, or the process has ended.
   }
-  return helper;
+  return child;
 }

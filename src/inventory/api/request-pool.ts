@@ -9,7 +9,7 @@ import { callerKey, nextTurn, WRITER } from "./request-turns.ts";
 import { BodyStream } from "../../platform/body-stream.ts";
 import type { Log } from "../../platform/log.ts";
 import { countMemoryOf } from "../../platform/memory.ts";
-import { logOutput, spawnHelper } from "../../platform/self-command.ts";
+import { logOutput, spawnSelf } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 
 /** Requests that may wait, in all and of one caller. */
@@ -274,7 +274,7 @@ class RequestProcess {
   ) {
     const ready = Promise.withResolvers<void>();
     this.started = ready.promise;
-    this.#child = spawnHelper([REQUEST_PROCESS], {
+    this.#child = spawnSelf([REQUEST_PROCESS], {
       // It must not outlive the server, not even within a statement.
       env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
       stdio: ["ignore", "ignore", "pipe"],

@@ -1,5 +1,5 @@
 import { TASK_VARIABLE } from "../../accounts/audit-offline.ts";
-import { spawnHelper } from "../../platform/self-command.ts";
+import { spawnSelf } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 import type { Report } from "./tasks.ts";
 
@@ -18,7 +18,7 @@ export async function runCommand(
   }: { environment?: Record<string, string>; success?: readonly number[] } = {},
 ): Promise<{ stdout: string }> {
   report.signal.throwIfAborted();
-  const child = spawnHelper(words, {
+  const child = spawnSelf(words, {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
