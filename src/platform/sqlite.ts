@@ -379,6 +379,13 @@ export function createStore(path: string, schema: string): Database {
   return store;
 }
 
+/** Temporary tables of one connection, in files that SQLite removes with it, however the process ends. */
+export function openScratch(schema: string): Database {
+  const scratch = new Database(":memory:", { strict: true });
+  scratch.run(schema);
+  return scratch;
+}
+
 /** Commits, with what `index` creates, and writes everything to the disk. */
 export function closeStore(store: Database, index: string): void {
   store.run(index);

@@ -1,4 +1,5 @@
-import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import { pipeline } from "node:stream";
+import { crc32, createInflateRaw, deflateRawSync } from "node:zlib";
 import { Problem } from "../problem.ts";
 
 /** A file in an archive; folders end in a slash. */
@@ -116,7 +117,9 @@ export function readZip(bytes: Uint8Array, problem = DAMAGED): ZipMember[] {
     members.push(member);
     at += 46 + member.nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
   }
-  if (members.length < count) throw new Problem("malformed", problem);
+  // Few bytes could be the content of many files.
+  const stored = members.reduce((sum, { data }) => sum + data.length, 0);
+  if (members.length < count || stored > bytes.length) throw new Problem("malformed", problem);
   return members;
 }
 
@@ -138,26 +141,46 @@ function memberAt(bytes: Uint8Array, view: DataView, at: number): ZipMember | un
   };
 }
 
-/** The content of a file, of at most as many bytes as the archive claims. @throws Problem malformed */
-export function unzip({ name, data, method, isEncrypted, crc, size }: ZipMember): Uint8Array<ArrayBuffer> {
-  const refuse = (text: string): never => {
-    throw new Problem("malformed", `${shown(name)} in the archive ${text}`);
-  };
-  if (isEncrypted) refuse("is encrypted. Pack it without a password.");
+/** Bytes that are read and written at a time. */
+const [READ, WRITTEN] = [16_384, 1_048_576];
+
+function* slices(data: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < data.length; at += READ) yield data.subarray(at, at + READ);
+}
+
+/**
+ * The content of a file in pieces of up to 1 MiB, of at most as many bytes as the archive claims.
+ * @throws Problem malformed, after the last piece for a wrong checksum
+ */
+export async function* unzipped(member: ZipMember): AsyncGenerator<Uint8Array> {
+  const { name, data, method, isEncrypted, crc, size } = member;
+  const refused = (text: string): Problem =>
+    new Problem("malformed", `${shown(name)} in the archive ${text}`);
+  if (isEncrypted) throw refused("is encrypted. Pack it without a password.");
   if (method !== STORED && method !== DEFLATED)
-    refuse(`is compressed with method ${method}. Pack it with the usual one (Deflate).`);
-  let content: Uint8Array<ArrayBuffer>;
+    throw refused(`is compressed with method ${method}. Pack it with the usual one (Deflate).`);
+  const wrong = refused("is damaged: its size or checksum is wrong.");
+  let [length, sum] = [0, 0];
   try {
-    // One more byte than allowed shows that there are more.
-    content =
-      method === STORED
-        ? new Uint8Array(data)
-        : new Uint8Array(inflateRawSync(data, { maxOutputLength: size + 1 }));
-  } catch {
-    return refuse("is damaged.");
+    const inflate = () => pipeline(slices(data), createInflateRaw({ chunkSize: WRITTEN }), () => {});
+    const pieces = method === STORED ? slices(data) : (inflate() as AsyncIterable<Uint8Array>);
+    for await (const piece of pieces) {
+      length += piece.length;
+      if (length > size) throw wrong;
+      sum = crc32(piece, sum);
+      yield piece;
+    }
+  } catch (error) {
+    throw error === wrong ? wrong : refused("is damaged.");
   }
-  if (content.length !== size || crc32(content) !== crc) refuse("is damaged: its size or checksum is wrong.");
-  return content;
+  if (length !== size || sum !== crc) throw wrong;
+}
+
+/** The whole content of a file. @throws Problem malformed */
+export async function unzip(member: ZipMember): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of unzipped(member)) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 const MAX_SHOWN = 200;

@@ -3,7 +3,7 @@ import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { PageInfo } from "../model/page.ts";
 import { isGuarded } from "../model/resource.ts";
-import { Attachments, type FileParent, type Upload } from "../records/attachments.ts";
+import { Attachments, contentOf, type FileParent, type Upload } from "../records/attachments.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { exampleId } from "../model/example.ts";
@@ -114,7 +114,7 @@ function addFiles(api: Api, files: Attachments, parent: RoutedResource): void {
     summary: "Add a file to a record",
     ...ADD,
     async run({ call, params }) {
-      const upload = await readUpload(call.request, call.maxBytes);
+      const upload = await readFile(call);
       return addFile(call, files, { resource: parent, id: params.id }, upload);
     },
   });
@@ -145,7 +145,7 @@ function addList(api: Api, files: Attachments): void {
     parameters: PARENT,
     ...ADD,
     async run({ call }) {
-      const upload = await readUpload(call.request, call.maxBytes);
+      const upload = await readFile(call);
       const named = new URLSearchParams([...upload.fields, ...call.url.searchParams]);
       return addFile(call, files, files.parentOf(named), upload);
     },
@@ -174,14 +174,18 @@ const ADD = {
   returns: content(FILE),
 } satisfies Partial<Operation>;
 
+async function readFile({ request, maxBytes }: Call) {
+  const { bytes, ...upload } = await readUpload(request, maxBytes);
+  return { ...upload, content: contentOf(bytes) };
+}
+
 function addFile(
   call: Call,
   files: Attachments,
   { resource, id }: FileParent,
   upload: Upload,
 ): Promise<Response> {
-  const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
-  return writeBatch(call, [upload.name, upload.type, digest], {
+  return writeBatch(call, [upload.name, upload.type, upload.content.sha256], {
     kind: "create",
     work: (writer) =>
       files.add(writer, { resource, rid: findChangeable(call, resource, id) }, upload, call.actor),
@@ -253,9 +257,9 @@ function addWrites(api: Api, files: Attachments): void {
     "Stores a new version; the contents of earlier versions are kept.",
   ];
   const returns = content(FILE);
-  addWrite("PUT", { summary, description, sends: SENT, returns }, async ({ request, maxBytes, actor }) => {
-    const upload = await readUpload(request, maxBytes);
-    return (writer, rid) => files.replace(writer, rid, upload, actor);
+  addWrite("PUT", { summary, description, sends: SENT, returns }, async (call) => {
+    const upload = await readFile(call);
+    return (writer, rid) => files.replace(writer, rid, upload, call.actor);
   });
   const named = content(Type.Object({ name: TEXT }));
   addWrite("PATCH", { summary: "Rename a file", sends: named, returns }, async (call) => {

@@ -1,5 +1,3 @@
-import { pipeline } from "node:stream";
-import { createInflateRaw } from "node:zlib";
 import { LIMITS } from "../model/limits.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
@@ -9,8 +7,6 @@ export type Cell = string | number | boolean | null;
 
 /** Bytes of the longest cell: a character takes up to 12 as an entity. */
 const MAX_BYTES = LIMITS.cell.max * 12;
-/** Bytes that are inflated at a time. */
-const CHUNK = 16_384;
 const [LESS, GREATER] = [0x3c, 0x3e];
 /** Start or end tag of a cell or of a shared text, with or without a namespace prefix. */
 const CELL = /^<\/?(?:[\w.-]+:)?(?:c|si)[\s/>]/;
@@ -19,29 +15,17 @@ const LONGEST_NAME = 64;
 export const cellTooLong = (where = ""): Problem => new Problem("too_large", where + exceeded(LIMITS.cell));
 
 /**
- * Looks for a cell that is far too long before a part of a workbook is parsed: compressed, 480 MB take 468 KB. A part is
- * inflated in pieces, and only as far as such a cell. The exact length is checked when the cell is read.
- * @throws Problem too_large
+ * Looks for a cell that is far too long before a part of a workbook is parsed: compressed, 480 MB take 468 KB. It gets the
+ * part in pieces, until it finds such a cell. The exact length is checked when the cell is read.
  */
-export async function checkCells(data: Uint8Array, isDeflated: boolean): Promise<void> {
-  const scan = new CellScan();
-  // Errors surface at the loop.
-  const pieces = isDeflated ? pipeline(slices(data), createInflateRaw(), () => {}) : slices(data);
-  for await (const piece of pieces as AsyncIterable<Uint8Array>) scan.take(piece);
-}
-
-function* slices(data: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < data.length; at += CHUNK) yield data.subarray(at, at + CHUNK);
-}
-
-/** Adds up the text between the tags of cells, across the pieces of a part. */
-class CellScan {
+export class CellScan {
   #inTag = false;
   /** Beginning of the current tag. */
   #tag = "";
   #tagBytes = 0;
   #textBytes = 0;
 
+  /** @throws Problem too_large */
   take(piece: Uint8Array): void {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (let at = 0; at < bytes.length;) {

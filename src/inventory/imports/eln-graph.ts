@@ -9,7 +9,7 @@ import { readZip, unzip, type ZipMember } from "../../platform/zip-file.ts";
 /** Bytes of all files together, uncompressed, and of the metadata. */
 const MAX_UNCOMPRESSED = 500_000_000;
 const MAX_METADATA = 20_000_000;
-const MAX_FILES = 20_000;
+export const MAX_FILES = 20_000;
 /** References that are followed and characters that are read: few bytes could name the same entity many times. */
 const MAX_FOLLOWED = 1_000_000;
 const MAX_CHARACTERS = 100_000_000;
@@ -37,9 +37,13 @@ export class CrateGraph {
   readonly publisher: JsonObject;
 
   /** @throws Problem malformed, too_large */
-  constructor(bytes: Uint8Array) {
+  static async read(bytes: Uint8Array): Promise<CrateGraph> {
     const members = readZip(bytes).filter((member) => !isJunk(member));
-    const metadata = this.#findMetadata(members);
+    const metadata = findMetadata(members);
+    return new CrateGraph(members, metadata, graphOf(await unzip(metadata)));
+  }
+
+  private constructor(members: readonly ZipMember[], metadata: ZipMember, nodes: readonly JsonObject[]) {
     const folder = metadata.name.slice(0, -CRATE_METADATA.length);
     for (const member of members) {
       if (member.name.endsWith("/") || member === metadata) continue;
@@ -48,7 +52,7 @@ export class CrateGraph {
       this.#files.set(path, member);
       this.#unused.add(path);
     }
-    for (const node of graphOf(metadata)) {
+    for (const node of nodes) {
       if (typeof node["@id"] !== "string") continue;
       const id = keyOf(node["@id"]);
       // Some notebooks number comments by the second.
@@ -61,31 +65,6 @@ export class CrateGraph {
       throw refuse(`${CRATE_METADATA} does not describe the folder "./".`);
     this.root = root;
     this.publisher = this.follow(descriptor.sdPublisher)[0] ?? {};
-  }
-
-  /** The one metadata file, in the one folder. */
-  #findMetadata(members: readonly ZipMember[]): ZipMember {
-    const unsafe = members.find(
-      ({ name }) => /^(?:[/\\]|[a-z]:)/i.test(name) || name.split(/[/\\]/).includes(".."),
-    );
-    if (unsafe) throw refuse(`The archive has a file outside its folder: ${shown(unsafe.name)}.`);
-    const [metadata, another] = members.filter(isMetadata);
-    if (!metadata)
-      throw refuse(
-        `The archive has no ${CRATE_METADATA} in its folder: it is neither a spreadsheet (XLSX) nor an archive of a laboratory notebook (.eln).`,
-      );
-    if (another)
-      throw refuse(`The archive has several folders with a ${CRATE_METADATA}. Import one at a time.`);
-    const folder = metadata.name.slice(0, -CRATE_METADATA.length);
-    const outside = members.find(({ name }) => !name.startsWith(folder));
-    if (outside) throw refuse(`The archive has a file outside its folder: ${shown(outside.name)}.`);
-    const size = members.reduce((sum, member) => sum + member.size, 0);
-    if (members.length > MAX_FILES || size > MAX_UNCOMPRESSED || metadata.size > MAX_METADATA)
-      throw new Problem(
-        "too_large",
-        `The archive has ${members.length} files with ${size} bytes, ${metadata.size} of them metadata. Allowed are ${MAX_FILES}, ${MAX_UNCOMPRESSED} and ${MAX_METADATA}. Export it in parts.`,
-      );
-    return metadata;
   }
 
   /** Entities that a property refers to or contains, each once; texts are entities with an `@id` alone. */
@@ -131,6 +110,31 @@ export class CrateGraph {
   }
 }
 
+/** The one metadata file, in the one folder. @throws Problem malformed, too_large */
+function findMetadata(members: readonly ZipMember[]): ZipMember {
+  const unsafe = members.find(
+    ({ name }) => /^(?:[/\\]|[a-z]:)/i.test(name) || name.split(/[/\\]/).includes(".."),
+  );
+  if (unsafe) throw refuse(`The archive has a file outside its folder: ${shown(unsafe.name)}.`);
+  const [metadata, another] = members.filter(isMetadata);
+  if (!metadata)
+    throw refuse(
+      `The archive has no ${CRATE_METADATA} in its folder: it is neither a spreadsheet (XLSX) nor an archive of a laboratory notebook (.eln).`,
+    );
+  if (another)
+    throw refuse(`The archive has several folders with a ${CRATE_METADATA}. Import one at a time.`);
+  const folder = metadata.name.slice(0, -CRATE_METADATA.length);
+  const outside = members.find(({ name }) => !name.startsWith(folder));
+  if (outside) throw refuse(`The archive has a file outside its folder: ${shown(outside.name)}.`);
+  const size = members.reduce((sum, member) => sum + member.size, 0);
+  if (members.length > MAX_FILES || size > MAX_UNCOMPRESSED || metadata.size > MAX_METADATA)
+    throw new Problem(
+      "too_large",
+      `The archive has ${members.length} files with ${size} bytes, ${metadata.size} of them metadata. Allowed are ${MAX_FILES}, ${MAX_UNCOMPRESSED} and ${MAX_METADATA}. Export it in parts.`,
+    );
+  return metadata;
+}
+
 const scalarText = (value: Json | undefined): string => {
   if (typeof value === "string") return value.toWellFormed().replaceAll("\0", "").trim();
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -153,8 +157,8 @@ export function decoded(path: string): string {
 }
 
 /** The entities of the metadata. @throws Problem malformed */
-function graphOf(metadata: ZipMember): JsonObject[] {
-  const text = new TextDecoder().decode(unzip(metadata));
+function graphOf(metadata: Uint8Array): JsonObject[] {
+  const text = new TextDecoder().decode(metadata);
   const document = parseJson(text, CRATE_METADATA);
   const { "@context": context, "@graph": graph } = isObject(document) ? document : {};
   const contexts = Array.isArray(context) ? context : [context];

@@ -1,5 +1,6 @@
 import type { ElnMapping } from "./eln-mapping.ts";
-import type { ElnFile, ElnRecord } from "./eln-reader.ts";
+import type { ElnContents } from "./eln-contents.ts";
+import type { ElnRecord } from "./eln-reader.ts";
 import type { Cell } from "./check-cells.ts";
 import type { Table, TableRow } from "./import-file.ts";
 import type { Column } from "./import-mapping.ts";
@@ -8,13 +9,11 @@ import { type ImportTarget, RowImporter } from "./import-row.ts";
 import { annotationName } from "../model/annotation-type.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { ALIVE } from "../model/condition.ts";
-import { invalidField } from "../model/parse-body.ts";
 import { Attachments } from "../records/attachments.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { SubResourceRecords } from "../records/sub-resources.ts";
 import { SUB_RESOURCES } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";
-import { unzip } from "../../platform/zip-file.ts";
 
 /** Records and omissions that a report lists. */
 const SHOWN_RECORDS = 100;
@@ -37,8 +36,10 @@ export class ElnImporter {
   constructor(
     private readonly target: ImportTarget,
     columns: readonly Column[],
-    private readonly mapped: ElnMapping,
+    private readonly mapped: ElnMapping & { contents: ElnContents },
     report: ImportReport,
+    /** Called before each file; what it throws ends the import. */
+    private readonly check: () => void,
   ) {
     const { store, resource } = target;
     this.#report = report.archive!;
@@ -231,11 +232,12 @@ export class ElnImporter {
     );
     let added = 0;
     for (const file of files) {
-      const bytes = checkedContent(file);
-      const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-      if (known.has(`${sha256} ${file.name}`)) continue;
-      known.add(`${sha256} ${file.name}`);
-      const upload = { name: file.name, named: true, type: file.type, bytes };
+      this.check();
+      const content = this.mapped.contents.of(file);
+      const key = `${content.sha256} ${file.name}`;
+      if (known.has(key)) continue;
+      known.add(key);
+      const upload = { name: file.name, named: true, type: file.type, content };
       this.#attachments.add(writer, { resource, rid }, upload, actor);
       added++;
     }
@@ -273,17 +275,3 @@ const best = (record: ElnRecord, header: string): string => {
   const isAmount = forms.length === 2 && String(forms[0]).startsWith(`${String(forms[1])} `);
   return String((isAmount ? forms[0] : forms.at(-1)) ?? "");
 };
-
-/** The content of a file. @throws Problem if it is not the one that the metadata describe */
-function checkedContent({ name, content, sha256, size }: ElnFile): Uint8Array {
-  const bytes = content instanceof Uint8Array ? content : unzip(content);
-  const actual = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-  if (sha256 !== "" && sha256.toLowerCase() !== actual)
-    throw invalidField(
-      name,
-      `The SHA-256 of the file is ${actual}, not ${sha256.slice(0, 64)} as the metadata say.`,
-    );
-  if (sha256 === "" && /^\d+$/.test(size) && Number(size) !== bytes.length)
-    throw invalidField(name, `The file has ${bytes.length} bytes, not ${size} as the metadata say.`);
-  return bytes;
-}

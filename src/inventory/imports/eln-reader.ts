@@ -64,8 +64,8 @@ const NAME = "name";
 const LINK: ElnColumn = { header: "Link", names: ["Link"], kind: "TEXT" };
 
 /** @throws Problem malformed, too_large */
-export function readEln(bytes: Uint8Array): ElnArchive {
-  return new ElnReader(new CrateGraph(bytes)).read();
+export async function readEln(bytes: Uint8Array): Promise<ElnArchive> {
+  return new ElnReader(await CrateGraph.read(bytes)).read();
 }
 
 class ElnReader {

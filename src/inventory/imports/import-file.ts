@@ -1,6 +1,7 @@
 import { LIMITS } from "../model/limits.ts";
 import { csvValue } from "../model/page.ts";
 import { type Cell, cellTooLong } from "./check-cells.ts";
+import { ElnContents } from "./eln-contents.ts";
 import { isArchive } from "./eln-graph.ts";
 import { type ElnArchive, readEln } from "./eln-reader.ts";
 import { toStreamable, TRUNCATED } from "./zip-layout.ts";
@@ -15,8 +16,21 @@ export interface Table {
   count: number;
   /** The rows from the beginning, with the numbers that a spreadsheet shows. */
   rows(): Generator<TableRow>;
-  /** The archive of which the rows are records, one after the other. */
+  /** The archive of which the rows are records, one after the other, and the contents of its files. */
   archive?: ElnArchive;
+  contents?: ElnContents;
+  /** Frees what is set aside for writing. */
+  close(): void;
+}
+
+/** How a file is read. */
+export interface ReadOptions {
+  /** Gets the number of rows read so far. */
+  onProgress: (rows: number) => void;
+  /** Called every few MB; what it throws ends the import. */
+  check: () => void;
+  /** Whether files of an archive are to be stored; their checksums are known anyway. */
+  stores: boolean;
 }
 
 export interface TableRow {
@@ -30,18 +44,18 @@ const MAX_UNCOMPRESSED = 500_000_000;
 
 /**
  * Reads CSV (comma, semicolon or tab), the first sheet of XLSX, or an archive (.eln), recognised by their content.
- * `onProgress` gets the number of rows read so far.
  * @throws Problem malformed, too_large
  */
-export async function readTable(bytes: Uint8Array, onProgress: (rows: number) => void): Promise<Table> {
+export async function readTable(bytes: Uint8Array, options: ReadOptions): Promise<Table> {
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b;
-  if (isZip && isArchive(readZip(bytes, TRUNCATED))) return archiveTable(readEln(bytes));
+  if (isZip && isArchive(readZip(bytes, TRUNCATED))) return archiveTable(bytes, options);
+  const { onProgress, check } = options;
   const chunks: Uint8Array[] = [];
   let headers: string[] | undefined;
   let chunk: TableRow[] = [];
   let count = 0;
   try {
-    for await (const { number, cells } of isZip ? xlsxRows(bytes) : csvRows(decode(bytes))) {
+    for await (const { number, cells } of isZip ? xlsxRows(bytes, check) : csvRows(decode(bytes))) {
       if (cells.every((cell) => cell === null || cell === "")) continue;
       if (cells.length > LIMITS.columns.max)
         throw new Problem("too_large", `Row ${number}: ${exceeded(LIMITS.columns)}`);
@@ -73,15 +87,20 @@ export async function readTable(bytes: Uint8Array, onProgress: (rows: number) =>
     *rows() {
       for (const bytes of chunks) yield* decompress(bytes);
     },
+    close() {},
   };
 }
 
-function archiveTable(archive: ElnArchive): Table {
+async function archiveTable(bytes: Uint8Array, options: ReadOptions): Promise<Table> {
+  const archive = await readEln(bytes);
+  const contents = await ElnContents.read(archive, options);
   const headers = archive.columns.map(({ header }) => header);
   return {
     headers,
     count: archive.records.length,
     archive,
+    contents,
+    close: () => contents.close(),
     *rows() {
       for (const [i, { cells }] of archive.records.entries())
         yield { number: i + 1, cells: headers.map((header) => cells.get(header)?.[0] ?? null) };
@@ -109,7 +128,7 @@ function fitting(text: string, row: number, column: number): string {
   return text;
 }
 
-async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<TableRow> {
+async function* xlsxRows(bytes: Uint8Array, check: () => void): AsyncGenerator<TableRow> {
   const { streamXlsxRows } = await import("hucre/xlsx");
   const row = { inUse: false };
   // hucre 1.0.0 reads ahead without limit; it gets no more input while a row is being handled.
@@ -117,7 +136,7 @@ async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<TableRow> {
     do await new Promise(setImmediate);
     while (row.inUse);
   };
-  for await (const { index, values } of streamXlsxRows(toStreamable(bytes, MAX_UNCOMPRESSED, idle))) {
+  for await (const { index, values } of streamXlsxRows(toStreamable(bytes, MAX_UNCOMPRESSED, idle, check))) {
     const cells = values.map((value, i): Cell => {
       if (typeof value === "string") return fitting(value, index + 1, i);
       if (value === null || value === undefined) return null;

@@ -34,13 +34,20 @@ globalThis.addEventListener("message", ({ data }: MessageEvent<ImportTask>) => {
 
 async function work(task: ImportTask): Promise<void> {
   const cancelled = new Int32Array(task.cancelled);
-  const pause = (rows: number): void => {
+  const check = (): void => {
     if (Atomics.load(cancelled, 0) !== 0) throw new Problem("import_cancelled", "The import was cancelled.");
+  };
+  const collect = (rows: number): void => {
     if (rows % COLLECT_ROWS === 0) Bun.gc(true);
   };
-  const table = await readTable(task.bytes, (rows) => {
-    pause(rows);
-    send({ kind: "progress", status: { rows_read: rows } });
+  const table = await readTable(task.bytes, {
+    onProgress(rows) {
+      check();
+      collect(rows);
+      send({ kind: "progress", status: { rows_read: rows } });
+    },
+    check,
+    stores: !task.options.dryRun,
   });
   send({ kind: "ready", rows: table.count });
   await turn.promise;
@@ -49,9 +56,10 @@ async function work(task: ImportTask): Promise<void> {
   try {
     const store = openStore(database, systemClock);
     const watcher: ImportWatcher = {
+      check,
       onRow({ created, updated }, rows) {
         if (rows % PROGRESS_ROWS !== 0) return;
-        pause(rows);
+        collect(rows);
         send({ kind: "progress", status: { rows_checked: rows, rows_written: created + updated } });
       },
       onWritten(written) {
@@ -71,6 +79,7 @@ async function work(task: ImportTask): Promise<void> {
     if (task.checkpoints) checkpoint(database);
   } finally {
     database.close();
+    table.close();
   }
   send({ kind: "done", imported });
 }

@@ -16,7 +16,9 @@ import { Problem } from "../../problem.ts";
 
 /** Follows an import while it is written. */
 export interface ImportWatcher {
-  /** Called before each row; an error rolls everything back. */
+  /** Called before each row and each file; an error rolls everything back. */
+  check(): void;
+  /** Called before each row. */
   onRow(report: ImportReport, rows: number): void;
   /** Called once all rows are written, in the same transaction. */
   onWritten(report: ImportReport): void;
@@ -49,7 +51,8 @@ export function runImport(
   options: ImportOptions,
   { actor, watcher }: { actor: Actor; watcher?: ImportWatcher },
 ): Imported {
-  const { archive } = table;
+  const { archive, contents } = table;
+  const check = (): void => watcher?.check();
   const named = withAnnotations(store.resources, resource, actor);
   const mapped = archive && mapArchive(store.resources, named, archive, options.mapping);
   const mapping = mapped?.mapping ?? options.mapping;
@@ -80,12 +83,13 @@ export function runImport(
       (writer, exposed) => {
         const target = { store, resource: named, options, actor, writer, changes };
         const importer = mapped
-          ? new ElnImporter(target, columns, mapped, report)
+          ? new ElnImporter(target, columns, { ...mapped, contents: contents! }, report, check)
           : new RowImporter(target, columns);
         if (options.dryRun) report.existing = importer.countExisting(table);
         let done = 0;
         const write = (): void => {
           for (const row of table.rows()) {
+            check();
             watcher?.onRow(report, done++);
             try {
               const before = exposed.length;
@@ -133,9 +137,12 @@ function missingMatch(resource: Resource, matching: Match, columns: readonly Col
   return [{ row: 1, column: null, message }];
 }
 
+/** Not the fault of a row. */
+const ENDING: ReadonlySet<string> = new Set(["internal", "import_cancelled"]);
+
 /** Adds the errors of a row to the report. @throws anything that is not the fault of the row */
 function addErrors(report: ImportReport, row: number, error: unknown): void {
-  if (!(error instanceof Problem) || error.code === "internal") throw error;
+  if (!(error instanceof Problem) || ENDING.has(error.code)) throw error;
   const named: [string | null, string][] = error.fields
     ? Object.entries(error.fields).map(([name, [text]]) => [name, String(text)])
     : [[null, error.message]];

@@ -277,14 +277,21 @@ export class Imports {
 
   /** A database in memory has one connection. */
   async #runHere(entry: Entry, request: ImportRequest): Promise<Imported> {
-    const table = await readTable(request.bytes, (rows) => change(entry, { rows_read: rows }));
+    const { options, actor } = request;
+    const table = await readTable(request.bytes, {
+      onProgress: (rows) => change(entry, { rows_read: rows }),
+      check() {},
+      stores: !options.dryRun,
+    });
     await this.#lock.free();
     change(entry, { state: "writing", rows: table.count, rows_read: table.count });
     const store = openStore(this.database, this.clock);
     const resource = DECLARED.get(request.resource)!;
-    return withinOrigin(request.origin, () =>
-      runImport(store, resource, table, request.options, { actor: request.actor }),
-    );
+    try {
+      return withinOrigin(request.origin, () => runImport(store, resource, table, options, { actor }));
+    } finally {
+      table.close();
+    }
   }
 
   async #end(entry: Entry, result: Omit<Outcome, "ended">): Promise<void> {

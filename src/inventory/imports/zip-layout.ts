@@ -1,6 +1,6 @@
-import { checkCells } from "./check-cells.ts";
+import { CellScan } from "./check-cells.ts";
 import { Problem } from "../../problem.ts";
-import { readZip, type ZipMember } from "../../platform/zip-file.ts";
+import { readZip, unzipped, type ZipMember } from "../../platform/zip-file.ts";
 
 /** Bytes that are read at a time. */
 const CHUNK = 16_384;
@@ -12,13 +12,15 @@ export const TRUNCATED = "The file is truncated: it is neither a spreadsheet (XL
 
 /**
  * Rearranges an archive so that it can be streamed: worksheets last, and sizes before the data instead of after it
- * (APPNOTE 6.3.10, sections 4.3.7, 4.3.9 and 4.3.12). `ready` is awaited before each chunk.
+ * (APPNOTE 6.3.10, sections 4.3.7, 4.3.9 and 4.3.12). `ready` is awaited before each chunk; what `check` throws ends
+ * the examination of the parts.
  * @throws Problem malformed; too_large for more than `limit` uncompressed bytes, or a cell that is too long
  */
 export function toStreamable(
   bytes: Uint8Array,
   limit: number,
   ready: () => Promise<void>,
+  check: () => void = () => {},
 ): ReadableStream<Uint8Array> {
   const entries = readZip(bytes, TRUNCATED);
   const isSheet = ({ name }: ZipMember): boolean => name.startsWith("xl/worksheets/");
@@ -63,9 +65,15 @@ export function toStreamable(
   const source = parts();
   return new ReadableStream({
     async start() {
-      for (const entry of entries)
-        if (isSheet(entry) || entry.name === "xl/sharedStrings.xml")
-          await checkCells(entry.data, entry.method !== 0);
+      for (const entry of entries) {
+        const hasCells = isSheet(entry) || entry.name === "xl/sharedStrings.xml";
+        const scan = hasCells ? new CellScan() : undefined;
+        // All parts: one with more bytes than the archive claims would fill the memory.
+        for await (const piece of unzipped(entry)) {
+          check();
+          scan?.take(piece);
+        }
+      }
     },
     async pull(controller) {
       await ready();

@@ -9,13 +9,27 @@ import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 
+/** The content of a file, hashed before it is written: others must not wait for that. */
+export interface FileContent {
+  sha256: string;
+  size: number;
+  /** Reads the bytes if they have to be stored; absent in a dry run that has only examined them. */
+  bytes?: () => Uint8Array;
+}
+
+export const contentOf = (bytes: Uint8Array): FileContent => ({
+  sha256: new Bun.CryptoHasher("sha256").update(bytes).digest("hex"),
+  size: bytes.length,
+  bytes: () => bytes,
+});
+
 /** A file as a request sends it. */
 export interface Upload {
   name: string;
   /** Whether the request named the file. */
   named: boolean;
   type: string;
-  bytes: Uint8Array;
+  content: FileContent;
 }
 
 /** The record that a file belongs to. */
@@ -92,14 +106,15 @@ export class Attachments {
   }
 
   /** Stores the bytes, each content once, and returns the values that describe them. */
-  #store({ type, bytes }: Upload): StoredRecord {
-    const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-    this.statements.run({
-      text: "INSERT INTO attachment_content (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING",
-      args: [sha256, bytes as unknown as string],
-    });
+  #store({ type, content: { sha256, size, bytes } }: Upload): StoredRecord {
+    const has = { text: "SELECT 1 FROM attachment_content WHERE sha256 = ?", args: [sha256] };
+    if (bytes && this.statements.get(has) === null)
+      this.statements.run({
+        text: "INSERT INTO attachment_content (sha256, content) VALUES (?, ?)",
+        args: [sha256, bytes() as unknown as string],
+      });
     const known = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type);
-    return { media_type: known ? type : "application/octet-stream", size: bytes.length, sha256 };
+    return { media_type: known ? type : "application/octet-stream", size, sha256 };
   }
 }
 
