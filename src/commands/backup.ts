@@ -5,7 +5,7 @@ import type { AuditEvent } from "../accounts/audit.ts";
 import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { BACKUP_KEY, createBackupKey } from "../operations/backup/encryption.ts";
-import { listBackups } from "../operations/backup/manifest.ts";
+import { LEFT_OUT, listBackups } from "../operations/backup/manifest.ts";
 import { readRetention, thin } from "../operations/backup/retention.ts";
 import { listStore, thinStore } from "../operations/backup/store-backup.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
@@ -43,11 +43,13 @@ export const backup: Command = {
       (_file, ...done) => line.show(...done),
     ).finally(line.clear);
     record(call, config, backupNote(made));
-    const { bytes, compressedBytes, rows } = made.manifest.database;
+    const { database, corpora, features = [], damaged = [] } = made.manifest;
+    const { bytes, compressedBytes, rows } = database;
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     await call.print(
-      `${made.path}\n${total} rows in ${Object.keys(rows).length} tables, ${bytes} bytes, compressed ${compressedBytes}; corpora: ${made.manifest.corpora.length}\n`,
+      `${made.path}\n${total} rows in ${Object.keys(rows).length} tables, ${bytes} bytes, compressed ${compressedBytes}; corpora: ${corpora.length}; features: ${features.length}\n${LEFT_OUT}\n`,
     );
+    for (const name of damaged) call.warn(`${name} is damaged. Run labd doctor --deep.`);
     if (to === undefined || call.has("--thin")) await removeOld(call, config, place);
   },
 };
@@ -98,9 +100,10 @@ async function listing(config: Config, place: string): Promise<string> {
     : listDirectory(place);
   if (found.length === 0) return `There is no backup in ${place}.\n`;
   const line = ({ path, manifest }: (typeof found)[number]): string => {
-    const { reason, labd, key, database, corpora } = manifest;
+    const { reason, labd, key, database, corpora, features = [], damaged = [] } = manifest;
     const encrypted = key === undefined ? "" : `  key ${key}`;
-    return `${path}  ${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}${encrypted}\n`;
+    const state = damaged.length === 0 ? "" : `  damaged: ${damaged.length}`;
+    return `${path}  ${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}  features: ${features.length}${encrypted}${state}\n`;
   };
   return found.map(line).join("");
 }

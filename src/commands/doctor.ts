@@ -12,6 +12,7 @@ import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { type Config, isSecret, type Resolved, SETTING_NAMES, socketPath, storeAccess } from "../config.ts";
 import { BACKUP_KEY } from "../operations/backup/encryption.ts";
 import { checkQueue } from "../farm/index.ts";
+import { checkContents } from "../operations/health/check-contents.ts";
 import { checkBackups, checkClock, checkDatabase } from "../operations/health/check-database.ts";
 import {
   checkCertificate,
@@ -23,26 +24,33 @@ import {
 } from "../operations/health/check-machine.ts";
 import { checkSecondFactors } from "../operations/health/check-second-factors.ts";
 import { checkSignIns } from "../operations/health/check-sign-ins.ts";
-import { Checks, type CheckResult } from "../platform/check-result.ts";
+import { Checks, type CheckResult, ok } from "../platform/check-result.ts";
 import { systemClock } from "../platform/clock.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { lockDirectory, openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import { Corpora, isEarlierFormat, outdatedMethod } from "../scoring/index.ts";
 import { checkSecrets } from "../webhooks/index.ts";
-import { ALL_SETTINGS, type Command } from "./command.ts";
+import { ALL_SETTINGS, type Call, type Command } from "./command.ts";
+import { progressLine } from "./progress.ts";
 import { callServer, serverAddress } from "./with-inventory.ts";
 
 export const doctor: Command = {
   name: "doctor",
   summary: "Check settings, disk, permissions, clock, database, corpora, backups and server.",
-  flags: { "--format text|json": "Output format; text by default." },
+  flags: {
+    "--format text|json": "Output format; text by default.",
+    "--deep":
+      "Also read all predictions, attachments, features, families and backups, and compare their checksums.",
+  },
   settings: ALL_SETTINGS,
   example:
     "labd doctor --config /etc/labd/labd.toml\n" +
+    "labd doctor --deep --config /etc/labd/labd.toml\n" +
     "Changes nothing, and can be run while the server runs. Exit codes: 0 no problems, 1 warnings, 2 problems.",
   async run(call) {
-    const results = await checkAll(call.configuration());
+    const resolved = call.configuration();
+    const results = [...(await checkAll(resolved)), ...(await checkDeep(call, resolved))];
     if (call.value("--format") === "json") await call.printJson(results);
     else {
       const width = Math.max(...results.map(({ about }) => about.length));
@@ -55,6 +63,16 @@ export const doctor: Command = {
     return has("problem") ? 2 : has("warning") ? 1 : 0;
   },
 };
+
+async function checkDeep(call: Call, { config }: Resolved): Promise<CheckResult[]> {
+  if (!call.has("--deep"))
+    return [ok("contents", "Not read. labd doctor --deep reads all that is stored, and compares checksums.")];
+  const line = progressLine(call.streams.stderr);
+  const path = join(config.data_dir, DATABASE);
+  return checkContents(path, backupDirectory(config), (read, next) =>
+    line.show(`${read.toLocaleString("en")} read; ${next}`),
+  ).finally(line.clear);
+}
 
 async function checkAll({ config, origin }: Resolved): Promise<CheckResult[]> {
   const data = config.data_dir;

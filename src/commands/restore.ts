@@ -6,7 +6,7 @@ import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { DATABASE } from "../app/data-directory.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { BACKUP_KEY, keepBackupKey, readBackupKey } from "../operations/backup/encryption.ts";
-import type { Manifest } from "../operations/backup/manifest.ts";
+import { LEFT_OUT, type Manifest } from "../operations/backup/manifest.ts";
 import {
   checkBackup,
   type ReadBackup,
@@ -121,10 +121,10 @@ function headOf(path: string): { seq: AuditHead["seq"]; hash: string } | null {
   }
 }
 
-function summary({ created, labd, database, corpora }: Manifest): string {
+function summary({ created, labd, database, corpora, features, damaged = [] }: Manifest): string {
   const rows = Object.entries(database.rows)
     // Full-text indexes are tables too.
     .filter(([table, count]) => count > 0 && !table.includes("_fts") && table !== "migration")
     .map(([table, count]) => `${table} ${count}`);
-  return `Made ${created} by labd ${labd}, up to ${database.migrations.at(-1) ?? "no migration"}; corpora: ${corpora.length}.\nRows: ${rows.join(", ")}.`;
+  return `Made ${created} by labd ${labd}, up to ${database.migrations.at(-1) ?? "no migration"}; corpora: ${corpora.length}; features: ${features?.length ?? "none, because this version of labd left them out"}.\nRows: ${rows.join(", ")}.\n${LEFT_OUT}${damaged.map((name) => `\nDamaged when it was made: ${name}.`).join("")}`;
 }

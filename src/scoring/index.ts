@@ -11,6 +11,7 @@ export {
   Corpora,
   type CorpusInfo,
   corpusPath,
+  damageOfCorpus,
   emptyCorpus,
   isEarlierFormat,
   openCorpusFile,
@@ -78,4 +79,6 @@ export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";
 export { beginningOf, type Run, type ShardBeginning, type ShardEnd } from "./batch/shard.ts";
 export type { Shard } from "./batch/shard-range.ts";
+export { readScoringFiles, readStoredJobs, type ReadContent } from "./stored-contents.ts";
+export { damageOfFeatures } from "./features/feature-files.ts";
 export { openScoring, type Scoring, type ScoringOptions } from "./open.ts";

@@ -276,3 +276,43 @@ test("rejects damaged and incomplete backups, names the file, and changes nothin
   expect(restored.code).toBe(0);
   expect(existsSync(restored.stdout.match(/former database is (.*)\.\n/)![1])).toBeTrue();
 });
+
+test("a damaged prediction is named by backup, restore and doctor --deep, and everything else is restored", async () => {
+  using place = scratch();
+  const [data, other] = ["data", "other"].map((name) => join(place.directory, name));
+  const run = (...words: string[]) => labd([...words, "--data-dir", data]);
+  await run("corpus", "add", "--sample");
+  const features = join(place.directory, "domains.bed");
+  const accession = (await run("corpus", "find", "p53")).stdout.match(/\b[OPQ]\d\w{3}\d\b/)?.[0] ?? "P04637";
+  writeFileSync(features, `${accession}\t1\t20\tdomain\n`);
+  expect(await run("features", "add", features)).toMatchObject({ code: 0 });
+  const body = JSON.stringify({ identifier: "E7", querySequence: E7, patterns: ["L.C.E"] });
+  const headers = { "Content-Type": "application/json" };
+  await using server = await serve(place.directory, ["--data-dir", data]);
+  const answer = await fetch(`${server.url}/api/scoring/jobs`, { method: "POST", headers, body });
+  const { id } = (await answer.json()) as { id: string };
+  const result = `${server.url}/api/scoring/jobs/${id}/result`;
+  while ((await fetch(result)).status !== 200) await Bun.sleep(20);
+  const whole = await run("backup");
+  expect(whole).toMatchObject({ code: 0, stderr: "" });
+  expect(whole.stdout).toContain("features: 1\nBackups lack the settings file");
+  expect((await run("doctor")).stdout).toContain("labd doctor --deep reads all");
+  expect((await run("doctor", "--deep")).stdout).toMatch(
+    /Intact: 1 prediction, 1 feature file, \d+ backup files/,
+  );
+  const database = new Database(join(data, "labd.sqlite"));
+  database.run("UPDATE result_part SET bytes = substr(bytes, 1, 40)");
+  database.close();
+  const deep = await run("doctor", "--deep");
+  expect([deep.code, deep.stdout]).toEqual([
+    2,
+    expect.stringContaining(`prediction of job ${id} is damaged`),
+  ]);
+  const damaged = await run("backup");
+  expect(damaged.stderr).toContain(`prediction of job ${id} is damaged`);
+  const restored = await labd(["restore", damaged.stdout.split("\n")[0], "--data-dir", other]);
+  expect(restored.stdout).toContain(`Damaged when it was made: prediction of job ${id}.`);
+  expect(restored.stdout).toContain("Backups lack the settings file");
+  expect((await labd(["features", "list", "--data-dir", other])).stdout).toContain("domains.bed");
+  expect((await fetch(result)).status).toBe(410);
+});

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
 import { renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.ts";
 import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
-import { compressFile, unpackFile } from "./compressed-file.ts";
+import { compressFile, hashFile, unpackFile } from "./compressed-file.ts";
 import {
   DATABASE_ENDING,
   type FileEntry,
@@ -14,7 +14,10 @@ import {
   type Manifest,
   type Reason,
   sealed,
+  sharedFiles,
 } from "./manifest.ts";
+import { damageOfCorpus, damageOfFeatures, readStoredJobs } from "../../scoring/index.ts";
+import { readAttachments } from "../health/read-attachments.ts";
 
 export interface BackupOptions {
   /** Data directory that is backed up. */
@@ -29,7 +32,7 @@ export interface BackupOptions {
   version: string;
   /** Milliseconds since 1970-01-01 UTC. */
   now: number;
-  /** Corpora that the destination has; by default those in `to`. */
+  /** Corpora and features that the destination has; by default those in `to`. */
   kept?: (file: string) => FileEntry | undefined;
   /** Whether the destination has a backup of this name. */
   isTaken?: (name: string) => boolean;
@@ -62,10 +65,11 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   try {
     copyDatabase(source, createFile(copy, owner));
     const found = examine(copy);
+    const damaged = damagedIn(copy);
     const sums = await compressFile(copy, packed, { owner, key });
     rmSync(copy);
     await readBack(packed, sums, key);
-    const corpora = await keepCorpora(options, options.kept ?? keptIn(to));
+    const { corpora, features } = await keepFiles(options, options.kept ?? keptIn(to), damaged);
     const content: Manifest = {
       format: 1,
       labd: version,
@@ -74,6 +78,8 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
       ...(key === undefined ? {} : { key: key.id }),
       database: { file: name + DATABASE_ENDING, ...sums, ...found },
       corpora,
+      features,
+      ...(damaged.length > 0 && { damaged }),
       calibrations: calibrationsIn(from),
     };
     const manifest = sealed(content, key);
@@ -195,10 +201,12 @@ async function readBack(
     throw new Problem("bad_backup", `${path} differs from what was written: the disk may be failing.`);
 }
 
-/** The corpora in a directory, by its manifests. */
+/** The corpora and features in a directory, by its manifests. */
 function keptIn(to: string): (file: string) => FileEntry | undefined {
   const known = new Map(
-    listBackups(to).flatMap(({ manifest }) => manifest.corpora.map((entry) => [entry.file, entry] as const)),
+    listBackups(to).flatMap(({ manifest }) =>
+      sharedFiles(manifest).map((entry) => [entry.file, entry] as const),
+    ),
   );
   return (file) => {
     const entry = known.get(file);
@@ -207,31 +215,75 @@ function keptIn(to: string): (file: string) => FileEntry | undefined {
   };
 }
 
-/** Copies corpora that the destination lacks; they are named by their content, so none is replaced. */
-async function keepCorpora(
-  { from, to, key }: BackupOptions,
-  kept: (file: string) => FileEntry | undefined,
-): Promise<FileEntry[]> {
-  const folder = join(from, "corpora");
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".labc")) : [];
-  const entries: FileEntry[] = [];
-  const owner = ownerOf(from);
-  for (const name of names.sort()) {
-    // Older backups need the file as it was encrypted for them.
-    const file = `corpora/${name}${key === undefined ? "" : `.${key.id}`}.zst`;
-    const path = join(to, file);
-    const known = kept(file);
-    if (known) {
-      entries.push(known);
-      continue;
-    }
-    createDirectory(join(to, "corpora"), owner);
-    const sums = await compressFile(join(folder, name), `${path}.partial`, { owner, key });
-    await readBack(`${path}.partial`, sums, key);
-    renameDurably(`${path}.partial`, path);
-    entries.push({ file, ...sums });
+/** Names of what is damaged in a copy of the database, as far as SQLite does not find it. */
+function damagedIn(path: string): string[] {
+  using reader = openReader(path);
+  return [...readStoredJobs(reader), ...readAttachments(reader)]
+    .filter(({ damage }) => damage !== null)
+    .map(({ name }) => name);
+}
+
+type Kept = (file: string) => FileEntry | undefined;
+
+/**
+ * Copies the corpora and features that the destination lacks; they are named by their content, so none is replaced. Damaged
+ * ones are not copied, and are added to `damaged`.
+ */
+async function keepFiles(
+  options: BackupOptions,
+  kept: Kept,
+  damaged: string[],
+): Promise<{ corpora: FileEntry[]; features: FileEntry[] }> {
+  const list = (folder: string, ending: string): string[] => {
+    const path = join(options.from, folder);
+    return existsSync(path)
+      ? readdirSync(path)
+          .filter((name) => name.endsWith(ending))
+          .sort()
+      : [];
+  };
+  const [corpora, features]: FileEntry[][] = [[], []];
+  for (const name of list("corpora", ".labc")) {
+    const entry = await keepFile(
+      options,
+      kept,
+      { source: `corpora/${name}`, as: `corpora/${name}` },
+      damageOfCorpus,
+    );
+    if (entry) corpora.push(entry);
+    else damaged.push(`corpora/${name}`);
   }
-  return entries;
+  for (const name of list("features", ".features")) {
+    const source = `features/${name}`;
+    const hash = await hashFile(join(options.from, source));
+    const as = source.replace(/features$/, `${hash.slice(0, 16)}.features`);
+    const entry = await keepFile(options, kept, { source, as }, damageOfFeatures);
+    if (entry && entry.sha256 !== hash) throw new Error(`${source} was replaced while it was copied`);
+    if (entry) features.push(entry);
+    else damaged.push(source);
+  }
+  return { corpora, features };
+}
+
+/** Copies one file, unless the destination has it. @returns null for a damaged one */
+async function keepFile(
+  { from, to, key }: BackupOptions,
+  kept: Kept,
+  { source, as }: { source: string; as: string },
+  damageOf: (path: string) => string | null,
+): Promise<FileEntry | null> {
+  // Older backups need the file as it was encrypted for them.
+  const file = `${as}${key === undefined ? "" : `.${key.id}`}.zst`;
+  const known = kept(file);
+  if (known) return known;
+  if (damageOf(join(from, source)) !== null) return null;
+  const owner = ownerOf(from);
+  const path = join(to, file);
+  createDirectory(dirname(path), owner);
+  const sums = await compressFile(join(from, source), `${path}.partial`, { owner, key });
+  await readBack(`${path}.partial`, sums, key);
+  renameDurably(`${path}.partial`, path);
+  return { file, ...sums };
 }
 
 /** The calibrations, which have a few kilobytes and are stored in the manifest. */

@@ -7,7 +7,8 @@ import type { BackupKey } from "./encryption.ts";
 
 /**
  * A backup is two files: the database `labd-20261121T212500Z.sqlite.zst`, and this manifest `….json`, which is written
- * last and makes the backup complete. Corpora never change, so each is once in `corpora/` for all backups.
+ * last and makes the backup complete. Corpora and files of features never change, so each is once in `corpora/` or `features/`
+ * for all backups, named by its content.
  */
 export interface Manifest {
   format: 1;
@@ -27,6 +28,10 @@ export interface Manifest {
     audit?: AuditHead | null;
   };
   corpora: FileEntry[];
+  /** Imported features. Missing in backups of older versions. */
+  features?: FileEntry[];
+  /** What was damaged already, and is damaged in the backup, or missing from it, too. */
+  damaged?: string[];
   /** Calibrations of the corpora, which may change. Missing in backups of older versions. */
   calibrations?: { /** Path from the data directory. */ file: string; text: string }[];
   /**
@@ -49,6 +54,13 @@ export interface FileEntry {
   compressedBytes: number;
   compressedSha256: string;
 }
+
+/** The files that backups share. */
+export const sharedFiles = ({ corpora, features = [] }: Manifest): FileEntry[] => [...corpora, ...features];
+
+/** A sentence about what backups lack. */
+export const LEFT_OUT =
+  "Backups lack the settings file, second-factor.key and backup.key (keep copies), the folder models, and what can be computed again: families of proteins and proteome searches.";
 
 export const MANIFEST = /^labd-\d{8}T\d{6}Z(?:-\d+)?\.json$/;
 export const DATABASE_ENDING = ".sqlite.zst";

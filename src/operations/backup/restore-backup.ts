@@ -17,6 +17,7 @@ import {
   type Manifest,
   parseManifest,
   readManifest,
+  sharedFiles,
 } from "./manifest.ts";
 
 /** The manifest of a backup, and access to its files. */
@@ -64,7 +65,7 @@ export async function readStoredBackup(
 }
 
 /**
- * Unpacks a backup and checks hashes, integrity, references, row counts, corpora and migrations.
+ * Unpacks a backup and checks hashes, integrity, references, row counts, corpora, features and migrations.
  * @param known names of the migrations of this version
  * @param inspect called with the path of the unpacked database
  * @throws Problem bad_backup, bad_database
@@ -80,7 +81,7 @@ export async function checkBackup(
     const database = join(scratch, "labd.sqlite");
     await unpackDatabase(backup, database, known);
     inspect(database);
-    for (const corpus of manifest.corpora) await unpack(corpus, backup);
+    for (const file of sharedFiles(manifest)) await unpack(file, backup);
     calibrationsOf(backup);
     return manifest;
   } finally {
@@ -89,8 +90,8 @@ export async function checkBackup(
 }
 
 /**
- * Replaces the database of a data directory with a backup, and adds missing corpora. The former database is kept under
- * another name; nothing changes before everything is unpacked and checked.
+ * Replaces the database of a data directory with a backup, and adds missing corpora and features. The former database is kept
+ * under another name; nothing changes before everything is unpacked and checked.
  * @returns the manifest, and the path of the former database
  * @throws Problem already_running, bad_backup, bad_database
  */
@@ -109,13 +110,7 @@ export async function restoreBackup(options: {
   const fresh = join(to, `${options.database}.restoring`);
   try {
     await unpackDatabase(backup, fresh, known);
-    for (const corpus of manifest.corpora) {
-      const target = join(to, corpus.file.replace(/(\.[0-9a-f]{16})?\.zst$/, ""));
-      if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
-      createDirectory(dirname(target));
-      await unpack(corpus, backup, `${target}.restoring`);
-      renameDurably(`${target}.restoring`, target);
-    }
+    for (const file of sharedFiles(manifest)) await restoreFile(file, backup, to, options.now);
     // The results in the backup were computed with these calibrations.
     for (const { file, text } of calibrationsOf(backup)) {
       const target = join(to, file);
@@ -132,6 +127,19 @@ export async function restoreBackup(options: {
     rmSync(fresh, { force: true });
     lock.release();
   }
+}
+
+/** Puts back a corpus, or features; other features of that name are kept under another one. */
+async function restoreFile(entry: FileEntry, backup: ReadBackup, to: string, now: number): Promise<void> {
+  const name = entry.file
+    .replace(/(\.[0-9a-f]{16})?\.zst$/, "")
+    .replace(/\.[0-9a-f]{16}\.features$/, ".features");
+  const target = join(to, name);
+  if (existsSync(target) && (await hashFile(target)) === entry.sha256) return;
+  createDirectory(dirname(target));
+  await unpack(entry, backup, `${target}.restoring`);
+  if (existsSync(target) && name.startsWith("features/")) linkOrCopy(target, formerName(target, now));
+  renameDurably(`${target}.restoring`, target);
 }
 
 const nameOf = ({ database }: Manifest): string => database.file.replace(DATABASE_ENDING, ".json");
@@ -164,7 +172,7 @@ async function unpackDatabase(backup: ReadBackup, to: string, known: readonly st
 /** @throws Problem bad_backup where the file is missing or its hashes differ */
 async function unpack(entry: FileEntry, { open, where, key }: ReadBackup, to?: string): Promise<void> {
   const { file } = entry;
-  if (!/^(corpora\/)?[\w.-]+$/.test(file))
+  if (!/^((corpora|features)\/)?[\w.-]+$/.test(file))
     throw new Problem("bad_backup", `${where(file)}: the manifest lists a path outside of the backup.`);
   let reason = "its SHA-256 is not that of the manifest";
   try {
@@ -200,16 +208,25 @@ function setAside(path: string, now: number): string | null {
   } catch {
     // A damaged database keeps its log.
   }
-  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
-  let former = `${path}.before-${stamp}`;
-  for (let i = 2; existsSync(former); i++) former = `${path}.before-${stamp}-${i}`;
-  try {
-    linkSync(path, former);
-  } catch {
-    // The file system has no hard links.
-    copyFileSync(path, createFile(former));
-  }
+  const former = formerName(path, now);
+  linkOrCopy(path, former);
   for (const ending of ["-wal", "-shm"])
     if (existsSync(path + ending)) renameSync(path + ending, former + ending);
   return former;
+}
+
+function formerName(path: string, now: number): string {
+  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  let former = `${path}.before-${stamp}`;
+  for (let i = 2; existsSync(former); i++) former = `${path}.before-${stamp}-${i}`;
+  return former;
+}
+
+function linkOrCopy(path: string, to: string): void {
+  try {
+    linkSync(path, to);
+  } catch {
+    // The file system has no hard links.
+    copyFileSync(path, createFile(to));
+  }
 }

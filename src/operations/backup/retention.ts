@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { DATABASE_ENDING, listBackups, type Manifest } from "./manifest.ts";
+import { DATABASE_ENDING, listBackups, type Manifest, sharedFiles } from "./manifest.ts";
 
 /** The number of days, weeks and months of which the last backup is kept. */
 export interface Retention {
@@ -15,16 +15,25 @@ export function readRetention(setting: string): Retention {
   return { days: count("days"), weeks: count("weeks"), months: count("months") };
 }
 
-/** File name of a corpus in a backup, which names the key if it is encrypted. */
-export const CORPUS = /\.labc(\.[0-9a-f]{16})?\.zst$/;
+/** Path of a file that backups share, which names the key if it is encrypted. */
+export const SHARED = /^(?:corpora\/.*\.labc|features\/.*\.features)(\.[0-9a-f]{16})?\.zst$/;
 /** Backups before migrations that are kept in addition. */
 const UPGRADES = 3;
 const DAY = 86_400_000;
 
-type Dated = { manifest: Pick<Manifest, "created" | "reason"> };
+type Dated = { manifest: Pick<Manifest, "created" | "reason" | "damaged"> };
 
-/** The backups to keep, of a list in order of time; always the newest. Days and weeks (from Monday) are in UTC. */
+/**
+ * The backups to keep, of a list in order of time; always the newest. Days and weeks (from Monday) are in UTC. Backups of
+ * damaged data are counted apart, so that they displace none that is whole.
+ */
 export function keepers<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
+  const isWhole = ({ manifest }: T): boolean => !manifest.damaged?.length;
+  const [whole, damaged] = [backups.filter(isWhole), backups.filter((one) => !isWhole(one))];
+  return new Set([...keepersOf(whole, retention), ...keepersOf(damaged, retention)]);
+}
+
+function keepersOf<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
   const newestFirst = backups.toReversed();
   const kept = new Set<T>(newestFirst.slice(0, 1));
   const keepLast = (count: number, period: (created: string) => string): void => {
@@ -45,7 +54,7 @@ export function keepers<T extends Dated>(backups: readonly T[], retention: Reten
   return kept;
 }
 
-/** Removes old backups from a directory, and corpora that no other backup needs. @returns the removed paths */
+/** Removes old backups from a directory, and corpora and features that no other backup needs. @returns the removed paths */
 export function thin(directory: string, retention: Retention): string[] {
   const backups = listBackups(directory);
   const kept = keepers(backups, retention);
@@ -59,9 +68,10 @@ export function thin(directory: string, retention: Retention): string[] {
     remove(path);
     rmSync(path.replace(/\.json$/, DATABASE_ENDING), { force: true });
   }
-  const named = new Set([...kept].flatMap(({ manifest }) => manifest.corpora.map(({ file }) => file)));
-  const corpora = join(directory, "corpora");
-  for (const name of existsSync(corpora) ? readdirSync(corpora) : [])
-    if (CORPUS.test(name) && !named.has(`corpora/${name}`)) remove(join(corpora, name));
+  const named = new Set([...kept].flatMap(({ manifest }) => sharedFiles(manifest).map(({ file }) => file)));
+  for (const folder of ["corpora", "features"].filter((name) => existsSync(join(directory, name))))
+    for (const name of readdirSync(join(directory, folder)))
+      if (SHARED.test(`${folder}/${name}`) && !named.has(`${folder}/${name}`))
+        remove(join(directory, folder, name));
   return removed;
 }

@@ -74,6 +74,8 @@ export function openSchedule(options: ScheduleOptions) {
             .at(-1)!
             .trim() || `It ended with ${code}.`,
         );
+      const { damaged = [] } = listBackups(directory).at(-1)?.manifest ?? {};
+      if (damaged.length > 0) reportDamage(damaged);
       log.info("backup", { output: stdout.trim().split("\n"), milliseconds: clock.now() - started });
     } catch (error) {
       failed = clock.now();
@@ -83,6 +85,11 @@ export function openSchedule(options: ScheduleOptions) {
     } finally {
       running = undefined;
     }
+  };
+  const reportDamage = (damaged: readonly string[]): void => {
+    const cause = `it was made, but has damaged content: ${damaged.join(", ")}. Run labd doctor --deep.`;
+    failure.report(clock.now(), cause);
+    log.problem("backup of damaged content", { cause });
   };
   const timer = setInterval(() => void check(), options.interval ?? MINUTE);
   timer.unref();

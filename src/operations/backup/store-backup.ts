@@ -5,9 +5,16 @@ import type { ObjectStore, StoredObject } from "../../platform/object-store.ts";
 import { isRunning } from "../../platform/running-process.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
 import { type BackupOptions, makeBackup } from "./make-backup.ts";
-import { DATABASE_ENDING, type FileEntry, MANIFEST, type Manifest, parseManifest } from "./manifest.ts";
+import {
+  DATABASE_ENDING,
+  type FileEntry,
+  MANIFEST,
+  type Manifest,
+  parseManifest,
+  sharedFiles,
+} from "./manifest.ts";
 import { forgetOthers, keepManifest, type Place, placeOf } from "./places.ts";
-import { CORPUS, keepers, type Retention } from "./retention.ts";
+import { keepers, type Retention, SHARED } from "./retention.ts";
 
 /** Folder in the data directory for backups before their upload, one for each process. */
 const OUTGOING = "backups-outgoing";
@@ -21,7 +28,7 @@ export interface StoreBackupOptions extends Omit<BackupOptions, "to" | "kept" | 
 
 /**
  * Backs up a data directory to an object store: makes and checks the backup beside the data, uploads it without the
- * corpora that the store has, reads it back, and uploads the manifest last. Leftovers of interrupted backups have no
+ * files that the store has, reads it back, and uploads the manifest last. Leftovers of interrupted backups have no
  * manifest, and are removed after a day.
  * @throws Problem bad_database, bad_backup, store_failed
  */
@@ -35,7 +42,7 @@ export async function backUpToStore(
   await sweep(store, objects);
   const sizes = new Map(objects.map(({ name, bytes }) => [name, bytes]));
   const entries = new Map(
-    manifests.flatMap(({ manifest }) => manifest.corpora.map((one) => [one.file, one])),
+    manifests.flatMap(({ manifest }) => sharedFiles(manifest).map((one) => [one.file, one])),
   );
   const kept = (file: string): FileEntry | undefined => {
     const entry = entries.get(file);
@@ -45,8 +52,8 @@ export async function backUpToStore(
   try {
     const isTaken = (name: string): boolean => sizes.has(name + DATABASE_ENDING) || sizes.has(`${name}.json`);
     const { path, manifest } = await makeBackup({ ...rest, from, to: staging, kept, isTaken });
-    const { database, corpora } = manifest;
-    for (const { file, compressedSha256 } of [...corpora.filter(({ file }) => !kept(file)), database])
+    const missing = sharedFiles(manifest).filter(({ file }) => !kept(file));
+    for (const { file, compressedSha256 } of [...missing, manifest.database])
       await store.put(file, join(staging, file), compressedSha256, {
         report: (bytes, total) => report?.(file, bytes, total),
       });
@@ -90,7 +97,7 @@ async function readManifests(
   return found.sort((a, b) => a.manifest.created.localeCompare(b.manifest.created));
 }
 
-/** Removes old backups from a store, and corpora that no other backup needs. @returns the removed objects */
+/** Removes old backups from a store, and corpora and features that no other backup needs. @returns the removed objects */
 export async function thinStore(
   store: ObjectStore,
   dataDirectory: string,
@@ -110,9 +117,9 @@ export async function thinStore(
   forgetOthers(place, new Set([...kept].map(({ name }) => name)));
   // A manifest of another format may need corpora that this version does not see.
   if (objects.filter(({ name }) => MANIFEST.test(name)).length > backups.length) return removed;
-  const named = new Set([...kept].flatMap(({ manifest }) => manifest.corpora.map(({ file }) => file)));
+  const named = new Set([...kept].flatMap(({ manifest }) => sharedFiles(manifest).map(({ file }) => file)));
   for (const { name, modified } of objects)
-    if (name.startsWith("corpora/") && CORPUS.test(name) && !named.has(name) && isOld(modified)) {
+    if (SHARED.test(name) && !named.has(name) && isOld(modified)) {
       await store.remove(name);
       removed.push(store.where(name));
     }

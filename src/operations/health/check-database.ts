@@ -1,9 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Checks, type CheckResult, size } from "../../platform/check-result.ts";
+import { Checks, type CheckResult, ok, size } from "../../platform/check-result.ts";
 import { reportDamage } from "../../platform/storage-state.ts";
 import { isReplicated, type Migration, openReader, pendingMigrations } from "../../platform/sqlite.ts";
 import { requireIntact } from "../backup/make-backup.ts";
+import { LEFT_OUT } from "../backup/manifest.ts";
 import { knownBackups } from "../backup/places.ts";
 import { refuseLostDatabase } from "./lost-database.ts";
 
@@ -136,11 +137,16 @@ export function checkBackups(
       `${shown}: ${age} hours ago.`,
       "The log of the server shows why (backup failed). To make one now, run labd backup.",
     );
+  if (newest.damaged?.length)
+    checks.problem(
+      `${shown}, and has damaged content: ${newest.damaged.slice(0, 5).join(", ")}${newest.damaged.length > 5 ? " and more" : ""}.`,
+      "Run labd doctor --deep, which says what to do about each. Until then, the last backups without damage are kept in addition.",
+    );
   const isDirectory = existsSync(address) && existsSync(dataDirectory);
   if (isDirectory && statSync(address).dev === statSync(dataDirectory).dev)
     checks.warning(
       `${shown}. Backups are on the same disk as the data.`,
       "Set backup_dir to another disk or to s3://…, or copy the directory to another machine.",
     );
-  return checks.orOk(`${shown}, in ${address}.`);
+  return [...checks.orOk(`${shown}, in ${address}.`), ok("backup", LEFT_OUT)];
 }

@@ -146,6 +146,18 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
   return corpus;
 }
 
+/** Reads every byte of a corpus file, whatever its calibration. @returns why it is damaged; null if it is intact */
+export function damageOfCorpus(path: string): string | null {
+  try {
+    const corpus = openCorpus(mapOrRead(path));
+    corpus.verify();
+    const named = basename(path, ".labc");
+    return corpus.hash === named ? null : `it contains corpus ${corpus.hash}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /** The corpora of one data directory: a file in `corpora/` and a database row each. */
 export class Corpora {
   readonly #directory: string;

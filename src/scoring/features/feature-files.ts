@@ -95,7 +95,7 @@ interface Opened {
   info: FeatureFileInfo;
 }
 
-interface Row {
+export interface Row {
   accession: string;
   md5: string;
   flag: Flag | null;
@@ -228,7 +228,7 @@ export class FeatureFiles {
     this.#open.delete(name);
     const opened = openFile(path, stat.size);
     if (!opened) return undefined;
-    this.#open.set(name, { stamp, ...opened });
+    this.#open.set(name, { stamp, database: opened.database, info: opened.info });
     return this.#open.get(name);
   }
 
@@ -252,15 +252,40 @@ export class FeatureFiles {
   }
 }
 
+/** Adds a row to the hash of a file's rows in their order. */
+export const hashRow = (hasher: Bun.CryptoHasher, { accession, md5, flag, features }: Row): void =>
+  void hasher.update(JSON.stringify([accession, md5, flag, features]));
+
+/** Reads a whole file. @returns why it is damaged, as far as its version allows to tell; null if it is intact */
+export function damageOfFeatures(path: string): string | null {
+  const opened = openFile(path, 0);
+  if (!opened) return "it cannot be read, or another version of labd wrote it";
+  const { database, sha256 } = opened;
+  try {
+    const found = database.query("PRAGMA integrity_check(1)").get() as { integrity_check: string };
+    if (found.integrity_check !== "ok") return found.integrity_check;
+    const hasher = new Bun.CryptoHasher("sha256");
+    const rows = database.query("SELECT accession, md5, flag, features FROM known ORDER BY rowid");
+    for (const row of rows.iterate()) hashRow(hasher, row as Row);
+    return sha256 === undefined || sha256 === hasher.digest("hex") ? null : "its rows were altered";
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    database.close();
+  }
+}
+
 /** Undefined for a file that is damaged, or was written by another version of labd. */
-function openFile(path: string, bytes: number): Omit<Opened, "stamp"> | undefined {
+function openFile(path: string, bytes: number): (Omit<Opened, "stamp"> & { sha256?: string }) | undefined {
   let database: Database | undefined;
   try {
     database = openReader(path);
     const { user_version: version } = database.query("PRAGMA user_version").get() as { user_version: number };
     if (version !== VERSION) throw new Error(`layout ${version}`);
     const { json } = database.query("SELECT json FROM about").get() as { json: string };
-    return { database, info: Object.assign(JSON.parse(json) as FeatureFileInfo, { bytes }) };
+    // Former versions stored no hash.
+    const { sha256, ...info } = JSON.parse(json) as FeatureFileInfo & { sha256?: string };
+    return { database, info: { ...info, bytes }, ...(sha256 !== undefined && { sha256 }) };
   } catch {
     database?.close();
     return undefined;

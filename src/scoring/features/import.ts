@@ -11,6 +11,7 @@ import {
   type FeatureFileInfo,
   type FeatureFiles,
   type Flag,
+  hashRow,
   INDEXES,
   MAX_FILES,
   packFeatures,
@@ -63,7 +64,8 @@ export async function importFeatures(
     const format = await readAll(request, writer);
     writer.requireMatches(format);
     const info = { ...writer.counts(), name, format, corpus: corpus.name, imported: clock.now(), bytes: 0 };
-    store.query("INSERT INTO about (json) VALUES (?)").run(JSON.stringify(info));
+    const about = JSON.stringify({ ...info, sha256: writer.sha256() });
+    store.query("INSERT INTO about (json) VALUES (?)").run(about);
     closeStore(store, INDEXES);
     files.adopt(path, name);
     const { features, proteins } = info;
@@ -127,6 +129,7 @@ class FeatureWriter {
   read = 0;
   features = 0;
   readonly #insert;
+  readonly #hasher = new Bun.CryptoHasher("sha256");
   readonly #proteins = new Set<number>();
   /** Digests of sequences, of the last proteins. */
   #last: { index: number; residues: string; md5: string } | undefined;
@@ -186,7 +189,9 @@ class FeatureWriter {
 
   #store(accession: string, md5: string, flag: Flag | null, features: Feature[]): void {
     if (features.length === 0) return;
-    this.#insert.run(accession, md5, flag, packFeatures(features));
+    const packed = packFeatures(features);
+    this.#insert.run(accession, md5, flag, packed);
+    hashRow(this.#hasher, { accession, md5, flag, features: packed });
     this.features += features.length;
     if (flag !== null) this.#flagged[flag] = (this.#flagged[flag] ?? 0) + features.length;
     for (const { group } of features) this.#groups[group] = (this.#groups[group] ?? 0) + 1;
@@ -197,6 +202,11 @@ class FeatureWriter {
     const { corpus } = this.request;
     const residues = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
     return (this.#last = { index, residues, md5: digestOf(residues) });
+  }
+
+  /** Of all rows. */
+  sha256(): string {
+    return this.#hasher.digest("hex");
   }
 
   counts() {

@@ -84,3 +84,49 @@ test("creates a backup if the newest is old, missing or from the future, and ret
     rmSync(directory, { recursive: true });
   }
 });
+
+test("reports a scheduled backup of damaged content until the next one", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-schedule-"));
+  const lines: { event: string; cause?: string }[] = [];
+  const created = Date.parse("2026-11-21T12:00:00Z");
+  let newest = 0;
+  const failure = new BackupFailure(() => newest);
+  const schedule = openSchedule({
+    directory,
+    hours: 24,
+    clock: { now: () => created, newId: () => "" },
+    log: openLog(
+      "requests",
+      (line) => lines.push(JSON.parse(line)),
+      () => created,
+    ),
+    failure,
+    interval: 5,
+    make() {
+      const manifest = {
+        format: 1,
+        created: new Date(created).toISOString(),
+        reason: "schedule",
+        database: { sha256: "" },
+        corpora: [],
+        damaged: ["prediction of job j1"],
+      };
+      writeFileSync(join(directory, "labd-20261121T120000Z.json"), JSON.stringify(manifest));
+      newest = created;
+      return Bun.spawn(["true"], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    },
+  });
+  try {
+    while (lines.length < 2) await Bun.sleep(5);
+    expect(lines[0]).toMatchObject({
+      event: "backup of damaged content",
+      cause: expect.stringContaining("prediction of job j1"),
+    });
+    expect(failure.read()).toContain("prediction of job j1");
+    newest = created + 1;
+    expect(failure.read()).toBeUndefined();
+  } finally {
+    await schedule.close();
+    rmSync(directory, { recursive: true });
+  }
+});

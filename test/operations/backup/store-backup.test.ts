@@ -24,10 +24,12 @@ import { closeDatabase } from "../../../src/platform/sqlite.ts";
 import { randomBytes } from "node:crypto";
 import { type ObjectServer, objectServer } from "../../platform/object-server.ts";
 import { openMigrated } from "../../database.ts";
+import { openCorpus, packCorpus, readFasta } from "../../../src/motif/index.ts";
 
 const DAY = 86_400_000;
 const KNOWN = MIGRATIONS.map(({ name }) => name);
-const CORPUS = `${"a".repeat(64)}.labc`;
+/** File name of the corpus in the data directory. */
+let CORPUS: string;
 
 let server: ObjectServer;
 let place: string;
@@ -44,7 +46,7 @@ beforeEach(() => {
   database.run("CREATE TABLE filling (bytes BLOB)");
   closeDatabase(database);
   mkdirSync(join(data, "corpora"));
-  writeFileSync(join(data, "corpora", CORPUS), randomBytes(10_000));
+  writeCorpus(10_000);
   store = new ObjectStore(server.address(), server.access);
 });
 afterEach(() => {
@@ -52,12 +54,21 @@ afterEach(() => {
   rmSync(place, { recursive: true });
 });
 
+/** A corpus of so many random residues. */
+function writeCorpus(residues: number): void {
+  const sequence = randomBytes(residues).map((byte) => "ACDEFGHIKLMNPQRSTVWY".charCodeAt(byte % 20));
+  const bytes = packCorpus("random", readFasta(`>P1\n${Buffer.from(sequence).toString("latin1")}\n`));
+  CORPUS = `${openCorpus(bytes).hash}.labc`;
+  writeFileSync(join(data, "corpora", CORPUS), bytes);
+}
+
 /** Makes database and corpus too large for one part of an upload. */
 function fill(): void {
   const database = openMigrated(join(data, "labd.sqlite"));
   database.query("INSERT INTO filling VALUES (?)").run(randomBytes(11_000_000));
   closeDatabase(database);
-  writeFileSync(join(data, "corpora", CORPUS), randomBytes(6_000_000));
+  rmSync(join(data, "corpora", CORPUS));
+  writeCorpus(12_000_000);
 }
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
