@@ -207,7 +207,7 @@ export class Problem extends Error {
         "The database is damaged. Stop labd, copy the data directory elsewhere, and restore the last backup.",
         { cause },
       );
-    if (code === "SQLITE_BUSY")
+    if (code.startsWith("SQLITE_BUSY"))
       return new Problem("busy", "Another process is writing to the database. Try again.", { cause });
     return undefined;
   }

@@ -227,16 +227,18 @@ export class Accounts {
    * @throws Problem conflict for the system account and for the last administrator
    */
   setActive(user: number, active: boolean, reason: AuditDetail = {}): void {
-    this.database.transaction(() => {
-      requirePerson(user);
-      if (!active) this.requireOtherAdministrator(user);
-      this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
-      this.database.query("UPDATE external_identity SET suspended = NULL WHERE user_rid = ?").run(user);
-      this.audit.recordUser(user, active ? "account.enable" : "account.disable", reason);
-      if (active) return;
-      this.sessions.closeAll(user);
-      this.links.dropOf(user);
-    })();
+    this.database
+      .transaction(() => {
+        requirePerson(user);
+        if (!active) this.requireOtherAdministrator(user);
+        this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
+        this.database.query("UPDATE external_identity SET suspended = NULL WHERE user_rid = ?").run(user);
+        this.audit.recordUser(user, active ? "account.enable" : "account.disable", reason);
+        if (active) return;
+        this.sessions.closeAll(user);
+        this.links.dropOf(user);
+      })
+      .immediate();
   }
 
   /** @throws Problem conflict if this account is the only active administrator */
@@ -252,12 +254,14 @@ export class Accounts {
 
   setPasswordHash(user: number, hash: string): void {
     requirePerson(user);
-    this.database.transaction(() => {
-      this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
-      this.sessions.closeAll(user);
-      this.links.dropOf(user);
-      this.audit.recordUser(user, "account.password");
-    })();
+    this.database
+      .transaction(() => {
+        this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
+        this.sessions.closeAll(user);
+        this.links.dropOf(user);
+        this.audit.recordUser(user, "account.password");
+      })
+      .immediate();
   }
 
   addToken(username: string, name: string, expires: number | null = null, scope: Scope = "write"): string {

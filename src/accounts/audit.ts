@@ -94,6 +94,14 @@ export class AuditLog {
     return auditHead(this.database);
   }
 
+  /** The last entry about a subject. */
+  lastOf(kind: string, id: string): Pick<AuditEntry, "action" | "detail"> | undefined {
+    const row = this.database
+      .query("SELECT * FROM audit WHERE subject_kind = ? AND subject_id = ? ORDER BY seq DESC LIMIT 1")
+      .get(kind, id) as Row | null;
+    return row ? entryOf(row) : undefined;
+  }
+
   latest(filter: AuditFilter, count: number): AuditEntry[] {
     const found: AuditEntry[] = [];
     for (const page of this.latestPages(filter, count)) found.push(...page);

@@ -76,15 +76,17 @@ export class Sessions {
     const confirmedAt = provider ? Math.min(now, provider.confirmed) : now;
     const agent = (request.headers.get("user-agent") ?? "").slice(0, 300);
     this.close(request);
-    this.database.transaction(() => {
-      this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
-      this.database
-        .query(
-          `INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched, confirmed, provider_session)
+    this.database
+      .transaction(() => {
+        this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
+        this.database
+          .query(
+            `INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched, confirmed, provider_session)
            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)`,
-        )
-        .run(sha256(secret), user, now, expires, agent, external, confirmedAt, provider?.session ?? null);
-    })();
+          )
+          .run(sha256(secret), user, now, expires, agent, external, confirmedAt, provider?.session ?? null);
+      })
+      .immediate();
     return {
       session: { user, csrfToken: csrfTokenOf(secret), expires, external, confirmedAt },
       cookie: this.cookie(secret, hours * 3600, request),

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { BACKUP_KEY, readBackupKey } from "../operations/backup/encryption.ts";
@@ -5,6 +6,7 @@ import { makeBackup } from "../operations/backup/make-backup.ts";
 import type { Reason } from "../operations/backup/manifest.ts";
 import { backUpToStore, type StoreBackupOptions } from "../operations/backup/store-backup.ts";
 import { refuseLostDatabase } from "../operations/health/lost-database.ts";
+import { lockHolder } from "../operations/health/check-machine.ts";
 import { type Config, storeAccess } from "../config.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { commandLineOrigin } from "../accounts/audit-offline.ts";
@@ -13,7 +15,15 @@ import { Accounts } from "../accounts/accounts.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
-import { type Database, lockDirectory, openDatabase, pendingMigrations } from "../platform/sqlite.ts";
+import {
+  type Database,
+  lockDirectory,
+  openDatabase,
+  pendingMigrations,
+  WRITE_PATIENCE,
+} from "../platform/sqlite.ts";
+import { reportDamage } from "../platform/storage-state.ts";
+import { Problem } from "../problem.ts";
 import { VERSION } from "../version.ts";
 import { accountOptions, scoringOptions } from "./options.ts";
 
@@ -103,7 +113,10 @@ export async function openData(config: Config): Promise<Opened> {
         openLog("off", () => {}, systemClock.now),
       )
     : undefined;
-  const database = openDatabase(path, MIGRATIONS, { checkpoints: !config.litestream });
+  const database = openDatabase(path, MIGRATIONS, {
+    checkpoints: !config.litestream,
+    patience: WRITE_PATIENCE,
+  });
   const audit = auditOf(database, systemClock);
   audit.defaultOrigin = commandLineOrigin(audit);
   if (saved) audit.record(saved);
@@ -126,4 +139,32 @@ export function openScoringOf({ database }: Opened, config: Config): Promise<Sco
     log: openLog("off", () => {}, systemClock.now),
     workers: 0,
   });
+}
+
+/** Byte of the shared memory of SQLite's log that the writer locks. */
+const WRITER_BYTE = 120;
+
+/** Reports damage that a command met to the server, and says who was writing where the command could not. */
+export function explainFailure(directory: string, error: unknown): unknown {
+  reportDamage(directory, error);
+  const { code, cause } = Problem.from(error);
+  if (code !== "busy" || !String((cause as { code?: string } | undefined)?.code).startsWith("SQLITE_BUSY"))
+    return error;
+  const pid = lockHolder(join(directory, `${DATABASE}-shm`), { byte: WRITER_BYTE });
+  const writer = pid === undefined ? "another process" : `process ${pid} (${commandOf(pid)})`;
+  return new Problem(
+    "busy",
+    `The database was not free within ${WRITE_PATIENCE / 1000} seconds: ${writer} is writing, an import or a bulk change, for example. Try again when it has ended.`,
+    { cause },
+  );
+}
+
+/** The program of a process and its first argument, which have no secrets. */
+function commandOf(pid: number): string {
+  try {
+    const [program, action = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return `${basename(program)} ${action}`.trim();
+  } catch {
+    return "ended meanwhile";
+  }
 }

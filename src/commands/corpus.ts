@@ -186,11 +186,13 @@ function calibrate(call: Call): Promise<void> {
     const [name] = call.operands;
     const corpus = name === undefined ? corpora.active() : corpora.find(name);
     if (!corpus) throw new Problem("not_found", NONE.trim());
+    const detail = name === undefined ? {} : { name };
     const progress = progressLine(call.streams.stderr);
     const { proteins, examined, matches } = await calibrateCorpus({
       corpus,
       patterns: classes.classes,
       workers,
+      record: () => opened.accounts.audit.log.record({ action: "corpus.calibrate", detail }),
       report: (done, most, drawn) =>
         progress.show(
           `${done} of at most ${most} proteins searched, ${drawn.toLocaleString("en")} random matches`,
@@ -200,7 +202,5 @@ function calibrate(call: Call): Promise<void> {
     await call.print(
       `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${examined} proteins. P values now come from this corpus.\n`,
     );
-    const detail = name === undefined ? {} : { name };
-    opened.accounts.audit.log.record({ action: "corpus.calibrate", detail });
   });
 }

@@ -75,19 +75,20 @@ async function checkOnly(call: Call, { data_dir: to }: Config, backup: ReadBacku
 }
 
 async function replace(call: Call, { data_dir: to }: Config, backup: ReadBackup): Promise<void> {
-  const restored = { backup, to, database: DATABASE, known: KNOWN, now: Date.now() };
-  const { manifest, former } = await restoreBackup(restored);
   const database = join(to, DATABASE);
-  recordOffline(database, {
-    action: "backup.restore",
-    subject: { kind: "backup", id: manifest.database.sha256 },
-    detail: {
-      created: manifest.created,
-      // Entries since the backup are in the former database only.
-      former_head: former && headOf(former),
-      former: former && basename(former),
-    },
-  });
+  const record = (fresh: string, former: string | null): void =>
+    recordOffline(fresh, {
+      action: "backup.restore",
+      subject: { kind: "backup", id: backup.manifest.database.sha256 },
+      detail: {
+        created: backup.manifest.created,
+        // Entries since the backup are in the former database only.
+        former_head: former && headOf(former),
+        former: former && basename(former),
+      },
+    });
+  const restored = { backup, to, database: DATABASE, known: KNOWN, now: Date.now(), record };
+  const { manifest, former } = await restoreBackup(restored);
   // The next backups are encrypted too.
   if (manifest.key !== undefined && backup.key) keepBackupKey(join(to, BACKUP_KEY), backup.key);
   await call.print(

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { reportDamage } from "../platform/storage-state.ts";
+import { explainFailure } from "../app/data-directory.ts";
 import { Problem } from "../problem.ts";
 import { REMOVED_SETTINGS } from "../removed-settings.ts";
 import {
@@ -37,8 +37,8 @@ export async function runCommand(
   try {
     return (await action.run(call)) ?? 0;
   } catch (error) {
-    if (command.settings.includes("data_dir")) reportDamage(call.configuration().config.data_dir, error);
-    throw error;
+    if (!command.settings.includes("data_dir")) throw error;
+    throw explainFailure(call.configuration().config.data_dir, error);
   }
 }
 

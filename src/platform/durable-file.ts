@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { createDirectory, createFile, sync } from "./owned-file.ts";
 
@@ -26,9 +26,30 @@ export function writeDurably(path: string, chunks: Iterable<Uint8Array>): void {
   renameDurably(temporary, path);
 }
 
-/** Gives a finished file its name, which then has all of it or the former file, even after a power cut. */
-export function renameDurably(temporary: string, path: string): void {
+/**
+ * Gives a finished file its name, which then has all of it or the former file, even after a power cut. `record` says so in
+ * the database before: if it fails, or the process ends, the former file stays in use.
+ */
+export function renameDurably(temporary: string, path: string, record?: () => void): void {
   sync(temporary);
+  if (record) {
+    sync(dirname(path));
+    record();
+  }
   renameSync(temporary, path);
   sync(dirname(path));
+}
+
+/** SHA-256 of a file, in hexadecimal. Memory does not grow with the file. */
+export function fileHash(path: string): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  const chunk = new Uint8Array(1_048_576);
+  const file = openSync(path, "r");
+  try {
+    for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
+      hash.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest("hex");
 }

@@ -16,7 +16,10 @@ export interface Migration {
   sql: string;
 }
 
-/** Milliseconds that a statement waits for another writer; short, because it blocks the event loop. */
+/** Milliseconds that requests, commands, threads and processes wait for another writer. */
+export const WRITE_PATIENCE = 10_000;
+
+/** The same for a statement of the server's own thread, which it blocks. */
 const BUSY_TIMEOUT = 500;
 
 /** Bytes of the write-ahead log that stay on disk once it has been written back. */
@@ -26,12 +29,13 @@ const MAX_IDLE_LOG = 33_554_432;
  * Opens or creates the database at `path` and applies the migrations. A database with an unknown or altered migration is
  * refused unchanged. For tests, ":memory:" or the bytes of a database open one in memory.
  * @param checkpoints false leaves checkpoints to another process (Litestream)
+ * @param patience milliseconds that a statement waits for another writer; short for the server, whose thread it blocks
  * @throws Problem bad_database
  */
 export function openDatabase(
   path: string | Uint8Array,
   migrations: readonly Migration[],
-  { checkpoints = true }: { checkpoints?: boolean } = {},
+  { checkpoints = true, patience = BUSY_TIMEOUT }: { checkpoints?: boolean; patience?: number } = {},
 ): Database {
   if (typeof path === "string" && path !== ":memory:") {
     if (existsSync(path)) refuseForeign(path, migrations);
@@ -44,7 +48,7 @@ export function openDatabase(
       : Database.deserialize(path, { strict: true });
   try {
     // First: the next one waits while another process recovers the log.
-    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+    database.run(`PRAGMA busy_timeout = ${patience}`);
     // FULL: a commit survives a power cut.
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");
@@ -98,7 +102,7 @@ export function isReplicated(database: Database): boolean {
 /** A read-only connection to a database that others may write. */
 export function openReader(path: string): Database {
   const reader = new Database(path, { readonly: true, strict: true });
-  reader.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
+  reader.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
   addFunctions(reader);
   return reader;
 }
@@ -116,7 +120,7 @@ export function checkpoint(writer: Database): void {
   } catch {
     // A full disk, for example. What was committed stays in the log until the next one.
   } finally {
-    writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
+    writer.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
   }
 }
 
@@ -126,7 +130,7 @@ export const makesCheckpoints = (database: Database): boolean => !unchecked.has(
 /** A connection for a thread or process that writes to an open database. It waits for other writers. */
 export function openWriter(path: string): Database {
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
-  writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
+  writer.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
   writer.run("PRAGMA synchronous = FULL");
   // The main connection, or Litestream, makes the checkpoints.
   writer.run("PRAGMA wal_autocheckpoint = 0");
@@ -206,6 +210,8 @@ function migrate(database: Database, migrations: readonly Migration[]): void {
     "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied INTEGER NOT NULL) STRICT",
   );
   const known = new Set(applied(database).map(({ name }) => name));
+  // Without a transaction: a command beside a server that writes would wait for nothing.
+  if (migrations.every(({ name }) => known.has(name))) return;
   database
     .transaction(() => {
       for (const migration of migrations) {
@@ -263,7 +269,7 @@ function readApplied(path: string): Applied[] {
   try {
     const reader = new Database(path, { readonly: true });
     try {
-      reader.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
+      reader.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
       return applied(reader);
     } finally {
       reader.close();

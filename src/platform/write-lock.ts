@@ -1,8 +1,5 @@
-import type { Database } from "./sqlite.ts";
+import { type Database, WRITE_PATIENCE } from "./sqlite.ts";
 import { Problem } from "../problem.ts";
-
-/** Milliseconds that a request waits for the lock. */
-const PATIENCE = 10_000;
 
 /**
  * The writer of a database, within this process. SQLite blocks the thread of a second writer, which must not happen to
@@ -54,7 +51,7 @@ export class WriteLock {
         headers: { "Retry-After": "10" },
       },
     );
-    const timer = setTimeout(() => late.reject(busy), PATIENCE);
+    const timer = setTimeout(() => late.reject(busy), WRITE_PATIENCE);
     try {
       for (let now: Promise<void> | undefined = held; now; now = this.#held)
         await Promise.race([now, late.promise]);

@@ -26,6 +26,7 @@ import {
 } from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
+import { auditOf } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { BackgroundQueue } from "./jobs/background.ts";
@@ -87,6 +88,7 @@ export async function openScoring(options: ScoringOptions) {
   const corpora = new Corpora(options.dataDirectory, database, clock);
   const classes = new MotifTables(database, clock);
   const features = featureFilesIn(options.dataDirectory);
+  features.settle(auditOf(database, clock));
   const featureSource = (): FeatureSource => ({
     dataDirectory: options.dataDirectory,
     corpusPath: corpora.active()?.path ?? null,

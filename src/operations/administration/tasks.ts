@@ -139,9 +139,9 @@ export class Tasks {
     const task = this.find(id);
     if (task.state !== "running") throw new Problem("conflict", "The task has already ended.");
     const { stop, done } = this.#tasks.get(id)!;
+    this.#record("task.cancel", task);
     stop.abort();
     await done;
-    this.#record("task.cancel", task);
     return task;
   }
 

@@ -103,6 +103,8 @@ export async function restoreBackup(options: {
   database: string;
   known: readonly string[];
   now: number;
+  /** Notes the restoration in the fresh database before it is put into use. */
+  record?: (fresh: string, former: string | null) => void;
 }): Promise<{ manifest: Manifest; former: string | null }> {
   const { to, known, backup } = options;
   const { manifest } = backup;
@@ -121,6 +123,7 @@ export async function restoreBackup(options: {
     // The backup is older than what was noted.
     rmSync(join(to, COMMITTED), { force: true });
     const former = setAside(join(to, options.database), options.now);
+    options.record?.(fresh, former);
     renameDurably(fresh, join(to, options.database));
     return { manifest, former };
   } finally {

@@ -123,8 +123,14 @@ function writeProbe(path: string): void {
   rmSync(path);
 }
 
-/** The process that holds a lock file, such as a server; undefined without one, and where the system does not tell. */
-export function lockHolder(path: string, locks = "/proc/locks"): number | undefined {
+/**
+ * The process that has locked a file, such as a server, or one byte of it; undefined without one, and where the system
+ * does not tell.
+ */
+export function lockHolder(
+  path: string,
+  { locks = "/proc/locks", byte }: { locks?: string; byte?: number } = {},
+): number | undefined {
   try {
     const { dev, ino } = statSync(path);
     const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
@@ -132,7 +138,10 @@ export function lockHolder(path: string, locks = "/proc/locks"): number | undefi
     const held = readFileSync(locks, "utf8")
       .split("\n")
       .map((line) => line.trim().split(/\s+/))
-      .find((words) => words[3] === "WRITE" && words[5] === file);
+      .find(
+        (words) =>
+          words[3] === "WRITE" && words[5] === file && [undefined, words[6]].includes(byte?.toString()),
+      );
     return held && Number(held[4]);
   } catch {
     return undefined;

@@ -27,6 +27,8 @@ export interface CalibrationRequest {
   /** Maximum number of proteins whose homologs are searched. */
   maxProteins?: number;
   report?: (proteins: number, maxProteins: number, matches: number) => void;
+  /** Called before the calibration is put into use. */
+  record?: () => void;
 }
 
 /** Proteins per task: they share a pass over the corpus. */
@@ -47,6 +49,7 @@ export async function calibrateCorpus({
   seed = 1,
   maxProteins = MAX_PROTEINS,
   report,
+  record,
 }: CalibrationRequest): Promise<Calibration> {
   dropRejected(info.path);
   const proteins = drawnProteins(openCorpusFile(info.path), seed).slice(0, maxProteins);
@@ -80,6 +83,7 @@ export async function calibrateCorpus({
     );
   }
   const text = calibrationText(calibration, info.hash);
+  record?.();
   writeDurably(calibrationPath(info.path), [new TextEncoder().encode(text)]);
   removeCalibrations(info.path, METHOD);
   return calibration;

@@ -368,11 +368,13 @@ export class Corpora {
     const found = this.find(wanted);
     // Opened before the switch: a damaged file must not replace a working one.
     openCorpusFile(found.path);
-    this.database.transaction(() => {
-      this.database.query("UPDATE corpus SET active = 0 WHERE active = 1").run();
-      this.database.query("UPDATE corpus SET active = 1 WHERE hash = ?").run(found.hash);
-      this.#note("corpus.use", found);
-    })();
+    this.database
+      .transaction(() => {
+        this.database.query("UPDATE corpus SET active = 0 WHERE active = 1").run();
+        this.database.query("UPDATE corpus SET active = 1 WHERE hash = ?").run(found.hash);
+        this.#note("corpus.use", found);
+      })
+      .immediate();
     return { ...found, active: true };
   }
 

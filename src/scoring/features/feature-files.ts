@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { auditOf } from "../../accounts/audit.ts";
+import { type AuditLog, auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isRunning } from "../../platform/running-process.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
 import { type Database, openReader } from "../../platform/sqlite.ts";
 import { nearest, Problem } from "../../problem.ts";
-import { PART, renameDurably } from "../../platform/durable-file.ts";
+import { fileHash, PART, renameDurably } from "../../platform/durable-file.ts";
 import type { Feature, FeatureGroup } from "./feature.ts";
 import type { FeatureFormatName } from "./formats.ts";
 
@@ -81,6 +81,8 @@ export const SCHEMA = `
 export const INDEXES =
   "CREATE INDEX by_accession ON known (accession); CREATE INDEX by_sequence ON known (md5);";
 const ENDING = ".features";
+/** Audit entry of an import. */
+const ADDED = "features.add";
 /** Milliseconds after which an unfinished file belongs to no import: its process would have written. */
 const ABANDONED_AFTER = 3_600_000;
 
@@ -138,13 +140,30 @@ export class FeatureFiles {
   /** Where an import writes before `adopt`. */
   temporaryPath(name: string): string {
     createDirectory(this.directory);
-    this.#sweep();
     return `${this.#path(name)}.${process.pid}${PART}`;
   }
 
-  /** Gives a finished file its name; it replaces an earlier import of that name. */
-  adopt(temporary: string, name: string): void {
-    renameDurably(temporary, this.#path(name));
+  /** Records a finished file in the audit log and gives it its name; it replaces an earlier import of that name. */
+  adopt(temporary: string, { name, format, features, proteins }: FeatureFileInfo, audit: AuditLog): void {
+    const detail = { name, format, features, proteins, sha256: fileHash(temporary) };
+    const event = { action: ADDED, subject: { kind: "features", id: name }, detail };
+    renameDurably(temporary, this.#path(name), () => audit.record(event));
+  }
+
+  /** Adopts files whose import was killed after it was recorded, and removes what others left. */
+  settle(audit: AuditLog): void {
+    if (!existsSync(this.directory)) return;
+    for (const part of readdirSync(this.directory).filter((one) => one.endsWith(PART))) {
+      const path = join(this.directory, part);
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
+      if (isRunning(Number(part.split(".").at(-2))) && age <= ABANDONED_AFTER) continue;
+      const found = openFile(path, 0);
+      found?.database.close();
+      const last = found && audit.lastOf("features", found.info.name);
+      if (last?.action === ADDED && last.detail.sha256 === fileHash(path))
+        renameDurably(path, this.#path(found!.info.name));
+      else rmSync(path, { force: true });
+    }
   }
 
   /** @throws Problem not_found with near names */
@@ -158,12 +177,12 @@ export class FeatureFiles {
           : `Choose from ${(near.length > 0 ? near : names).join(", ")}.`;
       throw new Problem("not_found", `features ${name}: no imported file has this name. ${hint}`);
     }
-    rmSync(this.#path(name), { force: true });
     auditOf(database, clock).record({
       action: "features.remove",
       subject: { kind: "features", id: name },
       detail: { name },
     });
+    rmSync(this.#path(name), { force: true });
   }
 
   /** Features of proteins by their accessions in the corpus; of those that have any. */
@@ -235,15 +254,6 @@ export class FeatureFiles {
   #path(name: string): string {
     const stem = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, 16);
     return join(this.directory, `${stem}${ENDING}`);
-  }
-
-  /** Removes what killed imports left. */
-  #sweep(): void {
-    for (const name of readdirSync(this.directory).filter((one) => one.endsWith(PART))) {
-      const path = join(this.directory, name);
-      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
-      if (!isRunning(Number(name.split(".").at(-2))) || age > ABANDONED_AFTER) rmSync(path, { force: true });
-    }
   }
 
   close(): void {

@@ -57,6 +57,7 @@ export async function importFeatures(
   const others = files.list().filter((one) => one.name !== name);
   if (others.length >= MAX_FILES)
     throw new Problem("conflict", `${MAX_FILES} files are imported already. Remove one, or join files.`);
+  files.settle(auditOf(database, clock));
   const path = files.temporaryPath(name);
   const store = createStore(path, SCHEMA);
   try {
@@ -67,13 +68,7 @@ export async function importFeatures(
     const about = JSON.stringify({ ...info, sha256: writer.sha256() });
     store.query("INSERT INTO about (json) VALUES (?)").run(about);
     closeStore(store, INDEXES);
-    files.adopt(path, name);
-    const { features, proteins } = info;
-    auditOf(database, clock).record({
-      action: "features.add",
-      subject: { kind: "features", id: name },
-      detail: { name, format, features, proteins },
-    });
+    files.adopt(path, info, auditOf(database, clock));
     return files.list().find((one) => one.name === name)!;
   } catch (error) {
     store.close();
