@@ -2,47 +2,178 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { familyRecords } from "../src/motif/index.ts";
+import { writeFamilies } from "../src/scoring/proteome/families-file.ts";
 import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
-import { exampleCall, type Operation, operationsOf } from "./described.ts";
+import { complaints, exampleCall, type Operation, operationsOf } from "./described.ts";
+import type { Json } from "./fixtures/service.ts";
 
-/** What holds for every operation of the OpenAPI document, whatever the service. */
+/** What holds for every operation of the OpenAPI document, whatever the service, with records that exist. */
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(600_000);
 
 const directory = mkdtempSync(join(tmpdir(), "labd-routes-"));
 const PASSWORD = "correct horse battery";
+const RECORDS = "/api/v2/stocks/consumables";
+const JOB = { identifier: "x", querySequence: "MKLVACDEFGHIK", patterns: ["K.V"] };
+
+interface Listed {
+  method: string;
+  path: string;
+  operation: Operation;
+}
 
 let app: App;
-let listed: { method: string; path: string; operation: Operation }[] = [];
+let listed: Listed[] = [];
+/** Values of parts of paths that are not the id of the first entry of a list; by the part, or the beginning of the path. */
+const named: Record<string, string> = {
+  user: "max",
+  username: "max",
+  member: "max",
+  group: "SYSTEM_GROUP",
+  provider: "oidc",
+  operation: "getTask",
+};
+
 beforeAll(async () => {
   const flags = { data_dir: directory, backup_hours: "0", log: "off", workers: "1" };
   app = await open(resolveConfig({ flags, environment: {} }).config);
   await app.accounts.addUser({ username: "ada", superuser: true, password: PASSWORD });
-  await app.accounts.addUser({ username: "kim", password: PASSWORD });
+  for (const username of ["kim", "max"]) await app.accounts.addUser({ username, password: PASSWORD });
+  app.accounts.addToken("ada", "another");
   const document: unknown = await (await app.answer(new Request("http://lab/docs/json"))).json();
   listed = Object.entries(operationsOf(document)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
+  await makeOthers();
+  await makeInventory();
 });
 afterAll(async () => {
   await app.close();
   rmSync(directory, { recursive: true });
 });
 
-const send = (method: string, address: string, headers: Record<string, string> = {}, body = "{}") =>
+type Body = string | FormData;
+const send = (method: string, address: string, headers: Record<string, string> = {}, body: Body = "{}") =>
   app.answer(new Request(`http://lab${address}`, { method, headers, ...(method === "GET" ? {} : { body }) }));
+
+/** Headers of an administrator's session. */
+function administrator(): Record<string, string> {
+  const opened = app.accounts.sessions.open(app.accounts.userId("ada"), new Request("http://lab/"));
+  return { Cookie: opened.cookie.split(";")[0], Origin: "http://lab" };
+}
+const session = () => ({ ...administrator(), "Content-Type": "application/json" });
+
+/** Sends JSON as an administrator. */
+async function ask(method: string, address: string, body: unknown = {}): Promise<Json> {
+  const response = await send(method, address, session(), JSON.stringify(body));
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${address}: ${response.status} ${text}`);
+  return text === "" ? {} : (JSON.parse(text) as Json);
+}
+
+/** The inventory: the sample, the examples of what it lacks, and one of each sub-resource. */
+async function makeInventory(): Promise<void> {
+  await ask("POST", "/api/v2/sample/");
+  for (const { path, operation } of listed.filter(({ method }) => method === "POST")) {
+    if (!path.startsWith("/api/v2/") || !listed.some((one) => one.path === `${path}/{id}`)) continue;
+    if (!operation.requestBody || path === "/api/v2/attachments") continue;
+    if ((await firstOf(path)) === undefined)
+      await ask("POST", path, JSON.parse(exampleCall(path, operation).body as string));
+  }
+  named[RECORDS] = (await firstOf(RECORDS))!;
+  const record = `${RECORDS}/${named[RECORDS]}`;
+  const type = await ask("POST", "/api/v2/annotationtypes", { name: "remark", type: "TEXT" });
+  await ask("POST", `${record}/notes`, { content: "x" });
+  await ask("POST", `${record}/annotations`, { annotation_type_id: type.id, value: "x" });
+  await ask("PATCH", `${record}/permissions`, { users: [{ user: "kim", change: true }] });
+  named["/api/v2/{list}/{id}/permissions"] = (await ask("GET", `${record}/permissions`)).users[0].grant;
+  const file = await send("POST", `${record}/attachments`, { ...session(), "Content-Type": "text/plain" });
+  named["/api/v2/attachments"] = ((await file.json()) as Json).id;
+  await send(
+    "POST",
+    `${RECORDS}/import?background=1`,
+    { ...session(), "Content-Type": "text/csv" },
+    "name\n",
+  );
+}
+
+/** Jobs, searches, watched queries, webhooks and what administrators see. */
+async function makeOthers(): Promise<void> {
+  const { scoring } = app;
+  await scoring.corpora.add({ name: "yeast", bytes: new Response(">A OX=9606\nMKLVACDEFGHIK\n").body! });
+  const corpus = scoring.corpora.active()!;
+  const opened = scoring.corpora.openActive();
+  await scoring.importFeatures({ source: `${opened.accession(0)}\t0\t5\n`, name: "elm_instances.tsv" });
+  writeFamilies(corpus, [...familyRecords(opened, [0])]);
+  const { id: job } = await ask("POST", "/api/scoring/jobs", JOB);
+  while (scoring.counts().finished === 0) await Bun.sleep(10);
+  await ask("POST", "/api/scoring/watched-queries", { job });
+  const { id: search } = await ask("POST", "/api/scoring/proteome/searches", { pattern: "K.V" });
+  const { id: build } = await ask("POST", "/api/admin/proteome/builds");
+  await ask("POST", "/api/webhooks", { url: "https://lims.example/hook" });
+  const [webhook] = (await ask("GET", "/api/webhooks")).results;
+  await ask("POST", `/api/webhooks/${webhook.id}/ping`);
+  await ask("POST", "/api/admin/backups");
+  while ((await ask("GET", "/api/admin/backups")).results.length === 0) await Bun.sleep(10);
+  Object.assign(named, {
+    "/api/scoring/jobs": job,
+    "/api/admin/jobs": job,
+    "/api/scoring/corpora": corpus.hash,
+    "/api/admin/corpora": corpus.hash,
+    "/api/scoring/proteome/searches": search,
+    "/api/admin/proteome/builds": build,
+    "/api/admin/features": "elm_instances.tsv",
+    "/api/admin/backups": (await ask("GET", "/api/admin/backups")).results[0].name,
+    "/soap": job,
+  });
+}
+
+/** Values of parameters that name records or fields. */
+const job = () => named["/api/scoring/jobs"];
+const QUERY: Record<string, () => string> = {
+  jobs: job,
+  a: job,
+  b: job,
+  field: () => "name",
+  object_id: () => named[RECORDS],
+};
+
+/** The request that the examples of an operation make, of records that exist. */
+async function callOf({ path, operation }: Listed): Promise<ReturnType<typeof exampleCall>> {
+  const values: Record<string, string> = {};
+  for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
+    const before = path.slice(0, path.indexOf(`/{${name}}`));
+    const list = before.replace(/\{(\w+)\}/g, (_, part: string) => values[part]);
+    const { schema } = operation.parameters.find((one) => one.name === name && one.in === "path")!;
+    const inList = schema.enum?.includes(RECORDS.slice(8)) ? RECORDS.slice(8) : schema.enum?.[0];
+    values[name] = inList ?? named[before] ?? named[name] ?? (await firstOf(list)) ?? "none";
+  }
+  const parameters = operation.parameters.map((one) => {
+    const example = one.in === "path" ? values[one.name] : QUERY[one.name]?.();
+    return example === undefined ? one : { ...one, example };
+  });
+  const call = exampleCall(path, { ...operation, parameters });
+  return { ...call, address: call.address.replaceAll("%2F", "/") };
+}
+
+/** The id of the first entry of a list. */
+async function firstOf(list: string): Promise<string | undefined> {
+  const body = await ask("GET", list);
+  return ([body.results ?? body].flat() as Json[])[0]?.id as string | undefined;
+}
 
 /** Operations of the services; health is the same for everyone. */
 const ofServices = () => listed.filter(({ path }) => /^\/(api|soap)\//.test(path));
 
 test("every operation refuses credentials that do not count, and never takes them for none", async () => {
   const { accounts } = app;
-  const [revoked, expired] = [accounts.addToken("kim", "revoked"), accounts.addToken("kim", "expired", 1)];
-  accounts.tokens.revokeAll(accounts.userId("kim"));
-  await accounts.addUser({ username: "max", superuser: false });
-  const disabled = accounts.addToken("max", "of a disabled user");
-  accounts.setActive(accounts.userId("max"), false);
+  await accounts.addUser({ username: "eve" });
+  const [revoked, expired] = [accounts.addToken("eve", "revoked"), accounts.addToken("kim", "expired", 1)];
+  accounts.tokens.revokeAll(accounts.userId("eve"));
+  const disabled = accounts.addToken("eve", "of a disabled user");
+  accounts.setActive(accounts.userId("eve"), false);
   const headers = [
     "Token unknown",
     `Token ${revoked}`,
@@ -67,12 +198,11 @@ test("every operation refuses credentials that do not count, and never takes the
 
 test("SOAP and scoring refuse a wrong password and a session that has ended", async () => {
   const { accounts } = app;
-  const job = JSON.stringify({ identifier: "x", querySequence: "MKLVACDEF", patterns: ["K.V"] });
   const message = `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body>
     <RunJob xmlns="http://labd.example/conservation-scorer"><identifier>x</identifier>
     <querySequence>MKLVACDEF</querySequence><scoringModel/></RunJob></Body></Envelope>`;
   const calls = [
-    ["/api/scoring/jobs", "application/json", job],
+    ["/api/scoring/jobs", "application/json", JSON.stringify(JOB)],
     ["/soap/ConservationScorer", "text/xml", message],
   ];
   const opened = accounts.sessions.open(accounts.userId("kim"), new Request("http://lab/"));
@@ -97,5 +227,92 @@ test("SOAP and scoring refuse a wrong password and a session that has ended", as
   // Nobody is locked out of what is public.
   expect((await send("GET", "/api/v2/locations/", { Cookie })).status).toBe(200);
   const names = app.database.query("SELECT client FROM job").all() as { client: string }[];
-  expect(names.map(({ client }) => client)).toEqual(["user kim", "", "user kim", ""]);
+  expect(names.slice(-4).map(({ client }) => client)).toEqual(["user kim", "", "user kim", ""]);
+});
+
+/** Not SOAP, whose faults have status 500, and not /healthz, which only says that the process runs. */
+const ofJson = () => listed.filter(({ path }) => !/^\/(soap|healthz)/.test(path));
+
+test("every operation refuses a parameter that it does not have", async () => {
+  const headers = session();
+  const wrong: string[] = [];
+  for (const each of ofJson()) {
+    const { method, operation } = each;
+    const { address, body, type } = await callOf(each);
+    const all = { ...headers, ...(type === undefined ? {} : { "Content-Type": type }) };
+    const previews = operation.parameters.some(({ name }) => name === "dry_run");
+    for (const name of ["no_such_parameter", ...(previews ? [] : ["dry_run"])]) {
+      const asked = `${address}${address.includes("?") ? "&" : "?"}${name}=1`;
+      const response = await send(method, asked, all, typeof body === "string" ? body : "{}");
+      const answer = await response.text();
+      const isNamed = answer.includes(`\\"${name}\\" is not a parameter of this`);
+      if (response.status !== 400 || !isNamed)
+        wrong.push(`${method} ${asked}: ${response.status} ${answer.slice(0, 200)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("every write that does not compare versions refuses If-Match", async () => {
+  const headers = session();
+  const wrong: string[] = [];
+  for (const each of ofJson().filter(({ method, path }) => method !== "GET" && !path.endsWith("/search"))) {
+    const { address, body, type } = await callOf(each);
+    const all = { ...headers, ...(type === undefined ? {} : { "Content-Type": type }) };
+    const honours = each.operation.parameters.some(({ name }) => name === "If-Match");
+    for (const name of honours ? ["If-Unmodified-Since"] : ["If-Match", "If-Unmodified-Since"]) {
+      const sent = { ...all, [name]: '"1"' };
+      const response = await send(each.method, address, sent, typeof body === "string" ? body : "{}");
+      const answer = await response.text();
+      if (response.status !== 400 || !answer.includes(`${name}: `))
+        wrong.push(`${each.method} ${address} ${name}: ${response.status} ${answer.slice(0, 200)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("SOAP refuses a parameter with a fault", async () => {
+  const headers = { "Content-Type": "text/xml" };
+  const answered = async (query: string) => {
+    const response = await send("POST", `/soap/ConservationScorer${query}`, headers, "<x/>");
+    return [response.status, (await response.text()).includes("is not a parameter of this request")];
+  };
+  expect([await answered("?dry_run=1"), await answered("?wsdl")]).toEqual([
+    [500, true],
+    [500, false],
+  ]);
+});
+
+/** Reads first; what removes records comes last. */
+const ORDER = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const rankOf = ({ method, path }: Listed): number =>
+  /\/(purge|bulk_delete|undo|cancel)$/.test(path) ? ORDER.length : ORDER.indexOf(method);
+
+test("every operation responds as documented to every caller, about records that exist", async () => {
+  const token = (name: string, scope: "read" | "write") => ({
+    Authorization: `Token ${app.accounts.tokens.add(app.accounts.userId(name), { name: "test", scope }).token}`,
+  });
+  const callers: (() => Record<string, string>)[] = [
+    () => ({}),
+    () => token("kim", "read"),
+    () => token("kim", "write"),
+    administrator,
+  ];
+  const wrong: string[] = [];
+  for (const each of ofJson().toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    const { method, path, operation } = each;
+    let call = await callOf(each);
+    for (const [i, caller] of callers.entries()) {
+      // Those before may have removed the record.
+      if (i > 1 && method !== "GET") call = await callOf(each);
+      const { address, body, type } = call;
+      for (const sent of i > 1 && typeof body === "string" ? ["{}", body] : [body]) {
+        const headers = { ...caller(), ...(type === undefined ? {} : { "Content-Type": type }) };
+        const response = await send(method, address, headers, sent ?? "");
+        const answer = { status: response.status, headers: response.headers, text: await response.text() };
+        wrong.push(...complaints(operation, method, path, answer));
+      }
+    }
+  }
+  expect([...new Set(wrong)]).toEqual([]);
 });

@@ -15,21 +15,18 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const count = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
 const Query = textSchema(
-  Type.Object(
-    {
-      since: text("Entries from this time on (RFC 3339)."),
-      until: text("Entries before this time."),
-      actor: text("Username of the actor."),
-      action: text("An action such as token.revoke, or a group of actions such as token."),
-      before: count(
-        Number.MAX_SAFE_INTEGER,
-        "Entries before this number; `next` contains it for the next page.",
-      ),
-      page_size: count(MAX_PAGE, `Entries per page: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`),
-      format: text("jsonl: all entries as JSON lines, oldest first."),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    since: text("Entries from this time on (RFC 3339)."),
+    until: text("Entries before this time."),
+    actor: text("Username of the actor."),
+    action: text("An action such as token.revoke, or a group of actions such as token."),
+    before: count(
+      Number.MAX_SAFE_INTEGER,
+      "Entries before this number; `next` contains it for the next page.",
+    ),
+    page_size: count(MAX_PAGE, `Entries per page: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`),
+    format: text("jsonl: all entries as JSON lines, oldest first."),
+  }),
 );
 const Head = Type.Object({ seq: Type.Integer(), hash: Type.String() });
 const Page = answerSchema("A page of entries, newest first.", {

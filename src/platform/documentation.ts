@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
+import type { DeclaredInput } from "./declared-input.ts";
 import { Components } from "./openapi-components.ts";
 import { indexPage, type OpenApi, type Operation, operationPage, type Parameter } from "./reference-page.ts";
 import { currentRequest } from "./request-context.ts";
@@ -64,6 +65,7 @@ export function documentation(options: Documentation, app: AnyElysia) {
 
 /** `detail` of a route whose description takes memory and is made only for the document. */
 export interface DeferredDetail {
+  input: DeclaredInput;
   /** The operations that the route answers, with their paths; none if another route has described them. */
   describe(): readonly { path: string; detail: object }[];
 }
@@ -81,7 +83,7 @@ function described(app: AnyElysia, components: Components): AnyElysia["routes"] 
     };
   };
   return app.routes.flatMap((route): AnyElysia["routes"] => {
-    const { describe, ...plain } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
+    const { describe, input: _, ...plain } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
     if (!describe) return [{ ...route, hooks: { ...route.hooks, detail: brief(plain) } }];
     // A deferred description is complete; the plugin would add the schemas of the route.
     const { method } = route;

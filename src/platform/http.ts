@@ -10,6 +10,7 @@ import { guardBody } from "./body-stream.ts";
 import { type Aliases, ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compress } from "./compression.ts";
 import { allowOrigin, preflight } from "./cors.ts";
+import { checkInput, declaredInputs } from "./declared-input.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { errorResponses } from "./error-responses.ts";
 import { causeOf, type Log } from "./log.ts";
@@ -160,6 +161,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
 
 /** `services` are not kept: the application has copies of their routes. */
 function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["services"]) {
+  let inputs: ReturnType<typeof declaredInputs> | undefined;
   const app = new Elysia({
     // Elysia looks for the path from a fixed place on: with its default a Host of three characters or fewer gives 404,
     // without it all of https does. (With https and the default it is a Host of two or fewer.)
@@ -179,6 +181,10 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
       return other ?? page ?? problemResponse(problem);
     })
     .mapResponse({ as: "global" }, ({ response, set }) => asJson(response, set))
+    .onBeforeHandle({ as: "global" }, ({ request, route }) => {
+      const input = inputs?.get(`${request.method === "HEAD" ? "GET" : request.method} ${route}`);
+      if (input) checkInput(request, input);
+    })
     .use(requestPlugin)
     .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
       detail: {
@@ -202,6 +208,7 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
     });
   for (const service of services) app.use(service);
   app.use(documentation(options.documentation, app));
+  inputs = declaredInputs(app);
   completeMethods(app, options.aliases);
   return app;
 }

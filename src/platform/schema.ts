@@ -70,6 +70,9 @@ export function fieldErrors(errors: readonly { path: string; message: string }[]
   return Object.fromEntries(fields);
 }
 
+/** The key of a member's error: hostile names are not repeated. */
+export const errorKey = (name: string): string => (/^\w{1,60}$/.test(name) ? name : "non_field_errors");
+
 /** A schema or null. */
 export function nullable<Schema extends TSchema>(
   shape: Schema,

@@ -9,3 +9,8 @@ export const sentence = (text: string): string => `${capitalized(text)}.`;
 /** `1 row`, `1,200 rows`. */
 export const countOf = (count: number, noun: string): string =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+/** What a client typed, fit to be shown back: short plain words only. */
+export function quoted(typed: string): string {
+  return /^[\w.:@+-]{1,60}$/.test(typed) ? `"${typed}"` : "The given text";
+}

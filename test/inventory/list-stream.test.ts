@@ -45,7 +45,7 @@ test("streamed and unstreamed lists have the same bytes", async () => {
     "",
     "&response_format=flat",
     "&response_format=nested",
-    "&fields=label,place__room,can_change&ordering=-label",
+    "&fields=label,place__room,permissions&ordering=-label",
     "&label__icontains=box&page=last",
     "&page=1",
   ];

@@ -151,7 +151,7 @@ describe("a result", () => {
     ["?format=", {}, 400, "format: Must be one of: json, tsv"],
     ["?match=0", {}, 400, "match: Must be at least 1."],
     ["?match=1&match=2", {}, 400, "match: Must be a whole number."],
-    ["?formt=tsv", {}, 400, "formt: Unknown field. Choices: format, match."],
+    ["?formt=tsv", {}, 400, "Did you mean format? Choices: format, match."],
     ["", { Accept: "image/png" }, 406, "application/json, text/tab-separated-values"],
   ])("a result with %p and %p is rejected", async (query, headers, status, words) => {
     const answer = await service.ask("GET", `/jobs/${id}/result${query}`, { headers });

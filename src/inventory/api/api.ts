@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
+import { KINDS } from "../model/field.ts";
 import { checkParameters } from "../model/listing.ts";
 import type { createPlugin, OpenCall } from "./operation-plugin.ts";
 import type { RoutedResource } from "../resources/index.ts";
@@ -133,21 +134,24 @@ export class Api {
     describe: DeferredDetail["describe"],
   ): Run {
     const name = `${method} ${ROOT}${resource.segment}/${rest}`;
-    const answer = operation.heavy ? this.#heavy(name, operation) : operation.run;
+    const answer = this.#checked(method, name, operation);
     const key = `${method} ${rest}`;
     const known = this.#shared.get(key);
     const lists: SharedRoute = known ?? new Map();
     lists.set(resource.name, { resource, answer: answer as Run, describe });
     if (known) return answer as Run;
     this.#shared.set(key, lists);
-    const { query, body, signedIn, reads, unlisted } = operation;
+    const { query, body, signedIn, reads, unlisted, accepts } = operation;
     const run = (context: Context<Query, Body>): Response | Promise<Response> => {
       const found = lists.get(context.params.list);
       if (!found) throw notFound();
       const call = calledAt(context.call, found.resource);
       return found.answer({ ...context, call } as unknown as Context);
     };
-    const light = { run, query, body, signedIn, reads, unlisted } as Operation<Query, Body>;
+    const light = { run, query, body, signedIn, reads, unlisted, accepts, parses: true } as Operation<
+      Query,
+      Body
+    >;
     this.#route(method, `${SHARED_PATH}:list/${rest}`, light, () =>
       [...lists.values()].flatMap((each) => each.describe()),
     );
@@ -167,17 +171,13 @@ export class Api {
     if (!unlisted) this.#methods.set(full, methods.add(method));
     this.#allowed.set(full, allowOf(methods));
     const none = {} as Static<Query>;
-    const answer = operation.heavy ? this.#heavy(`${method} ${full}`, operation) : operation.run;
-    const checked = (call: Call): Call => {
-      const known = call.url.search === "" ? undefined : knownParameters(method, operation);
-      if (known) checkParameters(call.url.searchParams, known.names, known.ignored);
-      return call;
-    };
+    const answer = this.#checked(method, `${method} ${full}`, operation);
     const run = query
       ? ({ call, params, query, body }: Context<Query, Body>) =>
-          answer({ call: checked(call), params: decoded(params), query, body })
+          answer({ call, params: decoded(params), query, body })
       : ({ call, params, body }: Context<Query, Body>) =>
-          answer({ call: checked(call), params: decoded(params), body, query: none });
+          answer({ call, params: decoded(params), body, query: none });
+    const ifMatch = reads === true || operation.accepts?.includes("match") === true;
     this.#routes.push({
       method,
       path: full,
@@ -187,10 +187,28 @@ export class Api {
         ...(query ? { query: textSchema(query), transform: rawQuery } : {}),
         ...(body ? { body: schema(body) } : {}),
         ...(signedIn ? { signedIn: true } : {}),
-        detail: { describe } satisfies DeferredDetail,
+        detail: { describe, input: { parameters: undefined, ifMatch } } satisfies DeferredDetail,
       },
     });
     return answer as Run;
+  }
+
+  /** The handler of an operation, which refuses unknown parameters. @param name of the operation, if it is heavy */
+  #checked<Query extends TObject, Body extends TSchema>(
+    method: Method,
+    name: string,
+    operation: Operation<Query, Body>,
+  ): typeof operation.run {
+    const answer = operation.heavy ? this.#heavy(name, operation) : operation.run;
+    return (context) => {
+      const { search, searchParams } = context.call.url;
+      const known = search === "" ? undefined : knownParameters(method, operation);
+      // LabID's client sends deleted=False with every request.
+      const isLiving = KINDS.flag.parse(searchParams.get("deleted") ?? "") === 0;
+      if (known)
+        checkParameters(searchParams, known.names, [...known.ignored, ...(isLiving ? ["deleted"] : [])]);
+      return answer(context);
+    };
   }
 
   /** The handler of an operation that is heavy for some requests. */

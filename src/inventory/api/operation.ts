@@ -123,6 +123,8 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   accepts?: readonly (keyof typeof SHARED)[];
   /** Schema of a JSON body, which is validated. */
   body?: Body;
+  /** Whether the handler refuses unknown parameters, because filters are among them. */
+  parses?: true;
   /** A body that the handler parses. */
   sends?: Deferred<Content>;
   /** Content of a successful response; without it the response is 204. */
@@ -159,20 +161,15 @@ const OF_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
  * Names of the parameters that a request may have, and of those that it ignores. Undefined if its handler checks them:
  * filters of a list are parsed with the list.
  */
-export function knownParameters(method: Method, { query, summary, accepts = [], ...about }: Operation) {
-  const isGet = method === "GET";
-  const isOwn = isGet ? summary && accepts.length === 0 : accepts.includes("dryRun");
-  if (!isOwn) return undefined;
-  // Lists and records parse theirs.
-  if (isGet && about.parameters && !query) return undefined;
+export function knownParameters(method: Method, { query, accepts = [], parses, ...about }: Operation) {
+  if (parses || accepts.includes("filters")) return undefined;
   const parameters = valueOf(about.parameters) ?? [];
   if (parameters.includes(OTHER_FILTERS)) return undefined;
-  const all = isGet
-    ? parameters
-    : [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...SHARED.several];
+  const previews = accepts.includes("dryRun") ? SHARED.several : [];
+  const all = [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...previews];
   const named = all.filter((one) => one.in === "query").map(({ name }) => name);
   const names = [...new Set([...Object.keys(query?.properties ?? {}), ...named])];
-  return { names, ignored: isGet ? RENDERINGS : OF_WRITES };
+  return { names, ignored: method === "GET" || method === "OPTIONS" ? RENDERINGS : OF_WRITES };
 }
 
 const securityOf = ({ anonymous, signedIn }: Operation, writes: boolean): object => {

@@ -103,6 +103,7 @@ function checkPage(call: Call, resource: RoutedResource, listing: Listing): void
 export function readRecord(call: Call, resource: RoutedResource, id: string): Response {
   const { actor, store } = call;
   const { searchParams } = call.url;
+  unknownItemParameters(searchParams);
   const requested = explained(call);
   const past = searchParams.has("as_of") ? store.past(resource, searchParams, actor) : undefined;
   if (requested !== undefined) return respondJson(explainRecord(call, resource, id, requested, past));

@@ -5,6 +5,7 @@ import type { RowsRequest } from "../records/row-index.ts";
 import { openStore, type Store } from "../records/store.ts";
 import { Api } from "./api.ts";
 import type { Run } from "./operation.ts";
+import { addAttachments } from "./route-attachments.ts";
 import { addHistory } from "./route-history.ts";
 import { addLabels } from "./route-labels.ts";
 import { addLabid } from "./route-labid.ts";
@@ -25,6 +26,7 @@ export const MAX_MESSAGE_BYTES = 10_000_000;
 export function addRecordOperations(api: Api, store: Store, accounts: Accounts): void {
   addRecords(api);
   addSubResources(api, store);
+  addAttachments(api, store);
   addHistory(api);
   addSharing(api);
   addRelations(api);

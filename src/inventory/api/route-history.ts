@@ -13,6 +13,7 @@ import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
+import { checkVersion } from "./entity-tag.ts";
 import { isLargeBatch } from "./heavy-request.ts";
 import type { Path } from "./operation.ts";
 import type { Api } from "./api.ts";
@@ -20,7 +21,6 @@ import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import {
   BOOLEAN,
-  closed,
   content,
   type Content,
   COUNT,
@@ -159,14 +159,15 @@ export function addHistoryOf(api: Api, subject: Subject): void {
   });
   api.add("POST", below("restore"), {
     summary: `Restore ${name}`,
-    accepts: ["dryRun"],
+    accepts: ["dryRun", "match"],
     body: RESTORE,
     returns: restored,
     run: ({ call, params, body }) =>
       writeBatch(call, body as Json, {
         kind: "restore",
-        work() {
+        work(writer) {
           const rid = find(call, params);
+          checkVersion(call, Number(writer.current(resource, rid).version));
           call.store.undo.restore(resource, rid, body.version ?? undefined, call.actor);
           return rid;
         },
@@ -176,11 +177,15 @@ export function addHistoryOf(api: Api, subject: Subject): void {
   api.add("POST", below("purge"), {
     summary: `Purge ${name}`,
     description: "For administrators; removes the history, too.",
-    accepts: ["dryRun"],
+    accepts: ["dryRun", "match"],
     run: ({ call, params }) =>
       writeBatch(call, null, {
         kind: "purge",
-        work: (writer) => writer.purge(resource, find(call, params), call.actor),
+        work(writer) {
+          const rid = find(call, params);
+          checkVersion(call, Number(writer.current(resource, rid).version));
+          writer.purge(resource, rid, call.actor);
+        },
         respond: () => noContent(),
       }),
   });
@@ -191,7 +196,7 @@ function addBatches(api: Api): void {
     summary: "List batches",
     description:
       "Every write request creates one batch. Lists the batches with a change that the caller may view, latest first.",
-    query: closed({
+    query: Type.Object({
       user: optional("Username of the author."),
       kind: optional("Kind of batch, as in the response."),
       page: Type.Optional(TEXT),

@@ -14,7 +14,7 @@ import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import type { Api } from "./api.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
-import { binary, closed, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
+import { binary, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
 
 /** Maximum size of the form that cancels an import. */
@@ -28,7 +28,7 @@ const DESCRIPTION =
 const option = (name: string, description: string) =>
   Type.Optional(Type.String({ $id: `import_${name}`, description }));
 
-const OPTIONS = closed({
+const OPTIONS = Type.Object({
   dry_run: option("dry_run", "1: write nothing and report what would happen."),
   match: Type.Optional(
     Type.Enum(MATCHES, {

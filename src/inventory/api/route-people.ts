@@ -70,6 +70,7 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
     summary: `List ${nounsOf(resource).many}`,
     description: resource.summary,
     parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
+    parses: true,
     returns: rendered(listSchema(DECLARED, resource)),
     signedIn: true,
     heavy({ call }) {

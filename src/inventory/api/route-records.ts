@@ -108,6 +108,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     summary: `List ${many}`,
     description: resource.summary,
     parameters: () => listParameters(DECLARED, resource),
+    parses: true,
     returns: () => rendered(listSchema(DECLARED, resource)),
     heavy: ({ call }) => isHeavyList(call, resource),
     run: ({ call }) => redirectOfFilterForm(call) ?? bareList(call, resource) ?? listRecords(call, resource),
@@ -130,6 +131,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
       description: "Updates all or none. Filters in the URL select records for an object with the changes.",
       parameters: () => [...parametersOf(resource), OTHER_FILTERS],
+      parses: true,
       accepts: ["dryRun", "several"],
       sends: () => ({
         ...content(updatesSchema(resource)),
@@ -141,6 +143,13 @@ function addCollection(api: Api, resource: RoutedResource): void {
       run: ({ call }) => updateRecords(call, resource),
     });
   addOptions(api, [resource, ""], resource, ({ actor }) => (actor.user === null ? [] : ["POST"]));
+}
+
+/** The response of a search, which is bare as the list is for LabID's client, if no page is requested. */
+function listOrBare(resource: RoutedResource): TSchema {
+  const list = listSchema(DECLARED, resource);
+  const bare = Type.Array(recordSchema(DECLARED, resource));
+  return resource.bareList ? Type.Union([list, bare], { $id: `${schemaName(resource)}Found` }) : list;
 }
 
 /** The body of a bulk change: objects with an id and the fields to change. */
@@ -162,11 +171,12 @@ export function addSearch(
 ): void {
   api.add("POST", path, {
     ...options,
+    parses: true,
     summary: `Search ${nounsOf(resource).many}`,
     description: "Returns what GET of the list returns.",
     reads: true,
     sends: content(SEARCHED),
-    returns: () => rendered(listSchema(DECLARED, resource)),
+    returns: () => rendered(listOrBare(resource)),
     run: async ({ call }) => list({ call: await listCallOf(call), params: {}, query: {}, body: undefined }),
   });
 }
@@ -189,6 +199,7 @@ function addItem(api: Api, resource: RoutedResource): void {
   api.add("GET", path, {
     summary: `Get ${one}`,
     parameters: () => parametersOf(resource, RECORD_PARAMETERS),
+    parses: true,
     accepts: ["noneMatch"],
     returns,
     heavy: ({ call }) => isHeavyRead(call),
@@ -221,6 +232,7 @@ function addItem(api: Api, resource: RoutedResource): void {
   });
   api.add("POST", path, {
     unlisted: true,
+    accepts: ["dryRun"],
     run({ call, params }) {
       // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
       if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined)
@@ -253,12 +265,12 @@ function addBulkDelete(api: Api, resource: RoutedResource): void {
     run: ({ call }) => deleteRecords(call, resource),
   } satisfies Operation;
   const { heavy, run } = remove;
+  const other = { heavy, run, parses: true } satisfies Operation;
   api.add("DELETE", [resource, "bulk_delete/"], remove);
-  api.add("POST", [resource, "bulk_delete/"], { heavy, run });
+  api.add("POST", [resource, "bulk_delete/"], other);
   addOptions(api, [resource, "bulk_delete/"], resource);
   // The specification appends "/bulk_delete/" to the URL of the list, which may already end in a slash.
-  for (const method of ["DELETE", "POST"] as const)
-    api.add(method, [resource, "/bulk_delete/"], { heavy, run });
+  for (const method of ["DELETE", "POST"] as const) api.add(method, [resource, "/bulk_delete/"], other);
 }
 
 /** Metadata in response to OPTIONS, with the fields for the methods that the caller may use. */

@@ -13,7 +13,6 @@ import { addRecordOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-oper
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
 import { COMPUTING_PER_CALLER } from "./request-turns.ts";
-import { addAttachments } from "./route-attachments.ts";
 import { addImports } from "./route-imports.ts";
 import { addScan } from "./route-labels.ts";
 import { addSampleData } from "./route-sample.ts";
@@ -71,7 +70,6 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
   if (pool && !isInMemory(database)) store.reader.loadRowsWith(loadFrom(pool, database));
   addRecordOperations(api, store, accounts);
   addImports(api, options.imports ?? new Imports(database, clock));
-  addAttachments(api, store);
   addScan(api);
   if (options.sample) addSampleData(api, options.sample);
   addTokens(api, accounts);

@@ -2,7 +2,8 @@ import { exceeded } from "../../platform/limits.ts";
 import { pointerParts } from "./apply-json-patch.ts";
 import { isObject, type Json, type JsonObject } from "./field.ts";
 import { LIMITS } from "./limits.ts";
-import { errorKey, invalidField } from "./parse-body.ts";
+import { errorKey } from "../../platform/schema.ts";
+import { invalidField } from "./parse-body.ts";
 
 /** What a bulk update does to one record. */
 export interface BulkChange {

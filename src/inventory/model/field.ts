@@ -1,7 +1,9 @@
 import { type TSchema, Type } from "typebox";
+import { quoted } from "../../platform/words.ts";
 
 /** Shapes of values that are JSON or computed; declarations get them here. */
 export { Type as Shape } from "typebox";
+export { quoted };
 
 /** A value as SQLite stores it: flags are 0 or 1, instants microseconds since 1970-01-01 UTC, JSON its text. */
 export type Stored = string | number | null;
@@ -355,11 +357,6 @@ function decodeText(value: Json, field: Field): Decoded {
 /** SQLite ends a text at NUL in some functions, and half a surrogate pair has no UTF-8 form. */
 function isStorable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
-}
-
-/** What a client typed, fit to be shown back: short plain words only. */
-export function quoted(typed: string): string {
-  return /^[\w.:@+-]{1,60}$/.test(typed) ? `"${typed}"` : "The given text";
 }
 
 /** A name that a client typed, as an error repeats it. */

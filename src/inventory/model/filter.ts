@@ -1,4 +1,4 @@
-import { errorKey } from "./parse-body.ts";
+import { errorKey } from "../../platform/schema.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { and, compare, type Condition, not, or, some } from "./condition.ts";
 import { exceeded } from "../../platform/limits.ts";

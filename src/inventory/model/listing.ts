@@ -15,6 +15,7 @@ import {
 } from "./resource.ts";
 import { parseExpression } from "./expression.ts";
 import { namesAnnotation, parseListParameter, parseListPath } from "./annotation-filter.ts";
+import { unknownParameter } from "../../platform/declared-input.ts";
 import { exceeded, type Limit } from "../../platform/limits.ts";
 import { type Field, KINDS } from "./field.ts";
 import { type Budget, parameterProblem, searchFilters, unknownName } from "./filter.ts";
@@ -169,7 +170,7 @@ export function parseListing(
     if (parsed && "error" in parsed) throw parameterProblem(name, parsed.error);
     if (parsed) conditions.push(parsed.condition);
     else if (lenient) ignored.push(name);
-    else throw unknownParameter(resources, resource, name);
+    else throw unknownListParameter(resources, resource, name);
   }
   const aboutDeletion =
     names.some((name) => DELETION.some((field) => name === field || name.startsWith(`${field}_`))) ||
@@ -201,8 +202,9 @@ export function parseRepresentation(
   if (!isOneOf(SHAPES, shape)) throw parameterProblem("response_format", "Choices: flat, nested.");
   const named = listParameter(parameters, "fields");
   if (named.length === 0) return { format, shape, fields: undefined };
-  const annotations = namedAnnotations(resource, named, flagParameter(parameters, "strict") === false);
-  const fields = [...knownFields(resources, resource, named), ...annotations.keys()];
+  const lenient = flagParameter(parameters, "strict") === false;
+  const annotations = namedAnnotations(resource, named, lenient);
+  const fields = [...knownFields(resources, resource, named, lenient), ...annotations.keys()];
   return { format, shape, fields, annotations };
 }
 
@@ -245,8 +247,13 @@ const listParameter = (parameters: URLSearchParams, name: string): string[] =>
 const isSpan = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
   fieldAt(resources, resource, path) !== undefined || listPath(resources, resource, path)?.rest.length === 0;
 
-/** The known names, in the order of a record, spans last. Unknown ones are ignored, as in Django REST framework. */
-function knownFields(resources: Resources, resource: Resource, names: readonly string[]): string[] {
+/** The known names, in the order of a record, spans last. @throws Problem invalid_request for others, unless `lenient` */
+function knownFields(
+  resources: Resources,
+  resource: Resource,
+  names: readonly string[],
+  lenient: boolean,
+): string[] {
   const wanted = new Set(names);
   const own = Object.entries(resource.fields)
     .filter(([name, { shown }]) => shown !== "internal" && (wanted.has(name) || wanted.has("*")))
@@ -257,16 +264,29 @@ function knownFields(resources: Resources, resource: Resource, names: readonly s
       !namesAnnotation(resource, name) &&
       isSpan(resources, resource, name.split("__")),
   );
+  const known = new Set([...own, ...spans, "*"]);
+  const unknown = names.find((name) => !known.has(name) && !namesAnnotation(resource, name));
+  if (unknown !== undefined && !lenient)
+    throw parameterProblem(
+      "fields",
+      unknownName(unknown, `a field of ${resource.name}`, pathNames(resources, resource)),
+    );
   return [...own, ...spans];
 }
 
-/** Parameters that URLs of records do not have; with `strict` they are refused. @throws Problem invalid_request */
+/** Parameters that URLs of records do not have; only without `strict` are they ignored. @throws Problem invalid_request */
 export function unknownItemParameters(parameters: URLSearchParams): string[] {
   const unknown = [...new Set(parameters.keys())].filter((name) => !Object.hasOwn(LIST_PARAMETERS, name));
-  if (unknown.length > 0 && flagParameter(parameters, "strict") === true) {
-    const choices = ["format", "response_format", "fields", "deleted", "strict", "explain"];
-    throw parameterProblem(unknown[0], unknownName(unknown[0], "a parameter of one record", choices));
-  }
+  if (unknown.length > 0 && flagParameter(parameters, "strict") !== false)
+    throw unknownParameter(unknown[0], [
+      "format",
+      "response_format",
+      "fields",
+      "deleted",
+      "as_of",
+      "strict",
+      "explain",
+    ]);
   return unknown;
 }
 
@@ -282,7 +302,7 @@ export function checkParameters(
   if (flagParameter(parameters, "strict") === false) return;
   const unknown = parameters.keys().find((name) => !known.includes(name) && !ignored.includes(name));
   if (unknown === undefined) return;
-  throw parameterProblem(unknown, unknownName(unknown, "a parameter of this request", known));
+  throw unknownParameter(unknown, known);
 }
 
 /** The value of `explain`; undefined if it is absent or false. */
@@ -404,7 +424,7 @@ export function parseSize(typed: string | null, limit: Limit = LIMITS.rows): num
   return Number(typed);
 }
 
-function unknownParameter(resources: Resources, resource: Resource, name: string): Problem {
+function unknownListParameter(resources: Resources, resource: Resource, name: string): Problem {
   if (namesAnnotation(resource, name)) {
     const named = findAnnotation(resource, name);
     if ("error" in named) return parameterProblem(name, named.error);

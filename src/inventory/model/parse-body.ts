@@ -1,5 +1,6 @@
 import { nearest, Problem } from "../../problem.ts";
 import { type Field, type Json, KINDS, quoted, shownName, type Stored, isObject } from "./field.ts";
+import { errorKey } from "../../platform/schema.ts";
 import { LIMITS } from "./limits.ts";
 import { type Resource, type Resources, targetOf } from "./resource.ts";
 
@@ -125,9 +126,6 @@ export function parseReference(far: Resource, field: string, value: Json): Unres
 
 const isName = (value: Json | undefined): boolean =>
   typeof value === "string" && value.trim() !== "" && KINDS.text.parse(value) !== undefined;
-
-/** The key of a member's error: hostile names are not repeated. */
-export const errorKey = (name: string): string => (/^\w{1,60}$/.test(name) ? name : "non_field_errors");
 
 /** The error for a reference to a record that does not exist or that the caller may not view. */
 export function missingReference({ by, value }: UnresolvedReference): string {

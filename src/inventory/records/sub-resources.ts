@@ -3,7 +3,8 @@ import { type Json, parseUuid, quoted, isObject, type JsonObject } from "../mode
 import { and, compare } from "../model/condition.ts";
 import type { Listing } from "../model/listing.ts";
 import type { Query } from "../model/operator.ts";
-import { invalidField, errorKey } from "../model/parse-body.ts";
+import { errorKey } from "../../platform/schema.ts";
+import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { membersOf, ownFields, RECORD_INFO, type SubResource } from "../resources/sub-resource.ts";

@@ -28,7 +28,6 @@ import {
   JobId,
   type JobObject,
   MotifClassParameters,
-  NoParameters,
   omitNulls,
   PatternRequest,
   ProteinParameters,
@@ -92,13 +91,11 @@ export function jsonRoutes(options: JsonOptions) {
         parse: "scoringJson",
         transform: ({ body }) => omitNulls(body),
         body: Submission,
-        query: NoParameters,
         detail: operations.SUBMIT,
       },
     )
     .get(`${API}/jobs/:id`, ({ params, requestContext }) => show(params.id, requestContext.baseUrl), {
       params: JobId,
-      query: NoParameters,
       detail: operations.JOB,
     })
     .delete(
@@ -108,18 +105,17 @@ export function jsonRoutes(options: JsonOptions) {
         handlers.cancel(params.id);
         return show(params.id, requestContext.baseUrl);
       },
-      { params: JobId, query: NoParameters, detail: operations.CANCEL },
+      { params: JobId, detail: operations.CANCEL },
     )
     .get(
       `${API}/jobs/:id/events`,
       ({ params, request, requestContext }) =>
         streamEvents(events, options, { id: params.id, request, baseUrl: requestContext.baseUrl }),
-      { params: JobId, query: NoParameters, detail: operations.EVENTS },
+      { params: JobId, detail: operations.EVENTS },
     )
     .post(`${API}/patterns`, ({ body }) => checkPattern(body.pattern), {
       parse: "scoringJson",
       body: PatternRequest,
-      query: NoParameters,
       detail: operations.PATTERN,
     })
     .use(resultRoutes(context))
@@ -184,7 +180,7 @@ function referenceRoutes({ corpora, classes, corpus, requireUser }: JsonOptions 
           method: METHOD,
         };
       },
-      { query: NoParameters, detail: operations.CORPUS },
+      { detail: operations.CORPUS },
     )
     .get(`${API}/proteins`, ({ query: { query, limit = 10 } }) => findProteins(corpus(), query, limit), {
       query: ProteinParameters,
@@ -193,13 +189,12 @@ function referenceRoutes({ corpora, classes, corpus, requireUser }: JsonOptions 
     .get(`${API}/corpora/:id`, ({ params, request }) => corpusFile(request, corpusWith(params.id)), {
       transform: guard,
       params: CorpusHash,
-      query: NoParameters,
       detail: operations.CORPUS_FILE,
     })
     .get(
       `${API}/corpora/:id/calibration`,
       ({ params, request }) => calibrationOf(request, corpusWith(params.id)),
-      { transform: guard, params: CorpusHash, query: NoParameters, detail: operations.CALIBRATION },
+      { transform: guard, params: CorpusHash, detail: operations.CALIBRATION },
     );
 }
 

@@ -221,18 +221,15 @@ export const ProteinsSchema = object(
 );
 
 export const ProteinParameters = textSchema(
-  Type.Object(
-    {
-      query: text(
-        "Words that must all apply to a protein: accession, entry name, gene, word of its name, or species (scientific or English name, mnemonic, taxon), or the beginning of one.",
-        { maxLength: 200, examples: ["BRCA1 mouse"] },
-      ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: MAX_PROTEINS, default: 10, description: "Most results." }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    query: text(
+      "Words that must all apply to a protein: accession, entry name, gene, word of its name, or species (scientific or English name, mnemonic, taxon), or the beginning of one.",
+      { maxLength: 200, examples: ["BRCA1 mouse"] },
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_PROTEINS, default: 10, description: "Most results." }),
+    ),
+  }),
 );
 
 const MEANING = {
@@ -298,37 +295,28 @@ export const CorpusHash = textSchema(
   Type.Object({ id: text("SHA-256 of the corpus, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }) }),
 );
 
-/** No query parameters: a misspelt one would otherwise have no effect. */
-export const NoParameters = textSchema(Type.Object({}, { additionalProperties: false }));
-
 export const ResultParameters = textSchema(
-  Type.Object(
-    {
-      format: Type.Optional(
-        oneOf<OfferedFormName>(
-          OFFERED_FORM_NAMES,
-          OFFERED_FORM_NAMES.map((name) => `\`${name}\`: ${OFFERED_FORMS[name].sentence}`).join(" "),
-        ),
+  Type.Object({
+    format: Type.Optional(
+      oneOf<OfferedFormName>(
+        OFFERED_FORM_NAMES,
+        OFFERED_FORM_NAMES.map((name) => `\`${name}\`: ${OFFERED_FORMS[name].sentence}`).join(" "),
       ),
-      match: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    match: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
+      }),
+    ),
+  }),
 );
 
 export const ComparisonParameters = textSchema(
-  Type.Object(
-    {
-      a: uuid("Identifier of the first job."),
-      b: uuid("Identifier of the second job."),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    a: uuid("Identifier of the first job."),
+    b: uuid("Identifier of the second job."),
+  }),
 );
 
 /** Filters by imported features. */
@@ -373,33 +361,27 @@ const SCAN_PARAMETERS = {
   ...PLACE_PARAMETERS,
 };
 
-export const ScanParameters = textSchema(Type.Object(SCAN_PARAMETERS, { additionalProperties: false }));
+export const ScanParameters = textSchema(Type.Object(SCAN_PARAMETERS));
 
 /** Jobs of a joint scan. */
 const MAX_JOINT = 50;
 
 export const JointScanParameters = textSchema(
-  Type.Object(
-    {
-      jobs: Type.Array(text("Identifier of a job."), {
-        description: "Finished jobs, separated by commas.",
-        minItems: 1,
-        maxItems: MAX_JOINT,
-        examples: [[EXAMPLE_ID]],
-      }),
-      ...SCAN_PARAMETERS,
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    jobs: Type.Array(text("Identifier of a job."), {
+      description: "Finished jobs, separated by commas.",
+      minItems: 1,
+      maxItems: MAX_JOINT,
+      examples: [[EXAMPLE_ID]],
+    }),
+    ...SCAN_PARAMETERS,
+  }),
 );
 
 export const MotifClassParameters = textSchema(
-  Type.Object(
-    {
-      query: Type.Optional(
-        text("Only classes whose name, alias, expression or description contains every word, ignoring case."),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    query: Type.Optional(
+      text("Only classes whose name, alias, expression or description contains every word, ignoring case."),
+    ),
+  }),
 );

@@ -9,7 +9,7 @@ import { identify } from "../corpus/find-proteins.ts";
 import type { JobModels, ModelQuery } from "../structure/job-models.ts";
 import { MAX_MODEL } from "../structure/model-file.ts";
 import type { Handlers } from "./handlers.ts";
-import { JobId, NoParameters } from "./json-schemas.ts";
+import { JobId } from "./json-schemas.ts";
 import { JobModelSchema } from "./model-schemas.ts";
 import { API, NO_STORE } from "./result-routes.ts";
 
@@ -22,17 +22,14 @@ interface ModelOptions {
 }
 
 const FileName = textSchema(
-  Type.Object(
-    {
-      name: Type.String({
-        description: "Name of the file, for people.",
-        minLength: 1,
-        maxLength: 200,
-        examples: ["AF-P04637-F1-model_v4.cif.gz"],
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    name: Type.String({
+      description: "Name of the file, for people.",
+      minLength: 1,
+      maxLength: 200,
+      examples: ["AF-P04637-F1-model_v4.cif.gz"],
+    }),
+  }),
 );
 
 const TYPES = { mmcif: "chemical/x-mmcif", pdb: "chemical/x-pdb" } as const;
@@ -89,7 +86,6 @@ export function modelRoutes(options: ModelOptions) {
   return new Elysia({ detail: { tags: ["scoring"] } })
     .get(path, ({ params }) => models.show(queryOf(options, params.id)), {
       params: JobId,
-      query: NoParameters,
       detail: OPERATIONS.show,
     })
     .put(
@@ -110,7 +106,7 @@ export function modelRoutes(options: ModelOptions) {
         models.remove(query.job);
         return models.show(query);
       },
-      { params: JobId, query: NoParameters, detail: OPERATIONS.remove },
+      { params: JobId, detail: OPERATIONS.remove },
     )
     .get(
       `${path}/file`,
@@ -118,7 +114,7 @@ export function modelRoutes(options: ModelOptions) {
         const { text, format } = models.file(queryOf(options, params.id));
         return new Response(text, { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
       },
-      { params: JobId, query: NoParameters, detail: OPERATIONS.file },
+      { params: JobId, detail: OPERATIONS.file },
     );
 }
 

@@ -16,7 +16,7 @@ import { PROTEOME_FORMS } from "../proteome/print.ts";
 import type { ProteomeSearchClient } from "../proteome/search-client.ts";
 import type { ShownSearch } from "../proteome/search-thread.ts";
 import { readPatterns } from "./handlers.ts";
-import { NoParameters, omitNulls, requireJson } from "./json-schemas.ts";
+import { omitNulls, requireJson } from "./json-schemas.ts";
 import * as operations from "./proteome-operations.ts";
 import {
   DEFAULT_LIMIT,
@@ -73,7 +73,7 @@ export function proteomeRoutes({
         const { proteins: families, bytes, organisms } = found;
         return { corpus: name, sequences, families, bytes, organisms };
       },
-      { query: NoParameters, detail: operations.PROTEOME },
+      { detail: operations.PROTEOME },
     )
     .post(
       SEARCHES,
@@ -99,7 +99,6 @@ export function proteomeRoutes({
         parse: "proteomeJson",
         transform: ({ body }) => omitNulls(body, ProteomeSearchRequest),
         body: ProteomeSearchRequest,
-        query: NoParameters,
         detail: operations.START,
       },
     )
@@ -120,7 +119,7 @@ export function proteomeRoutes({
         const { json } = await client.call<ShownSearch>({ do: "cancel", id, ...shown });
         return new Response(json, { headers: HEADERS });
       },
-      { params: SearchId, query: NoParameters, detail: operations.CANCEL },
+      { params: SearchId, detail: operations.CANCEL },
     )
     .use(downloadRoute(client, classes));
 }

@@ -191,44 +191,38 @@ const FILTERS = {
 };
 
 export const PageParameters = textSchema(
-  Type.Object(
-    {
-      ...FILTERS,
-      order: Type.Optional(
-        oneOf(MATCH_ORDERS, "Order; - for descending. Matches without the value come last.", {
-          default: MATCH_ORDERS[0],
-        }),
-      ),
-      offset: Type.Optional(
-        Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
-      ),
-      limit: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: MAX_LIMIT,
-          default: DEFAULT_LIMIT,
-          description: "Most matches in the response.",
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({
+    ...FILTERS,
+    order: Type.Optional(
+      oneOf(MATCH_ORDERS, "Order; - for descending. Matches without the value come last.", {
+        default: MATCH_ORDERS[0],
+      }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_LIMIT,
+        default: DEFAULT_LIMIT,
+        description: "Most matches in the response.",
+      }),
+    ),
+  }),
 );
 
 export const DownloadParameters = textSchema(
-  Type.Object(
-    {
-      format: Type.Optional(
-        oneOf<ProteomeFormName>(
-          Object.keys(PROTEOME_FORMS) as ProteomeFormName[],
-          Object.entries(PROTEOME_FORMS)
-            .map(([name, { sentence }]) => `\`${name}\`: ${sentence}`)
-            .join(" "),
-          { default: "tsv" },
-        ),
+  Type.Object({
+    format: Type.Optional(
+      oneOf<ProteomeFormName>(
+        Object.keys(PROTEOME_FORMS) as ProteomeFormName[],
+        Object.entries(PROTEOME_FORMS)
+          .map(([name, { sentence }]) => `\`${name}\`: ${sentence}`)
+          .join(" "),
+        { default: "tsv" },
       ),
-      ...FILTERS,
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    ...FILTERS,
+  }),
 );

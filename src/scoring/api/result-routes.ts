@@ -7,13 +7,7 @@ import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { type Handlers, notFinished } from "./handlers.ts";
 import * as operations from "./json-operations.ts";
-import {
-  JobId,
-  JointScanParameters,
-  NoParameters,
-  ResultParameters,
-  ScanParameters,
-} from "./json-schemas.ts";
+import { JobId, JointScanParameters, ResultParameters, ScanParameters } from "./json-schemas.ts";
 import { print } from "./print-thread.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import {
@@ -64,7 +58,7 @@ export function resultRoutes(options: ResultOptions) {
       `${API}/jobs/:id/features`,
       ({ params: { id } }) =>
         printed(options, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" }),
-      { params: JobId, query: NoParameters, detail: operations.FEATURES },
+      { params: JobId, detail: operations.FEATURES },
     );
 }
 

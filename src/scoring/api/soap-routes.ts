@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { gunzipped } from "../../platform/compression.ts";
 import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
+import { checkInput } from "../../platform/declared-input.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
@@ -164,10 +165,14 @@ function otherMethod(options: SoapOptions, request: Request): Response {
   return faultResponse(options, problem, versionOf(request));
 }
 
+/** Some toolkits send messages to the address of the WSDL. */
+const ADDRESS = { parameters: ["wsdl", "WSDL", "singleWsdl"], ifMatch: true };
+
 /** Everything is caught here, without further awaits: clients poll through this function. */
 async function perform(options: SoapOptions, request: Request): Promise<Response> {
   let envelope: Envelope | undefined;
   try {
+    checkInput(request, ADDRESS);
     envelope = await receive(options, request);
     if (envelope.problem) return faultResponse(options, envelope.problem, envelope.soapVersion, envelope);
     const response = handle(options, request, envelope);

@@ -8,7 +8,7 @@ import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
 import { ComparisonSchema } from "../api/comparison.ts";
-import { instant, JobSchema, NoParameters, requireJson, uuid } from "../api/json-schemas.ts";
+import { instant, JobSchema, requireJson, uuid } from "../api/json-schemas.ts";
 import { API } from "../api/result-routes.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { count, list, object, text } from "../contract/prediction.ts";
@@ -120,7 +120,6 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       return readJson(request);
     })
     .get(PATH, ({ request }) => listOf(ownerOf(request)), {
-      query: NoParameters,
       detail: operation("listWatchedQueries", "List your watched queries", WatchedListSchema),
     })
     .post(
@@ -133,7 +132,6 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       {
         parse: "watchedJson",
         body: JobParameter,
-        query: NoParameters,
         detail: operation(
           "watchQuery",
           "Watch the query of a job",
@@ -144,7 +142,6 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       },
     )
     .get(`${PATH}/changes`, ({ request }) => changesOf(queries, ownerOf(request)), {
-      query: NoParameters,
       detail: operation("listVerdictChanges", "List verdicts that changed with a corpus", ChangesSchema),
     })
     .post(
@@ -155,7 +152,6 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
         return listOf(owner);
       },
       {
-        query: NoParameters,
         detail: operation("cancelReruns", "Cancel the reruns of your queries", WatchedListSchema, [403]),
       },
     )
@@ -168,7 +164,6 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
         return listOf(owner);
       },
       {
-        query: NoParameters,
         detail: operation("retryReruns", "Score failed queries again", WatchedListSchema, [403]),
       },
     )
@@ -177,7 +172,6 @@ export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
       ({ request, params }) => (queries.remove(params.id, ownerOf(request)), listOf(ownerOf(request))),
       {
         params: QueryId,
-        query: NoParameters,
         detail: operation("unwatchQuery", "Stop watching a query", WatchedListSchema, [403, 404]),
       },
     );

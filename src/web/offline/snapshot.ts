@@ -58,8 +58,11 @@ const PAGE = 1000;
 export const MOST = { locations: 5000, equipment: 1000, "stocks/consumables": 7000, "stocks/specimen": 7000 };
 const MOST_PLACES = 1000;
 const MOST_STOCKTAKES = 50;
-const FIELDS = "id,label,name,barcode,version,parent,location,position,equipment,place,permissions";
-const GRID_FIELDS = "grid_rows,grid_columns,numbering";
+const STOCK_FIELDS = "id,name,barcode,version,location,position,permissions";
+const FIELDS: Readonly<Record<string, string>> = {
+  locations: "id,label,barcode,version,parent,equipment,place,permissions,grid_rows,grid_columns,numbering",
+  equipment: "id,name,barcode,version,place,permissions",
+};
 
 /** Reads what scanning needs through the lists of the REST API, which hold only what this person may view. */
 export async function takeSnapshot(
@@ -94,7 +97,7 @@ async function readAll(
   segment: string,
   most: number,
 ): Promise<{ records: KnownRecord[]; total: number }> {
-  const fields = segment === "locations" ? `${FIELDS},${GRID_FIELDS}` : FIELDS;
+  const fields = FIELDS[segment] ?? STOCK_FIELDS;
   const byId = new Map<string, KnownRecord>();
   for (let page = 1; ; page++) {
     const { total, results } = await read(segment, {

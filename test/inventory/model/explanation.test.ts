@@ -126,8 +126,11 @@ test.each<[string, string | undefined, number]>([
   ["locations/?labl=x&strict=0", undefined, 200],
   ["locations/?public=maybe&strict=0", undefined, 400],
   ["locations/?strict=maybe", undefined, 400],
-  [`${SHELF}?colour=red`, undefined, 200],
-  [`${SHELF}?colour=red&strict=1`, undefined, 400],
+  [`${SHELF}?colour=red`, undefined, 400],
+  [`${SHELF}?colour=red&strict=0`, undefined, 200],
+  ["locations/?fields=lable", undefined, 400],
+  ["locations/?fields=lable&strict=0", undefined, 200],
+  [`${SHELF}?fields=lable`, undefined, 400],
 ])("GET %s as %s returns %d", async (path, as, status) => {
   expect((await get(path, as)).status).toBe(status);
 });
@@ -135,7 +138,7 @@ test.each<[string, string | undefined, number]>([
 test.each([
   ["locations/?labl=x&strict=0&ordering=nothing,-label", '299 labd "Ignored: labl, ordering=nothing"'],
   ["locations/?strict=0&%22%0d%0aX-A:%20b=1", '299 labd "Ignored: unprintable name"'],
-  [`${SHELF}?colour=red`, '299 labd "Ignored: colour"'],
+  [`${SHELF}?colour=red&strict=0`, '299 labd "Ignored: colour"'],
   ["locations/?ordering=-label", null],
   [`${SHELF}?deleted=False&response_format=flat`, null],
 ])("GET %s sends the warning %s", async (path, warning) => {
