@@ -12,23 +12,38 @@ export class BodyStream extends ReadableStream<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** The same response, whose body fails with what `onError` returns for its error. */
-export function guardBody(response: Response, onError: (error: unknown) => unknown): Response {
+/**
+ * The same response, whose body fails with what `onError` returns for its error. `onRead` is called when the client begins
+ * to read the body, and when that ends.
+ */
+export function guardBody(
+  response: Response,
+  onError: (error: unknown) => unknown,
+  onRead: (isReading: boolean) => void = () => {},
+): Response {
   const { body } = response;
   if (!(body instanceof BodyStream)) return response;
   const reader = body.getReader();
+  let isReading = false;
   const guarded = new ReadableStream<Uint8Array>(
     {
       async pull(sink) {
+        // Not before: a response to HEAD is never pulled.
+        if (!isReading) onRead((isReading = true));
         try {
           const { done, value } = await reader.read();
-          if (done) sink.close();
-          else sink.enqueue(value);
+          if (!done) return sink.enqueue(value);
+          onRead(false);
+          sink.close();
         } catch (error) {
+          onRead(false);
           sink.error(onError(error));
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        onRead(false);
+        return reader.cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );

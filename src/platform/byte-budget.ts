@@ -1,5 +1,6 @@
 import { Problem } from "../problem.ts";
 import { exceeded, type Limit, LIMITS, SMALL } from "./limits.ts";
+import { BodyStream } from "./body-stream.ts";
 import { currentRequest } from "./request-context.ts";
 
 /** Bytes in memory over all requests. Half of them at most are those of one client, so that others can go on. */
@@ -87,7 +88,7 @@ export function paced(body: string | Uint8Array<ArrayBuffer>): BodyInit {
   checkRoom(bytes.length);
   const network = currentRequest()?.network;
   let at = 0;
-  return new ReadableStream<Uint8Array>(
+  return new BodyStream(
     {
       pull(sink) {
         // Not before: a response to HEAD, or one that is replaced by an error, is never pulled.

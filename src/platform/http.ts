@@ -150,7 +150,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       // To a socket: Bun prints any other error to standard error, with the code around it (Bun 1.4.5).
       return arrival ? undefined : error;
     };
-    const response = context.hasStream ? guardBody(made, onCut) : made;
+    const response = context.hasStream ? guardBody(made, onCut, arrival?.reads) : made;
     allowOrigin(request, path, response.headers, origins);
     finish(request, response, id);
     // A reverse proxy that ends TLS sets its own.

@@ -27,6 +27,8 @@ export interface Arrival {
   address(): string | null;
   /** Scheme, host and port of the server, for requests without a Host. */
   origin(): string;
+  /** Notes that the client begins or ends to read a streamed response. */
+  reads?(isReading: boolean): void;
   /** Whether over a Unix socket, which has no address. */
   isUnix?: boolean;
 }

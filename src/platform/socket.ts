@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { Problem } from "../problem.ts";
 import { type CertificateFiles, readCertificate, stampOf } from "./certificate.ts";
 import type { Answer } from "./http.ts";
-import { IDLE, withoutIdleTimeout } from "./idle-timeout.ts";
+import { IDLE, IdleTimeouts } from "./idle-timeout.ts";
 
 /** Where to listen. `certificate` and `key` are both empty for HTTP without TLS. */
 export interface SocketOptions extends CertificateFiles {
@@ -33,27 +33,28 @@ export interface Socket {
 export async function openSocket(options: SocketOptions, answer: Answer): Promise<Socket> {
   if (options.unix !== "") return openUnix(options.unix, answer);
   if (options.certificate !== "") return openTls(options, answer);
-  const server = firstFree(options, (port) => serveOn({ hostname: options.host, port }, answer));
+  const listener = firstFree(options, (port) => serveOn({ hostname: options.host, port }, answer));
+  const port = listener.server.port!;
   return {
-    url: `http://${authority(options.host, server.port!)}`,
-    port: server.port!,
+    url: `http://${authority(options.host, port)}`,
+    port,
     outdated: () => undefined,
     reload() {},
-    stop: (cut) => server.stop(cut),
+    stop: (cut) => stop(listener, cut),
   };
 }
 
 /** Bun.serve keeps the certificate it started with: for a new one a second server takes over the port. */
 function openTls(options: SocketOptions, answer: Answer): Socket {
   let certificate = readCertificate(options);
-  const start = (port: number, reusePort: boolean): Bun.Server<undefined> =>
+  const start = (port: number, reusePort: boolean): Listener =>
     serveOn({ hostname: options.host, port, reusePort, tls: certificate }, answer);
   // Servers that share a port do not notice each other: another process on it is found before sharing begins.
   const probe = firstFree(options, (port) => start(port, false));
-  const port = probe.port!;
-  void probe.stop(true);
+  const port = probe.server.port!;
+  void probe.server.stop(true);
   let current = start(port, true);
-  const draining = new Set<Bun.Server<undefined>>();
+  const draining = new Set<Listener>();
   return {
     url: `https://${authority(options.host, port)}`,
     port,
@@ -66,10 +67,10 @@ function openTls(options: SocketOptions, answer: Answer): Socket {
       const old = current;
       current = start(port, true);
       draining.add(old);
-      void old.stop(false).then(() => draining.delete(old));
+      void old.server.stop(false).then(() => draining.delete(old));
     },
     stop: async (cut) => {
-      await Promise.all([current, ...draining].map((server) => server.stop(cut)));
+      await Promise.all([current, ...draining].map((listener) => stop(listener, cut)));
     },
   };
 }
@@ -86,11 +87,22 @@ type Place =
 /** Bytes of a request line with its headers; Bun answers longer ones with 431 and no body. */
 const MAX_HEAD = 131_072;
 
-function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
+interface Listener {
+  server: Bun.Server<undefined>;
+  timeouts: IdleTimeouts;
+}
+
+function stop({ server, timeouts }: Listener, cut: boolean): Promise<void> {
+  timeouts.shorten(server);
+  return server.stop(cut);
+}
+
+function serveOn(place: Place, answer: Answer): Listener {
+  const timeouts = new IdleTimeouts();
   const isUnix = "unix" in place;
   // Bun.serve takes it from here; its default is 16 KB.
   Object.assign(http, { maxHeaderSize: MAX_HEAD });
-  return Bun.serve({
+  const server = Bun.serve({
     // With Bun's default a second instance would share the port without notice.
     reusePort: false,
     ...place,
@@ -98,17 +110,19 @@ function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE,
     fetch: (request: Request, server: Bun.Server<undefined>) =>
-      withoutIdleTimeout(
+      timeouts.whileAnswered(
         server,
         request,
         answer(request, {
           address: () => server.requestIP(request)?.address ?? null,
           isUnix,
+          reads: (isReading) => timeouts.reads(request, isReading),
           origin: () => (isUnix ? "http://localhost" : server.url.origin),
         }),
       ),
     error: () => new Response("Internal error", { status: 500 }),
   } as Bun.Serve.Options<undefined>);
+  return { server, timeouts };
 }
 
 /** Listens at the first port that is free. @throws Problem cannot_listen, invalid_setting */
@@ -134,7 +148,7 @@ function firstFree<T>({ host, port: first, attempts }: SocketOptions, listen: (p
 /** Why this machine cannot listen on a host, at whatever port; undefined if it can. */
 export function hostMistake(host: string): string | undefined {
   try {
-    void serveOn({ hostname: host, port: 0 }, async () => new Response()).stop(true);
+    void serveOn({ hostname: host, port: 0 }, async () => new Response()).server.stop(true);
     return undefined;
   } catch (error) {
     const hint = listenHint(String((error as { code?: string }).code), 0) ?? (error as Error).message;
@@ -170,7 +184,7 @@ async function openUnix(path: string, answer: Answer): Promise<Socket> {
   // Left behind by a killed process.
   if (existing) rmSync(path);
   try {
-    const server = serveOn({ unix: path }, answer);
+    const listener = serveOn({ unix: path }, answer);
     chmodSync(path, SOCKET_MODE);
     return {
       url: `unix:${path}`,
@@ -178,7 +192,7 @@ async function openUnix(path: string, answer: Answer): Promise<Socket> {
       outdated: () => undefined,
       reload() {},
       async stop(cut) {
-        await server.stop(cut);
+        await stop(listener, cut);
         rmSync(path, { force: true });
       },
     };

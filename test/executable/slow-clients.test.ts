@@ -182,3 +182,29 @@ test.skipIf(!IS_LONG)(
   },
   300_000,
 );
+
+test("a stop waits for clients that read slowly, not for those that do not read", async () => {
+  const request = `GET /api/v2/locations/?page_size=max&fields=label,description HTTP/1.1\r\nHost: lab\r\nAuthorization: ${authorization}\r\n\r\n`;
+  const begin = async (): Promise<Socket> => {
+    const socket = dial(server.url);
+    socket.write(request);
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.pause();
+    return socket;
+  };
+  const [unread, slow] = [await begin(), await begin()];
+  let tail = "";
+  slow.on("data", (chunk) => {
+    tail = (tail + chunk.toString("latin1")).slice(-10);
+    slow.pause();
+    setTimeout(() => slow.resume(), 30);
+  });
+  const begun = performance.now();
+  const end = server.end("SIGTERM");
+  slow.resume();
+  expect(await end).toBe(0);
+  // Bun checks for idle connections every four seconds.
+  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect(tail).toEndWith("0\r\n\r\n");
+  unread.destroy();
+}, 60_000);

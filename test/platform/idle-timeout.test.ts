@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { readText, receive } from "../../src/platform/body.ts";
-import { withoutIdleTimeout } from "../../src/platform/idle-timeout.ts";
+import { IdleTimeouts } from "../../src/platform/idle-timeout.ts";
 import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
 
 /** Ends of connections, on a server whose own end would come after a second or two. */
@@ -12,12 +12,13 @@ const WORK = 5000;
 const SILENT = 3;
 
 test("closes idle connections, but not during slow work or slow uploads", async () => {
+  const timeouts = new IdleTimeouts();
   await using server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 1,
     fetch: (request, own) =>
-      withoutIdleTimeout(
+      timeouts.whileAnswered(
         own,
         request,
         withinRequest(contextOf(request), () => answer(request)),
