@@ -13,6 +13,7 @@ import stock from "./0012-stock.sql" with { type: "text" };
 import placesWithoutAddress from "./0013-places-without-address.sql" with { type: "text" };
 import search from "./0014-search.sql" with { type: "text" };
 import reminders from "./0015-reminders.sql" with { type: "text" };
+import verifiedAddresses from "./0016-verified-addresses.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0013-places-without-address.sql", sql: placesWithoutAddress },
   { name: "0014-search.sql", sql: search },
   { name: "0015-reminders.sql", sql: reminders },
+  { name: "0016-verified-addresses.sql", sql: verifiedAddresses },
 ];

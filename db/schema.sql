@@ -142,7 +142,7 @@ CREATE TABLE user_account (
   joined INTEGER GENERATED ALWAYS AS (date_joined * 1000) VIRTUAL,
   last_login INTEGER,
   primary_group INTEGER NOT NULL REFERENCES user_group (rid)
-) STRICT;
+, verified_email TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE membership (
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
@@ -886,7 +886,7 @@ CREATE TABLE one_time_link (
   user_rid INTEGER REFERENCES user_account (rid) ON DELETE CASCADE,
   created INTEGER NOT NULL,
   expires INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, email TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX one_time_link_user ON one_time_link (user_rid);
 
@@ -1903,7 +1903,7 @@ CREATE TABLE reminder_digest (
   sent INTEGER,
   -- The failure of the last e-mail.
   error TEXT
-) STRICT;
+, asked TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX consumable_below_minimum ON consumable (below_minimum, rid);
 

@@ -166,6 +166,8 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   replaceRecoveryCodes: [409, "there is no second factor"],
   removeSecondFactor: [409, "there is no second factor"],
   sendTestMessage: [409, "there is no mail server"],
+  sendVerificationLink: [409, "there is no mail server"],
+  verifyYourAddress: [404, "no link was sent"],
   resetSecondFactor: [404, "there is no second factor"],
   linkAccount: [400, "no directory is configured"],
   unlinkAccount: [404, "no account is linked"],

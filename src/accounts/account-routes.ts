@@ -27,9 +27,10 @@ export const setUpPath = (key: string): string => `/setup?key=${key}`;
 const passwordPath = (key: string): string => `/set-password?key=${key}`;
 
 /** What the key of a link may be used for; undefined if it is invalid. */
-export function linkPurpose(accounts: Accounts, key: string): "set-up" | "password" | undefined {
+export function linkPurpose(accounts: Accounts, key: string): "set-up" | "password" | "email" | undefined {
   const found = accounts.links.find(key);
   if (!found) return undefined;
+  if (found.email !== null) return "email";
   if (found.user !== null) return "password";
   return accounts.hasAdministrator() ? undefined : "set-up";
 }

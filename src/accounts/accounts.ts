@@ -149,8 +149,8 @@ export class Accounts {
    */
   async setPasswordByLink(key: string, password: string): Promise<number> {
     const userOfLink = (): number => {
-      const user = this.links.find(key)?.user;
-      if (typeof user !== "number") throw invalidLink();
+      const { user, email } = this.links.find(key) ?? {};
+      if (typeof user !== "number" || email !== null) throw invalidLink();
       return user;
     };
     userOfLink();
@@ -161,6 +161,26 @@ export class Accounts {
         this.audit.recordUser(user, "link.use", { for: "password" });
         this.setPasswordHash(user, hash);
         return user;
+      })
+      .immediate();
+  }
+
+  /**
+   * Verifies the address that a link was sent to, if it is still that of the account.
+   * @returns the account and its address @throws Problem not_found for an invalid key
+   */
+  verifyEmail(key: string): { user: number; email: string } {
+    return this.database
+      .transaction(() => {
+        const { user, email } = this.links.find(key) ?? {};
+        if (typeof user !== "number" || typeof email !== "string") throw invalidLink();
+        const { changes } = this.database
+          .query("UPDATE user_account SET verified_email = email WHERE rid = ? AND email = ?")
+          .run(user, email);
+        if (changes === 0) throw invalidLink();
+        this.links.use(key);
+        this.audit.recordUser(user, "account.verify_email");
+        return { user, email };
       })
       .immediate();
   }

@@ -6,8 +6,10 @@ import { auditOf } from "./audit.ts";
 const HOUR = 3_600_000;
 
 export interface OneTimeLink {
-  /** Row of the account whose password the link sets; null for creating the first administrator. */
+  /** Row of the account that the link is for; null for creating the first administrator. */
   user: number | null;
+  /** The address that the link verifies; null for a link that sets a password. */
+  email: string | null;
   /** Milliseconds since 1970-01-01 UTC. */
   expires: number;
 }
@@ -19,16 +21,24 @@ export class OneTimeLinks {
     private readonly clock: Clock,
   ) {}
 
-  make(user: number | null, hours: number): { key: string; expires: number } {
+  /** Makes a link, which replaces earlier ones of the account for the same purpose. */
+  make(user: number | null, hours: number, email: string | null = null): { key: string; expires: number } {
     const key = newSecret("");
     const now = this.clock.now();
     const expires = now + hours * HOUR;
     this.database
       .transaction(() => {
-        this.database.query("DELETE FROM one_time_link WHERE expires <= ? OR user_rid IS ?").run(now, user);
         this.database
-          .query("INSERT INTO one_time_link (sha256, user_rid, created, expires) VALUES (?, ?, ?, ?)")
-          .run(sha256(key), user, now, expires);
+          .query(
+            "DELETE FROM one_time_link WHERE expires <= ?1 OR (user_rid IS ?2 AND (email IS NULL) = (?3 IS NULL))",
+          )
+          .run(now, user, email);
+        this.database
+          .query(
+            "INSERT INTO one_time_link (sha256, user_rid, created, expires, email) VALUES (?, ?, ?, ?, ?)",
+          )
+          .run(sha256(key), user, now, expires, email);
+        if (email !== null) return;
         const account = this.database
           .query("SELECT id, username FROM user_account WHERE rid = ?")
           .get(user) as { id: string; username: string } | null;
@@ -48,7 +58,7 @@ export class OneTimeLinks {
     if (!hasSecretForm(key)) return undefined;
     const row = this.database
       .query(
-        `SELECT l.user_rid AS user, l.expires FROM one_time_link AS l LEFT JOIN user_account AS u ON u.rid = l.user_rid
+        `SELECT l.user_rid AS user, l.email, l.expires FROM one_time_link AS l LEFT JOIN user_account AS u ON u.rid = l.user_rid
          WHERE l.sha256 = ? AND l.expires > ? AND (l.user_rid IS NULL OR u.is_active)`,
       )
       .get(sha256(key), this.clock.now());

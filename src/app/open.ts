@@ -332,7 +332,11 @@ const serviceRoutes = (
 ];
 
 /** Pages that need a key in their address, and the purpose that the key must have. */
-const LINK_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
+const LINK_PAGES: Readonly<Record<string, string>> = {
+  setup: "set-up",
+  "set-password": "password",
+  "verify-email": "email",
+};
 
 /** Searches with long conditions come by POST. */
 const isWrite = ({ method, url }: Request): boolean => isUnsafe(method) && !/\/search\/?(\?|$)/.test(url);

@@ -6,6 +6,19 @@ export const SHOWN = 50;
 /** Page of the profile where reminders are switched on and off. @param base URL of the service */
 export const settingsPage = (base: string): string => `${base}/profile#reminders`;
 
+/** Page that verifies an address. */
+export const VERIFY_PATH = "/verify-email";
+
+/** The e-mail that shows whether an address is its account's. @param link the page with its key */
+export const verificationText = (username: string, link: string, base: string, hours: number) => ({
+  subject: "Confirm your e-mail address",
+  text: `The account ${username} of labd at ${base} has this e-mail address. If it is yours, confirm it here, so that labd sends reminders to it:
+${link}
+
+The link works once within ${hours} hours. If the account is not yours, ignore this e-mail.
+`,
+});
+
 const pageOf = (base: string, segment: string): string => `${base}/inventory/${segment.replace("/", "-")}`;
 const KINDS: Readonly<Record<string, string>> = {
   "stocks/consumables": "Consumables",

@@ -1,16 +1,17 @@
 import type { Accounts } from "../accounts/accounts.ts";
+import { GrowingDelay, throttled } from "../accounts/throttle.ts";
 import type { Reminders } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { Problem } from "../problem.ts";
-import { digestText, settingsPage, SHOWN } from "./digest.ts";
+import { digestText, settingsPage, SHOWN, VERIFY_PATH, verificationText } from "./digest.ts";
 import { type Email, EmailFailure } from "./smtp.ts";
 import type { Subscription, SubscriptionStore } from "./store.ts";
 
 export interface SenderOptions {
   store: SubscriptionStore;
   reminders: Reminders;
-  accounts: Pick<Accounts, "actorOf">;
+  accounts: Pick<Accounts, "actorOf" | "links">;
   /** Sends an e-mail; undefined without a mail server. @throws EmailFailure */
   send: ((email: Email) => Promise<void>) | undefined;
   /** Waits while another thread holds the write lock. */
@@ -29,6 +30,8 @@ const DAY = 24 * HOUR;
 const SENDING_HOUR = 6;
 const POLL_INTERVAL = 60_000;
 const CLOSE_TIMEOUT = 3000;
+/** Hours for which a link that verifies an address is valid. */
+const LINK_HOURS = 72;
 
 /** The next sending hour after a time. */
 export const nextMorning = (now: number): number => {
@@ -52,8 +55,12 @@ export class ReminderSender {
   /** The database may be closed. */
   #closed = false;
 
+  /** Links that people asked for. */
+  readonly #links: GrowingDelay;
+
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#links = new GrowingDelay(options.clock);
   }
 
   start(): void {
@@ -109,6 +116,7 @@ export class ReminderSender {
     const { user, seen } = subscription;
     await whenWritable();
     store.postpone(user, nextMorning(clock.now()));
+    if (!subscription.isVerified) return this.#askOnce(subscription);
     const last = reminders.last();
     const lists = reminders.dueOf(accounts.actorOf(user), seen, SHOWN);
     if (!lists.some(({ shown }) => shown.some(({ isNew }) => isNew))) return;
@@ -130,6 +138,54 @@ export class ReminderSender {
     log.info("reminder sent", { user });
   }
 
+  /** Sends a link to an unverified address, once, instead of reminders. */
+  async #askOnce(subscription: Subscription): Promise<void> {
+    if (subscription.asked === subscription.email) return;
+    try {
+      await this.#sendLink(subscription.user, subscription);
+    } catch (error) {
+      if (!(error instanceof EmailFailure)) throw error;
+      if (!this.#closed) await this.#recordFailure(subscription, error);
+    }
+  }
+
+  async #sendLink(user: number, person: Pick<Subscription, "fullName" | "email">): Promise<void> {
+    const { store, accounts, send, base, whenWritable, log } = this.#options;
+    await whenWritable();
+    const { key } = accounts.links.make(user, LINK_HOURS, person.email);
+    const { username } = accounts.actorOf(user);
+    const email = verificationText(username!, `${base}${VERIFY_PATH}?key=${key}`, base, LINK_HOURS);
+    await send!({ to: recipientOf(person), settings: settingsPage(base), ...email });
+    if (this.#closed) return;
+    await whenWritable();
+    store.recordAsked(user, person.email);
+    log.info("address link sent", { user });
+  }
+
+  /** Sends a link that verifies the address of an account. @throws Problem conflict, throttled, email_failed */
+  async sendVerification(user: number): Promise<string> {
+    const { store, send } = this.#options;
+    if (!send) throw new Problem("conflict", NO_SERVER);
+    const person = store.recipient(user);
+    if (person.email === "") throw new Problem("conflict", NO_ADDRESS);
+    if (person.isVerified) throw new Problem("conflict", `${person.email} is verified already.`);
+    const key = String(user);
+    const wait = this.#links.wait(key);
+    if (wait > 0) throw throttled(wait);
+    this.#links.count(key);
+    await this.#reportingFailure(this.#sendLink(user, person));
+    return person.email;
+  }
+
+  async #reportingFailure(sending: Promise<void>): Promise<void> {
+    try {
+      await sending;
+    } catch (error) {
+      if (error instanceof EmailFailure) throw new Problem("email_failed", error.message);
+      throw error;
+    }
+  }
+
   async #recordFailure(
     { user, email }: Subscription,
     { message, kind: { isRecipient, mayBeDelivered, isTemporary } }: EmailFailure,
@@ -148,24 +204,17 @@ export class ReminderSender {
   async sendTest(user: number): Promise<string> {
     const { store, send, base } = this.#options;
     if (!send) throw new Problem("conflict", NO_SERVER);
-    const person = store.emailOf(user);
-    if (person.email === "")
-      throw new Problem(
-        "conflict",
-        "Your account has no e-mail address to send to. Add one in your profile.",
-      );
+    const person = store.recipient(user);
+    if (person.email === "") throw new Problem("conflict", NO_ADDRESS);
     const text = `This is a test message of labd at ${base}. Reminders can be sent.\n`;
-    try {
-      await send({ to: recipientOf(person), subject: "Test message", text, settings: settingsPage(base) });
-    } catch (error) {
-      if (error instanceof EmailFailure) throw new Problem("email_failed", error.message);
-      throw error;
-    }
+    const email = { to: recipientOf(person), subject: "Test message", text, settings: settingsPage(base) };
+    await this.#reportingFailure(send(email));
     return person.email;
   }
 }
 
 export const NO_SERVER = "There is no mail server: set smtp_url.";
+export const NO_ADDRESS = "Your account has no e-mail address. Add one in your profile.";
 
 const recipientOf = ({ fullName, email }: { fullName: string; email: string }): Email["to"] => ({
   name: fullName,

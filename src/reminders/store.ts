@@ -5,6 +5,10 @@ export interface Subscription {
   user: number;
   fullName: string;
   email: string;
+  /** Whether the owner of the account, or its provider, has shown that the address is theirs. */
+  isVerified: boolean;
+  /** The unverified address to which a link was sent; empty for none. */
+  asked: string;
   /** The last reminder that an e-mail contained. */
   seen: number;
   due: number;
@@ -12,30 +16,37 @@ export interface Subscription {
   error: string | null;
 }
 
-const SELECT = `SELECT d.user_rid AS user, u.full_name AS fullName, u.email, d.seen, d.due, d.sent, d.error
-  FROM reminder_digest AS d JOIN user_account AS u ON u.rid = d.user_rid`;
+const SELECT = `SELECT d.user_rid AS user, u.full_name AS fullName, u.email, u.email = u.verified_email AS isVerified,
+  d.asked, d.seen, d.due, d.sent, d.error FROM reminder_digest AS d JOIN user_account AS u ON u.rid = d.user_rid`;
+
+type Recipient = Pick<Subscription, "fullName" | "email" | "isVerified">;
 
 /** Who gets reminders by e-mail, and when the next one is due. The caller waits for the write lock. */
 export class SubscriptionStore {
   constructor(private readonly database: Database) {}
 
   find(user: number): Subscription | null {
-    return this.database.query(`${SELECT} WHERE d.user_rid = ?`).get(user) as Subscription | null;
+    return withFlag(this.database.query(`${SELECT} WHERE d.user_rid = ?`).get(user) as Subscription | null);
   }
 
   /** The subscription of an active account with an address that is due first. @param latest a later time is a clock set back */
   nextDue(now: number, latest: number): Subscription | null {
-    return this.database
+    const found = this.database
       .query(
         `${SELECT} WHERE (d.due <= ? OR d.due > ?) AND u.is_active AND u.email <> '' ORDER BY d.due, d.user_rid LIMIT 1`,
       )
-      .get(now, latest) as Subscription | null;
+      .get(now, latest);
+    return withFlag(found as Subscription | null);
   }
 
-  emailOf(user: number): { fullName: string; email: string } {
-    return this.database
-      .query("SELECT full_name AS fullName, email FROM user_account WHERE rid = ?")
-      .get(user) as { fullName: string; email: string };
+  recipient(user: number): Recipient {
+    return withFlag(
+      this.database
+        .query(
+          "SELECT full_name AS fullName, email, email <> '' AND email = verified_email AS isVerified FROM user_account WHERE rid = ?",
+        )
+        .get(user) as Recipient,
+    );
   }
 
   enable(user: number, due: number): void {
@@ -59,9 +70,20 @@ export class SubscriptionStore {
       .run(seen, sent, user);
   }
 
+  /** A link was sent to an unverified address. */
+  recordAsked(user: number, email: string): void {
+    this.database
+      .query("UPDATE reminder_digest SET asked = ?, error = NULL WHERE user_rid = ?")
+      .run(email, user);
+  }
+
   recordFailure(user: number, error: string, due: number): void {
     this.database
       .query("UPDATE reminder_digest SET error = ?, due = ? WHERE user_rid = ?")
       .run(error, due, user);
   }
 }
+
+/** SQLite has numbers for truth values. */
+const withFlag = <Row extends { isVerified: boolean } | null>(row: Row): Row =>
+  row && { ...row, isVerified: Boolean(row.isVerified) };

@@ -40,6 +40,7 @@ import { setupPage } from "./pages/setup.tsx";
 import { signInPage } from "./pages/sign-in.tsx";
 import { stocktakePage } from "./pages/stocktake.tsx";
 import { usedLinkPage } from "./pages/used-link.tsx";
+import { verifyEmailPage } from "./pages/verify-email.tsx";
 
 /** Every page; the routes come from here. */
 export const PAGES: readonly Page[] = [
@@ -48,6 +49,7 @@ export const PAGES: readonly Page[] = [
   signInPage,
   setupPage,
   setPasswordPage,
+  verifyEmailPage,
   secondFactorPage,
   profilePage,
   scorePage,

@@ -89,7 +89,7 @@ describe("one-time links", () => {
     const [{ sha256 }] = database.query("SELECT sha256 FROM one_time_link").all() as { sha256: string }[];
     for (const wrong of [sha256, `${key} `, key.slice(1)]) expect(links.find(wrong)).toBeUndefined();
     clock.at = expires - 1;
-    expect(links.find(key)).toEqual({ user: null, expires });
+    expect(links.find(key)).toEqual({ user: null, email: null, expires });
     clock.at = expires;
     expect(links.find(key)).toBeUndefined();
   });

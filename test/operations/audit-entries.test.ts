@@ -357,7 +357,8 @@ const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
   [/^(POST|PUT|DELETE) (\/api\/scoring\/|\/soap\/)/, "the job itself is kept"],
   [/^POST \/api\/account\/second-factor$/, "has no effect until it is confirmed"],
   [/^PUT \/api\/account\/reminders$/, "concerns only e-mails to oneself"],
-  [/^POST \/api\/admin\/reminders\/test$/, "sends one e-mail to oneself"],
+  [/^POST \/api\/(admin\/reminders\/test|account\/reminders\/verification)$/, "sends one e-mail to oneself"],
+  [/^POST \/api\/account\/reminders\/verification\/confirm$/, "account.verify_email; needs a mail server"],
   [/^POST \/api\/webhooks\/\{id\}\/(ping|deliveries\/\{delivery\}\/redeliver)$/, "in the log of deliveries"],
 ];
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { reminders as remindersOf } from "../../src/inventory/index.ts";
 import { openReminders } from "../../src/reminders/index.ts";
-import { type Json, openService } from "../fixtures/service.ts";
+import { linkPurpose } from "../../src/accounts/account-routes.ts";
+import { codeOf, type Json, openService } from "../fixtures/service.ts";
 import { type Lab, openLab, START } from "../inventory/harness.ts";
 import { openMailServer } from "./mail-server.ts";
 
@@ -57,6 +58,7 @@ beforeEach(async () => {
   setTime(START);
   for (const name of ["admin", "alice", "bob"])
     await lab.send(name, "PATCH", `users/${name}/`, { email: `${name}@lab.example` });
+  lab.database.run("UPDATE user_account SET verified_email = email");
 });
 afterEach(async () => {
   await service.sender.close();
@@ -233,12 +235,99 @@ describe("a record", () => {
   });
 });
 
+describe("an address that is not verified", () => {
+  const VERIFICATION = "/api/account/reminders/verification";
+  const change = (email: string, by = "alice") => lab.send(by, "PATCH", "users/alice/", { email });
+  const keyIn = (text: string): string =>
+    /^https:\/\/lab.example\/labd\/verify-email\?key=(\S+)$/m.exec(text)![1];
+  const confirm = (key: string) =>
+    openService(lab.accounts, [service.routes]).ask("POST", `${VERIFICATION}/confirm`, {
+      body: { key },
+      headers: { Origin: "http://lab" },
+    });
+  const isVerified = async () => (await ask("GET", "/api/account/reminders", "alice")).body.verified;
+
+  test.each(["alice", "admin"])("after %s changed it gets one link and no reminders", async (by) => {
+    await add({ expiry: "2026-01-20" });
+    await enable("alice");
+    expect((await change("new@lab.example", by)).status).toBe(200);
+    for (const hours of [8, 32, 56]) await pollAt(START + hours * HOUR);
+    expect(mail.got.map(({ to, source }) => [to, /^Subject: (.*)\r$/m.exec(source)![1]])).toEqual([
+      ["new@lab.example", "Confirm your e-mail address"],
+    ]);
+    expect(mail.got[0].text).not.toContain("Taq");
+    expect(await isVerified()).toBe(false);
+    const key = keyIn(mail.got[0].text);
+    expect(await confirm(key)).toMatchObject({ status: 200, body: { email: "new@lab.example" } });
+    expect([await isVerified(), (await confirm(key)).status]).toEqual([true, 404]);
+    const { database } = lab;
+    const audited = database.query("SELECT 1 FROM audit WHERE action = 'account.verify_email'").all();
+    expect(audited).toHaveLength(1);
+    await pollAt(START + 57 * HOUR);
+    expect(mail.got.at(-1)).toMatchObject({
+      to: "new@lab.example",
+      text: expect.stringContaining("* New: Taq"),
+    });
+  });
+
+  test("is verified by the latest link only, for 72 hours, and only while the account has it", async () => {
+    await change("new@lab.example");
+    const send = async () => {
+      expect((await ask("POST", VERIFICATION, "alice")).body).toEqual({ email: "new@lab.example" });
+      return keyIn(mail.got.at(-1)!.text);
+    };
+    const [first, second] = [await send(), await send()];
+    expect((await confirm(first)).status).toBe(404);
+    await change("other@lab.example");
+    expect((await confirm(second)).status).toBe(404);
+    await change("new@lab.example");
+    setTime(START + 72 * HOUR);
+    expect((await confirm(second)).status).toBe(404);
+    expect(await isVerified()).toBe(false);
+  });
+
+  test("is asked for again after a failure of the mail server", async () => {
+    await enable("alice");
+    await change("new@lab.example");
+    mail.answers.AUTH = "454 4.7.0 try later";
+    await pollAt(START + 8 * HOUR);
+    delete mail.answers.AUTH;
+    expect(mail.got).toEqual([]);
+    await pollAt(START + 9 * HOUR);
+    expect(mail.got.map(({ to }) => to)).toEqual(["new@lab.example"]);
+  });
+
+  test("gets ten links, then one after each delay; a verified one gets none", async () => {
+    const statusOf = async () => (await ask("POST", VERIFICATION, "alice")).status;
+    expect(await statusOf()).toBe(409);
+    await change("new@lab.example");
+    for (let i = 0; i < 10; i++) expect(await statusOf()).toBe(200);
+    expect([await statusOf(), mail.got.length]).toEqual([429, 10]);
+    setTime(START + 30_000);
+    expect(await statusOf()).toBe(200);
+  });
+
+  test("its link sets no password, and a link for a password verifies nothing", async () => {
+    await change("new@lab.example");
+    await ask("POST", VERIFICATION, "alice");
+    const alice = lab.accounts.userId("alice");
+    const key = keyIn(mail.got[0].text);
+    expect(await codeOf(() => lab.accounts.setPasswordByLink(key, "a long password"))).toBe("not_found");
+    const password = lab.accounts.links.make(alice, 1).key;
+    expect((await confirm(password)).status).toBe(404);
+    expect(linkPurpose(lab.accounts, key)).toBe("email");
+    expect(linkPurpose(lab.accounts, password)).toBe("password");
+    expect((await confirm(key)).status).toBe(200);
+  });
+});
+
 describe("settings", () => {
   test("reminders are off by default, and need a mail server and an address", async () => {
     expect((await ask("GET", "/api/account/reminders", "alice")).body).toEqual({
       enabled: false,
       available: true,
       email: "alice@lab.example",
+      verified: true,
       sent: null,
       error: null,
     });

@@ -184,7 +184,7 @@ test("links and pictures of help lead below the service's path", async () => {
   expect((await ask("/help/none", { accept: "text/html" })).status).toBe(404);
 });
 
-test.each(["/setup", "/set-password"])(
+test.each(["/setup", "/set-password", "/verify-email"])(
   "%s says that a link is used, and can be reloaded without its key",
   async (path) => {
     const used = await ask(`${path}?key=bad`);

@@ -233,11 +233,14 @@ export class Identities {
   ): void {
     if (known && known.suspended !== null) this.accounts.setActive(user, true, { by: person.provider });
     const before = this.database
-      .query("SELECT full_name, email, is_superuser, primary_group FROM user_account WHERE rid = ?")
+      .query(
+        "SELECT full_name, email, verified_email, is_superuser, primary_group FROM user_account WHERE rid = ?",
+      )
       .get(user) as AccountFields;
     const after = { ...before };
     if (person.fullName !== "") after.full_name = person.fullName;
     if (person.email !== "") after.email = person.email;
+    if (person.email !== "" && person.isEmailVerified) after.verified_email = person.email;
     if (admission.administrators.length > 0)
       after.is_superuser = isInAnyGroup(person.groups, admission.administrators) ? 1 : 0;
     const memberships = [...membershipsBy(admission.map, person.groups)].map(
@@ -267,9 +270,9 @@ export class Identities {
     this.database
       .query(
         `UPDATE user_account SET full_name = ?1, email = ?2, is_superuser = ?3,
-           is_staff = iif(is_superuser = ?3, is_staff, ?3), primary_group = ?4 WHERE rid = ?5`,
+           is_staff = iif(is_superuser = ?3, is_staff, ?3), primary_group = ?4, verified_email = ?5 WHERE rid = ?6`,
       )
-      .run(after.full_name, after.email, after.is_superuser, after.primary_group, user);
+      .run(after.full_name, after.email, after.is_superuser, after.primary_group, after.verified_email, user);
     const rights = changed.includes("is_superuser") ? { administrator: after.is_superuser === 1 } : {};
     if (isKnown || "administrator" in rights)
       this.accounts.audit.recordUser(user, "account.change", { changed, by: provider, ...rights });
@@ -279,6 +282,7 @@ export class Identities {
 interface AccountFields {
   full_name: string;
   email: string;
+  verified_email: string;
   is_superuser: number;
   primary_group: number;
 }

@@ -217,6 +217,7 @@ async function describe(connection: LdapConnection, options: LdapOptions, entry:
     username,
     fullName: cleanText(first(options.fullName)),
     email: cleanEmail(first(options.email)),
+    isEmailVerified: true,
     groups: await findGroups(connection, options, { dn: entry.dn, username }),
     disabled: accountState(entry.values, Date.now()).closed,
   };

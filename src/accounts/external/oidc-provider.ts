@@ -277,6 +277,8 @@ export class OidcProvider {
       username,
       fullName: cleanText(text(this.options.fullName)),
       email: cleanEmail(text(this.options.email)),
+      // OpenID Connect Core 1.0, section 5.1; some providers send a text.
+      isEmailVerified: String(claims.email_verified) !== "false",
       groups: [claimOf(claims, groups)].flat().filter((name) => typeof name === "string"),
     };
   }

@@ -17,6 +17,8 @@ export interface Person extends Subject {
   username: string;
   fullName: string;
   email: string;
+  /** Whether the provider vouches for the address. */
+  isEmailVerified: boolean;
   groups: readonly string[];
   disabled?: boolean;
 }

@@ -12,11 +12,16 @@ interface Reminders {
   enabled: boolean;
   available: boolean;
   email: string;
+  verified: boolean;
   sent: string | null;
   error: string | null;
 }
 
 const OWN = "/api/account/reminders";
+
+/** Sends a link to the address of the account, which proves that it is its owner's. @returns the address */
+export const sendVerification = async (): Promise<string> =>
+  (await requestJson<{ email: string }>("POST", "/api/account/reminders/verification")).email;
 
 /** Reminders by e-mail, which e-mails lead to by #reminders. */
 export function RemindersCard() {
@@ -42,10 +47,11 @@ export function RemindersCard() {
 }
 
 function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Reminders) => void }) {
-  const { enabled, available, email, sent, error } = value;
+  const { enabled, available, email, verified, sent, error } = value;
   const form = useSubmission(async () => {
     onChanged(await requestJson<Reminders>("PUT", OWN, { body: { enabled: !enabled } }));
-    showToast(enabled ? "You get no reminders any more." : `Reminders go to ${email}.`);
+    const started = verified ? `Reminders go to ${email}.` : `Open the link that labd sends to ${email}.`;
+    showToast(enabled ? "You get no reminders any more." : started);
   });
   if (!available && !enabled)
     return (
@@ -64,12 +70,30 @@ function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Remi
           </>
         )}
       </p>
+      {available && email !== "" && !verified && <Unverified email={email} />}
       {error !== null && <p class="anywhere">The last one was not sent. {error}</p>}
       <div class="actions">
         <Button busy={form.busy} onClick={() => form.submit()}>
           {enabled ? "Switch reminders off" : "Switch reminders on"}
         </Button>
       </div>
+    </>
+  );
+}
+
+function Unverified({ email }: { email: string }) {
+  const form = useSubmission(async () => {
+    showToast(`Sent a link to ${await sendVerification()}.`);
+  });
+  return (
+    <>
+      <p class="anywhere">
+        {email} is not verified: reminders wait until you open the link that labd sends there.{" "}
+        <Button small busy={form.busy} onClick={() => form.submit()}>
+          Send link again
+        </Button>
+      </p>
+      <FormError of={form} />
     </>
   );
 }

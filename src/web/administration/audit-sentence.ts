@@ -10,6 +10,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "service.stop": "stopped the service",
   "session.end": "ended sessions of",
   "session.confirm": "confirmed a session of",
+  "account.verify_email": "verified the e-mail address of",
   "link.create": "created a sign-in link for",
   "link.use": "used a sign-in link of",
   "account.create": "added the account",

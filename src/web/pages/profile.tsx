@@ -7,7 +7,7 @@ import {
   personBody,
   personFields,
 } from "../account/fields.tsx";
-import { RemindersCard } from "../account/reminders.tsx";
+import { RemindersCard, sendVerification } from "../account/reminders.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
 import { revokeToken, tokenColumns, type TokenRow } from "../account/tokens.tsx";
 import type { Printed } from "../administration/printed.ts";
@@ -31,6 +31,7 @@ const TOKENS = "/api/v2/tokens/";
 
 function Profile() {
   const session = useSession();
+  const [email, setEmail] = useState("");
   const sessions = useLoaded(session ? "sessions" : null, (signal) =>
     get<{ results: SessionRow[] }>(SESSIONS, {}, signal),
   );
@@ -41,10 +42,10 @@ function Profile() {
       {session && (
         <div class="stack">
           <div class="columns">
-            <PersonCard session={session} />
+            <PersonCard session={session} onEmail={setEmail} />
             <PasswordCard username={session.user.username} onChanged={sessions.reload} />
           </div>
-          <RemindersCard />
+          <RemindersCard key={email} />
           <Card title="Second factor">
             <SecondFactor />
           </Card>
@@ -60,9 +61,10 @@ function Profile() {
   );
 }
 
-function PersonCard({ session: { user } }: { session: Session }) {
+function PersonCard({ session: { user }, onEmail }: { session: Session; onEmail: (email: string) => void }) {
   const groups = (user.groups as { name: string }[] | undefined) ?? [];
   const initial = { full_name: String(user.full_name ?? ""), email: String(user.email ?? "") };
+  const [saved, setSaved] = useState(initial.email);
   return (
     <Card title={user.username}>
       <p class="muted">
@@ -78,7 +80,12 @@ function PersonCard({ session: { user } }: { session: Session }) {
           await requestJson("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
             body: personBody(values, initial.email !== ""),
           });
-          showToast("Saved your profile.");
+          const isNew = values.email !== "" && values.email !== saved;
+          // Without a mail server, nothing is sent to any address.
+          const sent = isNew && (await sendVerification().catch(() => undefined));
+          showToast(sent ? `Saved your profile. Open the link sent to ${sent}.` : "Saved your profile.");
+          setSaved(values.email);
+          onEmail(values.email);
         }}
       />
     </Card>

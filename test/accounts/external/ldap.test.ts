@@ -84,6 +84,10 @@ ldapTest("signs in by every method, creates accounts, and leaves local accounts 
     email: "kim@lab.example",
     is_superuser: false,
   });
+  const { verified } = database
+    .query("SELECT verified_email AS verified FROM user_account WHERE username = 'kim'")
+    .get() as { verified: string };
+  expect(verified).toBe("kim@lab.example");
   expect(await signIn("KIM", "kim's password")).toBe("kim");
   expect(await signIn("local")).toBe("local");
   expect(await signIn("müller")).toBe("müller");

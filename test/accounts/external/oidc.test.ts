@@ -133,6 +133,28 @@ test("rejects invalid ID tokens", () =>
     expect(provider.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
   }));
 
+test("takes addresses for verified unless the provider says otherwise, and cleans texts", () =>
+  withFakeProvider(async (provider) => {
+    const { pass, database } = await openWith(provider);
+    const known = () =>
+      database
+        .query("SELECT full_name, email, verified_email FROM user_account WHERE username = 'kim'")
+        .values();
+    Object.assign(provider.changes, NO_CHANGES, { claims: { email_verified: false } });
+    expect(await pass()).toBe("kim /inventory");
+    expect(known()).toEqual([["Kim Kuhn", "kim@lab.example", ""]]);
+    Object.assign(provider.changes, NO_CHANGES, {
+      claims: { email: "k@lab.example", name: "Kim\r\n\u202eKuhn" },
+    });
+    await pass();
+    expect(known()).toEqual([["Kim Kuhn", "k@lab.example", "k@lab.example"]]);
+    Object.assign(provider.changes, NO_CHANGES, {
+      claims: { email: "k2@lab.example>", email_verified: "false" },
+    });
+    await pass();
+    expect(known()).toEqual([["Kim Kuhn", "k@lab.example", "k@lab.example"]]);
+  }));
+
 test("accepts state, cookie and code once, and only from the browser that started the sign-in", () =>
   withFakeProvider(async (provider) => {
     const { visit, pass, whoIs, answer, clock } = await openWith(provider);
