@@ -123,7 +123,7 @@ export const PROBLEMS = {
   bad_database: server(
     500,
     76,
-    "The database was written by a newer or modified version; it was not changed.",
+    "The database cannot be used: another version wrote it, upgrading failed, or it was lost; it was not changed.",
   ),
   bad_corpus: server(500, 66, "A corpus file is missing, truncated or modified."),
   bad_backup: server(

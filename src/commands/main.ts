@@ -86,10 +86,18 @@ export async function main(
       "labd --help",
     );
   } catch (error) {
-    const problem = systemProblem(error) ?? Problem.from(error);
+    const problem = systemProblem(error) ?? ofCommand(error);
     reportFailure(problem, name, streams);
     return problem.exitCode;
   }
+}
+
+/** Commands have no request id, and print the cause. */
+function ofCommand(error: unknown): Problem {
+  const problem = Problem.from(error);
+  if (problem.code !== "internal" || error instanceof Problem) return problem;
+  const text = `Unexpected error: ${String((error as Error)?.message ?? error)}. This is a defect of labd; report it with what follows.`;
+  return new Problem("internal", text, { cause: error });
 }
 
 function reportFailure(problem: Problem, name: string, streams: Streams): void {

@@ -27,7 +27,7 @@ const MAX_IDLE_LOG = 33_554_432;
 
 /**
  * Opens or creates the database at `path` and applies the migrations. A database with an unknown or altered migration is
- * refused unchanged. For tests, ":memory:" or the bytes of a database open one in memory.
+ * refused unchanged, as is one that a migration fails on. For tests, ":memory:" or the bytes of a database open one in memory.
  * @param checkpoints false leaves checkpoints to another process (Litestream)
  * @param patience milliseconds that a statement waits for another writer; short for the server, whose thread it blocks
  * @throws Problem bad_database
@@ -212,20 +212,41 @@ function migrate(database: Database, migrations: readonly Migration[]): void {
   const known = new Set(applied(database).map(({ name }) => name));
   // Without a transaction: a command beside a server that writes would wait for nothing.
   if (migrations.every(({ name }) => known.has(name))) return;
-  database
-    .transaction(() => {
-      for (const migration of migrations) {
-        if (known.has(migration.name)) continue;
-        database.run(migration.sql);
-        database
-          .query("INSERT INTO migration (name, checksum, applied) VALUES (?, ?, ?)")
-          .run(migration.name, checksum(migration.sql), Date.now());
-        const [broken] = database.query("PRAGMA foreign_key_check").all() as { table: string }[];
-        if (broken)
-          throw new Error(`${migration.name} leaves rows of ${broken.table} without what they refer to`);
-      }
-    })
-    .exclusive();
+  let current = "";
+  const apply = database.transaction(() => {
+    for (const migration of migrations) {
+      if (known.has(migration.name)) continue;
+      current = migration.name;
+      database.run(migration.sql);
+      database
+        .query("INSERT INTO migration (name, checksum, applied) VALUES (?, ?, ?)")
+        .run(migration.name, checksum(migration.sql), Date.now());
+      const [broken] = database.query("PRAGMA foreign_key_check").all() as { table: string }[];
+      if (broken) throw new Error(`rows of ${broken.table} would lack what they refer to`);
+    }
+  });
+  try {
+    apply.exclusive();
+  } catch (error) {
+    throw known.size === 0 || current === "" ? error : failedUpgrade(database.filename, current, error);
+  }
+}
+
+/** What to do if an upgrade fails, by the kind of its cause. */
+const AFTER_FAILURE: Partial<Record<Problem["code"], string>> = {
+  disk_full: "Free some space and start labd again.",
+  disk_failed: "Check the disk and its mount options, and start labd again.",
+  busy: "Stop the other process that uses it, and start labd again.",
+  database_damaged: "Restore the newest backup: labd restore FILE.",
+};
+
+function failedUpgrade(path: string, migration: string, cause: unknown): Problem {
+  const next =
+    AFTER_FAILURE[Problem.from(cause).code] ??
+    "Start the former version of labd, which still works with it, and report this message.";
+  const why = (cause as Error).message.replace(/\.$/, "");
+  const text = `Upgrading ${path} failed in migration ${migration}: ${why}. The database is as it was before. ${next}`;
+  return new Problem("bad_database", text, { cause });
 }
 
 /**

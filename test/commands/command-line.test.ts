@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type Call, type Command } from "../../src/commands/command.ts";
 import { helpOf } from "../../src/commands/help.ts";
 import { runCommand } from "../../src/commands/run-command.ts";
-import { COMMANDS } from "../../src/commands/main.ts";
+import { COMMANDS, main } from "../../src/commands/main.ts";
 import { labd } from "./labd.ts";
 
 let call: Call | undefined;
@@ -125,4 +125,17 @@ test("labd lists all commands, prints its version, and rejects unknown words wit
   expect((await labd(["--version"])).stdout).toMatch(/^labd \d+\.\d+\.\d+\S* \(/);
   expect(await labd(["sevre"])).toMatchObject({ code: 64, stderr: expect.stringContaining("mean serve") });
   expect((await labd(["--prot"])).stderr).toStartWith("labd: There is no flag --prot.");
+});
+
+test("an unexpected error is printed with its cause, and without a request id", async () => {
+  let printed = "";
+  const stdout = {
+    write(): never {
+      throw new Error("the pipe broke");
+    },
+  };
+  const stderr = { write: (text: string) => (printed += text) };
+  expect(await main(["--version"], {}, { stdout, stderr })).toBe(70);
+  expect(printed).toStartWith("labd: Unexpected error: the pipe broke. This is a defect of labd");
+  expect(printed).not.toContain("request id");
 });

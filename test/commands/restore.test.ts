@@ -16,7 +16,9 @@ test("restores a backup, keeps the former database, and records it in the audit 
   await labd(["user", "add", "lee"], { env });
 
   const checked = await labd(["restore", "--check", manifest], { env });
-  expect(checked.stdout).toMatch(/^Made \S+ by labd \S+, up to \S+; corpora: 0\.\nRows: .*user_account 2/);
+  expect(checked.stdout).toMatch(
+    /^Made \S+ by labd \S+, up to \S+; corpora: 0; features: 0\.\nRows: .*user_account 2/,
+  );
   expect(checked.stdout).toEndWith("The backup is intact and can be restored.\n");
   expect(checked.stdout).not.toMatch(/_fts|migration \d/);
   const users = async () => (await labd(["user", "list"], { env })).stdout;
@@ -43,7 +45,9 @@ test("restores a backup, keeps the former database, and records it in the audit 
   expect((await labd(["audit", "verify", "--head", other], { env })).stdout).toContain("is broken at entry");
 
   const listed = await labd(["backup", "--list"], { env });
-  expect(listed.stdout).toMatch(/^\S+\.json {2}asked {2}labd \S+ {2}\d+ bytes {2}corpora: 0\n$/);
+  expect(listed.stdout).toMatch(
+    /^\S+\.json {2}asked {2}labd \S+ {2}\d+ bytes {2}corpora: 0 {2}features: 0\n$/,
+  );
   const none = await labd(["backup", "--list", "--to", place.directory], { env });
   expect(none.stdout).toBe(`There is no backup in ${place.directory}.\n`);
 

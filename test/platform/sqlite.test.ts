@@ -131,7 +131,12 @@ test("a failed migration changes nothing", () => {
     ...FIRST,
     { name: "0002-b.sql", sql: "CREATE TABLE b (y INTEGER); CREATE TABLE a (z INTEGER);" },
   ];
-  expect(() => openDatabase(path, broken)).toThrow("already exists");
+  const { code, message } = refusal(() => openDatabase(path, broken));
+  expect([code, message]).toEqual([
+    "bad_database",
+    `Upgrading ${path} failed in migration 0002-b.sql: table a already exists. The database is as it was before. ` +
+      "Start the former version of labd, which still works with it, and report this message.",
+  ]);
   const database = openDatabase(path, FIRST);
   expect(database.query("SELECT name FROM sqlite_schema WHERE name = 'b'").get()).toBeNull();
   closeDatabase(database);

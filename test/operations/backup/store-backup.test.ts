@@ -54,12 +54,19 @@ afterEach(() => {
   rmSync(place, { recursive: true });
 });
 
+const corpora = new Map<number, Uint8Array>();
+
 /** A corpus of so many random residues. */
 function writeCorpus(residues: number): void {
-  const sequence = randomBytes(residues).map((byte) => "ACDEFGHIKLMNPQRSTVWY".charCodeAt(byte % 20));
-  const bytes = packCorpus("random", readFasta(`>P1\n${Buffer.from(sequence).toString("latin1")}\n`));
+  const bytes = corpora.get(residues) ?? randomCorpus(residues);
+  corpora.set(residues, bytes);
   CORPUS = `${openCorpus(bytes).hash}.labc`;
   writeFileSync(join(data, "corpora", CORPUS), bytes);
+}
+
+function randomCorpus(residues: number): Uint8Array {
+  const sequence = randomBytes(residues).map((byte) => "ACDEFGHIKLMNPQRSTVWY".charCodeAt(byte % 20));
+  return packCorpus("random", readFasta(`>P1\n${Buffer.from(sequence).toString("latin1")}\n`));
 }
 
 /** Makes database and corpus too large for one part of an upload. */
@@ -68,7 +75,7 @@ function fill(): void {
   database.query("INSERT INTO filling VALUES (?)").run(randomBytes(11_000_000));
   closeDatabase(database);
   rmSync(join(data, "corpora", CORPUS));
-  writeCorpus(12_000_000);
+  writeCorpus(10_000_000);
 }
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
