@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { explainFailure } from "../app/data-directory.ts";
+import { readConfig } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { REMOVED_SETTINGS } from "../removed-settings.ts";
 import {
@@ -38,7 +39,8 @@ export async function runCommand(
     return (await action.run(call)) ?? 0;
   } catch (error) {
     if (!command.settings.includes("data_dir")) throw error;
-    throw explainFailure(call.configuration().config.data_dir, error);
+    // The configuration itself may be the failure.
+    throw explainFailure(readConfig(call.sources()).config.data_dir, error);
   }
 }
 

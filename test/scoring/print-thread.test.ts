@@ -34,6 +34,6 @@ test("fails for a damaged result, and prints the next one", async () => {
     printInThread(task({ parts: [new Uint8Array(10)] })),
     printInThread(task()),
   ]);
-  expect(damaged).toMatchObject({ status: "rejected", reason: { code: "internal" } });
+  expect(damaged).toMatchObject({ status: "rejected", reason: { code: "content_damaged" } });
   expect(next.status).toBe("fulfilled");
 }, 60_000);
