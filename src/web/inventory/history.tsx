@@ -47,7 +47,7 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
   const [isComparing, setComparing] = useState(false);
   const path = api(of.name, `${row.id}/history/`);
   const history = useLoaded(`${path} ${row.version} ${revision} ${size}`, (signal) =>
-    get<{ total: number; results: Change[] }>(path, { page_size: size, deleted: "all" }, signal),
+    get<{ total: number; results: Change[] }>(path, { page_size: size }, signal),
   );
   const { total = 0, results = [] } = history.value ?? {};
   const versions = versionsOf(of, results);

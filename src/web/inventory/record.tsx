@@ -121,6 +121,10 @@ export async function readPage(
 /** What returns a whole record in the format of `rowOf`. */
 export const WHOLE = { response_format: "nested", fields: "*,annotations__*" };
 
+/** What finds deleted records, too; accounts and groups cannot be deleted and restored. */
+const evenDeleted = (segment: string) =>
+  segment === "users" || segment === "groups" ? {} : { deleted: "all" };
+
 /** One record with all fields, also if it is deleted; `as_of` a batch, as that left it. @throws ApiError */
 export const readRecord = async (
   segment: string,
@@ -128,7 +132,7 @@ export const readRecord = async (
   signal?: AbortSignal,
   query: { as_of?: string } = {},
 ): Promise<Row> =>
-  rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, deleted: "all", ...query }, signal));
+  rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, ...evenDeleted(segment), ...query }, signal));
 
 const names = new Map<string, Promise<string>>();
 onWrite(() => names.clear());
@@ -138,7 +142,7 @@ export function readName({ segment, key }: Pick<Reference, "segment" | "key">, i
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {
-    const query = { fields: `id,${key}`, response_format: "flat", deleted: "all" };
+    const query = { fields: `id,${key}`, response_format: "flat", ...evenDeleted(segment) };
     name = get<{ results: Record<string, string> }>(api(segment, `${id}/`), query).then(
       ({ results }) => results[key],
       () => `${id.slice(0, 8)}…`,
