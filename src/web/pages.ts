@@ -15,6 +15,7 @@ import { comparePage } from "./pages/compare.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
 import { inventoryBuildPage } from "./pages/inventory-build.tsx";
+import { inventoryChangesPage } from "./pages/inventory-changes.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
 import { inventoryLabelsPage } from "./pages/inventory-labels.tsx";
 import { inventoryListPage } from "./pages/inventory-list.tsx";
@@ -66,6 +67,7 @@ export const PAGES: readonly Page[] = [
   inventoryPage,
   locationTreePage,
   inventoryBuildPage,
+  inventoryChangesPage,
   scanPage,
   inventoryLabelsPage,
   stocktakePage,

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
-import { type Json, KINDS } from "../model/field.ts";
-import { parameterProblem } from "../model/filter.ts";
+import { type Json, type JsonObject, KINDS } from "../model/field.ts";
+import { parameterProblem, parseSince } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidPage, LIST_PARAMETERS, parseSize } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
@@ -8,7 +8,7 @@ import type { Resource } from "../model/resource.ts";
 import { inQuery, nounsOf, recordSchema } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { isShown } from "../model/stored-record.ts";
-import type { HistoryPage } from "../records/history.ts";
+import type { Batch, HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
@@ -16,6 +16,7 @@ import { type Call, findAny, here, noContent, notFound, respondJson, withParamet
 import { checkVersion } from "./entity-tag.ts";
 import { isLargeBatch } from "./heavy-request.ts";
 import type { Path } from "./operation.ts";
+import { Problem } from "../../problem.ts";
 import type { Api } from "./api.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
@@ -82,6 +83,13 @@ const BATCH = {
   id: TEXT,
   kind: TEXT,
   ...ORIGIN,
+  sentence: Type.String({
+    description: "Who did what, as far as the caller may view it.",
+    examples: ["Alice Archer moved 9 consumables to Box 1"],
+  }),
+  cannot_undo: nullable(TEXT, {
+    description: "Why the caller cannot undo it; null if nothing is known against it.",
+  }),
   changes: Type.Record(TEXT, COUNT, {
     description: "Number of changes by list, of records that the caller may view.",
   }),
@@ -199,6 +207,13 @@ function addBatches(api: Api): void {
     query: Type.Object({
       user: optional("Username of the author."),
       kind: optional("Kind of batch, as in the response."),
+      since: optional("An instant, or a day counted from today such as -7d: only batches since then."),
+      resource: Type.Optional(
+        Type.Enum(
+          RESOURCES.map(({ segment }) => segment),
+          { description: "Segment of a list: only batches that changed its records." },
+        ),
+      ),
       page: Type.Optional(TEXT),
       page_size: Type.Optional(TEXT),
       format: Type.Optional(TEXT),
@@ -207,9 +222,17 @@ function addBatches(api: Api): void {
     returns: { ...content(pageOf(BATCH_SUMMARY)), ...page() },
     signedIn: true,
     heavy: true,
-    run({ call, query: { user, kind } }) {
-      const filter = { ...(user === undefined ? {} : { user }), ...(kind === undefined ? {} : { kind }) };
-      return paged(call, (limit, offset) => call.store.history.batches(call.actor, filter, limit, offset));
+    run({ call, query: { user, kind, since, resource } }) {
+      const filter = {
+        user,
+        kind,
+        since: since === undefined ? undefined : parseSince("since", since),
+        resource: RESOURCES.find(({ segment }) => segment === resource)?.name,
+      };
+      return paged(call, (limit, offset) => {
+        const { total, batches } = call.store.history.batches(call.actor, filter, limit, offset);
+        return { total, results: batches.map((batch) => shownBatch(call, batch)) };
+      });
     },
   });
   api.add("GET", "batches/:id/", {
@@ -221,8 +244,9 @@ function addBatches(api: Api): void {
     heavy: true,
     run({ call, params }) {
       const { history } = call.store;
-      const { row, shown } = findBatch(call, params.id);
-      return paged(call, (limit, offset) => history.ofBatch(row, call.actor, limit, offset), shown);
+      const batch = findBatch(call, params.id);
+      const read = (limit: number, offset: number) => history.ofBatch(batch.row, call.actor, limit, offset);
+      return paged(call, read, shownBatch(call, batch));
     },
   });
   api.add("POST", "batches/:id/undo/", {
@@ -247,6 +271,11 @@ function addBatches(api: Api): void {
   });
 }
 
+const shownBatch = ({ actor, store }: Call, batch: Batch): JsonObject => ({
+  ...batch.shown,
+  cannot_undo: store.undo.refusal(batch, actor),
+});
+
 /** @throws Problem not_found */
 function findBatch({ actor, store }: Call, id: string) {
   const batch = store.history.batch(id.toLowerCase(), actor);
@@ -259,6 +288,8 @@ function undoBatch(call: Call, id: string, force: boolean): Response {
   const batch = findBatch(call, id);
   // Does not reveal whether there are changes that the caller may not view.
   if (batch.partly) throw forbidden();
+  if (batch.undoneBy !== null && !force)
+    throw new Problem("conflict", "This change has been undone already.");
   const response = runBatch(call, {
     kind: "undo",
     undoes: batch.row,
@@ -267,7 +298,8 @@ function undoBatch(call: Call, id: string, force: boolean): Response {
   });
   const undone = response.headers.get("batch-id");
   if (response.status !== 200 || undone === null) return response;
-  return respondJson(store.history.batch(undone, actor)?.shown ?? {}, { "Batch-Id": undone });
+  const done = store.history.batch(undone, actor);
+  return respondJson(done ? shownBatch(call, done) : {}, { "Batch-Id": undone });
 }
 
 function addFeed(api: Api): void {

@@ -109,6 +109,13 @@ const expectedOf = (kind: KindName): string =>
     ? `${KINDS.instant.expected}, or a day counted from today (today, 30d, -7d)`
     : KINDS[kind].expected;
 
+/** An instant that a parameter gives (microseconds), or the beginning of a day counted from today. @throws Problem */
+export function parseSince(name: string, typed: string): number {
+  const value = relativeDay(typed) ?? KINDS.instant.parse(typed);
+  if (value === undefined) throw parameterProblem(name, `Expected ${expectedOf("instant")}.`);
+  return Number(value);
+}
+
 /** The beginning, in UTC, of today or of a day counted from it. */
 function relativeDay(typed: string): number | undefined {
   const [word, days] = /^(?:today|([+-]?\d{1,5})d)$/i.exec(typed.trim()) ?? [];

@@ -27,7 +27,7 @@ export function storedStatement(resource: Resource): string {
 }
 
 /** What every write changes. */
-const BOOKKEEPING = new Set(["rid", "version", "modified", "modified_by"]);
+export const BOOKKEEPING = new Set(["rid", "version", "modified", "modified_by"]);
 
 /** Names of the fields that differ between two states of a record, except those that every write changes. */
 export const changedFields = (

@@ -13,6 +13,7 @@ import {
 } from "../model/stored-record.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
+import { type BatchFacts, batchSentence } from "./batch-sentence.ts";
 import type { Statements } from "./statements.ts";
 import { couldView, type PastState } from "../model/visible-then.ts";
 
@@ -38,12 +39,23 @@ export interface Batch {
   id: string;
   /** Whether it changed records that the actor may not view. */
   partly: boolean;
+  /** The batch that undid it, unless that was undone, too. */
+  undoneBy: Stored;
   shown: JsonObject;
 }
 
 export interface BatchFilter {
-  user?: string;
-  kind?: string;
+  user?: string | undefined;
+  kind?: string | undefined;
+  /** Microseconds since 1970-01-01 UTC. */
+  since?: number | undefined;
+  /** Name of a resource that it changed, or sub-resources of which. */
+  resource?: string | undefined;
+}
+
+interface BatchPage {
+  total: number;
+  batches: Batch[];
 }
 
 export interface ChangeFeed {
@@ -53,11 +65,13 @@ export interface ChangeFeed {
 }
 
 const AUTHOR =
-  "b.id AS batch_id, b.at AS at, b.kind AS kind, b.user_rid AS user_rid, u.username AS username, k.name AS token_name, k.prefix AS token_prefix";
+  "b.id AS batch_id, b.at AS at, b.kind AS kind, b.user_rid AS user_rid, u.username AS username, k.name AS token_name, k.prefix AS token_prefix, u.full_name AS full_name";
 const AUTHORS =
   "JOIN user_account AS u ON u.rid = b.user_rid LEFT JOIN api_token AS k ON k.rid = b.token_rid";
 const BATCHES = `record_batch AS b ${AUTHORS}`;
 const BATCH = `b.rid AS rid, ${AUTHOR}, (SELECT id FROM record_batch WHERE rid = b.undoes) AS undoes_id`;
+/** Changes of a batch from which its sentence is made. */
+const DESCRIBED = 1000;
 const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${AUTHORS}`;
 const CHANGE =
   "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
@@ -147,18 +161,26 @@ export class History {
     return found.map((row) => Number(row.rid));
   }
 
-  /** All changes of a batch, regardless of rights: for undoing it. */
-  changes(row: number): Change[] {
-    return this.#changes("c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq", row);
+  /** The changes of a batch, regardless of rights: for undoing it. */
+  changes(row: number, limit = -1): Change[] {
+    const text = `SELECT ${CHANGE} FROM record_change AS c WHERE c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq LIMIT ?`;
+    return this.statements.all({ text, args: [row, limit] }).map((change) => this.#changeOf(change));
   }
 
   /** Batches with a change that the actor may view, the last first; for administrators, all of them. */
-  batches(actor: Actor, { user, kind }: BatchFilter, limit: number, offset: number): HistoryPage {
-    const seen = join("and", [clause("c.batch = b.rid"), this.#visibleChanges(actor)]);
+  batches(actor: Actor, filter: BatchFilter, limit: number, offset: number): BatchPage {
+    const { user, kind, since, resource } = filter;
+    const of = clause("? IN (c.object_kind, c.host_kind)", [resource ?? null]);
+    const seen = join("and", [
+      clause("c.batch = b.rid"),
+      ...(resource === undefined ? [] : [of]),
+      ...(actor.superuser ? [] : [this.#visibleChanges(actor)]),
+    ]);
     const where = join("and", [
       ...(user === undefined ? [] : [clause("u.username = ?", [user])]),
       ...(kind === undefined ? [] : [clause("b.kind = ?", [kind])]),
-      actor.superuser
+      ...(since === undefined ? [] : [clause("b.at >= ?", [since])]),
+      actor.superuser && resource === undefined
         ? clause("1")
         : clause(`EXISTS (SELECT 1 FROM record_change AS c WHERE ${seen.text})`, seen.args),
     ]);
@@ -168,18 +190,15 @@ export class History {
       text: `SELECT ${BATCH} FROM ${from} ORDER BY b.rid DESC LIMIT ? OFFSET ?`,
       args: [...args, limit, offset],
     });
-    return { total: this.#count(from, args), results: found.map((row) => this.#printBatch(row, actor)) };
+    return { total: this.#count(from, args), batches: found.map((row) => this.#batchOf(row, actor)) };
   }
 
   /** Undefined also if the actor may view no change of it. */
   batch(id: string, actor: Actor): Batch | undefined {
     const row = this.statements.get({ text: `SELECT ${BATCH} FROM ${BATCHES} WHERE b.id = ?`, args: [id] });
-    if (!row) return undefined;
-    const shown = this.#printBatch(row, actor);
-    const visibleOnes = Object.values(shown.changes as Record<string, number>).reduce((a, b) => a + b, 0);
-    if (visibleOnes === 0 && !actor.superuser) return undefined;
-    const all = this.#count("record_change WHERE batch = ?", [row.rid]);
-    return { row: Number(row.rid), id: String(row.batch_id), partly: visibleOnes < all, shown };
+    const batch = row && this.#batchOf(row, actor);
+    const isSeen = batch && (actor.superuser || Object.keys(batch.shown.changes!).length > 0);
+    return isSeen ? batch : undefined;
   }
 
   /** Changes after a cursor in the order of commits, with the cursor of the last one examined. */
@@ -292,11 +311,6 @@ export class History {
     return Number(this.statements.get({ text: `SELECT count(*) AS total FROM ${from}`, args })?.total);
   }
 
-  #changes(condition: string, ...args: Stored[]): Change[] {
-    const text = `SELECT ${CHANGE} FROM record_change AS c WHERE ${condition}`;
-    return this.statements.all({ text, args }).map((row) => this.#changeOf(row));
-  }
-
   #changeOf(row: Row): Change {
     return {
       resource: this.resources.get(String(row.object_kind))!,
@@ -366,24 +380,68 @@ export class History {
     return { resource: segmentOf(resource), id: references(resource, columnOf(resource, "id"), rid) ?? null };
   }
 
-  #printBatch(row: Row, actor: Actor): JsonObject {
-    const where = join("and", [clause("c.batch = ?", [row.rid]), this.#visibleChanges(actor)]);
-    const counted = this.statements.all({
-      text: `SELECT c.object_kind AS kind, count(*) AS records FROM record_change AS c WHERE ${where.text} GROUP BY c.object_kind`,
-      args: where.args,
-    });
-    const changes = counted.map(({ kind, records }) => [
-      segmentOf(this.resources.get(String(kind))!),
-      records,
-    ]);
-    return {
+  #batchOf(row: Row, actor: Actor): Batch {
+    const { counted, facts } = this.#factsOf(row, actor);
+    const changes: Record<string, number> = {};
+    for (const { kind, changed } of counted) {
+      const segment = segmentOf(this.resources.get(String(kind))!);
+      changes[segment] = (changes[segment] ?? 0) + Number(changed);
+    }
+    const visibleOnes = Object.values(changes).reduce((a, b) => a + b, 0);
+    const undoneBy = this.#undoneBy(row.rid);
+    const by = row.full_name === "" ? row.username : row.full_name;
+    const shown = {
       id: row.batch_id,
       kind: row.kind,
       ...author(row, actor),
-      changes: Object.fromEntries(changes) as JsonObject,
+      sentence: `${by} ${this.#did(row, facts, actor)}`,
+      changes,
       undoes: row.undoes_id,
-      undone_by: this.#undoneBy(row.rid),
+      undone_by: undoneBy,
     };
+    const partly = visibleOnes < this.#count("record_change WHERE batch = ?", [row.rid]);
+    return { row: Number(row.rid), id: String(row.batch_id), partly, undoneBy, shown };
+  }
+
+  /** What the actor may view of a batch. */
+  #factsOf({ rid, kind }: Row, actor: Actor) {
+    const ofBatch = clause("c.batch = ?", [rid]);
+    const where = join("and", [ofBatch, this.#visibleChanges(actor)]);
+    const counted = this.statements.all({
+      text:
+        "SELECT c.object_kind AS kind, c.op AS op, c.host_kind AS host, count(*) AS changed, count(DISTINCT c.object_rid) AS records," +
+        ` count(DISTINCT c.host_rid) AS hosts FROM record_change AS c WHERE ${where.text} GROUP BY 1, 2, 3`,
+      args: where.args,
+    });
+    const counts = counted.map(({ kind, op, host, records, hosts }) => ({
+      resource: this.resources.get(String(kind))!,
+      op: op as ChangeKind,
+      records: Number(records),
+      parent: host as string | null,
+      parents: Number(hosts),
+    }));
+    const found = this.#visibleRows(ofBatch, actor, { text: " ORDER BY c.seq LIMIT ?", args: [DESCRIBED] });
+    const first = found.map((row) => {
+      const change = this.#changeOf(row);
+      return row.saw_before === 1 ? change : Object.assign(change, { before: undefined });
+    });
+    return { counted, facts: { kind: String(kind), counts, first } };
+  }
+
+  /** What a batch did, in words; of one that undid others, what the first of these had done. */
+  #did(row: Row, facts: BatchFacts, actor: Actor): string {
+    const viewer = { resources: this.resources, actor };
+    const { root, kind, undos } = this.statements.get({
+      text:
+        "WITH RECURSIVE up (rid, kind, undoes, undos) AS (SELECT rid, kind, undoes, 0 FROM record_batch WHERE rid = ? UNION ALL" +
+        " SELECT b.rid, b.kind, b.undoes, undos + 1 FROM up JOIN record_batch AS b ON b.rid = up.undoes)" +
+        " SELECT rid AS root, kind, undos FROM up ORDER BY undos DESC LIMIT 1",
+      args: [row.rid],
+    })!;
+    if (undos === 0) return batchSentence(facts, this.statements, viewer);
+    const { facts: undone } = this.#factsOf({ rid: root, kind }, actor);
+    const did = batchSentence(undone, this.statements, viewer);
+    return `${Number(undos) % 2 === 1 ? "undid" : "repeated"}: ${did}`;
   }
 
   /** Id of the batch that undid this one, unless that was undone, too. */

@@ -1,17 +1,21 @@
 import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import { changedFields, type StoredRecord } from "../model/stored-record.ts";
+import { changedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import { refusal } from "./bulk.ts";
-import type { Change, History } from "./history.ts";
+import type { Batch, Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 import type { UniformAnnotations } from "./uniform-annotations.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
+import { isSubResource } from "../resources/sub-resource.ts";
 import { hasPosition, isFree } from "../resources/position.ts";
 
 /** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. Who deleted a record when is lost. */
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
+
+/** Changes of a batch that are looked at to say whether it can be undone. */
+const CHECKED = 50;
 
 /** Restores earlier states, each within a batch that the caller opens. All throw a Problem. */
 export class Undo {
@@ -63,6 +67,34 @@ export class Undo {
     const sorted = [...refusals].map(([index, problem]) => ({ index, problem }));
     sorted.sort((a, b) => a.index - b.index);
     if (sorted.length > 0) throw refusal(sorted, (index) => String(records[index][0].after.id));
+  }
+
+  /** Why the actor cannot undo a batch, as far as its first changes tell; null if nothing is known against it. */
+  refusal({ row, partly, undoneBy }: Batch, actor: Actor): string | null {
+    if (undoneBy !== null) return "It has been undone.";
+    const changes = this.history.changes(row, CHECKED);
+    if (changes.length === 0) return "The records no longer exist.";
+    const records = [...Map.groupBy(changes, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
+    // Not revealed: whether there are records that the actor may not view.
+    if (partly || !records.every((each) => this.#mayUndo(each, actor)))
+      return "You do not have permission to undo it.";
+    const changed = records.filter((each) => changedSince(each, this.#stored(each)).length > 0);
+    if (changed.length === 0) return null;
+    const [{ resource, after }] = changed[0];
+    return isSubResource(resource)
+      ? "Its values have been changed since."
+      : `${String(after[resource.key] || after.id)} has been changed since.`;
+  }
+
+  #mayUndo(changes: readonly Change[], actor: Actor): boolean {
+    const [{ resource, rid, op, before }] = changes;
+    const right = op === "create" || "deleted" in (before ?? {}) ? "delete" : "change";
+    return this.#stored(changes).id !== undefined && this.writer.allows(resource, rid, right, actor);
+  }
+
+  /** The record as it is stored; empty where it no longer exists, as a right that went with its group. */
+  #stored([{ resource, rid }]: readonly Change[]): StoredRecord {
+    return this.statements.get({ text: storedStatement(resource), args: [rid] }) ?? {};
   }
 
   /**

@@ -6,7 +6,7 @@ import { countOf, formatCount, formatDay, Time, unitSymbol } from "../format.tsx
 import { get } from "../request.ts";
 import { useSession } from "../session.ts";
 import { api, pageOf, singularOf } from "./declaration.ts";
-import { LastChange } from "./last-change.tsx";
+import { RecentChanges } from "./recent-changes.tsx";
 import { ExpiryTag, stockStateOf } from "./record.tsx";
 import * as views from "./stock-views.ts";
 import type { StockView } from "./stock-views.ts";
@@ -29,7 +29,6 @@ interface Item {
   unit__name: string | null;
   status: string;
   modified: string;
-  modified_by__username: string | null;
   owner__username: string | null;
 }
 
@@ -52,7 +51,6 @@ interface Panel extends StockView {
   end: (item: Item) => ComponentChildren;
   /** Further lists to link to: what their records are, and the filters. */
   also?: { name: string; filters: Record<string, string> };
-  start?: (item: Item) => ComponentChildren;
   below?: (item: Item) => ComponentChildren;
 }
 
@@ -80,20 +78,6 @@ export const LOW: Panel = {
   compare: (a, b) => (a.amount ?? 0) - (b.amount ?? 0) || byText(a.name, b.name),
   empty: "Nothing is below its minimum amount.",
   end: (item) => <Amount item={item} />,
-};
-
-export const RECENT: Panel = {
-  title: "Recently changed",
-  filters: { modified__gte: "-7d" },
-  ordering: "-modified",
-  fields: ["modified", "modified_by__username", "unit__name"],
-  compare: latestFirst,
-  empty: "Nothing was changed in the last 7 days.",
-  start: ({ modified_by__username: by }) => (
-    <span class="avatar" aria-hidden="true" data-initials={(by ?? "–").slice(0, 2).toUpperCase()} />
-  ),
-  below: (item) => <LastChange of={item} place={item.location__label === null ? "" : placeOf(item)} />,
-  end: (item) => <Changed item={item} />,
 };
 
 const MINE: Panel = {
@@ -206,7 +190,6 @@ export function StockPanel({ of }: { of: Panel }) {
             {items.length === 0 && <li class="muted">{of.empty}</li>}
             {items.map((item) => (
               <li key={item.id}>
-                {of.start?.(item)}
                 <span class="grow">
                   <a href={href(pageOf(item.segment, item.id))}>{item.name || "(no name)"}</a>
                   <small>{of.below?.(item) ?? placeOf(item)}</small>
@@ -233,7 +216,7 @@ export function Dashboard({ children }: { children: ComponentChildren }) {
       <div class="stack">
         <StockPanel of={EXPIRING} />
         <StockPanel of={LOW} />
-        <StockPanel of={RECENT} />
+        {session && <RecentChanges />}
       </div>
       <div class="stack">
         {session && <StockPanel of={MINE} />}

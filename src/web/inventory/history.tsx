@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }
 };
 const MAX_TEXT = 80;
 /** Fields that the program sets. */
-export const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
+const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
 
 /** Changes that are loaded at first, and those of them that are shown. */
 const LOADED = 200;

@@ -1,16 +1,12 @@
 import { useState } from "preact/hooks";
-import type { BatchSummary } from "../../inventory/api/route-history.ts";
 import { href } from "../address.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
-import { formatCount, Time } from "../format.tsx";
 import { useQuery } from "../page.tsx";
-import { get } from "../request.ts";
-import { type Session, useSession } from "../session.ts";
+import { useSession } from "../session.ts";
 import {
   api,
   columnTitle,
@@ -24,7 +20,6 @@ import {
 } from "./declaration.ts";
 import { PathSelects, usePath } from "./filter-builder.tsx";
 import { filtersOf } from "./list-address.ts";
-import { undo } from "./write-record.ts";
 
 export function ColumnsDialog(props: { of: Declaration; columns: readonly string[]; onClose: () => void }) {
   const { of, columns } = props;
@@ -100,16 +95,10 @@ function RelatedColumn({ of, onAdd }: { of: Declaration; onAdd: (path: string) =
 }
 
 /** Exports, labels, and what else can be done with a list. */
-export function MoreMenu(props: {
-  of: Declaration;
-  columns: readonly string[];
-  ids: readonly string[];
-  onUndone: () => void;
-}) {
+export function MoreMenu(props: { of: Declaration; columns: readonly string[]; ids: readonly string[] }) {
   const { of, columns, ids } = props;
   const [search] = useQuery();
   const session = useSession();
-  const [isOpen, setOpen] = useState(false);
   const found = ids.length > 0 ? { id: ids } : filtersOf(search);
   const ordering = search.get("ordering") ?? defaultOrder(of);
   const file = (format: string): string => {
@@ -119,79 +108,31 @@ export function MoreMenu(props: {
   };
   const what = ids.length > 0 ? " selected records" : "";
   return (
-    <>
-      <Menu label="More" text icon="ellipsis">
-        <a href={file("csv")} download="">
-          Export{what} as CSV
+    <Menu label="More" text icon="ellipsis">
+      <a href={file("csv")} download="">
+        Export{what} as CSV
+      </a>
+      <a href={file("xlsx")} download="">
+        Export{what} as XLSX
+      </a>
+      {/* Without `download`, the browser shows why the server refuses an archive of too many records. */}
+      <a href={href(api(of.name), { ...found, ordering, format: "eln" })}>Export{what} as archive (.eln)</a>
+      {hasLabels(of) && (
+        <a href={href("/inventory/labels", { list: of.name, ...found })}>
+          <Icon name="printer" /> Labels
         </a>
-        <a href={file("xlsx")} download="">
-          Export{what} as XLSX
-        </a>
-        {/* Without `download`, the browser shows why the server refuses an archive of too many records. */}
-        <a href={href(api(of.name), { ...found, ordering, format: "eln" })}>Export{what} as archive (.eln)</a>
-        {hasLabels(of) && (
-          <a href={href("/inventory/labels", { list: of.name, ...found })}>
-            <Icon name="printer" /> Labels
-          </a>
-        )}
-        {session && (
-          <button type="button" onClick={() => setOpen(true)}>
-            <Icon name="undo-2" /> Undo earlier changes
-          </button>
-        )}
-        {search.get("deleted") === null && (
-          <a href={href(pageOf(of.name), { deleted: "true", ordering: "-deleted_date" })}>
-            <Icon name="trash-2" /> Deleted records
-          </a>
-        )}
-        <a href={href(api(of.name), { ...filtersOf(search), format: "api" })}>View as JSON</a>
-      </Menu>
-      {isOpen && session && (
-        <UndoDialog of={of} session={session} onClose={() => setOpen(false)} onUndone={props.onUndone} />
       )}
-    </>
-  );
-}
-
-/** The last changes of this person to the list. */
-function UndoDialog(props: { of: Declaration; session: Session; onClose: () => void; onUndone: () => void }) {
-  const { of, session, onClose, onUndone } = props;
-  const batches = useLoaded("batches", async (signal) => {
-    const query = { user: session.user.username, page_size: "20" };
-    const { results } = await get<{ results: BatchSummary[] }>("/api/v2/batches/", query, signal);
-    return results.filter(({ changes, undone_by }) => of.name in changes && undone_by === null).slice(0, 5);
-  });
-  return (
-    <Dialog title="Undo earlier changes" onClose={onClose}>
-      <Loaded of={batches}>
-        {(all) => (
-          <ul class="list">
-            {all.length === 0 && <li class="muted">You have made no changes to this list.</li>}
-            {all.map(({ id, kind, at, changes }) => (
-              <li key={id}>
-                <span class="grow">
-                  {kind.replaceAll("_", " ")}: {formatCount(changes[of.name])}{" "}
-                  <small>
-                    <Time at={at} />
-                  </small>
-                </span>
-                <Button
-                  small
-                  icon="undo-2"
-                  onClick={() =>
-                    void undo(id, () => {
-                      batches.update((shown) => shown.filter((batch) => batch.id !== id));
-                      onUndone();
-                    })
-                  }
-                >
-                  Undo
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Loaded>
-    </Dialog>
+      {session && (
+        <a href={href("/inventory/changes", { list: of.name })}>
+          <Icon name="undo-2" /> Recent changes
+        </a>
+      )}
+      {search.get("deleted") === null && (
+        <a href={href(pageOf(of.name), { deleted: "true", ordering: "-deleted_date" })}>
+          <Icon name="trash-2" /> Deleted records
+        </a>
+      )}
+      <a href={href(api(of.name), { ...filtersOf(search), format: "api" })}>View as JSON</a>
+    </Menu>
   );
 }

@@ -32,7 +32,6 @@ export function Toolbar(props: {
   density: Density;
   isFiltering: boolean;
   onFilter: () => void;
-  onUndone: () => void;
 }) {
   const { of, columns, ids, searchBox } = props;
   const [isChoosing, setChoosing] = useState(false);
@@ -48,7 +47,7 @@ export function Toolbar(props: {
         <Button icon="columns-3" onClick={() => setChoosing(true)}>
           Columns
         </Button>
-        <MoreMenu of={of} columns={columns} ids={ids} onUndone={props.onUndone} />
+        <MoreMenu of={of} columns={columns} ids={ids} />
       </div>
       {isChoosing && <ColumnsDialog of={of} columns={columns} onClose={() => setChoosing(false)} />}
     </div>

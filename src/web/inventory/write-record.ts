@@ -19,7 +19,11 @@ export const batchOf = ({ headers }: Response): string | null => headers.get("Ba
 /** Shows what was done, with Undo; `onUndone` runs after that. Without a response, it waits on this device. */
 export function showDone(text: string, response: Response | null, onUndone: () => void): void {
   if (response === null) return showToast(`${text} This is sent when the server responds.`);
-  const batch = batchOf(response);
+  showBatch(text, batchOf(response), onUndone);
+}
+
+/** Shows what a batch did, with Undo; null if nothing was written. */
+export function showBatch(text: string, batch: string | null, onUndone: () => void): void {
   showToast(
     text,
     "ok",

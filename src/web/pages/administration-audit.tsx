@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditHead } from "../../accounts/audit.ts";
+import type { BatchSummary } from "../../inventory/api/route-history.ts";
 import { href } from "../address.ts";
 import { SEGMENTS, sentenceOf } from "../administration/audit-sentence.ts";
 import { administrationPage } from "../administration/page.tsx";
@@ -33,10 +34,24 @@ const filterOf = (query: URLSearchParams) =>
 const olderThan = ({ next }: AuditLog): string | null =>
   new URLSearchParams(next?.split("?")[1] ?? "").get("before");
 
-/** "admin deleted consumable anti-GFP". */
+/** "admin deleted consumable anti-GFP"; of several records, the sentence of their batch. */
 function Sentence(entry: AuditEntry) {
-  const { who, did, name } = sentenceOf(entry);
   const { subject, outcome } = entry;
+  const batch = subject?.kind === "batch" ? subject.id : null;
+  const { value } = useLoaded(batch, async (signal) => {
+    const { sentence } = await get<BatchSummary>(`/api/v2/batches/${batch}/`, { page_size: "1" }, signal);
+    return sentence;
+  });
+  return (
+    <>
+      {value ?? <Words entry={entry} />} {outcome !== "done" && <Tag tone="danger">{outcome}</Tag>}
+    </>
+  );
+}
+
+function Words({ entry }: { entry: AuditEntry }) {
+  const { subject } = entry;
+  const { who, did, name } = sentenceOf(entry);
   const segment =
     subject?.id && name === null && entry.detail.count !== undefined ? SEGMENTS[subject.kind] : undefined;
   const found = useLoaded(segment ? `${segment} ${subject!.id}` : null, async () =>
@@ -47,8 +62,7 @@ function Sentence(entry: AuditEntry) {
       <b>{who}</b> {did} {name !== null && <b>{name}</b>}
       {segment && found.value !== undefined && (
         <a href={href(pageOf(segment, subject!.id!))}>{found.value}</a>
-      )}{" "}
-      {outcome !== "done" && <Tag tone="danger">{outcome}</Tag>}
+      )}
     </>
   );
 }

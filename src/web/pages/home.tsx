@@ -4,12 +4,14 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { EXPIRING, LOW, RECENT, StockPanel } from "../inventory/dashboard.tsx";
+import { EXPIRING, LOW, StockPanel } from "../inventory/dashboard.tsx";
 import { api } from "../inventory/declaration.ts";
+import { RecentChanges } from "../inventory/recent-changes.tsx";
 import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
 import { RecentResults } from "../score/recent-results.tsx";
 import { ScoreBox } from "../score/score-box.tsx";
+import { useSession } from "../session.ts";
 
 const PROGRAM_LINKS = [
   { name: "API reference", path: "/docs" },
@@ -36,6 +38,7 @@ function useHasStock(): boolean | undefined {
 
 function Home() {
   const hasStock = useHasStock();
+  const session = useSession();
   return (
     <>
       <h1 class="unseen">Home</h1>
@@ -44,7 +47,7 @@ function Home() {
         <div class="with-panel">
           <div class="stack">
             <RecentResults />
-            {hasStock && <StockPanel of={RECENT} />}
+            {hasStock && session && <RecentChanges />}
           </div>
           <div class="stack">
             {hasStock && (

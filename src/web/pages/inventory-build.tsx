@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -7,7 +7,7 @@ import { type Built, BuildForm } from "../inventory/build/build-form.tsx";
 import { pageOf } from "../inventory/declaration.ts";
 import { treeAddress } from "../inventory/path.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
-import { undo } from "../inventory/write-record.ts";
+import { showBatch, undo } from "../inventory/write-record.ts";
 import { definePage } from "../page.tsx";
 
 function InventoryBuild() {
@@ -27,6 +27,10 @@ function InventoryBuild() {
 /** What was built, and what to do next. */
 function Result({ built: { results, batch, place }, onAgain }: { built: Built; onAgain: () => void }) {
   const { places, equipment, locations, first_created, last_created } = results;
+  useEffect(
+    () => showBatch(`Built ${countOf(places + equipment + locations, "record")}.`, batch, onAgain),
+    [],
+  );
   const labels = {
     list: "locations",
     created__gte: String(first_created),

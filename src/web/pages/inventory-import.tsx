@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -35,7 +35,7 @@ import {
   useImport,
 } from "../inventory/import-run.ts";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
-import { undo } from "../inventory/write-record.ts";
+import { showBatch, undo } from "../inventory/write-record.ts";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { readTextFile } from "../text-file.ts";
 
@@ -137,7 +137,9 @@ function Wizard({ of }: { of: Declaration }) {
           onDownload={file && (async () => download("changes.csv", await changesOf(of.name, file, options)))}
         />
       )}
-      {isDone && status && !tried && <ImportResult of={of} status={status} cells={cells} />}
+      {isDone && status && !tried && (
+        <ImportResult of={of} status={status} cells={cells} isNew={file !== null} />
+      )}
     </div>
   );
 }
@@ -219,9 +221,23 @@ function ImportProgress({ status }: { status: ImportStatus | undefined }) {
   );
 }
 
-function ImportResult({ of, status, cells }: { of: Declaration; status: ImportStatus; cells: string[][] }) {
+function ImportResult(props: {
+  of: Declaration;
+  status: ImportStatus;
+  cells: string[][];
+  /** Whether it was started here, and not found by its address. */
+  isNew: boolean;
+}) {
+  const { of, status, cells, isNew } = props;
   const { report, state, message } = status;
   const [isUndone, setUndone] = useState(false);
+  useEffect(() => {
+    const done = state === "finished" ? report : null;
+    if (isNew && done?.batch)
+      showBatch(`Imported ${countOf(done.created + done.updated, "record")}.`, done.batch, () =>
+        setUndone(true),
+      );
+  }, [status.id, state]);
   if (state !== "finished" || !report)
     return (
       <Card title={state === "cancelled" ? "Cancelled" : "Not imported"}>

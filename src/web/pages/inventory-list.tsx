@@ -128,7 +128,6 @@ function List({ of }: { of: Declaration }) {
           density={density}
           isFiltering={isFiltering}
           onFilter={() => setFiltering(!isFiltering)}
-          onUndone={page.reload}
         />
         {isFiltering && <FilterPanel of={of} onClose={() => setFiltering(false)} />}
         <Loaded of={page}>

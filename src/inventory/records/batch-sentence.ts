@@ -1,0 +1,247 @@
+import { compare } from "../model/condition.ts";
+import type { Stored } from "../model/field.ts";
+import type { Query } from "../model/operator.ts";
+import { selectVisible } from "../model/plan.ts";
+import { columnOf, type Resource, type Resources, type Viewer } from "../model/resource.ts";
+import { nounsOf } from "../model/schema.ts";
+import { BOOKKEEPING, type StoredRecord } from "../model/stored-record.ts";
+import { hasPosition } from "../resources/position.ts";
+import { isSubResource } from "../resources/sub-resource.ts";
+import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
+
+type Change = Pick<RecordWrite, "resource" | "op" | "before"> & { after: Readonly<StoredRecord> };
+
+/** Changes of a batch, as far as one reader may view them. */
+export interface BatchFacts {
+  kind: string;
+  /** Numbers of records by resource and operation; of sub-resources, also of their parents, by their kind. */
+  counts: readonly {
+    resource: Resource;
+    op: ChangeKind;
+    records: number;
+    parent: string | null;
+    parents: number;
+  }[];
+  /** The first changes. A reader who could not view a record before gets no earlier values of it. */
+  first: readonly Change[];
+}
+
+/** The name of a record by its row number; undefined if the reader may not view it. */
+type NameOf = (kind: string, rid: Stored) => string | undefined;
+
+const LIST = new Intl.ListFormat("en");
+const OPERATIONS = ["create", "update", "restore", "delete"] as const;
+const VERBS = { create: "added", restore: "restored", delete: "deleted" };
+const PART_VERBS = {
+  create: ["added", "to"],
+  update: ["changed", "of"],
+  restore: ["restored", "of"],
+  delete: ["removed", "from"],
+  purge: ["removed", "from"],
+} as const;
+const PARTS: Readonly<Record<string, string>> = { note: "note", attachment: "file" };
+/** Where a record is: fields that a move changes. */
+const PLACE = new Set(["location", "position"]);
+const TREE = new Set(["parent", "place", "equipment"]);
+const MAX_FIELDS = 3;
+
+/** `9 consumables`, `1 piece of equipment`. */
+function countOf({ name }: { name: string }, count: number): string {
+  const noun = name === "equipment" ? "piece" : name.replaceAll("_", " ");
+  const many = name === "equipment" ? "pieces" : nounsOf({ name }).many;
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : many}${name === "equipment" ? " of equipment" : ""}`;
+}
+
+/** What a batch did, after who did it: `moved 9 consumables to Box 1`. */
+export function batchSentence(facts: BatchFacts, query: Query, viewer: Viewer): string {
+  if (facts.counts.length === 0) return "changed records that no longer exist";
+  const nameOf = readableNames(query, viewer);
+  const own = facts.counts.filter(({ resource }) => !isSubResource(resource));
+  return own.length > 0
+    ? new RecordSentence({ ...facts, counts: own }, nameOf).text()
+    : partSentence(facts, viewer.resources, nameOf);
+}
+
+/** Names of records that the reader may view today. */
+const readableNames =
+  (query: Query, viewer: Viewer): NameOf =>
+  (kind, rid) => {
+    const resource = viewer.resources.get(kind)!;
+    const key = columnOf(resource, resource.key);
+    const name = kind === "user" ? "coalesce(nullif(t.full_name, ''), t.username)" : `t.${key}`;
+    const found = query.get(selectVisible(viewer, resource, `${name} AS name`, compare(["rid"], "==", rid)));
+    return found === null ? undefined : String(found.name);
+  };
+
+class RecordSentence {
+  constructor(
+    private readonly facts: BatchFacts,
+    private readonly nameOf: NameOf,
+  ) {}
+
+  text(): string {
+    const { kind, first } = this.facts;
+    const applied = first.find(
+      ({ resource, before, after }) =>
+        resource.name === "stocktake" && before?.state === "OPEN" && after.state === "APPLIED",
+    );
+    if (applied) return this.#applied(applied);
+    if (kind === "sample")
+      return `loaded the sample data, ${countOf({ name: "record" }, this.#total("create"))}`;
+    return this.#aliquots() ?? LIST.format(OPERATIONS.flatMap((op) => this.#phrase(op) ?? []));
+  }
+
+  #of = (op: ChangeKind) => this.facts.counts.filter((each) => each.op === op);
+
+  #total = (op: ChangeKind): number => this.#of(op).reduce((sum, { records }) => sum + records, 0);
+
+  /** The name of the only record, or how many of each kind. */
+  #objects(op: ChangeKind): string {
+    const only = this.#total(op) === 1 ? this.facts.first.find((change) => change.op === op) : undefined;
+    if (only) return recordName(only);
+    return LIST.format(this.#of(op).map(({ resource, records }) => countOf(resource, records)));
+  }
+
+  #phrase(op: (typeof OPERATIONS)[number]): string | undefined {
+    if (this.#total(op) === 0) return undefined;
+    if (op === "update") return this.#update();
+    const verb = op === "create" && this.facts.kind === "import" ? "imported" : VERBS[op];
+    return `${verb} ${this.#objects(op)}`;
+  }
+
+  #applied({ after }: Change): string {
+    const others = this.#total("update") - 1;
+    const changed = others > 0 ? `, which changed ${countOf({ name: "record" }, others)}` : "";
+    return `applied the stocktake ${String(after.name)}${changed}`;
+  }
+
+  /** Undefined unless all new records are aliquots of one. */
+  #aliquots(): string | undefined {
+    const created = this.facts.first.filter(({ op }) => op === "create");
+    const [of, another] = new Set(created.map(({ after }) => after.aliquot_of ?? null));
+    if (this.facts.kind !== "bulk_create" || another !== undefined || !of) return undefined;
+    const source = this.nameOf(created[0].resource.name, of);
+    return `made ${countOf({ name: "aliquot" }, this.#total("create"))}${source === undefined ? "" : ` of ${source}`}`;
+  }
+
+  #update(): string {
+    const changes = this.facts.first.filter(({ op }) => op === "update");
+    const objects = this.#objects("update");
+    // What only some of the changes did is not said of all.
+    const isKnown = changes.length === this.#total("update") && changes.every(({ before }) => before);
+    const fields = new Set(changes.flatMap(({ before }) => changedNames(before ?? {})));
+    if (!isKnown || fields.size === 0) return `changed ${objects}`;
+    if (changes.every(({ resource }) => hasPosition(resource)) && fields.isSubsetOf(PLACE))
+      return this.#move(changes, objects, "location");
+    if (changes.every(({ resource }) => resource.name === "location") && fields.isSubsetOf(TREE))
+      return this.#move(changes, objects, "parent");
+    return describeFields(changes, fields, objects);
+  }
+
+  #move(changes: readonly Change[], objects: string, field: "location" | "parent"): string {
+    const to = new Set(changes.map(({ after }) => after[field] ?? null));
+    const from = new Set(
+      changes.map(({ before, after }) => (field in before! ? before![field] : after[field]) ?? null),
+    );
+    const [[target], [source]] = [to, from];
+    if (to.size > 1) return `moved ${objects}`;
+    const isIn = from.size === 1 && source !== null ? this.nameOf("location", source) : undefined;
+    if (target === null) return `took ${objects} out${isIn === undefined ? "" : ` of ${isIn}`}`;
+    const place = this.nameOf("location", target);
+    if (place === undefined) return `moved ${objects}`;
+    const position = changes.length === 1 ? String(changes[0].after.position ?? "") : "";
+    if (from.size > 1 || source !== target)
+      return `moved ${objects} to ${place}${position === "" ? "" : `, ${position}`}`;
+    return `moved ${objects} ${position === "" ? "within" : `to ${position} in`} ${place}`;
+  }
+}
+
+const recordName = ({ resource, after }: Change): string =>
+  String(after[resource.key] ?? "") || countOf(resource, 1);
+
+const changedNames = (before: object): string[] =>
+  Object.keys(before).filter((name) => !BOOKKEEPING.has(name));
+
+/** What was changed of records that did not move. */
+function describeFields(changes: readonly Change[], fields: ReadonlySet<string>, objects: string): string {
+  const [{ resource, before, after }] = changes;
+  const [field] = fields;
+  const isOne = changes.length === 1;
+  if (fields.size === 1 && field === "public" && new Set(changes.map((each) => each.after.public)).size === 1)
+    return `made ${objects} ${after.public === 1 ? "public" : "private"}`;
+  if (fields.size === 1 && isOne && field === resource.key)
+    return `renamed ${String(before![field])} to ${objects}`;
+  if (isOne && fields.isSubsetOf(new Set(["amount", "status"])) && before!.amount && after.amount !== null)
+    return `changed the amount of ${objects} from ${before!.amount} to ${after.amount}`;
+  if (fields.size > MAX_FIELDS) return `changed ${objects}`;
+  const names = [...fields].map((name) => (resource.fields[name]?.form?.label ?? name).replaceAll("_", " "));
+  return `changed ${LIST.format(names.map((name) => name.toLowerCase()))} of ${objects}`;
+}
+
+/** What was done to notes, files, metadata, rights and members. */
+function partSentence({ counts, first }: BatchFacts, resources: Resources, nameOf: NameOf): string {
+  const phrases = Map.groupBy(counts, ({ resource }) => resource);
+  const all = [...phrases].map(([resource, groups]) => {
+    const changes = first.filter((change) => change.resource === resource);
+    const records = groups.reduce((sum, group) => sum + group.records, 0);
+    const parents = parentNames(groups, changes, resources, nameOf);
+    if (resource.name === "grant") return sharing(changes, parents, nameOf);
+    if (resource.name === "membership") return memberships(changes, parents, nameOf);
+    const part = PARTS[resource.name];
+    if (part === undefined) return `changed metadata of ${parents}`;
+    const [verb, preposition] = groups.length === 1 ? PART_VERBS[groups[0].op] : PART_VERBS.update;
+    return `${verb} ${records === 1 ? `a ${part}` : countOf({ name: part }, records)} ${preposition} ${parents}`;
+  });
+  return LIST.format(all);
+}
+
+/** The name of the only parent of sub-resources, or how many of each kind there are. */
+function parentNames(
+  groups: BatchFacts["counts"],
+  changes: readonly Change[],
+  resources: Resources,
+  nameOf: NameOf,
+): string {
+  const named = new Map(changes.map(parentOf).map((parent) => [JSON.stringify(parent), parent]));
+  const isAll = changes.length === groups.reduce((sum, { records }) => sum + records, 0);
+  const [[, only]] = named;
+  const name = isAll && named.size === 1 ? nameOf(only.kind, only.rid) : undefined;
+  if (name !== undefined) return name;
+  const kinds = Map.groupBy(groups, ({ parent }) => String(parent));
+  const counted = [...kinds].map(([kind, of]) => {
+    const count = isAll
+      ? named
+          .values()
+          .filter((parent) => parent.kind === kind)
+          .toArray().length
+      : of.reduce((sum, { parents }) => sum + parents, 0);
+    return countOf(resources.get(kind) ?? { name: "record" }, count);
+  });
+  return LIST.format(counted);
+}
+
+const parentOf = ({ resource, after }: Change) => resource.parent!(after);
+
+/** The only one to whom all changes give or take something, and whether they give it. */
+function grantee(changes: readonly Change[], nameOf: NameOf) {
+  const all = changes.map(({ after }) => ({
+    kind: after.user === null ? "group" : "user",
+    rid: after.user ?? after.group,
+    gives: after.deleted === 0,
+  }));
+  const [one] = all;
+  const isOne = one && all.every((each) => Bun.deepEquals(each, one));
+  return isOne ? { name: nameOf(one.kind, one.rid), gives: one.gives } : undefined;
+}
+
+function sharing(changes: readonly Change[], records: string, nameOf: NameOf): string {
+  const with_ = grantee(changes, nameOf);
+  if (with_?.name === undefined) return `changed who may view ${records}`;
+  return `${with_.gives ? "shared" : "stopped sharing"} ${records} with ${with_.name}`;
+}
+
+function memberships(changes: readonly Change[], group: string, nameOf: NameOf): string {
+  const member = grantee(changes, nameOf);
+  if (member?.name === undefined) return `changed the members of ${group}`;
+  return member.gives ? `added ${member.name} to ${group}` : `removed ${member.name} from ${group}`;
+}
