@@ -140,9 +140,19 @@ async function openData(config: Config, log: Log, clock: Clock): Promise<Databas
   const saved = await backUpBeforeUpgrade(config, log);
   const checkpoints = !config.litestream;
   const database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS, { checkpoints });
+  requireWritable(database);
   if (checkpoints && isReplicated(database)) log.problem("litestream is not set", { see: "labd doctor" });
   if (saved) auditOf(database, clock).record(saved);
   return database;
+}
+
+/** Finds a read-only disk with a write that changes nothing. A command may be writing meanwhile. */
+function requireWritable(database: Database): void {
+  try {
+    database.run("UPDATE migration SET applied = applied WHERE 0");
+  } catch (error) {
+    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
+  }
 }
 
 interface Opened {
