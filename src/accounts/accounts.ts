@@ -311,6 +311,13 @@ export class Accounts {
     return { ...this.sessions.open(user, request), browserCookie: this.browsers.mark(id, request) };
   }
 
+  /** Id of the account whose session a browser has; empty for none. */
+  personOf(request: Request): string {
+    const user = this.sessions.find(request)?.user ?? null;
+    const row = this.database.query("SELECT id FROM user_account WHERE rid = ?").get(user);
+    return (row as { id: string } | null)?.id ?? "";
+  }
+
   /** Whether the account of a session must set up a second factor before it may do anything else. */
   mustSetUpSecondFactor({ user, external }: Session): boolean {
     return !external && this.secondFactors.mustSetUp(user);

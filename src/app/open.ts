@@ -249,6 +249,7 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
   const pageContext = (request: Request) => ({
     base: basePathOf(request, reach),
     session: hasSessionCookie(request),
+    person: accounts.personOf(request),
     provider: config.oidc_issuer === "" ? "" : new URL(config.oidc_issuer).host,
   });
   return openHttp({

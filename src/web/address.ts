@@ -6,6 +6,8 @@ export interface PageContext {
   base: string;
   /** Whether the browser has a session, which may have expired. */
   session: boolean;
+  /** Id of the account that is signed in; empty for nobody. */
+  person: string;
   /** Name of the identity provider; empty without one. */
   provider?: string;
   /** HTML that only the server knows. */
@@ -13,9 +15,9 @@ export interface PageContext {
 }
 
 function contextOfDocument(): PageContext {
-  if (typeof document === "undefined") return { base: "", session: false };
-  const { base = "", session, provider = "" } = document.documentElement.dataset;
-  return { base, session: session !== undefined, provider };
+  if (typeof document === "undefined") return { base: "", session: false, person: "" };
+  const { base = "", session, person = "", provider = "" } = document.documentElement.dataset;
+  return { base, session: session !== undefined, person, provider };
 }
 
 let context = contextOfDocument();
@@ -33,6 +35,9 @@ export function withPageContext<T>(next: PageContext, render: () => T): T {
 
 /** Whether somebody may be signed in. */
 export const hasSession = (): boolean => context.session;
+
+/** Id of the account that is signed in; empty for nobody. */
+export const pagePerson = (): string => context.person;
 
 /** Name of the identity provider; empty without one. */
 export const signInProvider = (): string => context.provider ?? "";

@@ -17,6 +17,7 @@ function Document(props: { page: Page; address: Address; bundle: Bundle; context
       lang="en"
       data-base={context.base}
       data-session={context.session ? "" : undefined}
+      data-person={context.person || undefined}
       data-provider={context.provider || undefined}
     >
       <head>

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { hasSession } from "./address.ts";
 import { clearDevice, keepSnapshotOf, snapshot, updateDevice, worksOffline } from "./offline/device.ts";
 import { ApiError, isUnreachable, requestJson, setCsrfToken } from "./request.ts";
-import { clearTab } from "./stored.ts";
+import { keepStoredOf } from "./stored.ts";
 
 /** The session of the browser, as `GET /api/v2/session/` returns it. */
 export interface Session {
@@ -30,6 +30,7 @@ export function session(): Promise<Session | null> {
 
 function remember(session: Session | null): Session | null {
   setCsrfToken(session?.csrf_token ?? null);
+  keepStoredOf(session?.user.id ?? "");
   loading = Promise.resolve(session);
   void keepForPerson(session).catch(() => {});
   return session;
@@ -66,7 +67,6 @@ export async function signIn(values: { username: string; password: string; code:
 /** @throws ApiError */
 export async function signOut(): Promise<void> {
   await requestJson("DELETE", PATH);
-  clearTab();
   await clearDevice();
   remember(null);
 }

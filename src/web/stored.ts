@@ -1,8 +1,41 @@
-/** JSON in the browser's storage, which may be full, forbidden, or hold what another version wrote. */
+import { href, pagePerson } from "./address.ts";
 
-export function readStored<T>(kind: "local" | "session", key: string, fallback: T): T {
+/**
+ * All that the pages keep in the browser's storage, which may be full, forbidden, or hold what another version wrote.
+ * Values of a person have the account in their keys: another one does not see them, and they are removed as soon as a
+ * page learns that the account is no longer signed in. Nobody's values, from before a sign-in, stay apart.
+ */
+const KEYS = {
+  offline: { in: "local", of: "device" },
+  shortcuts: { in: "local", of: "device" },
+  density: { in: "local", of: "device" },
+  jobs: { in: "local", of: "person" },
+  "motif-scans": { in: "local", of: "person" },
+  "proteome-searches": { in: "local", of: "person" },
+  batch: { in: "local", of: "person" },
+  protein: { in: "session", of: "person" },
+  alignment: { in: "session", of: "person" },
+  scans: { in: "session", of: "person" },
+} as const;
+export type Key = keyof typeof KEYS;
+
+/** Id of the account that is signed in, empty for nobody; undefined while that is unknown. */
+let owner: string | undefined = typeof document === "undefined" ? undefined : pagePerson();
+
+const prefix = (): string => `labd${href("")}:`;
+
+/** The name of a value in the storage. @param part one of several under the key, such as the id of a batch */
+function nameOf(key: Key, part: string, of = owner): string | undefined {
+  if (KEYS[key].of === "device") return `labd:${key}`;
+  return of === undefined ? undefined : `${prefix()}${key}@${of}${part && `/${part}`}`;
+}
+
+const storageOf = (kind: "local" | "session"): Storage => (kind === "local" ? localStorage : sessionStorage);
+
+export function readStored<T>(key: Key, fallback: T, part = ""): T {
   try {
-    const text = storageOf(kind).getItem(key);
+    const name = nameOf(key, part);
+    const text = name === undefined ? null : storageOf(KEYS[key].in).getItem(name);
     return text === null ? fallback : (JSON.parse(text) as T);
   } catch {
     return fallback;
@@ -10,23 +43,79 @@ export function readStored<T>(kind: "local" | "session", key: string, fallback: 
 }
 
 /** Stores a value, or removes it where it is null. @returns whether it was stored */
-export function writeStored(kind: "local" | "session", key: string, value: unknown): boolean {
+export function writeStored(key: Key, value: unknown, part = ""): boolean {
   try {
-    if (value === null) storageOf(kind).removeItem(key);
-    else storageOf(kind).setItem(key, JSON.stringify(value));
+    const name = nameOf(key, part);
+    if (name === undefined) return false;
+    if (value === null) storageOf(KEYS[key].in).removeItem(name);
+    else storageOf(KEYS[key].in).setItem(name, JSON.stringify(value));
     return true;
   } catch {
     return false;
   }
 }
 
-/** Removes what this tab has stored. */
-export function clearTab(): void {
+/** The parts that are stored under a key. */
+export function storedParts(key: Key): string[] {
   try {
-    sessionStorage.clear();
+    const start = nameOf(key, "/")?.slice(0, -1);
+    if (start === undefined) return [];
+    const names = Object.keys(storageOf(KEYS[key].in));
+    return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
   } catch {
-    // Forbidden: nothing was stored.
+    return [];
   }
 }
 
-const storageOf = (kind: "local" | "session"): Storage => (kind === "local" ? localStorage : sessionStorage);
+/** Keys of version 0.2.0 before they had owners. */
+const FORMER = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|alignment|scans)(?:\.(.+))?$/;
+
+/**
+ * The name that a value gets: what a tab had before a sign-in, and what an earlier version wrote, become the person's.
+ * Null for a value of somebody else.
+ */
+function keptName(name: string, kind: "local" | "session", person: string): string | null {
+  const [, former, part = ""] = FORMER.exec(name) ?? [];
+  if (former !== undefined) return nameOf(former as Key, part, person)!;
+  const of = name.startsWith(prefix()) ? /@([^/]*)/.exec(name)?.[1] : undefined;
+  if (of === undefined || of === person) return name;
+  if (of !== "") return null;
+  return kind === "session" ? name.replace("@", `@${person}`) : name;
+}
+
+function keepOnlyOf(person: string): void {
+  try {
+    for (const kind of ["local", "session"] as const) {
+      const storage = storageOf(kind);
+      for (const name of Object.keys(storage)) {
+        const next = keptName(name, kind, person);
+        if (next === name) continue;
+        const value = storage.getItem(name)!;
+        storage.removeItem(name);
+        if (next !== null) storage.setItem(next, value);
+      }
+    }
+  } catch {
+    // Forbidden: nothing was stored.
+  }
+  // A page that somebody left stores nothing more until it is loaded again.
+  owner = owner && owner !== person ? undefined : person;
+}
+
+/** Pages of all tabs say here who is signed in. */
+const channel = typeof document === "undefined" ? undefined : new BroadcastChannel(`${prefix()}person`);
+channel?.addEventListener("message", ({ data }) => {
+  if (!owner || data === owner) return;
+  keepOnlyOf(String(data));
+  location.reload();
+});
+
+/** Says who is signed in, empty for nobody; the values of others are removed, in all tabs. */
+export function keepStoredOf(person: string): void {
+  keepOnlyOf(person);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
+  channel?.postMessage(person);
+}
+
+// A page that was kept for work without a network may be older than the session, which is asked for then.
+if (owner !== undefined && !readStored("offline", false)) keepStoredOf(owner);

@@ -3,7 +3,7 @@ import { nextAddress, withPageContext } from "../../src/web/address.ts";
 
 test("nextAddress stays on this server", () => {
   const after = (next: string | null): string =>
-    withPageContext({ base: "/labd", session: false }, () => nextAddress(next));
+    withPageContext({ base: "/labd", session: false, person: "" }, () => nextAddress(next));
   for (const next of ["/", "/labd/inventory?name=a%20b#c", "/a/../b", "/a//b"])
     expect(after(next)).toBe(next);
   for (const next of [

@@ -10,7 +10,11 @@ import { pageForMissing, webRoutes } from "../../src/web/index.ts";
 import { PAGES } from "../../src/web/pages.ts";
 
 const serve = (base = "") => {
-  const surroundings = (request: Request) => ({ base, session: request.headers.has("cookie") });
+  const surroundings = (request: Request) => ({
+    base,
+    session: request.headers.has("cookie"),
+    person: "",
+  });
   return openHttp({
     log: openLog(
       "off",
@@ -111,7 +115,7 @@ test("all links begin with the base path", async () => {
   expect(links.length).toBeGreaterThan(8);
   expect(links.filter((link) => !link.startsWith("/labd/"))).toEqual([]);
   expect(html).toContain('data-base="/labd"');
-  withPageContext({ base: "/labd", session: false }, () => {
+  withPageContext({ base: "/labd", session: false, person: "" }, () => {
     expect(href("/score", { q: "a b", none: null, many: ["1", "2"] })).toBe(
       "/labd/score?q=a+b&many=1&many=2",
     );

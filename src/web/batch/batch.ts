@@ -1,6 +1,6 @@
 import { type Model, MAX_PER_JOB } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
-import { readStored, writeStored } from "../stored.ts";
+import { readStored, storedParts, writeStored } from "../stored.ts";
 
 /** Several proteins with the same motifs, as jobs. It is stored in this browser, so that a reload continues it. */
 
@@ -60,26 +60,18 @@ export function newBatch(
 const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => (byte % 36).toString(36)).join("");
 
-const PREFIX = "labd.batch.";
-
 /** Batches of this browser, newest first. */
-export function storedBatches(): Batch[] {
-  try {
-    return Object.keys(localStorage)
-      .filter((key) => key.startsWith(PREFIX))
-      .flatMap((key) => storedBatch(key.slice(PREFIX.length)) ?? [])
-      .toSorted((a, b) => b.created - a.created);
-  } catch {
-    return [];
-  }
-}
+export const storedBatches = (): Batch[] =>
+  storedParts("batch")
+    .flatMap((id) => storedBatch(id) ?? [])
+    .toSorted((a, b) => b.created - a.created);
 
-export const storedBatch = (id: string): Batch | null => validBatch(readStored("local", PREFIX + id, null));
+export const storedBatch = (id: string): Batch | null => validBatch(readStored("batch", null, id));
 
 /** @returns false where the browser's storage is full or forbidden */
-export const storeBatch = (batch: Batch): boolean => writeStored("local", PREFIX + batch.id, batch);
+export const storeBatch = (batch: Batch): boolean => writeStored("batch", batch, batch.id);
 
-export const forgetBatch = (id: string): boolean => writeStored("local", PREFIX + id, null);
+export const forgetBatch = (id: string): boolean => writeStored("batch", null, id);
 
 /** A batch of unknown origin; null where it is not valid. */
 function validBatch(value: unknown): Batch | null {

@@ -54,8 +54,6 @@ export function Toolbar(props: {
   );
 }
 
-const DENSITY = "labd:density";
-
 export interface Density {
   isCompact: boolean;
   choose: (isCompact: boolean) => void;
@@ -64,9 +62,9 @@ export interface Density {
 /** The height of rows, which this browser keeps. */
 export function useDensity(): Density {
   const [isCompact, setCompact] = useState(false);
-  useEffect(() => setCompact(readStored<string>("local", DENSITY, "comfortable") === "compact"), []);
+  useEffect(() => setCompact(readStored<string>("density", "comfortable") === "compact"), []);
   const choose = (compact: boolean): void => {
-    writeStored("local", DENSITY, compact ? "compact" : null);
+    writeStored("density", compact ? "compact" : null);
     setCompact(compact);
   };
   return { isCompact, choose };

@@ -11,8 +11,7 @@ export interface Shortcut {
 }
 
 /** Single-letter keys can be turned off, for people who use speech input (WCAG 2.1.4). */
-const SETTING = "labd:shortcuts";
-export const hasLetterShortcuts = (): boolean => readStored<string>("local", SETTING, "on") !== "off";
+export const hasLetterShortcuts = (): boolean => readStored<string>("shortcuts", "on") !== "off";
 
 /** Where keys are text. */
 export const TYPING =
@@ -66,7 +65,7 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
             label="Use single-letter shortcuts in this browser"
             checked={isEnabled}
             onChange={(wanted) => {
-              writeStored("local", SETTING, wanted ? "on" : "off");
+              writeStored("shortcuts", wanted ? "on" : "off");
               setEnabled(wanted);
             }}
           />

@@ -8,7 +8,6 @@ import { get, isUnreachable } from "../request.ts";
 
 /** Work without a network on this device: switched on by people, cleared when they sign out. */
 
-const SWITCH = "labd:offline";
 /** Milliseconds after which the snapshot is taken again. */
 const FRESH = 15 * 60_000;
 
@@ -22,13 +21,13 @@ export const canWorkOffline = (): boolean => globalThis.isSecureContext && "serv
 
 /** Whether the person at this device has switched it on. An installed application has it on until it is switched off. */
 export const worksOffline = (): boolean =>
-  canWorkOffline() && readStored<boolean>("local", SWITCH, matchMedia("(display-mode: standalone)").matches);
+  canWorkOffline() && readStored<boolean>("offline", matchMedia("(display-mode: standalone)").matches);
 
 /** Whether it has ever been switched on, so that the device may keep something. */
-const wasOffline = (): boolean => canWorkOffline() && readStored("local", SWITCH, null) !== null;
+const wasOffline = (): boolean => canWorkOffline() && readStored("offline", null) !== null;
 
 export async function startOffline(person: Person): Promise<void> {
-  writeStored("local", SWITCH, true);
+  writeStored("offline", true);
   await register();
   await refreshSnapshot(person);
   announceQueue();
@@ -37,7 +36,7 @@ export async function startOffline(person: Person): Promise<void> {
 /** Also discards changes that have not been sent. */
 export async function stopOffline(): Promise<void> {
   await clearDevice();
-  writeStored("local", SWITCH, false);
+  writeStored("offline", false);
 }
 
 /** Removes what this device keeps: pages, the snapshot and all waiting changes. */
@@ -90,7 +89,7 @@ export async function refreshSnapshot(person: Person): Promise<void> {
 /** Once on each page: brings this device up to date and sends what waits. */
 export async function updateDevice(person: Person): Promise<void> {
   if (!worksOffline()) return;
-  writeStored("local", SWITCH, true);
+  writeStored("offline", true);
   await register();
   await sendWaiting();
   const kept = await snapshot();

@@ -27,7 +27,6 @@ interface Scan {
   matches: Match[];
 }
 
-const STORED = "labd:scans";
 const MOST = 20;
 /** The records that a code stands for: without a network, those that this device knows. */
 async function findRecords(code: string): Promise<{ matches: Match[]; isOffline: boolean }> {
@@ -45,7 +44,7 @@ async function findRecords(code: string): Promise<{ matches: Match[]; isOffline:
   }
 }
 
-const storedScans = (): Scan[] => readStored("session", STORED, []);
+const storedScans = (): Scan[] => readStored("scans", []);
 
 function ScanPage() {
   const { code: given } = useParams();
@@ -60,7 +59,7 @@ function ScanPage() {
     try {
       const { matches, isOffline } = await findRecords(code);
       const all = [{ code, matches }, ...storedScans().filter((scan) => scan.code !== code)].slice(0, MOST);
-      writeStored("session", STORED, all);
+      writeStored("scans", all);
       setScans(all);
       if (matches.length !== 1 || isListing || isOffline) return;
       const target = href(pageOf(matches[0].segment, matches[0].id));

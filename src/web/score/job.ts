@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { JobObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { get, requestJson } from "../request.ts";
-import { readStored, writeStored } from "../stored.ts";
+import { type Key, readStored, writeStored } from "../stored.ts";
 import type { Entry } from "./protein-input.ts";
 
 /** A job, as `GET /api/scoring/jobs/{id}` returns it. */
@@ -82,46 +82,42 @@ export interface RecentJob {
   time: number;
 }
 
-const RECENT = "labd.jobs";
 const MAX_RECENT = 8;
 
 /** The last jobs of this browser, newest first. */
-export const recentJobs = (): RecentJob[] => readStored("local", RECENT, []);
+export const recentJobs = (): RecentJob[] => readStored("jobs", []);
 
-export const rememberJob = (id: string, title: string): void => remember(RECENT, MAX_RECENT, { id, title });
+export const rememberJob = (id: string, title: string): void => remember("jobs", MAX_RECENT, { id, title });
 
-const SCANS = "labd.motif-scans";
 /** Proteins that the page scans at once, and scans that it remembers; `labd scan` takes any number. */
 export const MAX_SCANS = 50;
 
 /** The last scans of this browser, likewise. */
-export const recentScans = (): RecentJob[] => readStored("local", SCANS, []);
+export const recentScans = (): RecentJob[] => readStored("motif-scans", []);
 
-export const rememberScan = (id: string, title: string): void => remember(SCANS, MAX_SCANS, { id, title });
-
-const PROTEOMES = "labd.proteome-searches";
+export const rememberScan = (id: string, title: string): void =>
+  remember("motif-scans", MAX_SCANS, { id, title });
 
 /** The last proteome searches of this browser, likewise. */
-export const recentProteomes = (): RecentJob[] => readStored("local", PROTEOMES, []);
+export const recentProteomes = (): RecentJob[] => readStored("proteome-searches", []);
 
 export const rememberProteome = (id: string, title: string): void =>
-  remember(PROTEOMES, MAX_RECENT, { id, title });
+  remember("proteome-searches", MAX_RECENT, { id, title });
 
-function remember(key: string, most: number, job: Omit<RecentJob, "time">): void {
-  const others = readStored<RecentJob[]>("local", key, []).filter(({ id }) => id !== job.id);
-  writeStored("local", key, [{ ...job, time: Date.now() }, ...others].slice(0, most));
+function remember(key: Key, most: number, job: Omit<RecentJob, "time">): void {
+  const others = readStored<RecentJob[]>(key, []).filter(({ id }) => id !== job.id);
+  writeStored(key, [{ ...job, time: Date.now() }, ...others].slice(0, most));
 }
 
 /** Characters; more would fill the storage. */
 const MAX_DRAFT = 2_000_000;
 
 /** Text entered in this tab and not submitted yet. */
-const draftOf = (key: string) => ({
-  read: (): string => readStored("session", key, ""),
-  keep: (text: string): void =>
-    void writeStored("session", key, text === "" || text.length > MAX_DRAFT ? null : text),
+const draftOf = (key: Key) => ({
+  read: (): string => readStored(key, ""),
+  keep: (text: string): void => void writeStored(key, text === "" || text.length > MAX_DRAFT ? null : text),
 });
 
 /** Proteins and an alignment entered in this tab. */
-export const proteinDraft = draftOf("labd.protein");
-export const alignmentDraft = draftOf("labd.alignment");
+export const proteinDraft = draftOf("protein");
+export const alignmentDraft = draftOf("alignment");
