@@ -4,7 +4,7 @@ import type { ImportReport } from "../../src/inventory/imports/import-report.ts"
 import { printResult } from "../../src/scoring/api/result-format.ts";
 import { SAMPLE as PREDICTION } from "../scoring/sample-prediction.ts";
 import { openEln } from "../eln-rules.ts";
-import { type Lab, openLab } from "./harness.ts";
+import { type Lab, letUse, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /** Archives that labd exports are imported again, here and elsewhere, without loss. */
@@ -125,6 +125,7 @@ test("restore records with their ids, references, annotations, notes and files i
 });
 
 test("say which list they are from, and keep references by name where the record is missing", async () => {
+  await letUse(lab, "alice", IDS.shelf);
   const id = await made(`${LIST}/`, { name: "Pfu", location: IDS.shelf, model_type: "ENZYME" });
   const archive = await exported(`${LIST}/${id}/?format=eln`);
   const { report } = await restore("stocks/specimen", archive, "dry_run=1");

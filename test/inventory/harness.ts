@@ -241,6 +241,13 @@ export async function openLab(
   return lab;
 }
 
+/** Lets a user put records into locations that would otherwise only be public. */
+export async function letUse(lab: Lab, user: string, ...locations: string[]): Promise<void> {
+  const users = [{ user, view: true }];
+  for (const id of locations)
+    expect((await lab.send("admin", "PATCH", `locations/${id}/permissions/`, { users })).status).toBe(200);
+}
+
 /** Sends requests such as "GET locations/" as one caller, and compares their statuses. */
 export async function expectStatuses(
   lab: Lab,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Answered, type Lab, openLab, START } from "./harness.ts";
+import { type Answered, type Lab, letUse, openLab, START } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /** Histories, batches and past states of records, for callers who may view the record. */
@@ -170,6 +170,7 @@ describe("as_of", () => {
   });
 
   test("past lists support the same filters and formats as current ones", async () => {
+    await letUse(lab, "alice", IDS.shelf);
     const id = await add("Büchse");
     const values = { description: "Grüne Würfel", place: IDS.a101, parent: IDS.shelf };
     await send("PATCH", `locations/${id}/`, values);

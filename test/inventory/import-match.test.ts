@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { type Lab, openLab } from "./harness.ts";
+import { type Lab, letUse, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
 
 /** Rows of a file add records; they change existing ones only where that was chosen. */
 
 let lab: Lab;
 beforeEach(async () => {
   lab = await openLab();
+  await letUse(lab, "alice", IDS.shelf, IDS.bench);
 });
 afterEach(() => lab.database.close());
 

@@ -12,7 +12,7 @@ import {
   SHELF,
   SPECIMEN,
 } from "./boxes.ts";
-import { expectStatuses, type Lab } from "./harness.ts";
+import { expectStatuses, type Lab, letUse } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { IDS } from "./sample.ts";
 
@@ -21,6 +21,8 @@ import { IDS } from "./sample.ts";
 let lab: Lab;
 beforeAll(async () => {
   lab = await openBoxes();
+  // Alice may use what else would only be public.
+  await letUse(lab, "alice", BOX, RACK, IDS.drawer, IDS.shelf);
 });
 beforeEach(async () => {
   // Opening an installation takes longer than most tests.

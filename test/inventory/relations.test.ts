@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { SHOWN_LISTS, type Lab, openLab } from "./harness.ts";
+import { SHOWN_LISTS, type Lab, letUse, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /** References, values of fields and the location tree, counted over the records that the caller may view. */
@@ -8,6 +8,7 @@ import { IDS } from "./sample.ts";
 let lab: Lab;
 beforeAll(async () => {
   lab = await openLab();
+  for (const user of ["alice", "bob"]) await letUse(lab, user, IDS.drawer);
   for (const [name, as] of Object.entries({ "Tube 1": "alice", "Tube 2": "alice", "Tube 3": "bob" })) {
     const body = { name, model_type: "OTHER", location: IDS.drawer };
     expect((await lab.send(as, "POST", "stocks/consumables/", body)).status).toBe(201);

@@ -3,15 +3,17 @@ import { exampleId } from "../model/example.ts";
 import { ALIVE, and, compare, not } from "../model/condition.ts";
 import { positionsOf } from "../model/grid.ts";
 import { FIRST_PAGE } from "../model/listing.ts";
+import { mayUse } from "../model/plan.ts";
 import { nounsOf } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
+import { countHidden, evict } from "../records/evict.ts";
 import { fillSlots, spacesIn } from "../records/fill-slots.ts";
 import { freeSlots, usageOf } from "../records/storage-space.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { gridOf, hasPosition } from "../resources/position.ts";
 import { writeBatch } from "./batch.ts";
-import { type Call, findRecord, respondJson } from "./call.ts";
+import { type Call, findChangeable, findRecord, mayChange, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
 import type { Api } from "./api.ts";
 import { BOOLEAN, content, COUNT, TEXT } from "./schema.ts";
@@ -74,6 +76,7 @@ const SLOTS = Type.Object(
     grid_columns: nullable(COUNT),
     space: SPACE,
     next: nullable(Type.String({ description: "The first free position." })),
+    use: Type.Boolean({ description: "Whether the caller may put records into the location." }),
     slots: Type.Array(
       Type.Object({
         position: TEXT,
@@ -84,6 +87,12 @@ const SLOTS = Type.Object(
         description:
           "All slots, row by row. The record of an occupied slot is null if the caller may not view it.",
       },
+    ),
+    hidden: nullable(
+      Type.Integer({
+        description:
+          "How many records directly in the location the caller may not view; null for those who may not change it.",
+      }),
     ),
     others: Type.Array(STORED_RECORD, {
       description: `Records in the location without a position, at most ${MAX_SLOTS}.`,
@@ -114,6 +123,34 @@ const FILL = Type.Object(
   },
   { $id: "FillSlots", additionalProperties: false },
 );
+const EVICT = Type.Object(
+  {
+    positions: Type.Optional(Type.Array(TEXT, { maxItems: MAX_RECORDS, examples: [[]] })),
+    records: Type.Optional(
+      Type.Array(TEXT, { maxItems: MAX_RECORDS, description: "Ids of records that the caller may view." }),
+    ),
+    hidden: Type.Optional(
+      Type.Boolean({
+        description: "true: all records there that the caller may not view.",
+        examples: [true],
+      }),
+    ),
+  },
+  { $id: "Evict", additionalProperties: false },
+);
+const EVICTED = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object({
+        position: TEXT,
+        record: nullable(Type.Object({ segment: TEXT, id: TEXT, name: TEXT }), {
+          description: "Null if the caller may not view it.",
+        }),
+      }),
+    ),
+  },
+  { $id: "Evicted" },
+);
 const FILLED = Type.Object(
   {
     results: Type.Array(
@@ -138,6 +175,7 @@ export function addSlots(api: Api): void {
     returns: content(SLOTS),
     run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
   });
+  addEviction(api);
   for (const resource of RESOURCES.filter(({ name }) => IN_TREE.includes(name))) {
     const { one } = nounsOf(resource);
     api.add("GET", [resource, ":id/free_slots/"], {
@@ -198,6 +236,26 @@ export function addSlots(api: Api): void {
   }
 }
 
+function addEviction(api: Api): void {
+  api.add("POST", [LOCATION, ":id/evict/"], {
+    summary: "Take records out of a location",
+    description:
+      "For those who may change the location: the records lose their location and position, also such as the caller may not view or change.",
+    body: EVICT,
+    returns: content(EVICTED),
+    errors: [403],
+    run: ({ call, params, body }) =>
+      writeBatch(call, body, {
+        kind: "evict",
+        work(writer) {
+          const rid = findChangeable(call, LOCATION, params.id);
+          return evict(call.store, writer, rid, body, call.actor);
+        },
+        respond: (results) => respondJson({ results }),
+      }),
+  });
+}
+
 function slotsOf(call: Call, id: string): Slots {
   const { store, actor } = call;
   const rid = findRecord(call, LOCATION, id);
@@ -214,11 +272,13 @@ function slotsOf(call: Call, id: string): Slots {
     grid_columns: grid?.columns ?? null,
     space: space ? usageOf([space]) : null,
     next: free.values().next().value ?? null,
+    use: mayUse(store.reader.contextOf(actor), LOCATION, rid),
     slots: (grid ? positionsOf(grid) : []).map((position) => ({
       position,
       free: free.has(position),
       record: records.get(position) ?? null,
     })),
+    hidden: mayChange(call, LOCATION, rid) ? countHidden(store, rid, actor) : null,
     others: STORED.flatMap((resource) => storedIn(call, resource, rid, false)).slice(0, MAX_SLOTS),
   };
 }

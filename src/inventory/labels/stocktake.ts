@@ -4,7 +4,7 @@ import { ALIVE, ALWAYS, type Condition } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import type { Row } from "../model/operator.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { selectVisible } from "../model/plan.ts";
+import { mayUse, selectVisible } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
@@ -348,13 +348,17 @@ export function applyStocktake(
   actor: Actor,
 ): Report {
   requireOpen(store, rid);
+  const reader = store.reader.contextOf(actor);
   const change = ({ resource, rid: row }: Item, body: Record<string, Json>, done: string): string => {
     if (!writer.allows(resource, row, "change", actor)) return "not permitted";
     writer.update(resource, row, body, "merge", actor);
     return done;
   };
   const report = reportOf(compareItems(store, rid, actor), {
-    misplaced: (item, { id }) => change(item, { [LOCATION_FIELDS.get(item.resource.name)!]: id }, "moved"),
+    misplaced: (item, place) =>
+      mayUse(reader, LOCATION, place.rid)
+        ? change(item, { [LOCATION_FIELDS.get(item.resource.name)!]: place.id }, "moved")
+        : "not permitted",
     missing(item) {
       if (missing === "clear") return change(item, { location: null }, "location emptied");
       if (missing === "status") return change(item, { status: MISSING_STATUS }, "marked as missing");

@@ -13,14 +13,24 @@ export type Right = "can_view" | "can_change" | "can_delete";
 export function visible(resource: Resource, actor: Actor): Condition {
   if (!isGuarded(resource) || actor.superuser) return ALWAYS;
   const anyone = compare(["public"], "==", 1);
-  if (actor.user === null) return anyone;
-  return or(
-    anyone,
-    compare(["owner", "rid"], "==", actor.user),
-    ...(resource.privateToOwner ? [] : actor.groups.map(ownedByGroup)),
-    granted(actor, "can_view"),
-  );
+  return actor.user === null ? anyone : or(anyone, ...known(resource, actor));
 }
+
+/**
+ * Records that the actor may use, such as locations to put others into: those that it may view, except those that it may
+ * view only because they are public.
+ */
+export function usable(resource: Resource, actor: Actor): Condition {
+  if (actor.user === null) return NEVER;
+  return !isGuarded(resource) || actor.superuser ? ALWAYS : or(...known(resource, actor));
+}
+
+/** Of records that are the actor's own, its groups', or shared with it. */
+const known = (resource: Resource, actor: Actor): Condition[] => [
+  compare(["owner", "rid"], "==", actor.user),
+  ...(resource.privateToOwner ? [] : actor.groups.map(ownedByGroup)),
+  granted(actor, "can_view"),
+];
 
 /** Records that the actor may change: its own and those shared with it for that. */
 export const changeable = (resource: Resource, actor: Actor): Condition =>

@@ -94,6 +94,8 @@ export interface Field {
   to?: string;
   /** Reference: the column has the id of the record in place of its row number. */
   byId?: true;
+  /** Reference: puts the record into another, which takes the right to use that one. */
+  places?: true;
   /** Reference: the record may be deleted later, as a tube that is used up while its aliquots are not. */
   outlived?: true;
   /** Reference to a term: imports create missing ones, in the first category of this kind. */

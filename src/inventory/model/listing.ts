@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { Problem } from "../../problem.ts";
-import { type Actor, changeable, deletable, mine, shared } from "./access.ts";
+import { type Actor, changeable, deletable, mine, shared, usable } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
 import { ALL_ANNOTATIONS, annotationName, findAnnotation, withAnnotations } from "./annotation-type.ts";
 import {
@@ -113,6 +113,10 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
   },
   can_change: { doc: "true: records that the caller may change; false: others.", schema: FLAG },
   can_delete: { doc: "true: records that the caller may delete; false: others.", schema: FLAG },
+  can_use: {
+    doc: "true: records that the caller may use, such as locations to put others into: all but those that are only public; false: others.",
+    schema: FLAG,
+  },
   mine: { doc: "true: records that the caller owns; false: others.", schema: FLAG },
   shared_with_me: {
     doc: "true: records of others that the caller may view as a member of their group, or by a permission; false: others.",
@@ -326,7 +330,7 @@ export function parseDeletedFilter(
 }
 
 /** Parameters about what the caller may do with a record today. */
-export const RIGHTS_PARAMETERS = ["can_change", "can_delete", "mine", "shared_with_me"] as const;
+export const RIGHTS_PARAMETERS = ["can_change", "can_delete", "can_use", "mine", "shared_with_me"] as const;
 
 /** Parses these parameters. @throws Problem invalid_request */
 export function parseRights(resource: Resource, parameters: URLSearchParams, actor: Actor): Condition {
@@ -337,6 +341,7 @@ export function parseRights(resource: Resource, parameters: URLSearchParams, act
   return and(
     condition("can_change", changeable(resource, actor)),
     condition("can_delete", deletable(resource, actor)),
+    condition("can_use", usable(resource, actor)),
     condition("mine", mine(resource, actor)),
     condition("shared_with_me", shared(resource, actor)),
   );

@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
-import { type Actor, GRANTS, visible } from "./access.ts";
-import { ALWAYS, and, type Condition } from "./condition.ts";
+import { type Actor, GRANTS, usable, visible } from "./access.ts";
+import { ALWAYS, and, compare, type Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
 import { type ChooseTrigrams, foldedText, type Sql } from "./operator.ts";
 import {
@@ -9,6 +9,7 @@ import {
   isGuarded,
   MEMBERS,
   NOTES,
+  type ReadContext,
   RELATED_TEXT,
   type Resource,
   type Resources,
@@ -313,6 +314,12 @@ export function selectVisible(
     args: [...joins.args, ...where.args],
   };
 }
+
+/** Whether the actor may put other records into this one. */
+export const mayUse = (reader: ReadContext, resource: Resource, rid: number): boolean => {
+  const condition = and(compare(["rid"], "==", rid), usable(resource, reader.actor));
+  return reader.query.get(selectVisible(reader, resource, "1", condition)) !== null;
+};
 
 const fieldOf = (of: Resource, name: string): Field => {
   if (!Object.hasOwn(of.fields, name)) throw new Error(`${of.name} has no field ${name}`);

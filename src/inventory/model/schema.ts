@@ -312,6 +312,7 @@ function describeField(resources: Resources, name: string, field: Field): Json {
     choices: field.choices ? [...field.choices] : null,
     rule: field.pattern?.rule ?? null,
     reference: describeReference(resources, field),
+    ...(field.places ? { places: true } : {}),
     lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "in", "isnull"] : [],
     sortable: isComparable(field) && field.kind !== "json",
     for_clients: field.forClients ?? false,

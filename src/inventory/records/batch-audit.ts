@@ -11,7 +11,7 @@ export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
 
 /** The kind of request that a batch came from. */
 export type BatchKind =
-  ChangeKind | "bulk_create" | "bulk_update" | "bulk_delete" | "undo" | "import" | "sample";
+  ChangeKind | "bulk_create" | "bulk_update" | "bulk_delete" | "undo" | "import" | "sample" | "evict";
 
 /** One write of one record. */
 export interface RecordWrite {
@@ -66,8 +66,8 @@ export class BatchAudit {
       if (!this.#actor) return;
       const by = { actor: this.#actor.username, token: this.#actor.token ?? null };
       const subject = { kind: "batch", id: batch };
-      if (kind === "import")
-        this.audit.record({ action: "record.import", subject, detail: { writes: this.#writes } }, by);
+      if (kind === "import" || kind === "evict")
+        this.audit.record({ action: `record.${kind}`, subject, detail: { writes: this.#writes } }, by);
       for (const [action, { count, records, changes, first }] of this.#entries) {
         const detail: AuditDetail = { batch, asked: kind, count };
         if (count > 1) detail.records = records;

@@ -3,6 +3,7 @@ import { ALIVE } from "../model/condition.ts";
 import { shownName } from "../model/field.ts";
 import { rangeOf, slotOf } from "../model/grid.ts";
 import { invalidField } from "../model/parse-body.ts";
+import { mayUse } from "../model/plan.ts";
 import { Problem } from "../../problem.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { gridOf, hasPosition } from "../resources/position.ts";
@@ -40,6 +41,16 @@ interface Options {
 /** The spaces in a record of the tree, at any depth. */
 export const spacesIn = (store: Store, { resource, rid }: Target, actor: Actor): Space[] =>
   new StorageSpace(store.statements, { resources: store.resources, actor }).spaces(resource, [rid]).get(rid)!;
+
+/** The named location, and the spaces in it that the actor may put records into. @throws Problem invalid_request if there are none */
+function usableSpaces(store: Store, spaces: readonly Space[], own: Space | undefined, actor: Actor): Space[] {
+  const context = store.reader.contextOf(actor);
+  const location = store.resources.get("location")!;
+  const found = spaces.filter((space) => space === own || mayUse(context, location, space.rid));
+  if (found.length === 0 && spaces.length > 0)
+    throw invalidField("location", "You may not put records into the locations there.");
+  return found;
+}
 
 /**
  * Moves records into the free slots of a location, or of the locations in a piece of equipment or a place, in order.
@@ -109,7 +120,7 @@ export function slotsFor(
   const name = start === undefined ? "positions" : "start";
   if ((start ?? positions) !== undefined && !grid)
     throw invalidField(name, "Only a location with a grid has positions.");
-  const own = spaces.find(({ rid }) => rid === target.rid);
+  const own = target.resource.name === "location" ? spaces.find(({ rid }) => rid === target.rid) : undefined;
   if (positions) {
     if (positions.length !== count)
       throw invalidField("positions", `Give one position for each of the ${count} records.`);
@@ -121,11 +132,12 @@ export function slotsFor(
       "start",
       `${shownName(start!)} is not a position of the location. Its positions: ${rangeOf(grid!)}.`,
     );
-  const usable =
+  // Whether the named location itself may be used is checked when the records are written.
+  const filled =
     start === undefined
-      ? spaces
+      ? usableSpaces(store, spaces, own, actor)
       : [{ ...own!, positions: () => free(own!).filter((position) => slotOf(grid!, position)! >= from) }];
-  const slots = freeSlots(usable, count);
+  const slots = freeSlots(filled, count);
   if (slots.length < count) throw invalidField(field, tooFew(count, slots.length, spaces));
   return slots;
 }

@@ -11,8 +11,8 @@ import {
   type UnresolvedReference,
   type WriteMode,
 } from "../model/parse-body.ts";
-import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
+import { mayUse, selectVisible } from "../model/plan.ts";
+import { columnOf, type ReadContext, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import { exceeded } from "../../platform/limits.ts";
@@ -127,8 +127,27 @@ export class RecordValidator {
         parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
       else if (violated)
         parsed.errors.set(field, [`Expected a ${far.name} whose ${violated[0]} is ${violated[1]}.`]);
+      else if (resource.fields[field].places && !mayUse(this.#contextOf(actor), far, rid))
+        parsed.errors.set(field, [notUsable(far)]);
       else parsed.values.set(field, rid);
     }
+  }
+
+  /**
+   * Names and targets of the fields by which a record is put into others that the actor may not use; `before`: where it is
+   * already.
+   */
+  misplaced(
+    resource: Resource,
+    record: StoredRecord,
+    before: StoredRecord | undefined,
+    actor: Actor,
+  ): [name: string, far: Resource][] {
+    return Object.entries(resource.fields).flatMap(([name, field]): [string, Resource][] => {
+      if (!field.places || record[name] === null || record[name] === before?.[name]) return [];
+      const far = targetOf(this.resources, field);
+      return mayUse(this.#contextOf(actor), far, Number(record[name])) ? [] : [[name, far]];
+    });
   }
 
   /** Checks that records exist whose ids are stored as plain values. Unchanged ids are not checked again. */
@@ -219,6 +238,10 @@ export class RecordValidator {
     });
   }
 
+  #contextOf(actor: Actor): ReadContext {
+    return { query: this.statements, resources: this.resources, actor };
+  }
+
   #checkOthers(
     resource: Resource,
     record: StoredRecord,
@@ -226,7 +249,7 @@ export class RecordValidator {
     actor: Actor,
     errors: Errors,
   ): void {
-    const context = { query: this.statements, resources: this.resources, actor };
+    const context = this.#contextOf(actor);
     for (const [name, error] of Object.entries(resource.check?.(record, before, context) ?? {}))
       errors.set(name, [error]);
   }
@@ -252,6 +275,8 @@ export class RecordValidator {
     }
   }
 }
+
+export const notUsable = ({ name }: Resource): string => `You may not put records into this ${name}.`;
 
 /** A new record before its body is read. */
 function blank(resource: Resource, actor: Actor): StoredRecord {

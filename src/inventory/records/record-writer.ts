@@ -8,13 +8,13 @@ import { clause, compile, join, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
-import { hasPosition } from "../resources/position.ts";
+import { evictionHint, hasPosition } from "../resources/position.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
 import { AnnotationWriter, type Errors, splitAnnotations } from "./annotation-writer.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
-import { RecordValidator } from "./record-validator.ts";
+import { notUsable, RecordValidator } from "./record-validator.ts";
 import type { Statements } from "./statements.ts";
 
 type Right = "change" | "delete";
@@ -115,7 +115,7 @@ export class RecordWriter {
   /** Deletes records that the actor may view; they stay in the database. Together, as they may refer to each other. */
   remove(resource: Resource, rids: readonly number[], actor: Actor): void {
     for (const rid of rids) this.markDeleted(resource, rid, actor);
-    for (const rid of rids) this.#refuseReferenced(resource, rid);
+    for (const rid of rids) this.#refuseReferenced(resource, rid, actor);
   }
 
   /** Deletes one record, and sets values of an earlier state. `verify` checks afterwards that nothing refers to it. */
@@ -135,7 +135,26 @@ export class RecordWriter {
     if (!this.allows(resource, rid, before.deleted === 1 ? "delete" : "change", actor)) throw forbidden();
     const record = earlierState(resource, before, values, actor);
     this.#checkRestore(resource, before, { ...record, deleted: 0 }, actor);
+    const placed = before.deleted === 1 ? undefined : before;
+    for (const [name, far] of this.#validator.misplaced(resource, record, placed, actor))
+      throw invalidField(name, notUsable(far));
     this.#revive(resource, before, record, actor);
+  }
+
+  /** Names of the fields by which a record is in others that the actor may not use. */
+  misplaced(resource: Resource, record: StoredRecord, actor: Actor): string[] {
+    return this.#validator.misplaced(resource, record, undefined, actor).map(([name]) => name);
+  }
+
+  /** Takes a record out of the one that a field names. The caller has checked that the actor may change that one. */
+  takeOut(resource: Resource, rid: number, field: string, actor: Actor): void {
+    const before = this.current(resource, rid);
+    const position = hasPosition(resource) ? { position: "" } : {};
+    const columns = columnsOf(resource, { ...before, [field]: null, ...position }, [
+      field,
+      ...Object.keys(position),
+    ]);
+    this.#write(resource, before, this.#modified(columns, actor), "update", actor);
   }
 
   /** Checks that a record keeps all rules after `markDeleted` and `restoreValues`. */
@@ -149,7 +168,7 @@ export class RecordWriter {
         throw new Problem("conflict", `The ${name} that it belongs to is deleted.`);
       resource.verify?.(record, this.statements);
     }
-    if (record.deleted === 1) this.#refuseReferenced(resource, rid);
+    if (record.deleted === 1) this.#refuseReferenced(resource, rid, actor);
     else this.#validator.verify(resource, record, actor);
   }
 
@@ -320,12 +339,16 @@ export class RecordWriter {
   }
 
   /** @throws Problem conflict where a record that is not deleted refers to this one */
-  #refuseReferenced(resource: Resource, rid: number): void {
+  #refuseReferenced(resource: Resource, rid: number, actor: Actor): void {
     const guarded = [...this.resources.values()].filter(isGuarded);
     const isHeld = ({ outlived }: Field) => !outlived;
-    for (const { by, segment } of this.#references(resource, rid, guarded, isHeld, " AND t.deleted = 0")) {
+    const live = " AND t.deleted = 0";
+    for (const { by, segment, name: other } of this.#references(resource, rid, guarded, isHeld, live)) {
       const { id, [resource.key]: name = id } = this.current(resource, rid);
-      const text = `${shownName(String(name))} cannot be deleted: it is the ${by} of records in ${segment}. Change or delete those first.`;
+      const context = { query: this.statements, resources: this.resources, actor };
+      const { places } = this.resources.get(other)!.fields[by];
+      const evict = places ? evictionHint(context, rid) : "";
+      const text = `${shownName(String(name))} cannot be deleted: it is the ${by} of records in ${segment}. Change or delete those first.${evict}`;
       throw new Problem("conflict", text);
     }
   }
@@ -343,7 +366,7 @@ export class RecordWriter {
         if (field.to !== resource.name || !applies(field)) continue;
         const { text, args } = selecting(other, clause(`t.${columnOf(other, by)} = ?${also}`, [rid]));
         if (this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args))
-          yield { by, segment: other.segment };
+          yield { by, segment: other.segment, name: other.name };
       }
   }
 }

@@ -99,24 +99,27 @@ export class Undo {
 
   /**
    * Gives a record the values of a version, and restores it if it is deleted; without a version also if its slot is no
-   * longer free: then it has no position.
+   * longer free, or if the actor may no longer use its location: then it has none.
    */
   restore(resource: Resource, rid: number, version: number | undefined, actor: Actor): void {
     const values =
       version === undefined
-        ? this.#withoutSlot(resource, rid)
+        ? this.#withoutSlot(resource, rid, actor)
         : this.history.version(resource, rid, version, actor);
     if (!values) throw new Problem("not_found", `There is no version ${version} of this record.`);
     this.writer.restoreValues(resource, rid, values, actor);
     this.writer.verify(resource, rid, actor);
   }
 
-  #withoutSlot(resource: Resource, rid: number): StoredRecord {
-    if (!hasPosition(resource)) return {};
-    const { deleted, location, position } = this.writer.current(resource, rid);
+  #withoutSlot(resource: Resource, rid: number, actor: Actor): StoredRecord {
+    const record = this.writer.current(resource, rid);
+    if (record.deleted === 0) return {};
+    const lost = this.writer.misplaced(resource, record, actor);
+    const values: StoredRecord = Object.fromEntries(lost.map((name) => [name, null]));
+    if (!hasPosition(resource) || record.position === "") return values;
     const keeps =
-      deleted === 0 || position === "" || isFree(this.statements, Number(location), String(position));
-    return keeps ? {} : { position: "" };
+      lost.length === 0 && isFree(this.statements, Number(record.location), String(record.position));
+    return keeps ? values : { ...values, position: "" };
   }
 
   #takeBack(changes: readonly Change[], now: StoredRecord, actor: Actor): void {

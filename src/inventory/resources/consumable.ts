@@ -18,7 +18,10 @@ export const consumable = ownedResource({
     type: sameAsModelType(),
     status: text("Status, such as AVAILABLE.", { pattern: CONSTANT }),
     barcode: text("Barcode."),
-    location: reference("location", "Storage location.", { form: { group: "Location", hint: "" } }),
+    location: reference("location", "Storage location.", {
+      places: true,
+      form: { group: "Location", hint: "" },
+    }),
     ...amountFields(),
     position: positionField(),
     ...consumableStock(),

@@ -2,6 +2,7 @@ import { type Field, integer, prose, reference, text } from "../model/field.ts";
 import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, slotOf } from "../model/grid.ts";
 import { ownedResource, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
+import { evictionHint } from "./position.ts";
 
 const MAX_CAPACITY = 1_000_000;
 
@@ -30,7 +31,7 @@ export const location = ownedResource({
     place: reference("place", "Place of the location."),
     description: prose("Purpose.", { shown: "extra", trigrams: "description" }),
     barcode: text("Barcode.", { shown: "extra" }),
-    parent: reference("location", "The enclosing location.", { shown: "extra" }),
+    parent: reference("location", "The enclosing location.", { shown: "extra", places: true }),
     grid_rows: count(`Rows of slots, such as 9 of a 9 × 9 box; at most ${MAX_SIDE}.`, { dependent: true }),
     grid_columns: count(`Columns of slots; at most ${MAX_SIDE}.`, { dependent: true }),
     numbering: text("Name of the first slot: A1 if rows have letters, 1 if slots are counted row by row.", {
@@ -73,12 +74,12 @@ const NAMED = 3;
 /** Checks that a changed grid still has every occupied position. */
 const GRID_FIELDS = ["grid_rows", "grid_columns", "numbering"];
 
-function checkGrid(...[record, previous, { query }]: Parameters<NonNullable<Resource["check"]>>) {
+function checkGrid(...[record, previous, context]: Parameters<NonNullable<Resource["check"]>>) {
   const changed = GRID_FIELDS.filter((name) => previous?.[name] !== record[name]);
   if (changed.length === 0 || Number(record.rid ?? -1) < 0) return {};
   const grid = gridIn(record);
   const text = "SELECT position FROM slot WHERE location = ? ORDER BY length(position), position";
-  const lost = query
+  const lost = context.query
     .all({ text, args: [record.rid] })
     .map(({ position }) => String(position))
     .filter((position) => !grid || slotOf(grid, position) === undefined);
@@ -86,6 +87,6 @@ function checkGrid(...[record, previous, { query }]: Parameters<NonNullable<Reso
   const more = lost.length > NAMED ? ` and ${lost.length - NAMED} more` : "";
   const named = `${lost.slice(0, NAMED).join(", ")}${more}`;
   return {
-    [changed[0]]: `The new grid lacks positions that are occupied: ${named}. Move these items first.`,
+    [changed[0]]: `The new grid lacks positions that are occupied: ${named}. Move these items first.${evictionHint(context, Number(record.rid))}`,
   };
 }

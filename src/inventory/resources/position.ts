@@ -1,9 +1,11 @@
-import { compare } from "../model/condition.ts";
+import { changeable } from "../model/access.ts";
+import { ALIVE, and, compare, not } from "../model/condition.ts";
 import { type Field, shownName, text } from "../model/field.ts";
 import { type Grid, normalPosition, type Numbering, positionsOf, rangeOf, slotOf } from "../model/grid.ts";
 import type { Query } from "../model/operator.ts";
-import { selectVisible } from "../model/plan.ts";
+import { plan, selectVisible } from "../model/plan.ts";
 import type { ReadContext, Resource } from "../model/resource.ts";
+import { compile, selecting } from "../model/sql.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 
 /** The position of a record in the grid of its location. The table `slot` keeps it unique there. */
@@ -15,6 +17,22 @@ export const positionField = (): Field =>
     form: { group: "Location", hint: "Such as A1 or 17, in a location with a grid." },
     pattern: { expression: /^(?:[A-Za-z]{1,2}[ -]?)?\d{1,5}$/, rule: "a position such as A1 or 17" },
   });
+
+/** How to get rid of what others put into a location; empty if the actor may change all that is directly in it. */
+export function evictionHint({ query, resources, actor }: ReadContext, location: number): string {
+  const isForeign = (resource: Resource, field: string): boolean => {
+    const joined = plan(resources, resource, actor);
+    const there = and(ALIVE, compare([field, "rid"], "==", location), not(changeable(resource, actor)));
+    const { text, args } = selecting(resource, compile(there, joined));
+    return query.get({ text: `SELECT 1 FROM ${resource.table} AS t WHERE ${text} LIMIT 1`, args }) !== null;
+  };
+  const isAny = [...resources.values()].some((resource) =>
+    Object.keys(resource.fields).some((name) => resource.fields[name].places && isForeign(resource, name)),
+  );
+  return isAny
+    ? " Some are records of others: evict those on the page of the location, or by POST locations/<id>/evict/."
+    : "";
+}
 
 /** Whether records are stored in slots. */
 export const hasPosition = ({ fields }: Resource): boolean =>

@@ -22,6 +22,6 @@ export const sample = ownedResource({
     barcode: text("Barcode; of a sequencing library, its index sequence."),
     specimen: reference("specimen", "The specimen that the sample was taken from."),
     parents: list("sample", "The samples that it was made of."),
-    location: reference("location", "Storage location."),
+    location: reference("location", "Storage location.", { places: true }),
   },
 });

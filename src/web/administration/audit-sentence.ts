@@ -20,6 +20,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "second_factor.disable": "disabled the second factor of",
   "second_factor.reset": "reset the second factor of",
   "second_factor.recovery_codes": "created recovery codes for",
+  "record.evict": "took records out of a location",
   "webhook.secret": "replaced the secret of the webhook",
 };
 

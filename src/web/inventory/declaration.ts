@@ -15,6 +15,8 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   /** What a text must look like. */
   rule: string | null;
   reference: Reference | null;
+  /** Whether it puts the record into another, which takes the right to use that one. */
+  places?: true;
   lookups: readonly string[];
   sortable: boolean;
   /** Only clients of LabID need it: forms leave it out. */

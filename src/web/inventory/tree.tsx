@@ -14,6 +14,7 @@ import { useSession } from "../session.ts";
 import { api, declaration, singularOf, titleOf } from "./declaration.ts";
 import { type Branch, type Level, type Node, readBranch, treeAddress } from "./path.tsx";
 import { Picker } from "./picker.tsx";
+import { USABLE } from "./value-input.tsx";
 import { showDone } from "./write-record.ts";
 
 /** The field by which something is inside something else, by their lists; the first that is set counts. */
@@ -157,7 +158,12 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
         <Picker
           key={segment}
           label="Destination"
-          to={{ segment, key: declared.value.key, printed: "id" }}
+          to={{
+            segment,
+            key: declared.value.key,
+            printed: "id",
+            ...(segment === "locations" ? { filter: USABLE } : {}),
+          }}
           value={chosen.id}
           onChoose={(id, name) => setChosen({ id, name })}
           creates

@@ -50,7 +50,7 @@ export function ValueInput(props: {
     return (
       <Picker
         {...labelled}
-        to={field.reference}
+        to={field.places ? { ...field.reference, filter: USABLE } : field.reference}
         value={value}
         name={props.referenceName}
         onChoose={onChange}
@@ -66,6 +66,9 @@ export function ValueInput(props: {
     <TextInput {...labelled} segment={segment} name={name} field={field} value={value} onInput={onChange} />
   );
 }
+
+/** Records that others may be put into. */
+export const USABLE = { can_use: "true" };
 
 const FlagInput = (props: FieldProps & { on: boolean; onChange: (value: string) => void }) => (
   <div class="field">

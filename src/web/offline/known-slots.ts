@@ -36,6 +36,9 @@ export function slotsIn(known: Snapshot, box: KnownRecord): Slots {
     space: grid ? space : null,
     next: free[0]?.position ?? null,
     slots,
+    // What the server refuses is shown after sending.
+    use: true,
+    hidden: null,
     others: stored.filter(({ position }) => !slots.some((slot) => slot.position === position)),
   };
 }

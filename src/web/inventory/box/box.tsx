@@ -14,6 +14,7 @@ import { singularOf } from "../declaration.ts";
 import { Capacity } from "../free-slots.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
+import { HiddenRecords } from "./evict.tsx";
 import { ScanBar } from "./scan-bar.tsx";
 import { SlotPanel } from "./slot-panel.tsx";
 import { type Slots, STORED_LISTS, type Stored } from "./slots.ts";
@@ -41,7 +42,7 @@ export function Box({ id, head, foot }: BoxProps) {
 }
 
 function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
-  const mayMove = Boolean(useSession());
+  const mayMove = useMayMove(box);
   const [selected, setSelected] = useState<string | null>(
     box.slots.find(({ record }) => record !== null)?.position ?? null,
   );
@@ -65,6 +66,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
         ),
       )}
       <BoxChanges box={box} />
+      <HiddenRecords box={box} onMoved={reload} />
       {isScanning && (
         <ScanBar
           box={box}
@@ -121,6 +123,8 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
     </div>
   );
 }
+
+const useMayMove = ({ use }: Slots): boolean => Boolean(useSession()) && use;
 
 const recordsIn = ({ slots, others }: Slots): Stored[] => [
   ...slots.flatMap(({ record }) => record ?? []),

@@ -9,6 +9,7 @@ import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, fieldOf, pageOf } from "../declaration.ts";
 import { pairsOf } from "../properties.tsx";
 import { asText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
+import { EvictButton } from "./evict.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Slot, Slots, Stored } from "./slots.ts";
 
@@ -44,6 +45,7 @@ export function SlotPanel(props: {
       <div class="card-body stack">
         {record && <StoredRecord key={record.id} box={box} record={record} onMoved={onMoved} />}
         {!record && !free && <p>A record that you may not view is in this slot.</p>}
+        {!free && !record?.change && <EvictButton {...{ box, position, onMoved }} />}
         {free && <p class="muted">Nothing is in this slot.</p>}
         {free && mayMove && (
           <div class="actions">

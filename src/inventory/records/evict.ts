@@ -1,0 +1,99 @@
+import type { Actor } from "../model/access.ts";
+import { ALWAYS } from "../model/condition.ts";
+import { quoted, shownName } from "../model/field.ts";
+import { invalidField } from "../model/parse-body.ts";
+import { selectVisible } from "../model/plan.ts";
+import { columnOf } from "../model/resource.ts";
+import { clause, selecting } from "../model/sql.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { hasPosition } from "../resources/position.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import type { Store } from "./store.ts";
+
+/** Takes records out of a location for those who may change it, also such as they may not view. */
+
+/** A record in a location. */
+interface Inside {
+  resource: RoutedResource;
+  /** By which it is there. */
+  field: string;
+  rid: number;
+  /** Empty if it has none. */
+  position: string;
+  /** Null if the actor may not view it. */
+  record: { segment: string; id: string; name: string } | null;
+}
+export type Evicted = Pick<Inside, "position" | "record">;
+
+/** Which records: by position, those of these ids, and all that the actor may not view. */
+interface Choice {
+  positions?: readonly string[] | undefined;
+  records?: readonly string[] | undefined;
+  hidden?: boolean | undefined;
+}
+
+/** The fields by which records are in locations. */
+const PLACED = RESOURCES.flatMap((resource) =>
+  Object.entries(resource.fields).flatMap(([field, { places, to }]) =>
+    places && to === "location" ? [{ resource, field }] : [],
+  ),
+);
+
+/** What is directly in a location, in the order of its slots. */
+function inside({ statements, resources }: Store, location: number, actor: Actor): Inside[] {
+  return PLACED.flatMap(({ resource, field }) => {
+    const there = clause(`t.${columnOf(resource, field)} = ? AND t.deleted = 0`, [location]);
+    const position = hasPosition(resource) ? "t.position" : "''";
+    const { text, args } = selecting(resource, there);
+    const all = statements.all({
+      text: `SELECT t.rid AS rid, ${position} AS position FROM ${resource.table} AS t WHERE ${text} ORDER BY length(position), position`,
+      args,
+    });
+    const columns = `t.rid AS rid, t.id AS id, t.${columnOf(resource, resource.key)} AS name`;
+    const tail = ` AND ${there.text}`;
+    const seen = selectVisible({ resources, actor }, resource, columns, ALWAYS, tail);
+    const visible = new Map(
+      statements
+        .all({ text: seen.text, args: [...seen.args, ...there.args] })
+        .map(({ rid, id, name }) => [rid, { segment: resource.segment, id: String(id), name: String(name) }]),
+    );
+    return all.map(({ rid, position }) => ({
+      resource,
+      field,
+      rid: Number(rid),
+      position: String(position),
+      record: visible.get(rid) ?? null,
+    }));
+  });
+}
+
+/** How many records are directly in a location that the actor may not view. */
+export const countHidden = (store: Store, location: number, actor: Actor): number =>
+  inside(store, location, actor).filter(({ record }) => record === null).length;
+
+/** Within a batch; the caller has checked that the actor may change the location. @throws Problem invalid_request */
+export function evict(
+  store: Store,
+  writer: RecordWriter,
+  location: number,
+  { positions = [], records = [], hidden = false }: Choice,
+  actor: Actor,
+): Evicted[] {
+  if (positions.length + records.length === 0 && !hidden)
+    throw invalidField("positions", "Name positions or records, or set hidden to true.");
+  const all = inside(store, location, actor);
+  const [slots, ids] = [positions, records].map((named) => new Set(named.map((each) => each.toLowerCase())));
+  for (const [i, position] of positions.entries())
+    if (!all.some((each) => each.position.toLowerCase() === position.toLowerCase()))
+      throw invalidField("positions", `[${i}]: Nothing is in ${shownName(position)}.`);
+  for (const [i, id] of records.entries())
+    if (!all.some(({ record }) => record?.id === id.toLowerCase()))
+      throw invalidField("records", `[${i}]: ${quoted(id)} is not the id of a record in this location.`);
+  const chosen = all.filter(
+    ({ position, record }) =>
+      (position !== "" && slots.has(position.toLowerCase())) ||
+      (record === null ? hidden : ids.has(record.id)),
+  );
+  for (const { resource, rid, field } of chosen) writer.takeOut(resource, rid, field, actor);
+  return chosen.map(({ position, record }) => ({ position, record }));
+}

@@ -1,0 +1,53 @@
+import { Button } from "../../components/button.tsx";
+import { confirm } from "../../components/confirm.tsx";
+import { send } from "../../request.ts";
+import { api } from "../declaration.ts";
+import type { Slots } from "./slots.ts";
+
+/** Takes out what others put into a box, for those who may change the box. */
+
+interface EvictProps {
+  box: Slots;
+  onMoved: () => void;
+}
+
+const asked = ({ box, onMoved }: EvictProps, which: object, title: string): void =>
+  confirm({
+    title,
+    text: "It stays in the inventory without a location. Its history shows who took it out. This cannot be undone here.",
+    verb: "Take out",
+    run: async () => {
+      await send("POST", api("locations", `${box.id}/evict/`), { body: which });
+      onMoved();
+    },
+    done: `Taken out of ${box.label}.`,
+  });
+
+/** The button for a slot whose record the person may not view or change. */
+export const EvictButton = ({ position, ...props }: EvictProps & { position: string }) =>
+  props.box.hidden === null ? null : (
+    <div class="actions">
+      <Button
+        small
+        icon="log-out"
+        onClick={() => asked(props, { positions: [position] }, `Take out what is in ${position}`)}
+      >
+        Take out
+      </Button>
+    </div>
+  );
+
+/** How many records in the box the person may not view, with a button that takes them out. */
+export function HiddenRecords(props: EvictProps) {
+  const { hidden } = props.box;
+  if (!hidden) return null;
+  const many = hidden === 1 ? "One record" : `${hidden} records`;
+  return (
+    <p class="banner banner-warn screen">
+      {many} in {props.box.label} {hidden === 1 ? "is" : "are"} hidden from you.{" "}
+      <Button small onClick={() => asked(props, { hidden: true }, `Take out ${many.toLowerCase()}`)}>
+        Take out
+      </Button>
+    </p>
+  );
+}
