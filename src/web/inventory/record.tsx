@@ -121,9 +121,9 @@ export async function readPage(
 /** What returns a whole record in the format of `rowOf`. */
 export const WHOLE = { response_format: "nested", fields: "*,annotations__*" };
 
-/** What finds deleted records, too; accounts and groups cannot be deleted and restored. */
-const evenDeleted = (segment: string) =>
-  segment === "users" || segment === "groups" ? {} : { deleted: "all" };
+/** Accounts and groups have no annotations, and cannot be deleted and restored. */
+const isPerson = (segment: string): boolean => segment === "users" || segment === "groups";
+const evenDeleted = (segment: string) => (isPerson(segment) ? { fields: "*" } : { deleted: "all" });
 
 /** One record with all fields, also if it is deleted; `as_of` a batch, as that left it. @throws ApiError */
 export const readRecord = async (
@@ -142,7 +142,7 @@ export function readName({ segment, key }: Pick<Reference, "segment" | "key">, i
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {
-    const query = { fields: `id,${key}`, response_format: "flat", ...evenDeleted(segment) };
+    const query = { ...evenDeleted(segment), fields: `id,${key}`, response_format: "flat" };
     name = get<{ results: Record<string, string> }>(api(segment, `${id}/`), query).then(
       ({ results }) => results[key],
       () => `${id.slice(0, 8)}…`,
