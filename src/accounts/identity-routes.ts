@@ -8,6 +8,7 @@ import {
   answerSchema,
   bodySchema,
   NO_CONTENT,
+  OptionalInput,
   pathSchema,
   timestamp,
   timestampOrNull,
@@ -39,6 +40,7 @@ const NewLink = bodySchema({
     description: "For `ldap`, the sign-in name or the DN; for `oidc`, the subject.",
     examples: ["carol"],
   }),
+  current_password: OptionalInput,
 });
 const Linked = answerSchema("The linked person.", { label: Text });
 const Link = textSchema(

@@ -1,7 +1,7 @@
 import { type BlockList, isIP } from "node:net";
 import { type Static, Type } from "typebox";
 import { nullable } from "../platform/schema.ts";
-import { bodySchema } from "../accounts/responses.ts";
+import { bodySchema, OptionalInput } from "../accounts/responses.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
@@ -34,9 +34,13 @@ export const NewWebhook = bodySchema({
   events: Type.Optional(Events),
   resource: filter("Only events of records of this list, such as locations."),
   query_expression: filter("Only events of records that match; needs resource."),
+  current_password: OptionalInput,
 });
 type NewWebhook = Static<typeof NewWebhook>;
-export const Rotation = bodySchema({ overlap_hours: Type.Optional(OverlapHours) });
+export const Rotation = bodySchema({
+  overlap_hours: Type.Optional(OverlapHours),
+  current_password: OptionalInput,
+});
 
 export interface ManagementOptions {
   database: Database;

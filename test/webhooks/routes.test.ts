@@ -47,8 +47,13 @@ describe("routes", () => {
     for (const [path, body] of [
       ["", hook],
       [`${id}/secret/`, {}],
-    ] as const)
+    ] as const) {
       expect((await browse(path, body)).body.code).toBe("confirmation_required");
+      expect((await browse(path, { ...body, current_password: "wrong word" })).body).toMatchObject({
+        code: "invalid_request",
+        current_password: [expect.stringMatching(/^The account has no password/)],
+      });
+    }
   });
 
   test("accepts any events, once each, and removes the fragment of the URL", async () => {
