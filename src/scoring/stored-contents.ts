@@ -22,10 +22,11 @@ const damageIn = (read: () => unknown): string | null => {
     read();
     return null;
   } catch (error) {
-    const { cause, message } = error as Error;
-    return cause instanceof Error ? cause.message : message;
+    return (error as Error).message;
   }
 };
+
+const UNREADABLE = "it cannot be decompressed, or a part is missing";
 
 /** Results that a job shows, unless they are known to be damaged and were computed again. */
 const RESULTS = `SELECT result.rid, min(job.id) AS job FROM result JOIN job ON job.result = result.rid
@@ -42,7 +43,7 @@ export function* readStoredJobs(database: Database): Generator<ReadContent> {
     yield {
       kind: "prediction",
       name: `prediction of job ${job}`,
-      damage: damageIn(() => FORMS.map((form) => textOf(readResult(database, rid, form)))),
+      damage: damageIn(() => FORMS.map((form) => textOf(readResult(database, rid, form)))) && UNREADABLE,
       remedy: "Open the job's result, which says that it is damaged, and score the query again.",
     };
   if (!has("job_model")) return;
@@ -56,7 +57,7 @@ export function* readStoredJobs(database: Database): Generator<ReadContent> {
     yield {
       kind: "structure model",
       name: `structure model of job ${job}`,
-      damage: damageIn(() => Bun.zstdDecompressSync(content)),
+      damage: damageIn(() => Bun.zstdDecompressSync(content)) && UNREADABLE,
       remedy: "Upload it again.",
     };
 }

@@ -78,6 +78,8 @@ test("an error of the page itself is called a bug", () => {
 test("an error with a reason shows no second reason", () => {
   const error = new ApiError(403, "forbidden", "Administrators only.", { body: { reason: "not_admin" } });
   expect(renderToString(<ErrorBanner error={error} />)).toContain("<p></p>");
+  const damaged = new ApiError(410, "content_damaged", "The stored prediction of job j1 is damaged.");
+  expect(renderToString(<ErrorBanner error={damaged} />)).toContain("<p></p>");
 });
 
 const classOf = (element: ComponentChild): string =>

@@ -78,6 +78,7 @@ function nextStep(error: ApiError | undefined): string {
   if (!error) return "This is a bug in the page. Reload it; if that does not help, tell an administrator.";
   // The message says why, and whom to ask.
   if (error.status === 403 && error.body.reason !== undefined) return "";
+  if (error.code === "content_damaged") return "";
   if (error.status === 429 || error.status === 503)
     return `Try again ${error.retryAfter ? `in ${error.retryAfter} seconds` : "in a few minutes"}.`;
   return (
