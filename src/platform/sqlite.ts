@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
 import { createDirectory, createFile, sync } from "./owned-file.ts";
@@ -99,8 +99,15 @@ export function isReplicated(database: Database): boolean {
   );
 }
 
-/** A read-only connection to a database that others may write. */
+/** SQLite removes the log beside an empty file, which may be all that is left of a database. */
+function refuseEmpty(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0)
+    throw new Problem("bad_database", `${path} is empty.`);
+}
+
+/** A read-only connection to a database that others may write. @throws Problem bad_database for an empty file */
 export function openReader(path: string): Database {
+  refuseEmpty(path);
   const reader = new Database(path, { readonly: true, strict: true });
   reader.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
   addFunctions(reader);
@@ -129,6 +136,7 @@ export const makesCheckpoints = (database: Database): boolean => !unchecked.has(
 
 /** A connection for a thread or process that writes to an open database. It waits for other writers. */
 export function openWriter(path: string): Database {
+  refuseEmpty(path);
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
   writer.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
   writer.run("PRAGMA synchronous = FULL");

@@ -263,3 +263,11 @@ test("does not report other errors as disk errors", () => {
   const error = new Problem("conflict", "In use.");
   expect(unwritable("/srv/labd", error)).toBe(error);
 });
+
+test("an empty file is not opened, so that its log stays", () => {
+  writeFileSync(path, "");
+  writeFileSync(`${path}-wal`, "pages");
+  for (const opens of [openReader, openWriter])
+    expect(refusal(() => opens(path)).message).toBe(`${path} is empty.`);
+  expect(readFileSync(`${path}-wal`, "utf8")).toBe("pages");
+});

@@ -81,7 +81,7 @@ export function refuseLostDatabase(place: Place): void {
   throw new Problem(
     "bad_database",
     `${path} is ${size === undefined ? "missing" : "empty"}, but there was a database: ${dirname(path)} has ${traces.join(", ")}. ` +
-      `Nothing was changed. ${restoring(place)} To begin anew without its records and accounts, first move all of these elsewhere.`,
+      `Nothing was changed. To begin anew without its records and accounts, first move all of these elsewhere. ${restoring(place)}`,
   );
 }
 
@@ -96,8 +96,8 @@ function refuseOlder(place: Place): void {
       "bad_database",
       `${path} lacks changes that were committed by ${noted.at}: ${table} ends at row ${present[table]}, not ${newest}. ` +
         `Its log ${basename(path)}-wal was removed, or an older copy took its place. Nothing was changed. ` +
-        `Put the missing file back, or restore a backup. ${restoring(place)} ` +
-        `To continue without these changes, delete ${join(dirname(path), COMMITTED)}.`,
+        `Put the missing file back, or restore a backup. To continue without these changes, delete ${join(dirname(path), COMMITTED)}. ` +
+        restoring(place),
     );
   }
 }
