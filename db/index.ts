@@ -14,6 +14,7 @@ import placesWithoutAddress from "./0013-places-without-address.sql" with { type
 import search from "./0014-search.sql" with { type: "text" };
 import reminders from "./0015-reminders.sql" with { type: "text" };
 import verifiedAddresses from "./0016-verified-addresses.sql" with { type: "text" };
+import owners from "./0017-owners.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0014-search.sql", sql: search },
   { name: "0015-reminders.sql", sql: reminders },
   { name: "0016-verified-addresses.sql", sql: verifiedAddresses },
+  { name: "0017-owners.sql", sql: owners },
 ];

@@ -23,7 +23,7 @@ CREATE TABLE result (
   method TEXT NOT NULL,
   prediction TEXT NOT NULL CHECK (json_valid(prediction)),
   computed INTEGER NOT NULL,
-  packed BLOB,
+  packed BLOB, client TEXT, bytes INTEGER,
   UNIQUE (digest, corpus, method)
 ) STRICT;
 
@@ -52,7 +52,7 @@ CREATE TABLE job (
   result INTEGER REFERENCES result (rid),
   -- Reason why an ended job has no prediction.
   failure TEXT,
-  worker TEXT, idempotency_key TEXT CHECK (idempotency_key IS NULL OR state <> 'expired'),
+  worker TEXT, idempotency_key TEXT CHECK (idempotency_key IS NULL OR state <> 'expired'), owner TEXT,
   CHECK ((state = 'running') = (deadline IS NOT NULL)),
   CHECK ((state = 'finished') = (result IS NOT NULL)),
   CHECK ((state IN ('failed', 'cancelled', 'expired')) = (failure IS NOT NULL)),
@@ -1292,7 +1292,7 @@ CREATE TABLE job_model (
   -- The mmCIF or PDB file, compressed by Zstandard.
   content BLOB NOT NULL,
   added INTEGER NOT NULL
-) STRICT;
+, description TEXT CHECK (json_valid(description))) STRICT;
 
 CREATE INDEX equipment_instrument_model ON equipment (instrument_model) WHERE instrument_model IS NOT NULL;
 
@@ -1935,3 +1935,61 @@ CREATE TABLE webhook_delivery (
 CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook, rid) WHERE state = 'pending';
 
 CREATE INDEX webhook_delivery_webhook ON webhook_delivery (webhook, rid);
+
+CREATE TABLE proteome_search (
+  id TEXT PRIMARY KEY,
+  -- Identifies the computation.
+  computation TEXT NOT NULL,
+  client TEXT NOT NULL,
+  owner TEXT,
+  cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled IN (0, 1))
+) STRICT;
+
+CREATE INDEX proteome_search_computation ON proteome_search (computation);
+
+CREATE INDEX proteome_search_client ON proteome_search (client);
+
+CREATE TABLE anonymous_storage (
+  client TEXT PRIMARY KEY,
+  jobs INTEGER NOT NULL DEFAULT 0,
+  models INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER job_stored AFTER INSERT ON job WHEN new.client NOT LIKE 'user %' AND new.client <> 'labd'
+BEGIN
+  INSERT INTO anonymous_storage (client, jobs) VALUES (new.client, octet_length(new.request))
+  ON CONFLICT DO UPDATE SET jobs = jobs + excluded.jobs;
+END;
+
+CREATE TRIGGER job_removed AFTER UPDATE OF request ON job WHEN new.request IS NULL AND old.request IS NOT NULL AND old.client NOT LIKE 'user %' AND old.client <> 'labd'
+BEGIN
+  UPDATE anonymous_storage SET jobs = jobs - octet_length(old.request) WHERE client = old.client;
+END;
+
+CREATE TRIGGER result_stored AFTER UPDATE OF bytes ON result
+BEGIN
+  UPDATE anonymous_storage SET jobs = jobs + new.bytes WHERE client = new.client;
+END;
+
+CREATE TRIGGER result_removed AFTER DELETE ON result WHEN old.bytes IS NOT NULL
+BEGIN
+  UPDATE anonymous_storage SET jobs = jobs - old.bytes WHERE client = old.client;
+END;
+
+CREATE TRIGGER job_model_stored AFTER INSERT ON job_model
+BEGIN
+  UPDATE anonymous_storage SET models = models + octet_length(new.content)
+  WHERE client = (SELECT client FROM job WHERE rid = new.job);
+END;
+
+CREATE TRIGGER job_model_replaced AFTER UPDATE OF content ON job_model
+BEGIN
+  UPDATE anonymous_storage SET models = models + octet_length(new.content) - octet_length(old.content)
+  WHERE client = (SELECT client FROM job WHERE rid = new.job);
+END;
+
+CREATE TRIGGER job_model_removed AFTER DELETE ON job_model
+BEGIN
+  UPDATE anonymous_storage SET models = models - octet_length(old.content)
+  WHERE client = (SELECT client FROM job WHERE rid = old.job);
+END;

@@ -106,6 +106,11 @@ export const PROBLEMS = {
     75,
     "The account's directory (LDAP) or provider (OpenID Connect) does not respond; accounts with a local password can still sign in.",
   ),
+  quota_exceeded: server(
+    507,
+    74,
+    "Anonymous callers store as much as the limit allows that the message names; nothing was written.",
+  ),
   disk_full: server(507, 74, "The disk is full; nothing was written, but reading still works."),
   disk_failed: server(503, 74, "The disk cannot be written or read; the log contains the system's message."),
   database_damaged: server(

@@ -26,6 +26,7 @@ const FROZEN: Record<string, string> = {
   "0014-search.sql": "6253208495bc7283e1b1cd6aedad8e21a0cf30ade193fb9fc143bbfb38e19b81",
   "0015-reminders.sql": "2564a8a9244f95b9f733e7c94b8b049ad8670a271d7d09337406420176318a83",
   "0016-verified-addresses.sql": "86c2072de9715b02079c955630e65221f4d6fd3c445741363ce0fa2daa4276c7",
+  "0017-owners.sql": "58dc7e2cf2b2c6da33d05a431c1a54ebe3ee6895806ba279d44cdfc85a5c0efa",
 };
 
 test("embeds every file of db/ in order", () => {

@@ -21,6 +21,7 @@ import INVENTORY from "../sample/inventory.json";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
+import { ownershipOf } from "../accounts/owner.ts";
 import { callerOf } from "../platform/caller.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, type HttpOptions, openHttp } from "../platform/http.ts";
@@ -180,6 +181,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     workers: config.workers,
     clientOf: (request) => callerOf(request, accounts),
     requireWriter: (request) => void accounts.authenticate(request),
+    ownership: ownershipOf(accounts),
     requireUser: (request) => void requireUser(accounts, request),
     requireWritable: () => {
       const problem = storage.problem();

@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 import { Problem } from "../problem.ts";
+import { paced } from "./byte-budget.ts";
 import { BodyStream } from "./body-stream.ts";
 
 /** Size in bytes from which a body is compressed. */
@@ -49,7 +50,7 @@ async function compressBody(response: Response, body: ReadableStream<Uint8Array>
   // Compressed as a whole before it is sent, so that a slow client does not keep the original in memory.
   const pieces: Uint8Array[] = [];
   for await (const piece of gzipPieces(head)) pieces.push(piece);
-  return new Response(joined(pieces), init);
+  return new Response(paced(joined(pieces)), init);
 }
 
 type Pieces = AsyncIterable<Uint8Array> & { destroy(): unknown };

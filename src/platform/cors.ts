@@ -5,7 +5,7 @@
 
 const PATHS = /^\/(api\/|docs\/json$)/;
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
-const SENT = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer";
+const SENT = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Owner-Key, Prefer";
 const READ =
   "Allow, Batch-Id, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, Warning, X-Request-Id, X-Total-Count";
 /** Seconds for which browsers keep the answer to a preflight. */

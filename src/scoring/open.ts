@@ -5,6 +5,7 @@ import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
+import type { Ownership } from "../accounts/owner.ts";
 import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./api/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
@@ -36,6 +37,7 @@ import { recentJobs } from "./jobs/job-records.ts";
 import { jobId, type State } from "./jobs/job.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
+import { OwnSearches } from "./proteome/own-searches.ts";
 import { ProteomeSearchClient } from "./proteome/search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
 import { JobModels } from "./structure/job-models.ts";
@@ -73,6 +75,8 @@ export interface ScoringOptions {
   clientOf?: (request: Request) => string;
   /** Refuses callers that may not start or cancel jobs. @throws Problem forbidden */
   requireWriter?: (request: Request) => void;
+  /** Who may change jobs and searches; by default their clients. */
+  ownership?: Ownership;
   /** Guards what only signed-in users may have; by default everybody may. @throws Problem unauthenticated */
   requireUser?: (request: Request) => void;
   /** Guards new jobs. @throws Problem if the disk takes none */
@@ -105,7 +109,7 @@ export async function openScoring(options: ScoringOptions) {
     maxQueryLength,
     requireWritable: options.requireWritable,
   });
-  const searches = new ProteomeSearchClient(options);
+  const searches = new ProteomeSearchClient({ ...options, own: new OwnSearches(database) });
   const services = { corpora, classes, store, runner, handlers, searches, maxQueryLength, featureSource };
   const http = openRoutes(options, services);
   ({ notifyWatchers } = http);
@@ -315,10 +319,22 @@ function openRoutes(
     requireUser = () => {},
     requireWriter = () => {},
     hasPublicUrl = false,
+    ownership = {
+      identify: (request: Request) => ({ keys: [clientOf(request)], isAdministrator: false }),
+      claim: () => ({ key: null, headers: {} }),
+    },
   } = options;
   const models = new JobModels(options.database, options.clock, options.dataDirectory);
   const { requireWritable = () => {} } = options;
-  const json = jsonRoutes({ ...services, models, clientOf, requireUser, requireWriter, requireWritable });
+  const json = jsonRoutes({
+    ...services,
+    models,
+    clientOf,
+    requireUser,
+    requireWriter,
+    requireWritable,
+    ownership,
+  });
   const soap = {
     ...services,
     log,
@@ -327,6 +343,7 @@ function openRoutes(
     receiveTimeout: receiveTimeoutSeconds * 1000,
     clientOf,
     requireWriter,
+    ownership,
     hasPublicUrl,
   };
   const proteome = proteomeRoutes({
@@ -334,8 +351,10 @@ function openRoutes(
     client: services.searches,
     clientOf,
     clock: options.clock,
+    own: new OwnSearches(options.database),
     requireWriter,
     requireWritable,
+    ownership,
   });
   const watched = openWatched(options, { ...services, openCorpus: json.corpus });
   return {

@@ -22,7 +22,10 @@ beforeAll(async () => {
       if (!request.headers.has("authorization")) throw new Problem("unauthenticated", "Sign in.");
     },
   });
-  waiting = await openScoringAlone({ maxQueued: 1 });
+  waiting = await openScoringAlone({
+    maxQueued: 1,
+    clientOf: ({ headers }) => headers.get("x-client") ?? "",
+  });
   const { json } = await service.ask("GET", "http://lab/docs/json");
   paths = Object.fromEntries(
     Object.entries(operationsOf(json)).filter(([path]) => path.startsWith("/api/scoring/")),
@@ -203,6 +206,20 @@ describe("every operation responds as documented:", () => {
     rmSync(calibrationPath(path));
     const none = await call(service, "GET", "/corpora/{id}/calibration", { id, headers });
     expect(none.json.detail).toContain("has no calibration");
+  });
+
+  test("changes of the jobs of others are refused", async () => {
+    const body = { querySequence: P53, patterns: ["F...W"] };
+    const { id } = (await waiting.ask("POST", "/jobs", { body })).json;
+    const headers = { "x-client": "another" };
+    const model = { id, headers, query: "?name=a", body: helixPdb(P53) };
+    for (const refused of [
+      await call(waiting, "DELETE", "/jobs/{id}", { id, headers }),
+      await call(waiting, "DELETE", "/jobs/{id}/model", { id, headers }),
+      await call(waiting, "PUT", "/jobs/{id}/model", model),
+    ])
+      expect(refused.status).toBe(403);
+    await waiting.ask("DELETE", `/jobs/${id}`);
   });
 
   test("returns all documented statuses, except those of a stopping service", () => {

@@ -43,6 +43,7 @@ const search = (more: Partial<Search>): Search => ({
   id: "0".repeat(64),
   state: "finished",
   place: null,
+  mayChange: true,
   submitted: "2026-11-23T06:00:00Z",
   failure: null,
   corpus: { name: "swissprot", hash: "0".repeat(64) },

@@ -1,5 +1,6 @@
 import { readText } from "../../platform/body.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { cookieOf, hiddenCookie } from "../../platform/cookie.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import type { Log } from "../../platform/log.ts";
 import { ownPage } from "../../platform/origin.ts";
@@ -219,25 +220,16 @@ export class OidcSignIn {
     const sealed = idToken === undefined ? "" : this.seal(idToken, ID_TOKEN_COOKIE);
     const value = sealed.length > MAX_COOKIE ? "" : sealed;
     const seconds = value === "" ? 0 : this.parts.options.sessionHours * 3600;
-    return cookie(ID_TOKEN_COOKIE, value, OIDC_SIGN_OUT, seconds, "Strict");
+    return hiddenCookie(ID_TOKEN_COOKIE, value, OIDC_SIGN_OUT, seconds, "Strict");
   }
 }
-
-const cookieOf = (request: Request, name: string): string | null =>
-  new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
 
 const stateCookieName = (state: string): string => `labd_oidc_${sha256(state).slice(0, 8)}`;
 
 const stateCookie = (state: string, value: string): string => {
   const seconds = value === "" ? 0 : SIGN_IN_MINUTES * 60;
-  return cookie(stateCookieName(state), value, OIDC_CALLBACK, seconds, "Lax");
+  return hiddenCookie(stateCookieName(state), value, OIDC_CALLBACK, seconds, "Lax");
 };
-
-function cookie(name: string, value: string, path: string, seconds: number, site: "Lax" | "Strict"): string {
-  const { basePath, baseUrl } = currentRequest()!;
-  const secure = baseUrl.startsWith("https:") ? "; Secure" : "";
-  return `${name}=${value}; Path=${basePath}${path}; Max-Age=${seconds}; HttpOnly; SameSite=${site}${secure}`;
-}
 
 /** The sign-in page with the outcome as a keyword. */
 function signInPage(outcome: string, next: string): Response {

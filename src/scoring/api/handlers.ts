@@ -77,9 +77,15 @@ export function scoringHandlers(options: HandlersOptions) {
      * Validates and stores a job, and returns its identifier once it is on the disk. The queue is shared fairly between
      * clients.
      * @param key the header Idempotency-Key: repeating a request with the same key returns the same job
-     * @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy, key_reused
+     * @param owner key of the owner; null for the account of the client
+     * @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy, key_reused, quota_exceeded
      */
-    async runJob(submission: JobSubmission, client = "", key: string | null = null): Promise<string> {
+    async runJob(
+      submission: JobSubmission,
+      client = "",
+      key: string | null = null,
+      owner: string | null = null,
+    ): Promise<string> {
       if (key !== null && !KEY.test(key))
         throw new Problem(
           "invalid_request",
@@ -89,7 +95,8 @@ export function scoringHandlers(options: HandlersOptions) {
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
       const { identifier, scoringModel: model, homologs, alignment } = submission;
       requireWritable();
-      const id = await store.insert({ identifier, query, model, patterns, homologs, alignment }, client, key);
+      const request = { identifier, query, model, patterns, homologs, alignment };
+      const id = await store.insert(request, client, key, owner);
       runner.wake();
       return id;
     },
@@ -122,6 +129,8 @@ export function scoringHandlers(options: HandlersOptions) {
         ? { parts: compressedParts(parts), identifier: request.identifier }
         : withoutPrediction(store.get(id));
     },
+    /** Key of the owner of a job. @throws Problem unknown_job */
+    ownerOf: (id: string): string => store.ownerOf(id),
     /** Cancels a job that waits or runs. @throws Problem unknown_job, conflict if it has ended otherwise */
     cancel: (id: string): JobView => runner.cancel(id),
     /** @throws Problem unknown_job */

@@ -3,8 +3,6 @@ import { hasEnded } from "../jobs/job.ts";
 import type { JobObject } from "./json-schemas.ts";
 
 export interface JobEventsOptions {
-  /** Returns a function that reads the job. @throws Problem unknown_job */
-  watch: (id: string, base: string) => () => JobObject;
   /** Milliseconds between checks of the watched jobs; more if a check takes long. */
   interval?: number;
   /** Milliseconds of silence after which a comment is sent: proxies end silent streams, and writing detects lost clients. */
@@ -47,7 +45,7 @@ export class JobEvents {
   #notBefore = 0;
   #closed = false;
 
-  constructor(options: JobEventsOptions) {
+  constructor(options: JobEventsOptions = {}) {
     this.#options = {
       interval: 200,
       heartbeat: 15_000,
@@ -64,12 +62,12 @@ export class JobEvents {
 
   /**
    * Opens a stream.
+   * @param read reads the job
    * @param client key of the client, for the limit per client
    * @param lastId identifier of the last event that the client has received
    * @throws Problem unknown_job, busy
    */
-  open(id: string, base: string, client: string, lastId: string | null, signal: AbortSignal): Response {
-    const read = this.#options.watch(id, base);
+  open(read: () => JobObject, client: string, lastId: string | null, signal: AbortSignal): Response {
     const job = read();
     if (hasEnded(job.state) && lastId === eventId(job)) return new Response(null, { status: 204 });
     const { maxStreams, maxStreamsPerClient } = this.#options;

@@ -28,6 +28,15 @@ const file = (description: string) =>
   content(description, "application/octet-stream", { type: "string", format: "binary" });
 const string = (description: string) => ({ description, schema: { type: "string" } as const });
 
+/** The header of requests of owners who have no account. */
+export const OWNER_KEY = {
+  name: "Owner-Key",
+  in: "header" as const,
+  required: false,
+  ...string(
+    "A secret of the client, 20 to 255 printable ASCII characters. Without an account, whoever sends the one with which a job or search was started may change it. Browsers have a cookie instead.",
+  ),
+};
 export const SUBMIT = {
   operationId: "submitScoringJob",
   security: OPTIONAL_CREDENTIALS,
@@ -35,6 +44,7 @@ export const SUBMIT = {
   description:
     "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests of one client share their computation, and with the same `Idempotency-Key` the response is the same job.",
   parameters: [
+    OWNER_KEY,
     {
       name: "Idempotency-Key",
       in: "header" as const,
@@ -63,8 +73,10 @@ export const CANCEL = {
   operationId: "cancelScoringJob",
   security: OPTIONAL_CREDENTIALS,
   summary: "Cancel a job",
-  description: "Cancels a queued or running job.",
-  responses: { 200: json("The cancelled job.", JobSchema), ...errorResponses(400, 404, 409) },
+  description:
+    "Cancels a queued or running job. Only its owner may do that: the account that started it, or whoever sends the cookie or the Owner-Key with which it was started.",
+  parameters: [OWNER_KEY],
+  responses: { 200: json("The cancelled job.", JobSchema), ...errorResponses(400, 403, 404, 409) },
 };
 export const RESULT = {
   operationId: "getScoringResult",

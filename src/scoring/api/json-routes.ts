@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { Elysia } from "elysia";
+import type { Static } from "typebox";
 import {
   type Corpus,
   didYouMean,
@@ -11,6 +12,7 @@ import {
   suggestPatterns,
 } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
+import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { singlePage } from "../../platform/page.ts";
 import { Problem } from "../../problem.ts";
@@ -53,6 +55,7 @@ interface JsonOptions {
   requireUser: (request: Request) => void;
   /** @throws Problem forbidden for callers that may not start or cancel jobs */
   requireWriter: (request: Request) => void;
+  ownership: Ownership;
   featureSource: () => FeatureSource;
   /** Residues that a query may have. */
   maxQueryLength: number;
@@ -60,16 +63,16 @@ interface JsonOptions {
 
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
-  const { handlers, clientOf, requireWriter } = options;
+  const { handlers, requireWriter, ownership } = options;
   const corpus = openCorpusOnce(options.corpora);
-  const context = { ...options, corpus };
-  const watch = (id: string, base: string): (() => JobObject) => {
-    const request = handlers.request(id);
-    const protein = identify(corpus, request);
-    return () => jobObject(handlers, id, { request, protein }, base);
+  const requireJobOwner = (request: Request, id: string): void => {
+    requireWriter(request);
+    requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
   };
-  const events = new JobEvents({ watch });
-  const show = (id: string, base: string): JobObject => watch(id, base)();
+  const context = { ...options, corpus, requireJobOwner };
+  const events = new JobEvents();
+  const show = (id: string, request: Request, base: string): JobObject =>
+    jobReader(context, id, ownership.identify(request), base)();
   const routes = new Elysia({ name: "scoring-json", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
     .parser("scoringJson", ({ request }) => {
@@ -80,11 +83,8 @@ export function jsonRoutes(options: JsonOptions) {
       `${API}/jobs`,
       async ({ body, request, requestContext, set, status }) => {
         requireWriter(request);
-        const submission = readSubmission(body, context);
-        const key = request.headers.get("idempotency-key");
-        const id = await handlers.runJob(submission, clientOf(request), key);
-        const job = show(id, requestContext.baseUrl);
-        set.headers.Location = job.links.self;
+        const { job, headers } = await submit(context, body, request, requestContext.baseUrl);
+        Object.assign(set.headers, headers, { Location: job.links.self });
         return status(202, job);
       },
       {
@@ -94,23 +94,31 @@ export function jsonRoutes(options: JsonOptions) {
         detail: operations.SUBMIT,
       },
     )
-    .get(`${API}/jobs/:id`, ({ params, requestContext }) => show(params.id, requestContext.baseUrl), {
-      params: JobId,
-      detail: operations.JOB,
-    })
+    .get(
+      `${API}/jobs/:id`,
+      ({ params, request, requestContext }) => show(params.id, request, requestContext.baseUrl),
+      {
+        params: JobId,
+
+        detail: operations.JOB,
+      },
+    )
     .delete(
       `${API}/jobs/:id`,
       ({ params, request, requestContext }) => {
-        requireWriter(request);
+        requireJobOwner(request, params.id);
         handlers.cancel(params.id);
-        return show(params.id, requestContext.baseUrl);
+        return show(params.id, request, requestContext.baseUrl);
       },
       { params: JobId, detail: operations.CANCEL },
     )
     .get(
       `${API}/jobs/:id/events`,
       ({ params, request, requestContext }) =>
-        streamEvents(events, options, { id: params.id, request, baseUrl: requestContext.baseUrl }),
+        streamEvents(events, options, {
+          request,
+          read: jobReader(context, params.id, ownership.identify(request), requestContext.baseUrl),
+        }),
       { params: JobId, detail: operations.EVENTS },
     )
     .post(`${API}/patterns`, ({ body }) => checkPattern(body.pattern), {
@@ -132,17 +140,48 @@ export function jsonRoutes(options: JsonOptions) {
   };
 }
 
+type JobContext = JsonOptions & { corpus: () => Corpus };
+
+/** Returns a function that reads a job for a caller. @throws Problem unknown_job */
+function jobReader(
+  { handlers, corpus }: JobContext,
+  id: string,
+  { keys, isAdministrator }: Owner,
+  base: string,
+): () => JobObject {
+  const request = handlers.request(id);
+  const protein = identify(corpus, request);
+  const mayChange = isAdministrator || keys.includes(handlers.ownerOf(id));
+  return () => jobObject(handlers, id, { request, protein, mayChange }, base);
+}
+
+/** Starts a job. `headers` make a browser its owner. */
+async function submit(
+  context: JobContext,
+  body: Static<typeof Submission>,
+  request: Request,
+  base: string,
+): Promise<{ job: JobObject; headers: Record<string, string> }> {
+  const { handlers, clientOf, ownership } = context;
+  const submission = readSubmission(body, context);
+  const key = request.headers.get("idempotency-key");
+  const { key: owner, headers } = ownership.claim(request);
+  const id = await handlers.runJob(submission, clientOf(request), key, owner);
+  const { keys, isAdministrator } = ownership.identify(request);
+  const own = owner === null ? keys : [...keys, owner];
+  return { job: jobReader(context, id, { keys: own, isAdministrator }, base)(), headers };
+}
+
 /** The events of a job as a stream; for HEAD, its headers. */
 function streamEvents(
   events: JobEvents,
-  { handlers, clientOf }: JsonOptions,
-  { id, request, baseUrl }: { id: string; request: Request; baseUrl: string },
+  { clientOf }: JsonOptions,
+  { request, read }: { request: Request; read: () => JobObject },
 ): Response {
   const headers = { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" };
-  handlers.job(id);
   // A stream without a reader would stay open.
   if (request.method === "HEAD") return new Response(null, { headers });
-  return events.open(id, baseUrl, clientOf(request), request.headers.get("last-event-id"), request.signal);
+  return events.open(read, clientOf(request), request.headers.get("last-event-id"), request.signal);
 }
 
 /** Motif classes and corpora. */
@@ -224,7 +263,7 @@ function openNames(corpus: () => Corpus): void {
 function jobObject(
   handlers: Handlers,
   id: string,
-  { request, protein }: { request: JobRequest | null; protein: JobObject["protein"] },
+  { request, ...shown }: { request: JobRequest | null } & Pick<JobObject, "protein" | "mayChange">,
   base: string,
 ): JobObject {
   const { state, place, submitted, started, ended, expires, failure } = handlers.job(id);
@@ -244,7 +283,7 @@ function jobObject(
     expires: isoTime(expires),
     failure,
     queryLength: request?.query.length ?? null,
-    protein,
+    ...shown,
     scoringModel: request?.model ?? null,
     patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
     homologs: request?.homologs ?? null,

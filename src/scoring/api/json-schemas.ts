@@ -183,6 +183,9 @@ export const JobSchema = object(
     hasOwnAlignment: Type.Boolean({
       description: "Whether the homologs are rows of the client's alignment.",
     }),
+    mayChange: Type.Boolean({
+      description: "Whether the caller may cancel the job and change its structure model.",
+    }),
     links: object(
       {
         self: uri("Address of the job."),

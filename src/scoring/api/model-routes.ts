@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { Type } from "typebox";
 import { type Corpus, readHeader } from "../../motif/index.ts";
 import { readBytes } from "../../platform/body.ts";
+import { paced } from "../../platform/byte-budget.ts";
 import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { textSchema } from "../../platform/schema.ts";
@@ -9,6 +10,7 @@ import { identify } from "../corpus/find-proteins.ts";
 import type { JobModels, ModelQuery } from "../structure/job-models.ts";
 import { MAX_MODEL } from "../structure/model-file.ts";
 import type { Handlers } from "./handlers.ts";
+import { OWNER_KEY } from "./json-operations.ts";
 import { JobId } from "./json-schemas.ts";
 import { JobModelSchema } from "./model-schemas.ts";
 import { API, NO_STORE } from "./result-routes.ts";
@@ -17,7 +19,8 @@ interface ModelOptions {
   handlers: Handlers;
   models: JobModels;
   corpus: () => Corpus;
-  requireWriter: (request: Request) => void;
+  /** @throws Problem forbidden, unknown_job */
+  requireJobOwner: (request: Request, job: string) => void;
   requireWritable: () => void;
 }
 
@@ -53,19 +56,22 @@ const OPERATIONS = {
     security: OPTIONAL_CREDENTIALS,
     operationId: "addStructureModel",
     summary: "Add a structure model of the query",
-    description: `mmCIF or PDB, also compressed with gzip, up to ${MAX_MODEL / 1e6} MB unpacked. It replaces an earlier one and is deleted with the job. A chain must be the query: at least 10 residues with 90 % identity.`,
+    parameters: [OWNER_KEY],
+    description: `mmCIF or PDB, also compressed with gzip, up to ${MAX_MODEL / 1e6} MB unpacked. It replaces an earlier one and is deleted with the job. Only the owner of the job may add one. A chain must be the query: at least 10 residues with 90 % identity.`,
     requestBody: {
       ...content("The file.", { type: "string", format: "binary" }, "application/octet-stream"),
       required: true,
     },
-    responses: { ...MODEL, ...errorResponses(400, 404, 410, 413, 503) },
+    responses: { ...MODEL, ...errorResponses(400, 403, 404, 410, 413, 503) },
   },
   remove: {
     security: OPTIONAL_CREDENTIALS,
     operationId: "deleteStructureModel",
     summary: "Remove the structure model that was added to the job",
-    description: "Files in the server's folder stay, and are shown again.",
-    responses: { ...MODEL, ...errorResponses(400, 404, 410) },
+    parameters: [OWNER_KEY],
+    description:
+      "Files in the server's folder stay, and are shown again. Only the owner of the job may remove it.",
+    responses: { ...MODEL, ...errorResponses(400, 403, 404, 410) },
   },
   file: {
     security: OPTIONAL_CREDENTIALS,
@@ -81,7 +87,7 @@ const OPERATIONS = {
 
 /** The structure model of a job's query. */
 export function modelRoutes(options: ModelOptions) {
-  const { models, requireWriter, requireWritable } = options;
+  const { models, requireJobOwner, requireWritable } = options;
   const path = `${API}/jobs/:id/model` as const;
   return new Elysia({ detail: { tags: ["scoring"] } })
     .get(path, ({ params }) => models.show(queryOf(options, params.id)), {
@@ -91,17 +97,18 @@ export function modelRoutes(options: ModelOptions) {
     .put(
       path,
       async ({ params, query, request }) => {
-        requireWriter(request);
+        requireJobOwner(request, params.id);
         requireWritable();
         const of = queryOf(options, params.id);
-        return { model: models.add(of, query.name, await readBytes(request, MAX_MODEL)), problem: null };
+        const bytes = await readBytes(request, MAX_MODEL);
+        return { model: await models.add(of, query.name, bytes), problem: null };
       },
       { parse: "none", params: JobId, query: FileName, detail: OPERATIONS.add },
     )
     .delete(
       path,
       ({ params, request }) => {
-        requireWriter(request);
+        requireJobOwner(request, params.id);
         const query = queryOf(options, params.id);
         models.remove(query.job);
         return models.show(query);
@@ -110,9 +117,9 @@ export function modelRoutes(options: ModelOptions) {
     )
     .get(
       `${path}/file`,
-      ({ params }) => {
-        const { text, format } = models.file(queryOf(options, params.id));
-        return new Response(text, { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
+      async ({ params }) => {
+        const { bytes, format } = await models.file(queryOf(options, params.id));
+        return new Response(paced(bytes), { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
       },
       { params: JobId, detail: OPERATIONS.file },
     );

@@ -1,5 +1,6 @@
 import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
+import { OWNER_KEY } from "./json-operations.ts";
 import { PROTEOME_FORMS } from "../proteome/print.ts";
 import { ProteomeSchema, ProteomeSearchSchema } from "./proteome-schemas.ts";
 
@@ -24,8 +25,9 @@ export const START = {
   operationId: "startProteomeSearch",
   security: OPTIONAL_CREDENTIALS,
   summary: "Search all proteins for a motif",
+  parameters: [OWNER_KEY],
   description:
-    "Looks for a pattern or motif class in all proteins with stored families, or in those of an organism. The response is sent once the search is stored durably; a restart runs it again. Equal searches share one computation and its result, which is kept as long as there is room: starting one again returns it at once. Poll its address for progress and the first matches.",
+    "Looks for a pattern or motif class in all proteins with stored families, or in those of an organism. The response is sent once the search is stored durably; a restart runs it again. Equal searches share one computation and its result, which is kept as long as there is room: another one has its result at once. Poll its address for progress and the first matches.",
   responses: {
     202: {
       ...json("The search; Location is its address.", ProteomeSearchSchema),
@@ -46,8 +48,10 @@ export const CANCEL = {
   operationId: "cancelProteomeSearch",
   security: OPTIONAL_CREDENTIALS,
   summary: "Cancel a proteome search",
-  description: "Cancels a queued or running search, for everybody who has started it.",
-  responses: { 200: SHOWN, ...errorResponses(400, 404, 409) },
+  parameters: [OWNER_KEY],
+  description:
+    "Cancels a queued or running search of the caller. The computation goes on if others have started an equal one.",
+  responses: { 200: SHOWN, ...errorResponses(400, 403, 404, 409) },
 };
 export const MATCHES = {
   operationId: "downloadProteomeMatches",

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Static } from "typebox";
+import type { Ownership } from "../../accounts/owner.ts";
 import { SCORING_MODELS } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
@@ -14,7 +15,7 @@ import type { MatchFilter, MatchQuery } from "../proteome/matches.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
 import { PROTEOME_FORMS } from "../proteome/print.ts";
 import type { ProteomeSearchClient } from "../proteome/search-client.ts";
-import type { ShownSearch } from "../proteome/search-thread.ts";
+import type { OwnSearch, OwnSearches } from "../proteome/own-searches.ts";
 import { readPatterns } from "./handlers.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
 import * as operations from "./proteome-operations.ts";
@@ -38,6 +39,9 @@ interface ProteomeOptions {
   requireWriter: (request: Request) => void;
   /** @throws Problem if the disk takes none */
   requireWritable: () => void;
+  /** The searches of callers, which share computations. */
+  own: OwnSearches;
+  ownership: Ownership;
 }
 
 const API = "/api/scoring/proteome";
@@ -45,20 +49,10 @@ const SEARCHES = `${API}/searches`;
 const HEADERS = { "Cache-Control": "no-store", "Content-Type": "application/json" };
 
 /** Searches of all proteins for a motif, as JSON. A thread does all work that grows with the corpus or the matches. */
-export function proteomeRoutes({
-  client,
-  corpora,
-  classes,
-  clock,
-  clientOf,
-  requireWriter,
-  requireWritable,
-}: ProteomeOptions) {
-  const view = (baseUrl: string, query: Partial<Static<typeof PageParameters>> = {}) => ({
-    base: baseUrl + SEARCHES,
-    query: readQuery(query),
-    synonyms: classes.synonyms(),
-  });
+export function proteomeRoutes(options: ProteomeOptions) {
+  const { client, corpora, own, requireWriter } = options;
+  const respond = (json: string, status = 200, headers = {}): Response =>
+    new Response(paced(json), { status, headers: { ...HEADERS, ...headers } });
   return new Elysia({ name: "scoring-proteome", detail: { tags: ["scoring"] } })
     .use(requestPlugin)
     .parser("proteomeJson", ({ request }) => {
@@ -77,23 +71,10 @@ export function proteomeRoutes({
     )
     .post(
       SEARCHES,
-      async ({ body, request, requestContext }) => {
+      async ({ body, request, requestContext: { baseUrl } }) => {
         requireWriter(request);
-        const pattern = readMotif(body, classes);
-        const { name, hash } = activeCorpus(corpora);
-        const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
-        requireWritable();
-        const { id, json } = await client.call<ShownSearch>({
-          do: "open",
-          request: { corpus: { name, hash }, pattern, model, organism: organism?.trim() ?? null },
-          now: clock.now(),
-          client: clientOf(request),
-          ...view(requestContext.baseUrl),
-        });
-        return new Response(json, {
-          status: 202,
-          headers: { ...HEADERS, Location: `${requestContext.baseUrl}${SEARCHES}/${id}` },
-        });
+        const { id, json, headers } = await open(options, body, request, baseUrl);
+        return respond(json, 202, { ...headers, Location: `${baseUrl}${SEARCHES}/${id}` });
       },
       {
         parse: "proteomeJson",
@@ -104,34 +85,113 @@ export function proteomeRoutes({
     )
     .get(
       `${SEARCHES}/:id`,
-      async ({ params: { id }, query, requestContext }) => {
-        const shown = view(requestContext.baseUrl, query);
-        const { json } = await client.call<ShownSearch>({ do: "show", id, ...shown });
-        return new Response(json, { headers: HEADERS });
+      async ({ params, query, request, requestContext: { baseUrl } }) => {
+        const search = own.find(params.id);
+        const shown = viewOf(options, { search, request, baseUrl, query });
+        return respond(await client.call<string>({ do: "show", id: search.computation, ...shown }));
       },
       { params: SearchId, query: PageParameters, detail: operations.SEARCH },
     )
     .delete(
       `${SEARCHES}/:id`,
-      async ({ params: { id }, request, requestContext }) => {
+      async ({ params, request, requestContext: { baseUrl } }) => {
         requireWriter(request);
-        const shown = view(requestContext.baseUrl);
-        const { json } = await client.call<ShownSearch>({ do: "cancel", id, ...shown });
-        return new Response(json, { headers: HEADERS });
+        return respond(await cancel(options, own.find(params.id), request, baseUrl));
       },
       { params: SearchId, detail: operations.CANCEL },
     )
-    .use(downloadRoute(client, classes));
+    .use(downloadRoute(options));
 }
 
-const downloadRoute = (client: ProteomeSearchClient, classes: Pick<MotifTables, "synonyms">) =>
+interface Shown {
+  search: OwnSearch;
+  request: Request;
+  baseUrl: string;
+  query?: Partial<Static<typeof PageParameters>>;
+}
+
+/** How the thread shows a search to the caller. */
+function viewOf({ classes, ownership }: ProteomeOptions, { search, request, baseUrl, query = {} }: Shown) {
+  const { id, owner, isCancelled } = search;
+  const { keys, isAdministrator } = ownership.identify(request);
+  return {
+    own: { id, isCancelled, mayChange: isAdministrator || keys.includes(owner) },
+    base: baseUrl + SEARCHES,
+    query: readQuery(query),
+    synonyms: classes.synonyms(),
+  };
+}
+
+/** Starts a search of the caller, or joins the computation of an equal one. */
+async function open(
+  options: ProteomeOptions,
+  body: Static<typeof ProteomeSearchRequest>,
+  request: Request,
+  baseUrl: string,
+): Promise<{ id: string; json: string; headers: Record<string, string> }> {
+  const { client, classes, clock, clientOf, corpora, own, ownership } = options;
+  const pattern = readMotif(body, classes);
+  const { name, hash } = activeCorpus(corpora);
+  const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
+  options.requireWritable();
+  const wanted = { corpus: { name, hash }, pattern, model, organism: organism?.trim() ?? null };
+  const { key, headers } = ownership.claim(request);
+  const computation = await client.call<string>({ do: "identify", request: wanted });
+  // Recorded first: whoever cancels an equal search meanwhile must not stop this one.
+  const { search, unused } = own.add(computation, clientOf(request), key);
+  for (const id of unused) void client.call({ do: "drop", id }).catch(() => {});
+  const shown = viewOf(options, { search, request, baseUrl });
+  try {
+    const json = await client.call<string>({
+      do: "open",
+      request: wanted,
+      now: clock.now(),
+      client: clientOf(request),
+      ...shown,
+      own: { ...shown.own, mayChange: true },
+    });
+    return { id: search.id, json, headers };
+  } catch (error) {
+    own.remove(search.id);
+    throw error;
+  }
+}
+
+/** Ends the caller's search; its computation only if nobody else waits for it. @throws Problem not_found, forbidden, conflict */
+async function cancel(
+  options: ProteomeOptions,
+  search: OwnSearch,
+  request: Request,
+  baseUrl: string,
+): Promise<string> {
+  const { client, own, ownership } = options;
+  const { computation } = search;
+  const view = viewOf(options, { search, request, baseUrl });
+  const shown = await client.call<string>({ do: "show", id: computation, ...view });
+  const isLast = own.cancel(search, ownership.identify(request));
+  const { state } = JSON.parse(shown) as { state: string };
+  if (state === "cancelled") return shown;
+  try {
+    if (state !== "queued" && state !== "running")
+      throw new Problem("conflict", `The search has ended: it is ${state}.`);
+    const cancelled = { ...view, own: { ...view.own, isCancelled: true } };
+    return await client.call<string>({ do: isLast ? "cancel" : "show", id: computation, ...cancelled });
+  } catch (error) {
+    own.keep(search.id);
+    throw error;
+  }
+}
+
+const downloadRoute = ({ client, classes, own }: ProteomeOptions) =>
   new Elysia({ detail: { tags: ["scoring"] } }).get(
     `${SEARCHES}/:id/matches`,
     async ({ params: { id }, query }) => {
       const { format: form = "tsv" } = query;
+      const { computation, isCancelled } = own.find(id);
+      if (isCancelled) throw new Problem("job_cancelled", "The search was cancelled.");
       const bytes = await client.call<Uint8Array<ArrayBuffer>>({
         do: "print",
-        id,
+        id: computation,
         form,
         filter: readFilter(query),
         synonyms: classes.synonyms(),

@@ -110,9 +110,10 @@ const choices = (description: string) =>
 
 export const ProteomeSearchSchema = object(
   {
-    id: text("Identifies the search: equal searches of the same families have the same."),
+    id: text("Identifies the search."),
     state: oneOf<SearchState>(SEARCH_STATES, "State of the search."),
     place: nullable(count("Place in the queue, 1 for the next; null unless queued.")),
+    mayChange: Type.Boolean({ description: "Whether the caller may cancel the search." }),
     submitted: instant("Time when the search was accepted."),
     failure: nullable(text("The reason why there is no result.")),
     corpus: object(

@@ -23,6 +23,7 @@ import { escapeAttribute } from "../contract/xml-text.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
+import type { Ownership } from "../../accounts/owner.ts";
 import type { Handlers } from "./handlers.ts";
 import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
 
@@ -39,6 +40,7 @@ interface SoapOptions {
   clientOf: (request: Request) => string;
   /** @throws Problem forbidden for callers that may not start jobs */
   requireWriter: (request: Request) => void;
+  ownership: Ownership;
   /** Whether public_url is set, so that the Host header does not matter. */
   hasPublicUrl: boolean;
 }
@@ -256,12 +258,17 @@ function handle(
   request: Request,
   { operation, value, soapVersion, addressing }: Envelope & { problem: null },
 ): Answer | Promise<Answer> {
-  const { handlers, namespace, clientOf, requireWriter } = options;
+  const { handlers, namespace, clientOf, requireWriter, ownership } = options;
   switch (operation) {
     case "RunJob":
       requireWriter(request);
       return handlers
-        .runJob(value, clientOf(request), request.headers.get("idempotency-key"))
+        .runJob(
+          value,
+          clientOf(request),
+          request.headers.get("idempotency-key"),
+          ownership.claim(request).key,
+        )
         .then((JobIdentifier) =>
           encodeResponse("RunJob", { JobIdentifier }, soapVersion, namespace, addressing),
         );

@@ -1,4 +1,5 @@
 import { BodyStream } from "../../platform/body-stream.ts";
+import { paced } from "../../platform/byte-budget.ts";
 import { escapeText } from "../contract/xml-text.ts";
 import { acceptsGzip } from "../../platform/compression.ts";
 import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
@@ -35,11 +36,8 @@ export function withNames(
  * The body of a response: `head`, the parts and `tail`. One part is sent as a whole; several are read as the client takes
  * them, so that no response is in memory as a whole. With `gzip`, the parts are sent as they are stored.
  */
-export function bodyOf(
-  result: StoredResult,
-  { head = "", tail = "", gzip = false } = {},
-): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
-  if (result.count === 1 && !gzip) return joined(head, result.read(0), tail);
+export function bodyOf(result: StoredResult, { head = "", tail = "", gzip = false } = {}): BodyInit {
+  if (result.count === 1 && !gzip) return paced(joined(head, result.read(0), tail));
   const pieces = gzip ? gzipPieces(result, head, tail) : plainPieces(result, head, tail);
   return new BodyStream(
     {

@@ -2,6 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
+import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
 import { FairScheduler, type Lease } from "./fair-scheduler.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
@@ -63,6 +64,7 @@ interface Submitted {
   digest: string;
   /** Idempotency key. */
   key: string | null;
+  owner: string | null;
 }
 
 interface Finished {
@@ -77,11 +79,11 @@ const RUNNING = RELEASE.where;
 const UNFINISHED = "state IN ('queued', 'running')";
 /** Jobs that wait. The second term is redundant, but makes SQLite use the partial index on unfinished jobs. */
 const IS_WAITING = `${transitionSql("lease").where} AND ${UNFINISHED}`;
-const INSERT_QUEUED = `INSERT INTO job (state, id, client, idempotency_key, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?, ?,
+const INSERT_QUEUED = `INSERT INTO job (state, id, client, owner, idempotency_key, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?, ?, ?,
   EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`;
 /** A job that is queued and, by `reuse`, finished at once. */
-const INSERT_FINISHED = `INSERT INTO job (state, id, client, idempotency_key, request, digest, submitted, started, ended, expires, result)
-  VALUES ('finished', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_FINISHED = `INSERT INTO job (state, id, client, owner, idempotency_key, request, digest, submitted, started, ended, expires, result)
+  VALUES ('finished', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 /** Takes a job from its worker, back into the queue. */
 const REQUEUE = `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL`;
 
@@ -112,13 +114,19 @@ export class JobStore {
    * unfinished job of the same client (a "twin") waits for its result. Jobs of other clients have no effect: how fast a
    * job ends must not reveal what others submitted.
    * @param key idempotency key: if the client has submitted this request with it, the identifier of that job is returned
-   * @throws Problem busy if the queue is full or the disk accepts no more; key_reused
+   * @param owner key of the owner; null for the account of the client
+   * @throws Problem busy if the queue is full or the disk accepts no more; key_reused, quota_exceeded
    */
-  insert(request: JobRequest, client = "", key: string | null = null): Promise<string> {
+  insert(
+    request: JobRequest,
+    client = "",
+    key: string | null = null,
+    owner: string | null = null,
+  ): Promise<string> {
     const id = this.#options.newId?.() ?? this.#options.clock.newId();
     const digest = digestOf(request);
     const text = JSON.stringify(request);
-    return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key });
+    return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key, owner });
   }
 
   /** Like `finish`, in the same transaction as what is submitted and finished meanwhile. If it rejects, try again. */
@@ -183,19 +191,22 @@ export class JobStore {
     const results = new Map<string, number | null>();
     const waitingOf = new Map<string, number>();
     let waiting = this.queued();
-    return ({ id, client, request, digest, key }) => {
+    const storage = new AnonymousStorage(this.#database);
+    return ({ id, client, request, digest, key, owner }) => {
+      const exceeded = storage.problem("jobs", client, request.length);
+      if (exceeded) return exceeded;
       const question = `${digest} ${client}`;
       let result = results.get(question);
       if (result === undefined)
         results.set(question, (result = resultOf(this.#database, digest, version, client)));
       if (result !== null) {
-        insertFinished.run(id, client, key, request, digest, now, now, now, this.#expiry(now), result);
+        insertFinished.run(id, client, owner, key, request, digest, now, now, now, this.#expiry(now), result);
         return "finished";
       }
       const own = waitingOf.get(client) ?? this.#queuedOf(client);
       if (waiting >= maxQueued) return full(`The queue is full: ${waiting} jobs wait.`);
       if (own >= maxQueuedPerClient) return full(`The limit of ${own} queued jobs per client is reached.`);
-      insertQueued.run(id, client, key, request, digest, now, digest, client);
+      insertQueued.run(id, client, owner, key, request, digest, now, digest, client);
       waiting++;
       waitingOf.set(client, own + 1);
       return "queued";
@@ -224,12 +235,17 @@ export class JobStore {
   ): boolean {
     const now = this.#options.clock.now();
     return this.change(() => {
-      if (this.#row(`SELECT 1 FROM job WHERE rid = ? AND ${RUNNING}`, rid) === null) return false;
+      const job = this.#row<{ client: string }>(`SELECT client FROM job WHERE rid = ? AND ${RUNNING}`, rid);
+      if (job === null) return false;
       // The method is deterministic: if another job was faster, it stored the same.
-      const stored =
-        storeResult(this.#database, digest, version, prediction, now) ??
-        resultOf(this.#database, digest, version);
-      const { client } = this.#end("finish", { result: stored }, "rid = ?", rid)!;
+      const added = storeResult(this.#database, digest, version, prediction, now);
+      const stored = added ?? resultOf(this.#database, digest, version);
+      if (added !== null && isAnonymous(job.client))
+        this.#database
+          .query("UPDATE result SET client = ?, bytes = ? WHERE rid = ?")
+          .run(job.client, prediction.length, added);
+      this.#end("finish", { result: stored }, "rid = ?", rid);
+      const { client } = job;
       const waits = `SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${IS_WAITING} LIMIT 1`;
       if (this.#row(waits, digest, client) === null) return true;
       // Those that wait are scored with the current version, which may have changed while this one ran.
@@ -381,6 +397,16 @@ export class JobStore {
       const text = `The stored prediction of job ${id} is damaged, and cannot be read. Score the query again.`;
       throw new Problem("content_damaged", text, { cause: error.cause });
     }
+  }
+
+  /** Key of the owner of a job. @throws Problem unknown_job */
+  ownerOf(id: string): string {
+    const row = this.#row<{ owner: string }>(
+      "SELECT coalesce(owner, client) AS owner FROM job WHERE id = ?",
+      id,
+    );
+    if (!row) throw unknownJob();
+    return row.owner;
   }
 
   /** The request of a job; null once it has expired. @throws Problem unknown_job */

@@ -5,6 +5,7 @@ export const WORKER_ENTRYPOINTS = [
   "src/scoring/jobs/worker.ts",
   "src/scoring/api/print-worker.ts",
   "src/scoring/proteome/search-thread.ts",
+  "src/scoring/structure/model-worker.ts",
 ] as const;
 
 /** Address of the worker that scores. */

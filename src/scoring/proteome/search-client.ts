@@ -1,5 +1,6 @@
 import { workerUrlOf } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
+import type { OwnSearches } from "./own-searches.ts";
 import { SearchFiles } from "./search-files.ts";
 import type { ThreadCall, ThreadReport } from "./search-thread.ts";
 
@@ -9,6 +10,8 @@ interface ClientOptions {
   workers: number;
   /** Milliseconds without a call after which the thread ends, and its memory is free. */
   idle?: number;
+  /** The searches of callers: what all have cancelled is not run again. */
+  own?: OwnSearches;
 }
 
 const IDLE = 600_000;
@@ -22,7 +25,12 @@ export class ProteomeSearchClient {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly options: ClientOptions) {
-    if (options.workers > 0 && new SearchFiles(options.dataDirectory).unfinished().length > 0) this.#start();
+    if (options.workers === 0) return;
+    const files = new SearchFiles(options.dataDirectory);
+    const left = files.unfinished();
+    const isAbandoned = (id: string): boolean => options.own?.isAbandoned(id) ?? false;
+    for (const id of left.filter(isAbandoned)) files.remove(id);
+    if (!left.every(isAbandoned)) this.#start();
   }
 
   /** @throws the Problem of the thread */

@@ -18,8 +18,9 @@ import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
 import { withRowNotes } from "../features/row-notes.ts";
+import type { OwnSearch } from "./own-searches.ts";
 import { type ProteomeSearch, ProteomeSearches } from "./searches.ts";
-import type { ProteomeRow } from "./table.ts";
+import type { ProteomeRow, ProteomeTable } from "./table.ts";
 
 /**
  * The thread of proteome searches: it has the searches of the server, starts the threads that score, and ranks, filters and
@@ -29,12 +30,16 @@ export type ThreadCall =
   | { do: "configure"; dataDirectory: string; workers: number }
   | { do: "check" }
   | { do: "overview"; corpus: { path: string; hash: string } }
+  | { do: "identify"; request: SearchRequest }
+  | { do: "drop"; id: string }
   | ({ do: "open"; request: SearchRequest; now: number; client: string } & View)
   | ({ do: "show" | "cancel"; id: string } & View)
   | ({ do: "print"; id: string; form: ProteomeFormName; filter: MatchFilter } & Pick<View, "synonyms">);
 
-/** How a search is shown. */
+/** How a search is shown, and to whom. */
 interface View {
+  /** The caller's search, whose computation this is. */
+  own: Pick<OwnSearch, "id" | "isCancelled"> & { mayChange: boolean };
   /** Address of searches. */
   base: string;
   query: MatchQuery;
@@ -68,6 +73,10 @@ function work(call: ThreadCall): unknown {
       return null;
     case "overview":
       return familiesOverview(call.corpus);
+    case "identify":
+      return searches.identify(call.request);
+    case "drop":
+      return searches.drop(call.id);
     case "open":
       return shown(searches.open(call.request, call.now, call.client), call);
     case "show":
@@ -79,16 +88,13 @@ function work(call: ThreadCall): unknown {
   }
 }
 
-/** A search and a page of its matches as JSON. */
-export interface ShownSearch {
-  id: string;
-  json: string;
-}
-
-function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSearch {
-  const { id, state, request, submitted, failure } = search;
+/** A search and a page of its matches, as JSON. */
+function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): string {
+  const { request, submitted, failure } = search;
+  const { id, mayChange } = own;
+  const state = own.isCancelled ? "cancelled" : search.state;
   const { corpus, pattern, model, organism } = request;
-  const { searched, missing, matching, rows: found } = search.table();
+  const { searched, missing, matching, rows: found } = own.isCancelled ? NOTHING : search.table();
   const source = sourceOf(request, synonyms);
   const rows = rowsFor(found, query, pattern.name, source);
   const { offset, limit, ...listed } = query;
@@ -98,7 +104,8 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
   const object: ProteomeSearchObject = {
     id,
     state,
-    place: searches.place(id),
+    place: own.isCancelled ? null : searches.place(search.id),
+    mayChange,
     submitted: new Date(submitted).toISOString(),
     failure,
     corpus,
@@ -124,8 +131,11 @@ function shown(search: ProteomeSearch, { base, query, synonyms }: View): ShownSe
     ),
     links: { self: `${base}/${id}`, matches: `${base}/${id}/matches` },
   };
-  return { id, json: JSON.stringify(object) };
+  return JSON.stringify(object);
 }
+
+/** What a cancelled search shows of a computation that others wait for. */
+const NOTHING: ProteomeTable = { searched: 0, missing: 0, matching: 0, rows: [] };
 
 /** The rows that were last filtered by what is known at them: notes of all take longer than those of a page. */
 let noted: { found: readonly ProteomeRow[]; features: string; rows: readonly ProteomeRow[] } | undefined;

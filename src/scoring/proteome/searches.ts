@@ -14,7 +14,7 @@ import { type ProteomeTable, tableOf } from "./table.ts";
 export const SEARCH_STATES = ["queued", "running", "finished", "failed", "cancelled"] as const;
 export type SearchState = (typeof SEARCH_STATES)[number];
 
-/** A search, for everybody who requests the same. */
+/** The computation of all equal searches. */
 export interface ProteomeSearch extends Readonly<AcceptedSearch> {
   readonly id: string;
   readonly state: SearchState;
@@ -59,6 +59,30 @@ export class ProteomeSearches {
     this.#files = options.files ?? new SearchFiles(options.dataDirectory);
     this.#maxRows = options.maxRows ?? MAX_ROWS;
     for (const id of this.#files.unfinished()) this.#enqueue(id, this.#files.request(id)!);
+  }
+
+  /** Identifies what equal requests share. @throws Problem invalid_request, conflict without families */
+  identify(request: SearchRequest): string {
+    const path = this.#pathOf(request);
+    const id = idOf(request, path);
+    if (!this.#find(id)) requireFamilies(request, path);
+    return id;
+  }
+
+  /** Removes a search that nobody wants any more, with its result. */
+  drop(id: string): void {
+    this.#stop(id);
+    this.#files.remove(id);
+    if (this.#kept.get(id) !== this.#running) this.#kept.delete(id);
+  }
+
+  /** Ends a search that waits or runs. @returns whether it did */
+  #stop(id: string): boolean {
+    const search = this.#kept.get(id);
+    if (!search?.cancel()) return false;
+    const index = this.#queue.indexOf(search);
+    if (index >= 0) this.#queue.splice(index, 1);
+    return true;
   }
 
   /**
@@ -115,10 +139,8 @@ export class ProteomeSearches {
   cancel(id: string): ProteomeSearch {
     const search = this.get(id) as Search;
     if (search.state === "cancelled") return search;
-    if (!search.cancel()) throw new Problem("conflict", `The search has ended: it is ${search.state}.`);
+    if (!this.#stop(id)) throw new Problem("conflict", `The search has ended: it is ${search.state}.`);
     this.#files.remove(id);
-    const index = this.#queue.indexOf(search);
-    if (index >= 0) this.#queue.splice(index, 1);
     return search;
   }
 

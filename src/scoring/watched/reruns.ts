@@ -6,6 +6,7 @@ import type { Handlers, JobRunner } from "../api/handlers.ts";
 import { print } from "../api/print-thread.ts";
 import { storedOf } from "../api/result-routes.ts";
 import { hasEnded } from "../jobs/job.ts";
+import { SERVICE } from "../jobs/anonymous-storage.ts";
 import type { JobStore } from "../jobs/store.ts";
 import type { WatchedQueries, WatchedQuery } from "./watched-queries.ts";
 
@@ -23,8 +24,6 @@ interface RerunOptions {
   interval?: number;
 }
 
-/** The client of reruns: the queue is shared fairly with it. */
-const CLIENT = "labd";
 const INTERVAL = 5000;
 /** Milliseconds in which changes of jobs count as one. */
 const PAUSE = 50;
@@ -112,7 +111,8 @@ export class Reruns {
   async #start({ rid, request }: WatchedQuery): Promise<boolean> {
     const { queries, store, runner } = this.#options;
     if (store.queued() > 0) return false;
-    const job = await store.insert(request, CLIENT);
+    // A client of its own: the queue is shared fairly with it.
+    const job = await store.insert(request, SERVICE);
     if (this.#isClosed) return false;
     queries.begin(rid, job);
     runner.wake();

@@ -1,5 +1,5 @@
 import { ApiError, get, requestJson, send } from "../request.ts";
-import { type Job, jobPath } from "../score/job.ts";
+import { type Job, jobPath, submitJob } from "../score/job.ts";
 import type { ProteinNames } from "../score/protein-identity.tsx";
 import { type Conservation, type PValue, rank, type Verdict } from "../score/result.ts";
 import { type Batch, type Item, storeBatch } from "./batch.ts";
@@ -116,7 +116,7 @@ export class BatchRun {
     const body = { identifier: item.name, ...item.query, scoringModel: model, ...groups[item.group] };
     while (!this.#isStopped) {
       try {
-        item.job = (await requestJson<Job>("POST", "/api/scoring/jobs", { body })).id;
+        item.job = (await submitJob(body)).id;
         item.query = null;
         this.#delayed.delete(item);
         if (this.#delayed.size === 0) this.waiting = null;

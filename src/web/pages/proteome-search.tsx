@@ -138,10 +138,10 @@ function SearchView({ search }: { search: Search }) {
   );
 }
 
-function SearchProgress({ search: { id, state, place, searched, total } }: { search: Search }) {
+function SearchProgress({ search: { id, state, place, searched, total, mayChange } }: { search: Search }) {
   const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", searchPath(id)));
   return (
-    <Card title="Progress" actions={<Button onClick={() => void cancel()}>Cancel</Button>}>
+    <Card title="Progress" actions={mayChange && <Button onClick={() => void cancel()}>Cancel</Button>}>
       {state === "queued" ? (
         <p role="status">Waiting: place {place ?? 1} in the queue.</p>
       ) : (

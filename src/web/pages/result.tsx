@@ -202,7 +202,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
           <HomologTable key={match.number} {...{ result, match }} />
         </>
       )}
-      <Structure job={job.id} of={structure} {...{ result, match }} />
+      <Structure of={structure} {...{ job, result, match }} />
       {result.homologs.length > 0 && <ScoreAgain {...{ job, result }} />}
       <div class="columns screen">
         <Downloads job={job.id} fileName={fileName} />

@@ -6,10 +6,10 @@ import { TextField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
-import { get, requestJson } from "../request.ts";
+import { get } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
 import { shortTitleOfJob } from "../score/protein-identity.tsx";
-import { type Job, jobPath, proteinDraft, recentJobs, rememberJob } from "../score/job.ts";
+import { type Job, jobPath, proteinDraft, recentJobs, rememberJob, submitJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import type { Result } from "../score/result.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
@@ -71,7 +71,7 @@ function Score() {
       motifClasses: classes,
       scoringModel: model,
     };
-    const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body });
+    const job = await submitJob(body);
     rememberJob(job.id, [shortTitleOfJob(job), ...classes, ...filled].join(" · "));
     navigate(`/score/${job.id}`, { first });
     return true;

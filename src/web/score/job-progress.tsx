@@ -13,12 +13,12 @@ const STAGES = {
   scores: "Scoring the matches",
 };
 
-/** The progress of a job that has not ended, which can be cancelled. */
+/** The progress of a job that has not ended, which its owner can cancel. */
 export function JobProgress({ job }: { job: Job }) {
   const step = Math.max(0, Object.keys(STAGES).indexOf(job.stage ?? ""));
   const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", jobPath(job.id)));
   return (
-    <Card title="Progress" actions={<Button onClick={() => void cancel()}>Cancel</Button>}>
+    <Card title="Progress" actions={job.mayChange && <Button onClick={() => void cancel()}>Cancel</Button>}>
       {job.state === "queued" ? (
         <p role="status">Waiting: place {job.place ?? 1} in the queue.</p>
       ) : (

@@ -21,7 +21,22 @@ export function startJob({ name, sequence }: Entry, classes: readonly string[]):
   const protein =
     sequence === null ? { accession: name } : { identifier: name || "protein", querySequence: sequence };
   const motifs = classes.length > 0 ? { motifClasses: classes } : { allMotifClasses: true };
-  return requestJson<Job>("POST", "/api/scoring/jobs", { body: { ...protein, ...motifs } });
+  return submitJob({ ...protein, ...motifs });
+}
+
+let first: Promise<void> | undefined;
+let hasCookie = false;
+
+/** Submits a job. The first one goes alone: its response brings the cookie by which the browser owns them all. */
+export function submitJob(body: object): Promise<Job> {
+  if (first) return first.then(() => submitJob(body));
+  const sent = requestJson<Job>("POST", "/api/scoring/jobs", { body });
+  if (hasCookie) return sent;
+  first = sent
+    .then(() => void (hasCookie = true))
+    .catch(() => {})
+    .finally(() => (first = undefined));
+  return sent;
 }
 
 /** Milliseconds between requests where there is no stream of events. */

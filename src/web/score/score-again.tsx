@@ -4,10 +4,9 @@ import { Checkbox } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { navigate, useQuery } from "../page.tsx";
-import { requestJson } from "../request.ts";
 import { alignmentText } from "./alignment-field.tsx";
 import { type ChoiceDraft, choiceOf, draftOf, HomologFields, otherErrors } from "./homolog-choice.tsx";
-import { type Job, rememberJob } from "./job.ts";
+import { type Job, rememberJob, submitJob } from "./job.ts";
 import { percent, type Result } from "./result.ts";
 
 type Row = Result["homologs"][number] & { index: number };
@@ -26,8 +25,9 @@ export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
     setUnticked(next);
   };
   const form = useSubmission(async () => {
-    const again = await requestJson<Job>("POST", "/api/scoring/jobs", {
-      body: { ...requestOf(job, result), ...chosen(result, { isOwn, draft, unticked }) },
+    const again = await submitJob({
+      ...requestOf(job, result),
+      ...chosen(result, { isOwn, draft, unticked }),
     });
     rememberJob(again.id, `${job.identifier || "protein"} · chosen homologs`);
     navigate(`/score/${again.id}`, { first: query.get("first") ?? job.id });

@@ -8,7 +8,7 @@ import { Card } from "../components/layout.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { get, requestJson, send } from "../request.ts";
-import { jobPath } from "./job.ts";
+import { type Job, jobPath } from "./job.ts";
 import type { NumberedMatch, Result } from "./result.ts";
 import {
   MATCH_COLOUR,
@@ -33,14 +33,14 @@ export const pLddtOf = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] 
   value?.model?.pLddt ?? null;
 
 interface StructureProps {
-  job: string;
+  job: Pick<Job, "id" | "mayChange">;
   of: Loadable<JobModel>;
   result: Result;
   match: NumberedMatch | undefined;
 }
 
-/** The structure model: what it is in words, and on request in 3D; or a way to add one. */
-export function Structure({ job, of, result, match }: StructureProps) {
+/** The structure model: what it is in words, and on request in 3D; or a way for the owner of the job to add one. */
+export function Structure({ job: { id: job, mayChange }, of, result, match }: StructureProps) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const model = of.value?.model ?? null;
@@ -74,21 +74,23 @@ export function Structure({ job, of, result, match }: StructureProps) {
       title="Structure"
       count={model?.name}
       actions={
-        <>
-          {model?.source === "upload" && (
-            <Button look="quiet" small icon="trash-2" busy={isBusy} onClick={() => void remove()}>
-              Remove
-            </Button>
-          )}
-          <FileButton
-            label="File with a structure model"
-            accept=".cif,.mmcif,.pdb,.ent,.gz"
-            busy={isBusy}
-            onChoose={([file]) => void (file && add(file))}
-          >
-            {model === null ? "Choose a model" : "Choose another model"}
-          </FileButton>
-        </>
+        mayChange && (
+          <>
+            {model?.source === "upload" && (
+              <Button look="quiet" small icon="trash-2" busy={isBusy} onClick={() => void remove()}>
+                Remove
+              </Button>
+            )}
+            <FileButton
+              label="File with a structure model"
+              accept=".cif,.mmcif,.pdb,.ent,.gz"
+              busy={isBusy}
+              onChoose={([file]) => void (file && add(file))}
+            >
+              {model === null ? "Choose a model" : "Choose another model"}
+            </FileButton>
+          </>
+        )
       }
     >
       <div class="stack">
@@ -99,8 +101,9 @@ export function Structure({ job, of, result, match }: StructureProps) {
           <ModelView key={`${model.name} ${model.chain}`} {...{ job, model, result, match }} />
         ) : (
           <p>
-            No model yet. Choose an mmCIF or PDB file of this protein, predicted (AlphaFold) or experimental,
-            up to 10 MB; it may be compressed with gzip.
+            {mayChange
+              ? "No model yet. Choose an mmCIF or PDB file of this protein, predicted (AlphaFold) or experimental, up to 10 MB; it may be compressed with gzip."
+              : "No model. Only the owner of this job can add one."}
           </p>
         )}
       </div>

@@ -1,0 +1,74 @@
+import { cookieOf, hiddenCookie } from "../platform/cookie.ts";
+import { newSecret, sha256 } from "../platform/secret.ts";
+import { Problem } from "../problem.ts";
+import type { Actor } from "./actor.ts";
+
+/** As whom a caller may change jobs and searches. */
+export interface Owner {
+  /** Keys of what is the caller's own: that of the account, and that of the secret of a browser or program. */
+  keys: readonly string[];
+  isAdministrator: boolean;
+}
+
+/** Tells the owner of something from others who have its link. */
+export interface Ownership {
+  /** @throws Problem invalid_request for a bad Owner-Key */
+  identify: (request: Request) => Owner;
+  /**
+   * The key that owns what the request starts; null for that of its account. `headers` make the browser remember it.
+   * @throws Problem invalid_request for a bad Owner-Key
+   */
+  claim: (request: Request) => { key: string | null; headers: Record<string, string> };
+}
+
+const COOKIE = "labd_owner";
+const SECONDS = 400 * 86_400;
+/** A secret that a program chooses: long enough not to be guessed. */
+const SECRET = /^[\x21-\x7e]{20,255}$/;
+
+/** Owners are accounts; of what anonymous callers start, whoever has the secret with which they started it. */
+export const ownershipOf = (accounts: { authenticate: (request: Request) => Actor }): Ownership => ({
+  identify(request) {
+    const { username, superuser } = actorOf(request, accounts);
+    const secret = secretOf(request);
+    const own = username === null ? [] : [`user ${username}`];
+    return { keys: secret === null ? own : [...own, sha256(secret)], isAdministrator: superuser };
+  },
+  claim(request) {
+    if (actorOf(request, accounts).username !== null) return { key: null, headers: {} };
+    const given = secretOf(request);
+    const secret = given ?? newSecret("");
+    if (request.headers.has("owner-key")) return { key: sha256(secret), headers: {} };
+    const cookie = hiddenCookie(COOKIE, secret, "", SECONDS, "Strict");
+    return { key: sha256(secret), headers: { "Set-Cookie": cookie } };
+  },
+});
+
+/** The caller; nobody for one who reads with a session that has ended. */
+function actorOf(request: Request, accounts: { authenticate: (request: Request) => Actor }) {
+  const nobody = { username: null, superuser: false };
+  if (!request.headers.has("authorization") && !request.headers.has("cookie")) return nobody;
+  try {
+    return accounts.authenticate(request);
+  } catch {
+    return nobody;
+  }
+}
+
+/** @throws Problem invalid_request */
+function secretOf(request: Request): string | null {
+  const given = request.headers.get("owner-key");
+  if (given !== null && !SECRET.test(given))
+    throw new Problem("invalid_request", "Owner-Key: expected 20 to 255 printable ASCII characters.");
+  const secret = given ?? cookieOf(request, COOKIE);
+  return secret !== null && SECRET.test(secret) ? secret : null;
+}
+
+/** @throws Problem forbidden unless the caller is the owner or an administrator */
+export function requireOwner({ keys, isAdministrator }: Owner, key: string, what: string): void {
+  if (isAdministrator || keys.includes(key)) return;
+  throw new Problem(
+    "forbidden",
+    `Only the owner may change this ${what}; others may read it. Sign in as the user who started it, or send the cookie or the Owner-Key with which it was started.`,
+  );
+}

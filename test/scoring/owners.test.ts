@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { ANONYMOUS } from "../../src/accounts/actor.ts";
+import { ownershipOf } from "../../src/accounts/owner.ts";
+import { SearchFiles } from "../../src/scoring/proteome/search-files.ts";
+import { helixPdb } from "../fixtures/helix-model.ts";
+import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
+import { openScoringAlone, P53, type ParsedResponse, type ScoringAlone } from "./scoring-harness.ts";
+
+setDefaultTimeout(60_000);
+
+const authenticate = ({ headers }: Request) => {
+  const username = headers.get("authorization");
+  return { ...ANONYMOUS, username, superuser: username === "admin" };
+};
+const options = {
+  ownership: ownershipOf({ authenticate }),
+  clientOf: ({ headers }: Request) => {
+    const username = headers.get("authorization");
+    return username === null ? "192.0.2.1" : `user ${username}`;
+  },
+};
+
+let service: ScoringAlone;
+beforeAll(async () => {
+  service = await openScoringAlone({ workers: 0, maxMessageBytes: 1_000_000, ...options });
+  await service.scoring.corpora.add({ name: "some", bytes: PROTEOME });
+  storeFamilies(service.scoring.corpora.active()!, [0, 1, 2, 3, 4, 5]);
+});
+afterAll(() => service.close());
+
+const call = (method: string, path: string, headers: Record<string, string> = {}, body?: unknown) =>
+  service.ask(method, path, { headers, ...(body === undefined ? {} : { body }) });
+const JOB = { querySequence: P53, patterns: ["F...W"] };
+const start = (headers: Record<string, string> = {}) => call("POST", "/jobs", headers, JOB);
+const cookieOf = ({ headers }: ParsedResponse): string =>
+  /^labd_owner=[\w-]{43}/.exec(headers.get("set-cookie") ?? "")?.[0] ?? "";
+const KEY = { "Owner-Key": "a secret of a program".replaceAll(" ", "-") };
+const STRANGERS: Record<string, string>[] = [
+  {},
+  { authorization: "eve" },
+  { "Owner-Key": "another-secret-of-a-program" },
+  { cookie: `labd_owner=${"x".repeat(43)}` },
+];
+
+/** Everything that changes a job. */
+const WRITES: [string, (path: string, headers: Record<string, string>) => Promise<ParsedResponse>][] = [
+  ["uploading its model", (path, headers) => call("PUT", `${path}/model?name=a`, headers, helixPdb(P53))],
+  ["removing its model", (path, headers) => call("DELETE", `${path}/model`, headers)],
+  ["cancelling it", (path, headers) => call("DELETE", path, headers)],
+];
+
+test.each(WRITES)("%s takes more than the link", async (_, write) => {
+  for (const owner of [{}, { authorization: "ana" }, KEY]) {
+    const started = await start(owner);
+    const path = `/jobs/${started.json.id}`;
+    const cookie = cookieOf(started);
+    expect(cookie === "").toBe(Object.keys(owner).length > 0);
+    const own = cookie === "" ? owner : { cookie };
+    for (const stranger of STRANGERS) {
+      expect(await write(path, stranger)).toMatchObject({ status: 403, json: { code: "forbidden" } });
+      expect((await call("GET", path, stranger)).json).toMatchObject({ state: "queued", mayChange: false });
+    }
+    expect((await call("GET", path, own)).json).toMatchObject({ mayChange: true });
+    expect(await write(path, own)).toMatchObject({ status: 200 });
+  }
+});
+
+test("administrators may change every job, and jobs of SOAP without a secret are theirs alone", async () => {
+  const { id } = (await start()).json;
+  expect(await call("DELETE", `/jobs/${id}`, { authorization: "admin" })).toMatchObject({ status: 200 });
+  expect(await call("DELETE", "/jobs/none", {})).toMatchObject({
+    status: 404,
+    json: { code: "unknown_job" },
+  });
+});
+
+test("a browser keeps one secret, also after signing in, and events say who may change the job", async () => {
+  const first = await start();
+  const cookie = cookieOf(first);
+  expect(first.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+  expect(cookieOf(await start({ cookie }))).toBe(cookie);
+  const signedIn = { cookie, authorization: "ana" };
+  expect((await call("GET", `/jobs/${first.json.id}`, signedIn)).json.mayChange).toBe(true);
+  const stop = new AbortController();
+  const request = new Request(`${first.json.links.events}`, { headers: { cookie }, signal: stop.signal });
+  const reader = (await service.send(request)).body!.getReader();
+  let text = "";
+  while (!text.includes("data:")) text += new TextDecoder().decode((await reader.read()).value);
+  stop.abort();
+  expect(text).toContain('"mayChange":true');
+});
+
+test("a repeated request with the key of another does not become the owner", async () => {
+  const headers = { "Idempotency-Key": "same" };
+  const first = await start(headers);
+  const again = await start(headers);
+  expect(again.json).toMatchObject({ id: first.json.id, mayChange: false });
+  expect(await call("DELETE", `/jobs/${first.json.id}`, { cookie: cookieOf(again) })).toMatchObject({
+    status: 403,
+  });
+});
+
+test("rejects a short Owner-Key, and stores no secret", async () => {
+  expect(await start({ "Owner-Key": "short" })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining("Owner-Key: expected 20 to 255"),
+  });
+  const cookie = cookieOf(await start());
+  await start(KEY);
+  const rows = JSON.stringify(service.database.query("SELECT * FROM job").all());
+  expect(rows).not.toContain(cookie.slice("labd_owner=".length));
+  expect(rows).not.toContain(KEY["Owner-Key"]);
+});
+
+test("anonymous callers store so many bytes of jobs, and of models", async () => {
+  const { database } = service;
+  const fill = (column: "jobs" | "models", client: string, bytes: number) =>
+    database
+      .query(
+        `INSERT INTO anonymous_storage (client, ${column}) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET ${column} = ?2`,
+      )
+      .run(client, bytes);
+  const job = await start(KEY);
+  const upload = () => call("PUT", `/jobs/${job.json.id}/model?name=a`, KEY, helixPdb(P53));
+  const stored = () =>
+    database.query("SELECT jobs, models FROM anonymous_storage WHERE client = '192.0.2.1'").get() as {
+      jobs: number;
+      models: number;
+    };
+  const before = stored();
+  expect(before.jobs).toBe(
+    (
+      database
+        .query("SELECT sum(octet_length(request)) AS bytes FROM job WHERE client = '192.0.2.1'")
+        .get() as {
+        bytes: number;
+      }
+    ).bytes,
+  );
+  expect((await upload()).status).toBe(200);
+  expect(stored().models).toBeGreaterThan(before.models);
+  for (const [column, own, all, request] of [
+    ["jobs", 1e9, 1e10, () => start(KEY)],
+    ["models", 1e8, 1e9, upload],
+  ] as const) {
+    fill(column, "192.0.2.1", own + 1e7);
+    const mine = await request();
+    expect(mine).toMatchObject({ status: 507, json: { code: "quota_exceeded" } });
+    expect(mine.text).toContain("Your network stores");
+    fill(column, "192.0.2.1", 0);
+    fill(column, "192.0.2.9", all + 1);
+    expect((await request()).text).toContain("Anonymous callers together store");
+    expect((await start({ authorization: "ana" })).status).toBe(202);
+    fill(column, "192.0.2.9", 0);
+  }
+});
+
+const SEARCHES = "/proteome/searches";
+const search = (headers: Record<string, string> = {}, pattern = "P..P") =>
+  call("POST", SEARCHES, headers, { pattern });
+const shown = (id: string, headers: Record<string, string> = {}) => call("GET", `${SEARCHES}/${id}`, headers);
+const cancel = (id: string, headers: Record<string, string>) => call("DELETE", `${SEARCHES}/${id}`, headers);
+
+async function ended(id: string): Promise<ParsedResponse> {
+  for (;;) {
+    const now = await shown(id);
+    if (!["queued", "running"].includes(now.json.state)) return now;
+    await Bun.sleep(5);
+  }
+}
+
+test("equal proteome searches share the result, not the link and its end", async () => {
+  const ana = await search({ authorization: "ana" });
+  const bob = await search({ authorization: "bob" });
+  const [one, two] = [ana.json.id, bob.json.id];
+  expect(one).not.toBe(two);
+  expect((await search({ authorization: "ana" })).json.id).toBe(one);
+  for (const stranger of [...STRANGERS, { authorization: "bob" }])
+    expect(await cancel(one, stranger)).toMatchObject({ status: 403 });
+  const cancelled = await cancel(one, { authorization: "ana" });
+  if (cancelled.status === 200) {
+    expect(cancelled.json).toMatchObject({ id: one, state: "cancelled", results: [] });
+    expect((await shown(one)).json.state).toBe("cancelled");
+    expect((await call("GET", `${SEARCHES}/${one}/matches`)).json.code).toBe("job_cancelled");
+  }
+  expect((await ended(two)).json).toMatchObject({ id: two, state: "finished" });
+  const third = await search();
+  expect(third.json).toMatchObject({ state: "finished", mayChange: true });
+  expect((await shown(third.json.id)).json.mayChange).toBe(false);
+  expect((await shown(third.json.id, { cookie: cookieOf(third) })).json.mayChange).toBe(true);
+  expect(await cancel(third.json.id, { cookie: cookieOf(third) })).toMatchObject({ status: 409 });
+  expect((await shown(third.json.id)).json.state).toBe("finished");
+});
+
+test("a search that everybody has cancelled is stopped, and not run again by the next process", async () => {
+  const files = new SearchFiles(service.directory);
+  const before = files.unfinished();
+  const one = await search(KEY, "[ST]P");
+  const two = await search({ authorization: "bob" }, "[ST]P");
+  const states = [
+    (await cancel(one.json.id, KEY)).status,
+    (await cancel(two.json.id, { authorization: "bob" })).status,
+  ];
+  // It may have finished before.
+  if (states.every((status) => status === 200)) expect(files.unfinished()).toEqual(before);
+});
+
+test("a client's oldest searches make room for its new ones", async () => {
+  const { json } = await search({ authorization: "carl" });
+  const row = service.database.query("SELECT computation FROM proteome_search WHERE id = ?").get(json.id) as {
+    computation: string;
+  };
+  const insert = service.database.query(
+    "INSERT INTO proteome_search (id, computation, client) VALUES (?, ?, 'user carl')",
+  );
+  for (let i = 0; i < 300; i++) insert.run(`x${i}`, i === 0 ? "0".repeat(64) : row.computation);
+  await search({ authorization: "carl" }, "W..W");
+  const { count } = service.database
+    .query("SELECT count(*) AS count FROM proteome_search WHERE client = 'user carl'")
+    .get() as { count: number };
+  expect(count).toBe(200);
+});
