@@ -43,7 +43,7 @@ function listText({ reason, segment, total, shown }: DueList, base: string): str
   const heading = `${KINDS[segment] ?? segment} ${title} (${total})`;
   const lines = shown.map(({ values, isNew }) => {
     const facts = reason === "expiring" ? expiryOf(values) : amountOf(values);
-    const place = [values.location__label, values.position].map(plain).filter((part) => part !== "");
+    const place = [values.location__unique_path, values.position].map(plain).filter((part) => part !== "");
     const where = place.length === 0 ? "" : ` (${place.join(", ")})`;
     const address = `${pageOf(base, segment)}/${plain(values.id)}`;
     return `${isNew ? "* New: " : "* "}${plain(values.name)}, ${facts}${where}\n  ${address}\n`;

@@ -139,3 +139,23 @@ browserTest("consumes stock, refuses more than is left, and makes aliquots", asy
   await seeText(page, "Made 2 aliquots.");
   await seeText(page, "100 µL");
 });
+
+browserTest("tells boxes of the same label apart where a tube is moved", async () => {
+  await using opened = await openBox();
+  const { page } = opened;
+  const made = async (label: string, parent: string | null): Promise<string> => {
+    const { results } = await write(page, "POST", "/api/v2/locations/?response_format=flat", {
+      label,
+      parent,
+    });
+    return (results as { id: string }).id;
+  };
+  for (const shelf of ["Shelf P", "Shelf Q"])
+    await made("Same box", await made("Same rack", await made(shelf, null)));
+  await (await cell(page, "A1, p53 TAD forward"))!.click();
+  await press(page, "button", "Move");
+  await fill(page, "Location", "Same box");
+  await seeText(page, "Shelf P › Same rack › Same box");
+  await seeText(page, "Shelf Q › Same rack › Same box");
+  await checkPage(opened, "box-move-same-label");
+});

@@ -181,7 +181,10 @@ describe("shows", () => {
       "Freezer 1 / Shelf 1 / drawer / Box 10",
     ]);
     const next = await lab.send("bob", "GET", `places/${IDS.a101}/free_slots/?count=1`);
-    expect(next.body.next).toEqual({ location: { id: BOX, label: "Box 1" }, position: "A3" });
+    expect(next.body.next).toEqual({
+      location: { id: BOX, label: "Box 1", unique_path: "Box 1" },
+      position: "A3",
+    });
     const none = await lab.send("bob", "GET", `equipment/${IDS.cabinet}/free_slots/`);
     expect(none.body).toEqual({ capacity: 0, used: 0, free: 0, next: null, locations: [], slots: [] });
   });

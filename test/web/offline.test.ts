@@ -83,7 +83,7 @@ function laboratory(tubes: Record<string, Tube>) {
       return answer(200, undefined, []);
     }
     if (id === "hidden") return answer(404, "Not found.");
-    if (path.includes("/locations/")) return answer(200, undefined, { label: `Label of ${id}` });
+    if (path.includes("/locations/")) return answer(200, undefined, { unique_path: `Label of ${id}` });
     const tube = tubes[id];
     if (!tube) return answer(404, "Not found.");
     if (method === "GET") return answer(200, undefined, { ...withoutNull(tube), modified_by: "bea" });
@@ -253,7 +253,7 @@ test("finds codes, paths and free positions in the snapshot", async () => {
   ];
   for (const [code, names] of codes) expect([code, namesOf(code)]).toEqual([code, names]);
   const [tube] = findCode(known, "CO6");
-  expect(whereIs(known, tube)).toBe("A 002 / -80 North / Rack 2 / Box 7, A2");
+  expect(whereIs(known, tube)).toBe("A 002 › -80 North › Rack 2 › Box 7, A2");
   const box = findRecord(known, tube.location)!;
   expect(freePositions(known, box)).toEqual(["A1", "B1", "B2"]);
   const moved = withMove(known, { location: box, records: [{ ...tube, version: 5, position: "B1" }] });

@@ -7,6 +7,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
+import { placeFields, whereIn } from "../model/search-query.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
 import type { Api } from "./api.ts";
@@ -183,7 +184,14 @@ const tooSmall = ({ name }: Sheet, symbol: Symbology, record: string): Problem =
       : `${name} is too small for a readable barcode of ${record}. Use larger labels, or symbol=qr.`,
   );
 
-const RESULT = Type.Object({ segment: TEXT, id: TEXT, name: TEXT, by: Type.Enum(["id", "barcode"]) });
+const RESULT = Type.Object({
+  segment: TEXT,
+  id: TEXT,
+  name: TEXT,
+  by: Type.Enum(["id", "barcode"]),
+  where: Type.String({ description: "As in a search." }),
+  unique_path: Type.Optional(Type.String({ description: "Of locations, equipment and places." })),
+});
 
 const SCANNED = Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) }, { $id: "Scanned" });
 
@@ -205,7 +213,16 @@ export function addScan(api: Api): void {
     returns: content(SCANNED),
     run({ call: { actor, store }, query: { code } }) {
       const found = scan(store.reader, RESOURCES, code, actor);
-      const results = found.map(({ resource: { segment }, id, name, by }) => ({ segment, id, name, by }));
+      const results = found.map(({ resource, rid, id, name, by }) => {
+        const places = placeFields(resource);
+        const own = "unique_path" in resource.fields ? ["unique_path"] : [];
+        const [shown] = store.reader.values(resource, [...places, ...own], actor, [rid]);
+        const path = shown.unique_path ? { unique_path: String(shown.unique_path) } : {};
+        return Object.assign(
+          { segment: resource.segment, id, name, by, where: whereIn(places, shown) },
+          path,
+        );
+      });
       return respondJson({ code: code.trim(), total: results.length, results });
     },
   });

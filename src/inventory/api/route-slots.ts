@@ -8,7 +8,7 @@ import { nounsOf } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { countHidden, evict } from "../records/evict.ts";
 import { fillSlots, spacesIn } from "../records/fill-slots.ts";
-import { freeSlots, usageOf } from "../records/storage-space.ts";
+import { freeSlots, type Slot, type Space, usageOf } from "../records/storage-space.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { gridOf, hasPosition } from "../resources/position.ts";
@@ -43,7 +43,9 @@ const SLOT = Type.Object({ location: PLACE, position: POSITION });
 const FREE = Type.Object(
   {
     ...USAGE,
-    next: nullable(SLOT),
+    next: nullable(
+      Type.Object({ location: Type.Object({ ...PLACE.properties, unique_path: TEXT }), position: POSITION }),
+    ),
     locations: Type.Array(Type.Object({ ...USAGE, id: TEXT, label: TEXT, path: Type.Array(TEXT) }), {
       description: `Locations with free slots, in the order of the tree, at most ${MAX_SLOTS}.`,
     }),
@@ -72,6 +74,7 @@ const SLOTS = Type.Object(
   {
     id: TEXT,
     label: TEXT,
+    unique_path: TEXT,
     grid_rows: nullable(COUNT),
     grid_columns: nullable(COUNT),
     space: SPACE,
@@ -200,7 +203,7 @@ export function addSlots(api: Api): void {
         const slots = freeSlots(spaces, Math.max(count, 1));
         return respondJson({
           ...(usageOf(spaces) ?? { capacity: 0, used: 0, free: 0 }),
-          next: slots[0] ?? null,
+          next: slots.length === 0 ? null : named(call, slots[0], spaces),
           locations: locations.map(({ id, label, path, capacity, used, free }) => ({
             id,
             label,
@@ -256,10 +259,17 @@ function addEviction(api: Api): void {
   });
 }
 
+/** A slot with the name of its location that cannot be mistaken. */
+function named({ store, actor }: Call, { location, position }: Slot, spaces: readonly Space[]) {
+  const { rid } = spaces.find(({ id }) => id === location.id)!;
+  const unique_path = store.reader.uniquePaths(LOCATION, [rid], actor).get(rid) ?? location.label;
+  return { location: { ...location, unique_path }, position };
+}
+
 function slotsOf(call: Call, id: string): Slots {
   const { store, actor } = call;
   const rid = findRecord(call, LOCATION, id);
-  const [location] = store.reader.values(LOCATION, ["id", "label"], actor, [rid]);
+  const [location] = store.reader.values(LOCATION, ["id", "label", "unique_path"], actor, [rid]);
   const space = spacesIn(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
   const grid = gridOf(store.statements, rid);
   const placed = STORED.flatMap((resource) => storedIn(call, resource, rid, true));
@@ -268,6 +278,7 @@ function slotsOf(call: Call, id: string): Slots {
   return {
     id: String(location.id),
     label: String(location.label),
+    unique_path: String(location.unique_path),
     grid_rows: grid?.rows ?? null,
     grid_columns: grid?.columns ?? null,
     space: space ? usageOf([space]) : null,

@@ -10,10 +10,11 @@ import {
   STOCKTAKE,
 } from "../labels/stocktake.ts";
 import type { Json } from "../model/field.ts";
-import { type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
+import { DECLARED } from "../resources/index.ts";
+import { type NamedLocation, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { withIdempotencyKey, writeBatch } from "./batch.ts";
-import { findChangeable, noContent, respond, respondJson } from "./call.ts";
+import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Path } from "./operation.ts";
 import type { Api } from "./api.ts";
@@ -63,7 +64,7 @@ export function addStocktakes(api: Api): void {
     heavy: true,
     run({ call, params, query: { format } }) {
       const { rid } = readableParent(call, STOCKTAKE, params.id);
-      const report = readReport(call.store, rid, call.actor);
+      const report = withUniquePaths(call, readReport(call.store, rid, call.actor));
       if (format !== "csv") return showValue(call, report as unknown as Json);
       const headers = { "Content-Disposition": 'attachment; filename="stocktake.csv"' };
       return respond(csvOf(report), 200, MEDIA_TYPES.csv, headers);
@@ -119,6 +120,33 @@ export function addStocktakes(api: Api): void {
         respond: (report) => respondJson(report),
       }),
   });
+}
+
+/** The report with names of locations that the reader cannot mistake. */
+function withUniquePaths({ store, actor }: Call, report: Report): Report {
+  const lines = RESULTS.flatMap((result) => report[result]);
+  const shown = [report.location, ...lines.flatMap(({ at, to }) => [at, to])].flatMap(
+    (place) => place?.id ?? [],
+  );
+  const text = "SELECT rid, id FROM location WHERE id IN (SELECT value FROM json_each(?))";
+  const rows = store.statements.all({ text, args: [JSON.stringify([...new Set(shown)])] });
+  const paths = store.reader.uniquePaths(
+    DECLARED.get("location")!,
+    rows.map(({ rid }) => Number(rid)),
+    actor,
+  );
+  const names = new Map(rows.map(({ rid, id }) => [id, paths.get(Number(rid))]));
+  const named = <Place extends NamedLocation>(place: Place): Place =>
+    place.name === null ? place : { ...place, name: names.get(place.id) ?? place.name };
+  const results = RESULTS.map((result) => [
+    result,
+    report[result].map((line) => ({
+      ...line,
+      ...(line.at && { at: named(line.at) }),
+      ...(line.to && { to: named(line.to) }),
+    })),
+  ]);
+  return { ...report, location: named(report.location), ...Object.fromEntries(results) };
 }
 
 /** The report as a table with one row for each item. */

@@ -3,6 +3,7 @@ import type { Json } from "../model/field.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "../records/statements.ts";
+import { STEP } from "../records/unique-path.ts";
 
 export interface Label {
   name: string;
@@ -35,10 +36,11 @@ function placesOf({ fields }: RoutedResource): string[] {
     return [
       "location__equipment__name",
       "location__parent__label",
-      "location__label",
+      "location__unique_path",
       ...("position" in fields ? ["position"] : []),
     ];
-  if ("parent" in fields && "equipment" in fields) return ["place__name", "equipment__name", "parent__label"];
+  if ("parent" in fields && "equipment" in fields)
+    return ["place__name", "equipment__name", "parent__unique_path"];
   return "place" in fields ? ["place__name"] : [];
 }
 
@@ -57,11 +59,13 @@ export function labelsOf(
   return source.reader.values(resource, fields, actor, rids).map((record) => {
     const short = shortCode(source.statements, source.tables, String(record.id));
     const barcode = text(record.barcode);
-    const where = new Set(places.map((name) => text(record[name])).filter(Boolean));
+    const steps = places.flatMap((name) => text(record[name]).split(STEP)).filter(Boolean);
+    // The path, which comes last, may have what is before it, too.
+    const where = steps.filter((step, i) => steps.lastIndexOf(step) === i);
     const type = text(record.model_type).replaceAll("_", " ").toLowerCase();
     return {
       name: text(record[resource.key]) || "(unnamed)",
-      about: [type, [...where].join(" › ")].filter(Boolean).join(" · "),
+      about: [type, where.join(STEP)].filter(Boolean).join(" · "),
       code: barcode || short,
       bars: fitsCode128(barcode) ? barcode : short.replaceAll("-", ""),
       address: page + short,

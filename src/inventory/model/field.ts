@@ -121,6 +121,8 @@ export interface Field {
   judged?: true;
   /** Computed: an expression of SQL over the row `t`, which `compute` gets under the field's own name. */
   select?: string;
+  /** Computed: the record among all that the caller may view; shown only where it is named, as it takes time. */
+  uniquePath?: true;
   /** Computed: whether the value depends on what the caller may do with the record. */
   needsRights?: boolean;
   /** Computed: names of the fields that it reads, and the computation. */
@@ -136,6 +138,8 @@ export interface RenderContext {
   format: string | undefined;
   /** What the caller may do with this record besides viewing it. */
   rights: { change: boolean; delete: boolean };
+  /** Paths of records, by names of values and row numbers. */
+  paths?: ReadonlyMap<string, ReadonlyMap<number, string>>;
 }
 
 /** Whether filters and orderings reach a field. */

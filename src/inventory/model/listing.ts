@@ -8,6 +8,7 @@ import {
   ANNOTATIONS,
   fieldAt,
   listPath,
+  uniquePathOf,
   pathNames,
   type Resource,
   type Resources,
@@ -249,18 +250,30 @@ const listParameter = (parameters: URLSearchParams, name: string): string[] =>
 
 /** Whether records can show what is behind the references of a path: a field, or a list of records. */
 const isSpan = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
-  fieldAt(resources, resource, path) !== undefined || listPath(resources, resource, path)?.rest.length === 0;
+  fieldAt(resources, resource, path) !== undefined ||
+  listPath(resources, resource, path)?.rest.length === 0 ||
+  uniquePathOf(resources, resource, path) !== undefined;
 
 /** The known names, in the order of a record, spans last. @throws Problem invalid_request for others, unless `lenient` */
 function knownFields(
   resources: Resources,
   resource: Resource,
-  names: readonly string[],
+  given: readonly string[],
   lenient: boolean,
 ): string[] {
+  const names = given.flatMap((name) =>
+    name === "*__unique_path"
+      ? Object.keys(resource.fields)
+          .map((field) => `${field}__unique_path`)
+          .filter((path) => uniquePathOf(resources, resource, path.split("__")))
+      : name,
+  );
   const wanted = new Set(names);
   const own = Object.entries(resource.fields)
-    .filter(([name, { shown }]) => shown !== "internal" && (wanted.has(name) || wanted.has("*")))
+    .filter(
+      ([name, { shown, uniquePath }]) =>
+        shown !== "internal" && (wanted.has(name) || (wanted.has("*") && !uniquePath)),
+    )
     .map(([name]) => name);
   const spans = [...wanted].filter(
     (name) =>

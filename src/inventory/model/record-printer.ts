@@ -10,6 +10,7 @@ import {
   type Resources,
   shownFields,
   targetOf,
+  uniquePathOf,
 } from "./resource.ts";
 import { type Field, isObject, type Json, printerOf, type RenderContext } from "./field.ts";
 import { isProperty, type Representation, type Shape } from "./listing.ts";
@@ -31,6 +32,8 @@ export interface RecordPrinter {
   needsRights: boolean;
   /** Whether it shows values of other records, which depend on what the caller may view. */
   personal: boolean;
+  /** Values that are unique paths, with the resource and the column with the row number. */
+  paths: ReadonlyMap<string, { of: Resource; column: string }>;
   print(row: Values, context: RenderContext, reader: ReadContext): Record<string, Json>;
 }
 
@@ -50,6 +53,8 @@ export function recordPrinter(
     const type = annotations?.get(name);
     if (type) return columns.annotation(type, name, shape);
     const path = name.split("__");
+    const placed = uniquePathOf(resources, resource, path);
+    if (placed) return columns.uniquePath(path, name, placed, shape);
     if (path.length > 1) return columns.span(path, name);
     const field = resource.fields[name];
     for (const from of field.from ?? []) columns.add(from);
@@ -78,8 +83,10 @@ export function recordPrinter(
       args: joins.args,
     },
     needsRights: fields.some((name) => name === "permissions" || ownField(name)?.needsRights),
+    paths: columns.paths,
     personal:
       joins.text !== "" ||
+      columns.paths.size > 0 ||
       (annotations !== undefined && annotations.size > 0) ||
       fields.some((name) => isJudged(ownField(name))),
     print(row, context, reader) {
@@ -128,6 +135,7 @@ const wrapped =
 class Columns {
   /** Expressions by the name that the row has them under. */
   readonly selected = new Map<string, string>();
+  readonly paths = new Map<string, { of: Resource; column: string }>();
   readonly #annotationTypes = new Set<number>();
   readonly #printed = new Map<string, Json>();
 
@@ -186,6 +194,19 @@ class Columns {
       this.#printed.set(key, printed);
     }
     return printed;
+  }
+
+  /** The name of a place that cannot be mistaken. */
+  uniquePath(path: readonly string[], name: string, of: Resource, shape: Shape): Printer {
+    const column = `${name}__rid`;
+    this.selected.set(
+      column,
+      path.length === 1 ? "t.rid" : this.spans.operand([...path.slice(0, -1), "rid"]).plain,
+    );
+    this.paths.set(name, { of, column });
+    const print: Printer = (row, { paths }) => paths?.get(name)?.get(Number(row[column])) ?? null;
+    if (shape !== "nested" || path.length > 1) return print;
+    return (...given) => ({ name, value: print(...given), category: "property" });
   }
 
   /** A value behind references: null if the caller may not view the record that it belongs to. */

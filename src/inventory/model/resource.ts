@@ -14,6 +14,7 @@ import {
 } from "./field.ts";
 import type { Query } from "./operator.ts";
 import { Type } from "typebox";
+import { nullable } from "../../platform/schema.ts";
 
 /**
  * A resource, declared once. Its routes, parameters, SQL, validation, reference and metadata follow from the
@@ -211,6 +212,21 @@ export function fieldAt(
   return undefined;
 }
 
+/** The resource whose unique path a name ends with, such as `location__unique_path`; undefined for other names. */
+export function uniquePathOf(
+  resources: Resources,
+  resource: Resource,
+  path: readonly string[],
+): Resource | undefined {
+  const end = path[path.length - 1];
+  if (end !== UNIQUE_PATH) return undefined;
+  const before = path.slice(0, -1);
+  const last = before.length === 0 ? undefined : fieldAt(resources, resource, before);
+  const far =
+    before.length === 0 ? resource : last?.kind === "reference" ? targetOf(resources, last) : undefined;
+  return far?.fields[end]?.uniquePath ? far : undefined;
+}
+
 /** A path that leads to a list of records in a record, and on from there. */
 export interface ListPath {
   /** References that lead to the record with the list. */
@@ -298,6 +314,16 @@ export const commonFields = (): Record<string, Field> => ({
 });
 
 type Shown = { shown: "always" | "extra" };
+
+const UNIQUE_PATH = "unique_path";
+
+/** The name of a place of storage that cannot be mistaken; null in the past. */
+export const uniquePathField = (): Record<string, Field> => ({
+  [UNIQUE_PATH]: computed(
+    "The shortest path that no other record that the caller may view has, such as `Rack A › Box 1`; shown if it is named in `fields`, also of references (`location__unique_path`).",
+    { shown: "extra", uniquePath: true, shape: nullable(Type.String()), compute: () => null },
+  ),
+});
 
 /** Whether everyone may view a record. */
 export const publicField = (options: Shown): Field =>

@@ -53,8 +53,8 @@ export const searchedTexts = (resource: Resource): string[] => [
 
 /** References that say where a record is, with the names of what they refer to. */
 const PLACES = {
-  location: { to: "location", key: "label" },
-  parent: { to: "location", key: "label" },
+  location: { to: "location", key: "unique_path" },
+  parent: { to: "location", key: "unique_path" },
   equipment: { to: "equipment", key: "name" },
   place: { to: "place", key: "name" },
 } as const;
@@ -67,12 +67,14 @@ export function placeFields({ fields }: Resource): string[] {
   return paths.length > 0 && "position" in fields ? [...paths, "position"] : paths;
 }
 
-/** Where a record is: `Box oligos 1, B8`. A position without its location says nothing. */
-export const whereIn = (places: readonly string[], record: Readonly<Record<string, unknown>>): string =>
-  places
+/** Where a record is: `Rack 2 › Box 1, B8`. A position without its location says nothing. */
+export function whereIn(places: readonly string[], record: Readonly<Record<string, unknown>>): string {
+  const shown = places
     .filter((name) => record[name] && (name !== "position" || record[places[0]]))
-    .map((name) => String(record[name]))
-    .join(", ");
+    .map((name) => String(record[name]));
+  const inPath = new Set(shown[0]?.split(" › ").slice(0, -1));
+  return shown.filter((name) => !inPath.has(name)).join(", ");
+}
 
 /** Records whose names or descriptions contain the word. */
 export const containsWord = (resource: Resource, word: string): Condition =>

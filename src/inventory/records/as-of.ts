@@ -114,6 +114,11 @@ class PastReader extends RecordReader {
     return super.texts(this.#unindexed(resource), representation, this.everyone, rids, links);
   }
 
+  /** What is unique changes with time, and reading the past of all places would take long. */
+  override uniquePaths(): Map<number, string> {
+    return new Map();
+  }
+
   override rights(resource: Resource, _actor: Actor, rids: readonly number[]) {
     const { declared, reader, actor } = this.present;
     return reader.rights(declared.get(resource.name) ?? resource, actor, rids);

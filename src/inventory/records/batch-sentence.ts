@@ -8,6 +8,7 @@ import { BOOKKEEPING, type StoredRecord } from "../model/stored-record.ts";
 import { hasPosition } from "../resources/position.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
+import { UniquePaths } from "./unique-path.ts";
 
 type Change = Pick<RecordWrite, "resource" | "op" | "before"> & { after: Readonly<StoredRecord> };
 
@@ -67,6 +68,10 @@ const readableNames =
   (query: Query, viewer: Viewer): NameOf =>
   (kind, rid) => {
     const resource = viewer.resources.get(kind)!;
+    if ("unique_path" in resource.fields)
+      return new UniquePaths(query, viewer.resources)
+        .of(resource, [Number(rid)], viewer.actor)
+        .get(Number(rid));
     const key = columnOf(resource, resource.key);
     const name = kind === "user" ? "coalesce(nullif(t.full_name, ''), t.username)" : `t.${key}`;
     const found = query.get(selectVisible(viewer, resource, `${name} AS name`, compare(["rid"], "==", rid)));

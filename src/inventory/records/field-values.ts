@@ -5,12 +5,13 @@ import type { Query } from "../model/operator.ts";
 import { plan, visibleOnly } from "../model/plan.ts";
 import { ANNOTATIONS, columnOf, fieldAt, type Resource, targetOf, type Viewer } from "../model/resource.ts";
 import { compile, selecting } from "../model/sql.ts";
+import { UniquePaths } from "./unique-path.ts";
 
 /** One value of a field, and how many records have it. */
 export interface FieldValue {
   /** The value for a filter on the field; null for none. */
   value: Json;
-  /** References: name of the record that it refers to; null where the actor may not view it. Else the value. */
+  /** References: name of the record that it refers to, of places their unique path; null where the actor may not view it. Else the value. */
   label: Json;
   total: number;
 }
@@ -63,10 +64,13 @@ export function fieldValues(
     args: [...seen.args, JSON.stringify(shown.map(({ value }) => value))],
   });
   const byRid = new Map(named.map((row) => [row[linked], row]));
+  const rids = "unique_path" in far.fields ? named.map(({ rid }) => Number(rid)) : [];
+  const paths = new UniquePaths(statements, resources).of(far, rids, actor);
   const values = shown.map(({ value, total }) => {
     const row = byRid.get(value);
     const id = far.shownAs === "key" ? row?.label : row?.id;
-    return { value: id ?? null, label: row?.label ?? null, total: Number(total) };
+    const label = paths.get(Number(row?.rid)) ?? row?.label ?? null;
+    return { value: id ?? null, label, total: Number(total) };
   });
   return { values, more };
 }

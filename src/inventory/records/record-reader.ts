@@ -13,6 +13,7 @@ import { compile, countStatement, orderedStatement, pageOf } from "../model/sql.
 import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
 import type { ReadStatements } from "./statements.ts";
 import type { TrigramStatistics } from "./trigram-statistics.ts";
+import { UniquePaths } from "./unique-path.ts";
 
 export type Rights = RenderContext["rights"];
 
@@ -41,6 +42,7 @@ const RIGHTS: readonly (readonly Rights[])[] = [
 export class RecordReader {
   readonly #counters = { counts: cacheCounter("counts"), records: cacheCounter("records") };
   readonly #index: RowIndex | undefined;
+  readonly #paths: UniquePaths;
   readonly #texts = new Map<string, Map<number, string>>();
   #textSize = 0;
   #version = -1;
@@ -50,6 +52,7 @@ export class RecordReader {
     private readonly resources: Resources,
     { indexed = true }: { indexed?: boolean } = {},
   ) {
+    this.#paths = new UniquePaths(statements, resources);
     if (indexed) this.#index = new RowIndex(statements, resources);
   }
 
@@ -180,6 +183,11 @@ export class RecordReader {
     );
   }
 
+  /** The shortest paths of places of storage that no other that the actor may view has, by row number. */
+  uniquePaths(resource: Resource, rids: readonly number[], actor: Actor): Map<number, string> {
+    return this.#paths.of(resource, rids, actor);
+  }
+
   /** What judges values that contain other records. */
   contextOf(actor: Actor): ReadContext {
     return { query: this.statements, resources: this.resources, actor };
@@ -275,7 +283,7 @@ export class RecordReader {
 
   /** The arguments of joins follow the list of row numbers, which comes first in the text. */
   #print(
-    { statement, print }: RecordPrinter,
+    { statement, print, paths: placed }: RecordPrinter,
     rids: readonly number[],
     links: LinkOptions,
     rights: Map<number, Rights> | undefined,
@@ -286,9 +294,15 @@ export class RecordReader {
       args: [JSON.stringify(rids), ...statement.args],
     });
     const reader = this.contextOf(actor);
+    const paths = new Map(
+      Array.from(placed, ([name, { of, column }]) => {
+        const places = found.flatMap((row) => (row[column] === null ? [] : Number(row[column])));
+        return [name, this.uniquePaths(of, places, actor)];
+      }),
+    );
     return found.map((row) => {
       const rid = Number(row.rid);
-      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NOTHING }, reader) };
+      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NOTHING, paths }, reader) };
     });
   }
 }

@@ -54,7 +54,7 @@ const FIELDS = [
   "amount",
   "unit__name",
   "minimum_amount",
-  "location__label",
+  "location__unique_path",
   "position",
 ];
 /** Records that one scan adds for a reason and a list; the next scan continues. */

@@ -1,5 +1,5 @@
 import { prose, reference, text } from "../model/field.ts";
-import { nameField, ownedResource } from "../model/resource.ts";
+import { nameField, ownedResource, uniquePathField } from "../model/resource.ts";
 import { CONSTANT } from "./model-type.ts";
 
 export const equipment = ownedResource({
@@ -11,6 +11,7 @@ export const equipment = ownedResource({
   table: "equipment",
   filters: { technology: "instrumentmodel__technology", platform: "instrumentmodel__platform" },
   fields: {
+    ...uniquePathField(),
     name: nameField("Name of the equipment.", { example: "Freezer 1", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
     code: text("Serial or inventory number."),

@@ -1,6 +1,6 @@
 import { type Field, integer, prose, reference, text } from "../model/field.ts";
 import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, slotOf } from "../model/grid.ts";
-import { ownedResource, type Resource } from "../model/resource.ts";
+import { ownedResource, uniquePathField, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { evictionHint } from "./position.ts";
 
@@ -20,6 +20,7 @@ export const location = ownedResource({
   nameFields: ["label"],
   defaultOrder: ["label"],
   fields: {
+    ...uniquePathField(),
     label: text("Name of the location.", {
       example: "Shelf 1",
       write: "required",

@@ -1,5 +1,5 @@
 import { prose, reference, text } from "../model/field.ts";
-import { ownedResource } from "../model/resource.ts";
+import { ownedResource, uniquePathField } from "../model/resource.ts";
 
 export const place = ownedResource({
   name: "place",
@@ -12,6 +12,7 @@ export const place = ownedResource({
   descriptionFields: ["description", "address__name", "address__street", "address__city"],
   defaultOrder: ["building", "room"],
   fields: {
+    ...uniquePathField(),
     building: text("Building; may be empty.", {
       example: "A",
       folded: "building_fold",

@@ -21,7 +21,7 @@ interface Item {
   id: string;
   segment: string;
   name: string;
-  location__label: string | null;
+  location__unique_path: string | null;
   position: string;
   expiry: string | null;
   amount: number | null;
@@ -140,7 +140,7 @@ async function readPanel({ filters, ordering, fields, compare }: Panel, signal: 
   const query = {
     ...filters,
     ordering,
-    fields: ["id", "name", "location__label", "position", ...fields].join(","),
+    fields: ["id", "name", "location__unique_path", "position", ...fields].join(","),
     response_format: "flat",
     page_size: String(SHOWN),
   };
@@ -205,7 +205,7 @@ export function StockPanel({ of }: { of: Panel }) {
 }
 
 /** `Box oligos 1, A3`. */
-const placeOf = ({ location__label: location, position }: Item): string =>
+const placeOf = ({ location__unique_path: location, position }: Item): string =>
   [location ?? "no location", position].filter((part) => part !== "").join(", ");
 
 /** The panels: stock that needs attention first, then that of the reader. */

@@ -40,7 +40,7 @@ export const FreeSlots = ({ space }: { space: Free }) => (
       <p>
         Next free slot:{" "}
         <a href={href(pageOf("locations", space.next.location.id))}>
-          {[space.next.location.label, space.next.position].filter((word) => word !== "").join(", ")}
+          {[space.next.location.unique_path, space.next.position].filter((word) => word !== "").join(", ")}
         </a>
       </p>
     )}

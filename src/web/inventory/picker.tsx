@@ -20,7 +20,7 @@ import {
   singularOf,
   wordsOf,
 } from "./declaration.ts";
-import { readName } from "./record.tsx";
+import { PLACES, readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
 interface Option {
@@ -29,13 +29,15 @@ interface Option {
   name: string;
   /** Distinguishes equal names. */
   context: string;
+  /** The own name of a place, without its path. */
+  label?: string;
   /** The name of a record that choosing it creates. */
   creates?: string;
 }
 
 /** Fields that distinguish records of the same name. */
 const CONTEXT: Readonly<Record<string, readonly string[]>> = {
-  locations: ["parent__label", "equipment__name", "place__name"],
+  locations: ["equipment__name", "place__name"],
   equipment: ["place__name"],
   "vocabularies/terms": ["category__name"],
   "assays/assays": ["experiment__name"],
@@ -72,13 +74,19 @@ async function searchOnline(to: Reference, words: string, signal: AbortSignal): 
 
 async function read(to: Reference, filter: Record<string, string>, signal: AbortSignal): Promise<Option[]> {
   const context = CONTEXT[to.segment] ?? [];
-  const fields = ["id", to.key, ...context].join(",");
+  const isPlace = PLACES.includes(to.segment);
+  const name = isPlace ? "unique_path" : to.key;
+  const fields = ["id", to.key, name, ...context].join(",");
   const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: MOST };
   const { results } = await get<{ results: Record<string, string | null>[] }>(api(to.segment), query, signal);
   return results.map((record) => ({
     value: String(to.printed === "key" ? record[to.key] : record.id),
-    name: String(record[to.key]),
-    context: context.flatMap((name) => record[name] || []).join(", "),
+    name: String(record[name] ?? record[to.key]),
+    // What the path says is not repeated.
+    context: context
+      .flatMap((of) => (record[of] && !record[name]?.includes(record[of]) ? record[of] : []))
+      .join(", "),
+    label: String(record[to.key]),
   }));
 }
 
@@ -117,9 +125,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
         }}
         keyOf={(option) => option.creates ?? option.value}
         optionOnLeave={(typed, options) =>
-          typed === ""
-            ? { value: "", name: "", context: "" }
-            : options.find((option) => option.name.toLowerCase() === typed.toLowerCase())
+          typed === "" ? { value: "", name: "", context: "" } : onlyOne(options, typed)
         }
         onChoose={(option) => (option.creates === undefined ? choose(option) : setCreated(option.creates))}
       >
@@ -143,9 +149,18 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
   );
 }
 
+const isNamed = ({ name, label = name }: Option, typed: string): boolean =>
+  [name, label].some((each) => each.toLowerCase() === typed.toLowerCase());
+
+/** The option of this name, unless several have it: a wrong one must not be chosen in silence. */
+function onlyOne(options: readonly Option[], typed: string): Option | undefined {
+  const [found, another] = options.filter((option) => isNamed(option, typed));
+  return another ? undefined : found;
+}
+
 /** Offers to create a record of this name unless one exists. */
 const withCreation = (options: Option[], name: string): Option[] =>
-  name === "" || options.some((option) => option.name.toLowerCase() === name.toLowerCase())
+  name === "" || options.some((option) => isNamed(option, name))
     ? options
     : [...options, { value: "", name: "", context: "", creates: name }];
 

@@ -56,6 +56,7 @@ export function rowOf(nested: Nested): Row {
         ? { id: String(value.username), name: String(value.username) }
         : value;
   }
+  namePlaces(values);
   const { actions } = (values.permissions ?? {}) as { actions?: { change?: boolean; delete?: boolean } };
   return {
     id: String(values.id),
@@ -65,6 +66,26 @@ export function rowOf(nested: Nested): Row {
     values,
   };
 }
+
+/** Names of places that cannot be mistaken, such as `Rack A › Box 1`. */
+const UNIQUE = "__unique_path";
+
+/** Puts them in place of the names of references. */
+function namePlaces(values: Record<string, RecordValue>): void {
+  for (const [name, path] of Object.entries(values)) {
+    if (!name.endsWith(UNIQUE)) continue;
+    const of = name.slice(0, -UNIQUE.length);
+    if (path && isNamed(values[of])) values[of] = { ...values[of], name: String(path) };
+    delete values[name];
+  }
+}
+
+/** Lists of places, whose records are named so. */
+export const PLACES: readonly string[] = ["locations", "equipment", "places"];
+
+/** What requests ask for besides these fields, so that places cannot be mistaken. */
+const pathsOf = ({ fields }: Declaration, names: readonly string[]): string[] =>
+  names.flatMap((name) => (PLACES.includes(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
 
 const UNITS: Readonly<Record<string, string>> = {
   amount: "unit",
@@ -108,7 +129,14 @@ export async function readPage(
   const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
   const beside = fields.flatMap((name) => BESIDE[name] ?? []).filter((name) => name in of.fields);
   const names = [
-    ...new Set([...always, of.key, of.fields[of.key]?.form?.derivedFrom ?? of.key, ...fields, ...beside]),
+    ...new Set([
+      ...always,
+      of.key,
+      of.fields[of.key]?.form?.derivedFrom ?? of.key,
+      ...fields,
+      ...beside,
+      ...pathsOf(of, fields),
+    ]),
   ].join(",");
   const { results, ...page } = await get<Omit<Page, "rows"> & { results: Nested[] }>(
     api(of.name),
@@ -119,7 +147,7 @@ export async function readPage(
 }
 
 /** What returns a whole record in the format of `rowOf`. */
-export const WHOLE = { response_format: "nested", fields: "*,annotations__*" };
+export const WHOLE = { response_format: "nested", fields: `*,annotations__*,*${UNIQUE}` };
 
 /** Accounts and groups have no annotations, and cannot be deleted and restored. */
 const isPerson = (segment: string): boolean => segment === "users" || segment === "groups";
@@ -138,7 +166,9 @@ const names = new Map<string, Promise<string>>();
 onWrite(() => names.clear());
 
 /** The name of a record, requested once until something is written; the start of the id where it cannot be viewed. */
-export function readName({ segment, key }: Pick<Reference, "segment" | "key">, id: string): Promise<string> {
+export function readName(to: Pick<Reference, "segment" | "key">, id: string): Promise<string> {
+  const { segment } = to;
+  const key = PLACES.includes(segment) ? "unique_path" : to.key;
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {

@@ -2,7 +2,7 @@ import { positionsOf } from "../../inventory/model/grid.ts";
 import { readSlots, type Slots, type Stored } from "../inventory/box/slots.ts";
 import { isUnreachable } from "../request.ts";
 import { snapshot } from "./device.ts";
-import { findRecord, type KnownRecord, type Snapshot } from "./snapshot.ts";
+import { findRecord, type KnownRecord, type Snapshot, whereIs } from "./snapshot.ts";
 
 /** Slots of a location, from the server or else from what this device knows. @throws ApiError */
 export async function readKnownSlots(location: string, signal?: AbortSignal): Promise<Slots> {
@@ -31,6 +31,7 @@ export function slotsIn(known: Snapshot, box: KnownRecord): Slots {
   return {
     id,
     label,
+    unique_path: [whereIs(known, box), label].filter(Boolean).join(" › "),
     grid_rows: grid?.rows ?? null,
     grid_columns: grid?.columns ?? null,
     space: grid ? space : null,

@@ -235,9 +235,9 @@ async function compareWithNow(move: Move, refused: Answer, send: SendRequest): P
 
 async function labelOf(location: string, send: SendRequest): Promise<string> {
   const { body } = await send("GET", `/api/v2/locations/${location}/`, {
-    query: { fields: "label", ...FLAT },
+    query: { fields: "unique_path", ...FLAT },
   });
-  return String(recordIn(body).label ?? "a location that you may not view");
+  return String(recordIn(body).unique_path ?? "a location that you may not view");
 }
 
 async function sendStart(

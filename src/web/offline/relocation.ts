@@ -28,9 +28,10 @@ export const findScanned = (code: string): Promise<Found[]> =>
   findOnline(code).catch((error: unknown) => findOffline(code, error));
 
 async function findOnline(code: string): Promise<Found[]> {
-  const { results } = await get<{ results: Found[] }>("/api/v2/scan/", { code });
+  const { results } = await get<{ results: (Found & { unique_path?: string })[] }>("/api/v2/scan/", { code });
   if (results.length !== 1) return results;
-  const [{ segment, id, name }] = results;
+  const [{ segment, id, unique_path, name: own }] = results;
+  const name = unique_path ?? own;
   const query = { fields: "version", response_format: "flat" };
   const { results: record } = await get<{ results: { version: number } }>(api(segment, `${id}/`), query);
   const box = segment === "locations" ? await readSlots(id) : null;
@@ -73,7 +74,7 @@ export const moveRecords = (
 export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone: () => void): Promise<void> {
   const { position, free, record: other } = slot;
   if (position === record.position) return;
-  const location = { id: box.id, name: box.label };
+  const location = { id: box.id, name: box.unique_path };
   if (free)
     return tell(
       moveRecords(location, movedTo(position, record)),

@@ -190,7 +190,7 @@ function locationsAround(snapshot: Snapshot, record: KnownRecord): KnownRecord[]
   return found;
 }
 
-/** Where a record is, such as `A 002 / -80 North / Rack 2 / Box 7, A3`; empty if that is not known. */
+/** Where a record is, such as `A 002 › -80 North › Rack 2 › Box 7, A3`; empty if that is not known. */
 export function whereIs(snapshot: Snapshot, record: KnownRecord): string {
   const around = locationsAround(snapshot, record);
   const outer = around[0] ?? record;
@@ -199,7 +199,7 @@ export function whereIs(snapshot: Snapshot, record: KnownRecord): string {
   const names = [room, equipment?.name, ...around.map(({ name }) => name)].filter(
     (name, i, all) => name && name !== all[i - 1],
   );
-  return [names.join(" / "), record.position].filter(Boolean).join(", ");
+  return [names.join(" › "), record.position].filter(Boolean).join(", ");
 }
 
 /** Free positions of a location, as far as this device knows; none without a grid. */

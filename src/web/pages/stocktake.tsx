@@ -110,12 +110,12 @@ function NewStocktake({ location }: { location: string }) {
   );
 }
 
-/** The label of a location, from the server or else from this device. */
+/** The name of a location, from the server or else from this device. */
 async function readLabel(location: string, signal: AbortSignal): Promise<string> {
-  const query = { fields: "label", response_format: "flat" };
+  const query = { fields: "unique_path", response_format: "flat" };
   const path = api("locations", `${location}/`);
   try {
-    return (await get<{ results: { label: string } }>(path, query, signal)).results.label;
+    return (await get<{ results: { unique_path: string } }>(path, query, signal)).results.unique_path;
   } catch (error) {
     const known = isUnreachable(error) ? await snapshot() : undefined;
     const found = known && findRecord(known, location);

@@ -18,7 +18,7 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
   const form = useSubmission(async () => {
     const [record] = await findScanned(chosen.id);
     if (!record) throw new Error(`${chosen.name} was not found.`);
-    const response = await moveRecords({ id: box.id, name: box.label }, movedTo(position, record));
+    const response = await moveRecords({ id: box.id, name: box.unique_path }, movedTo(position, record));
     showDone(`Moved ${chosen.name} to ${position}.`, response, onMoved);
     onMoved();
     onClose();

@@ -31,7 +31,7 @@ export function ScanBar(props: {
     if (records.length > 1)
       throw new Error(`is the code of ${records.length} records. Open one and move it.`);
     const [{ name }] = records;
-    const place = { id: box.id, name: box.label };
+    const place = { id: box.id, name: box.unique_path };
     const response = await moveRecords(place, movedTo(position, records[0])).catch((error: unknown) => {
       throw new Error(`was not moved: ${(error as Error).message}`);
     });

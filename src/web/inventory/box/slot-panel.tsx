@@ -106,7 +106,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
       )}
       {isMoving && (
         <MoveDialog
-          from={{ id: box.id, name: box.label }}
+          from={{ id: box.id, name: box.unique_path }}
           record={record}
           onClose={() => setMoving(false)}
           onMoved={onMoved}
