@@ -14,7 +14,7 @@ interface EvictProps {
 const asked = ({ box, onMoved }: EvictProps, which: object, title: string): void =>
   confirm({
     title,
-    text: "It stays in the inventory without a location. Its history shows who took it out. This cannot be undone here.",
+    text: "Records that are taken out stay in the inventory, without a location. Their history shows who took them out. You cannot undo this.",
     verb: "Take out",
     run: async () => {
       await send("POST", api("locations", `${box.id}/evict/`), { body: which });
