@@ -190,16 +190,19 @@ export class Problem extends Error {
     return PROBLEMS[this.code].exitCode;
   }
 
+  static diskFull(cause?: unknown): Problem {
+    return new Problem(
+      "disk_full",
+      "The data disk is full: nothing was written. Reading, signing in and deleting work. Free space on the disk of the data directory; writing then resumes by itself.",
+      { cause, headers: { "Retry-After": "60" } },
+    );
+  }
+
   /** Disk errors of SQLite and the system, and a database locked by another process. */
   static #ofDisk(cause: unknown): Problem | undefined {
     const code = String((cause as { code?: unknown } | null)?.code ?? "");
     const again = { cause, headers: { "Retry-After": "60" } };
-    if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
-      return new Problem(
-        "disk_full",
-        "The data disk is full: nothing was written. Reading works; writing resumes once there is space.",
-        again,
-      );
+    if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) return Problem.diskFull(cause);
     if (/^(SQLITE_(READONLY|IOERR|CANTOPEN)\w*|EROFS|EIO)$/.test(code))
       return new Problem(
         "disk_failed",

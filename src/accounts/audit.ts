@@ -1,3 +1,4 @@
+import { withReserve } from "../platform/disk-reserve.ts";
 import { currentOrigin, type Origin } from "../platform/request-context.ts";
 import { sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
@@ -78,7 +79,10 @@ export class AuditLog {
   record(event: AuditEvent, origin: Partial<Origin> = {}): void {
     // A nested transaction would be a savepoint.
     if (this.database.inTransaction) this.#append(event, origin);
-    else this.database.transaction(() => this.#append(event, origin)).immediate();
+    else
+      withReserve(this.database, () =>
+        this.database.transaction(() => this.#append(event, origin)).immediate(),
+      );
   }
 
   taskStarter(task: string): string | null {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
+import { withReserve } from "../platform/disk-reserve.ts";
 import { basePathOf, fromOwnPage, isUnsafe, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
@@ -76,17 +77,16 @@ export class Sessions {
     const confirmedAt = provider ? Math.min(now, provider.confirmed) : now;
     const agent = (request.headers.get("user-agent") ?? "").slice(0, 300);
     this.close(request);
-    this.database
-      .transaction(() => {
-        this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
-        this.database
-          .query(
-            `INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched, confirmed, provider_session)
+    const insert = this.database.transaction(() => {
+      this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
+      this.database
+        .query(
+          `INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched, confirmed, provider_session)
            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)`,
-          )
-          .run(sha256(secret), user, now, expires, agent, external, confirmedAt, provider?.session ?? null);
-      })
-      .immediate();
+        )
+        .run(sha256(secret), user, now, expires, agent, external, confirmedAt, provider?.session ?? null);
+    });
+    withReserve(this.database, () => insert.immediate());
     return {
       session: { user, csrfToken: csrfTokenOf(secret), expires, external, confirmedAt },
       cookie: this.cookie(secret, hours * 3600, request),
@@ -127,26 +127,26 @@ export class Sessions {
   confirm(request: Request): void {
     const secret = this.secretOf(request);
     if (secret !== undefined)
-      this.database
-        .query("UPDATE session SET confirmed = ? WHERE sha256 = ?")
-        .run(this.clock.now(), sha256(secret));
+      withReserve(this.database, () =>
+        this.database
+          .query("UPDATE session SET confirmed = ? WHERE sha256 = ?")
+          .run(this.clock.now(), sha256(secret)),
+      );
   }
 
   /** Ends the session of a request. @returns the cookie that deletes its own */
   close(request: Request): string {
     const secret = this.secretOf(request);
-    if (secret !== undefined)
-      this.database
-        .transaction(() => {
-          const row = this.database
-            .query("DELETE FROM session WHERE sha256 = ? RETURNING user_rid AS user")
-            .get(sha256(secret)) as { user: number } | null;
-          if (!row) return;
-          const { id, username } = this.account(row.user);
-          const event = { action: "sign_out", subject: { kind: "user", id }, detail: { username } };
-          this.audit.record(event, { actor: username, via: "session" });
-        })
-        .immediate();
+    const end = this.database.transaction((hash: string) => {
+      const row = this.database
+        .query("DELETE FROM session WHERE sha256 = ? RETURNING user_rid AS user")
+        .get(hash) as { user: number } | null;
+      if (!row) return;
+      const { id, username } = this.account(row.user);
+      const event = { action: "sign_out", subject: { kind: "user", id }, detail: { username } };
+      this.audit.record(event, { actor: username, via: "session" });
+    });
+    if (secret !== undefined) withReserve(this.database, () => end.immediate(sha256(secret)));
     return this.cookie("", 0, request);
   }
 
@@ -201,18 +201,17 @@ export class Sessions {
   }
 
   private endWhere(user: number, where: string, value: string | null, reason: AuditDetail = {}): number {
-    return this.database
-      .transaction(() => {
-        const { changes: count } = this.database
-          .query(`DELETE FROM session WHERE user_rid = ? AND ${where}`)
-          .run(user, value);
-        const { id, username } = this.account(user);
-        const subject = { kind: "user", id };
-        if (count > 0)
-          this.audit.record({ action: "session.end", subject, detail: { username, count, ...reason } });
-        return count;
-      })
-      .immediate();
+    const end = this.database.transaction(() => {
+      const { changes: count } = this.database
+        .query(`DELETE FROM session WHERE user_rid = ? AND ${where}`)
+        .run(user, value);
+      const { id, username } = this.account(user);
+      const subject = { kind: "user", id };
+      if (count > 0)
+        this.audit.record({ action: "session.end", subject, detail: { username, count, ...reason } });
+      return count;
+    });
+    return withReserve(this.database, () => end.immediate());
   }
 
   closeAll(user: number): void {

@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import { withReserve } from "../platform/disk-reserve.ts";
 import { currentRequest, identify } from "../platform/request-context.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
@@ -192,23 +193,22 @@ export class SignIns {
     const { username } = database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
       username: string;
     };
-    const result = database
-      .transaction((): CodeResult | "due" => {
-        // Basic has no field for a code, and only a session can set up a second factor.
-        if (method === "basic" && secondFactors.isOn(user)) return "missing";
-        if (method !== "session" && secondFactors.mustSetUp(user)) return "due";
-        const result = secondFactors.use(user, code);
-        if (result in CODE_ERRORS) return result;
-        identify({ user, username, via: "password" });
-        this.setLastLogin(user);
-        audit.recordUser(user, "sign_in", {
-          method,
-          ...(by === undefined ? {} : { by }),
-          ...(result === "none" ? {} : { second_factor: result }),
-        });
-        return result;
-      })
-      .immediate();
+    const record = database.transaction((): CodeResult | "due" => {
+      // Basic has no field for a code, and only a session can set up a second factor.
+      if (method === "basic" && secondFactors.isOn(user)) return "missing";
+      if (method !== "session" && secondFactors.mustSetUp(user)) return "due";
+      const result = secondFactors.use(user, code);
+      if (result in CODE_ERRORS) return result;
+      identify({ user, username, via: "password" });
+      this.setLastLogin(user);
+      audit.recordUser(user, "sign_in", {
+        method,
+        ...(by === undefined ? {} : { by }),
+        ...(result === "none" ? {} : { second_factor: result }),
+      });
+      return result;
+    });
+    const result = withReserve(database, () => record.immediate());
     const problem = codeProblem(result, method);
     if (!problem) return;
     const reason = { second_factor: result };
@@ -220,7 +220,9 @@ export class SignIns {
 
   private setLastLogin(user: number): void {
     const { database, clock } = this.parts;
-    database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
+    withReserve(database, () =>
+      database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user),
+    );
   }
 
   /** Verifies the Basic credentials of the current request, for `basicUser`. @throws Problem as `verify` */

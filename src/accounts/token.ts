@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import { withReserve } from "../platform/disk-reserve.ts";
 import { currentOrigin } from "../platform/request-context.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
@@ -72,16 +73,15 @@ export class Tokens {
     const token = newSecret("labd_");
     const id = this.clock.newId();
     const prefix = token.slice(0, PREFIX_LENGTH);
-    this.database
-      .transaction(() => {
-        this.database
-          .query(
-            "INSERT INTO api_token (id, user_rid, name, prefix, sha256, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-          )
-          .run(id, user, name, prefix, sha256(token), scope, this.clock.now(), expires);
-        this.record(id, "token.create");
-      })
-      .immediate();
+    const insert = this.database.transaction(() => {
+      this.database
+        .query(
+          "INSERT INTO api_token (id, user_rid, name, prefix, sha256, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .run(id, user, name, prefix, sha256(token), scope, this.clock.now(), expires);
+      this.record(id, "token.create");
+    });
+    withReserve(this.database, () => insert.immediate());
     return { token, id };
   }
 

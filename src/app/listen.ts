@@ -7,6 +7,7 @@ import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { prepareSearch } from "../inventory/index.ts";
 import { systemClock } from "../platform/clock.ts";
+import { fillReserve } from "../platform/disk-reserve.ts";
 import { spawnSelf } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
@@ -45,6 +46,7 @@ export async function listen(
 ): Promise<Listening> {
   refuseMistakes(settingMistakes(config));
   const service = await open(config);
+  fillReserve(config.data_dir);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);
   void prepareSearch(service.database, systemClock);
   const reload = (): void => reloadCertificate(socket, service, config);

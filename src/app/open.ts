@@ -25,6 +25,7 @@ import { ownershipOf } from "../accounts/owner.ts";
 import { callerOf } from "../platform/caller.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, type HttpOptions, openHttp } from "../platform/http.ts";
+import { makeRoomToOpen } from "../platform/disk-reserve.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { isOwnHost } from "../platform/own-host.ts";
@@ -46,6 +47,7 @@ import {
 } from "../platform/sqlite.ts";
 import { StorageState } from "../platform/storage-state.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
+import type { Problem } from "../problem.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { registerMetrics, requestObserver } from "../operations/health/register-metrics.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
@@ -91,6 +93,7 @@ export async function open(
   patience = LOCK_PATIENCE,
 ): Promise<App> {
   const plainLog = openLog(config.log, (line) => process.stderr.write(line), clock.now);
+  makeRoomToOpen(config.data_dir);
   const lock = lockDirectory(config.data_dir, patience);
   let database: Database | undefined;
   try {
@@ -261,7 +264,7 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
     isUpload: (path) => [UPLOADS, FEATURE_UPLOADS].includes(path.replace(/\/$/, "")),
     admit: (request, path) => {
       if (path.startsWith("/soap/")) return accounts.verifyHeader(request);
-      const problem = isWrite(request) ? parts.storage.problem(request.method === "DELETE") : undefined;
+      const problem = problemOfWrite(request, path, parts.storage);
       if (problem) throw problem;
       const free = needsWriteLock(request) ? writeLockOf(database).free() : undefined;
       return free ? free.then(() => accounts.verifyHeader(request)) : accounts.verifyHeader(request);
@@ -353,6 +356,17 @@ const LINK_PAGES: Readonly<Record<string, string>> = {
 
 /** Searches with long conditions come by POST. */
 const isWrite = ({ method, url }: Request): boolean => isUnsafe(method) && !/\/search\/?(\?|$)/.test(url);
+
+/** Requests by which people and programs sign in, also on a full disk. */
+const SIGN_IN = /^\/api\/(?:(?:v2\/)?(?:token-auth|session)|account\/confirmation|oidc\/[a-z-]+)\/?$/;
+
+const DELETION = /\/(?:bulk_delete|purge)\/?$/;
+
+function problemOfWrite(request: Request, path: string, storage: StorageState): Problem | undefined {
+  if (!isWrite(request)) return undefined;
+  const isDeletion = request.method === "DELETE" || DELETION.test(path);
+  return !isDeletion && SIGN_IN.test(path) ? storage.damage() : storage.problem(isDeletion);
+}
 
 /** Imports have queues of their own, and can be cancelled while they write. */
 const needsWriteLock = ({ method, url }: Request): boolean =>

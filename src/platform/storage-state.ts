@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../problem.ts";
+import { fillReserve, makeRoom, reserveSize } from "./disk-reserve.ts";
 import type { Log } from "./log.ts";
 import { createFile } from "./owned-file.ts";
 import type { Database } from "./sqlite.ts";
@@ -35,6 +36,7 @@ export class StorageState {
   /** The given log, which all parts of the program should use: the error of any of them may reveal the damage. */
   readonly log: Log;
   #isDamaged = false;
+  #wasFull = false;
 
   constructor(
     private readonly directory: string,
@@ -60,14 +62,20 @@ export class StorageState {
     return this.#isDamaged;
   }
 
+  /** Why nothing is written, not even a sign-in. */
+  damage(): Problem | undefined {
+    return this.isDamaged ? damaged() : undefined;
+  }
+
   /** Why nothing is written; undefined while writes are accepted. @param isDeletion deletions may take the reserve */
   problem(isDeletion = false): Problem | undefined {
-    if (this.isDamaged) return damaged();
-    if (isDeletion || !this.#isFull()) return undefined;
-    const headers = { "Retry-After": "60" };
-    const text =
-      "The data disk is full: nothing was written. Reading works; writing resumes once there is space.";
-    return new Problem("disk_full", text, { headers });
+    const damage = this.damage();
+    if (damage) return damage;
+    const isFull = this.#isFull();
+    if (isFull && isDeletion) makeRoom(this.database);
+    else if (!isFull && this.#wasFull) fillReserve(this.directory);
+    this.#wasFull = isFull;
+    return isFull && !isDeletion ? Problem.diskFull() : undefined;
   }
 
   #isMarked(): boolean {
@@ -75,8 +83,12 @@ export class StorageState {
   }
 
   #isFull(): boolean {
-    const { bavail, blocks, bsize } = this.statfs(this.directory);
-    return bavail * bsize < Math.min(RESERVE.bytes, blocks * bsize * RESERVE.share);
+    const disk = this.statfs(this.directory);
+    const { bavail, blocks, bsize } = disk;
+    // What the reserve gives back is not for others.
+    return (
+      bavail * bsize < Math.max(reserveSize(disk), Math.min(RESERVE.bytes, blocks * bsize * RESERVE.share))
+    );
   }
 
   #stopWriting(cause: string): void {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import { withReserve } from "../../platform/disk-reserve.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../accounts.ts";
@@ -109,14 +110,16 @@ export class Identities {
       this.recordRejection(person, rejection, known);
       throw new Problem("forbidden", REJECTIONS[rejection], { more: { reason: rejection } });
     }
-    return this.memberships.write((set) => {
-      const user = known?.user ?? this.add(person, admission, set);
-      this.update(user, person, admission, known, set);
-      this.database
-        .query("UPDATE external_identity SET last_used = ?, label = ? WHERE user_rid = ? AND provider = ?")
-        .run(this.clock.now(), person.label, user, person.provider);
-      return user;
-    });
+    const write = () =>
+      this.memberships.write((set) => {
+        const user = known?.user ?? this.add(person, admission, set);
+        this.update(user, person, admission, known, set);
+        this.database
+          .query("UPDATE external_identity SET last_used = ?, label = ? WHERE user_rid = ? AND provider = ?")
+          .run(this.clock.now(), person.label, user, person.provider);
+        return user;
+      });
+    return withReserve(this.database, write);
   }
 
   /** Updates the account of an admitted person from the provider, without a sign-in. */

@@ -1,6 +1,7 @@
 import { readText } from "../../platform/body.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { cookieOf, hiddenCookie } from "../../platform/cookie.ts";
+import { withReserve } from "../../platform/disk-reserve.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import type { Log } from "../../platform/log.ts";
 import { ownPage } from "../../platform/origin.ts";
@@ -124,15 +125,14 @@ export class OidcSignIn {
     await writeLockOf(database).free();
     const user = identities.admit(person, options);
     identify({ user, username: accounts.actorOf(user).username, via: "oidc" });
-    return database
-      .transaction(() => {
-        database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
-        const detail = { method: "session", by: "oidc", issuer: person.issuer };
-        accounts.audit.recordUser(user, "sign_in", detail);
-        const provider = { hours: options.sessionHours, session, confirmed };
-        return { cookie: accounts.sessions.open(user, request, provider).cookie, idToken };
-      })
-      .immediate();
+    const record = database.transaction(() => {
+      database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
+      const detail = { method: "session", by: "oidc", issuer: person.issuer };
+      accounts.audit.recordUser(user, "sign_in", detail);
+      const provider = { hours: options.sessionHours, session, confirmed };
+      return { cookie: accounts.sessions.open(user, request, provider).cookie, idToken };
+    });
+    return withReserve(database, () => record.immediate());
   }
 
   /** Redirects a browser that has signed out here to sign out at the provider, or home. */
