@@ -24,16 +24,22 @@ interface ModelOptions {
   requireWritable: () => void;
 }
 
-const FileName = textSchema(
-  Type.Object({
-    name: Type.String({
-      description: "Name of the file, for people.",
-      minLength: 1,
-      maxLength: 200,
-      examples: ["AF-P04637-F1-model_v4.cif.gz"],
-    }),
-  }),
-);
+const description = "Name of the file, for people.";
+const NAME = Type.String({
+  description,
+  minLength: 1,
+  maxLength: 200,
+  examples: ["AF-P04637-F1-model_v4.cif.gz"],
+});
+const FileName = textSchema(Type.Object({ name: NAME }));
+/** Parameters that are listed stand for all of the route. */
+const FILE_NAME = {
+  name: "name",
+  in: "query" as const,
+  required: true,
+  description,
+  schema: NAME as object,
+};
 
 const TYPES = { mmcif: "chemical/x-mmcif", pdb: "chemical/x-pdb" } as const;
 
@@ -56,7 +62,7 @@ const OPERATIONS = {
     security: OPTIONAL_CREDENTIALS,
     operationId: "addStructureModel",
     summary: "Add a structure model of the query",
-    parameters: [OWNER_KEY],
+    parameters: [FILE_NAME, OWNER_KEY],
     description: `mmCIF or PDB, also compressed with gzip, up to ${MAX_MODEL / 1e6} MB unpacked. It replaces an earlier one and is deleted with the job. Only the owner of the job may add one. A chain must be the query: at least 10 residues with 90 % identity.`,
     requestBody: {
       ...content("The file.", { type: "string", format: "binary" }, "application/octet-stream"),
