@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ANONYMOUS } from "../../src/accounts/actor.ts";
 import { ownershipOf } from "../../src/accounts/owner.ts";
+import { OwnSearches } from "../../src/scoring/proteome/own-searches.ts";
 import { SearchFiles } from "../../src/scoring/proteome/search-files.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
@@ -219,4 +220,24 @@ test("a client's oldest searches make room for its new ones", async () => {
     .query("SELECT count(*) AS count FROM proteome_search WHERE client = 'user carl'")
     .get() as { count: number };
   expect(count).toBe(200);
+});
+
+test("a computation is stopped once nobody waits for it", () => {
+  const own = new OwnSearches(service.database);
+  const caller = (key: string) => ({ keys: [key], isAdministrator: false });
+  const [one, two] = ["ana", "bob"].map((name) => own.add("c", `user ${name}`, null).search);
+  expect(() => own.cancel(one, caller("user bob"))).toThrow("Only the owner may change this search");
+  expect(own.cancel(one, caller("user ana"))).toBe(false);
+  expect([own.find(one.id).isCancelled, own.find(two.id).isCancelled]).toEqual([true, false]);
+  expect([own.isAbandoned("c"), own.isAbandoned("of a former version")]).toEqual([false, false]);
+  expect(own.cancel(two, caller("user bob"))).toBe(true);
+  expect(own.isAbandoned("c")).toBe(true);
+});
+
+test("a structure model is shown without reading its file", async () => {
+  const path = `/jobs/${(await start(KEY)).json.id}/model`;
+  const added = await call("PUT", `${path}?name=a`, KEY, helixPdb(P53));
+  service.database.run("UPDATE job_model SET content = x'00'");
+  expect((await call("GET", path)).json).toEqual(added.json);
+  expect((await call("GET", `${path}/file`)).json.code).toBe("content_damaged");
 });
