@@ -110,9 +110,14 @@ export interface Opened extends AsyncDisposable {
   faults: string[];
 }
 
+/** The secret by which the server recognizes who sent the jobs of `submitted`. */
+export const OWNER_KEY = "owner-of-the-jobs-of-browser-tests";
+
 interface OpenOptions {
   /** Signs in as the administrator first. */
   signedIn?: boolean;
+  /** Has the cookie of the browser that sent the jobs of `submitted`. */
+  isOwner?: boolean;
   width?: number;
   /** Another server than the demonstration. */
   server?: string;
@@ -121,7 +126,7 @@ interface OpenOptions {
 /** Opens a path in a new browser context. */
 export async function openPage(path: string, options: OpenOptions = {}): Promise<Opened> {
   const { url: demonstration, browser } = await site();
-  const { signedIn = false, width = 1200, server: url = demonstration } = options;
+  const { signedIn = false, isOwner = false, width = 1200, server: url = demonstration } = options;
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const faults: string[] = [];
@@ -138,6 +143,8 @@ export async function openPage(path: string, options: OpenOptions = {}): Promise
     if (message.type() === "error" && !isFailedRequest) faults.push(message.text());
   });
   await page.setViewport({ width, height: 900 });
+  if (isOwner)
+    await context.setCookie({ name: "labd_owner", value: OWNER_KEY, domain: new URL(url).hostname });
   if (signedIn) {
     await page.goto(`${url}/sign-in`);
     expect(await post(page, "/api/v2/session/", ADMIN)).toBe(200);

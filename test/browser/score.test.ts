@@ -74,7 +74,7 @@ browserTest("shows the place of a waiting job in the queue, and cancels it", asy
   const { directory } = await site();
   using _ = heldQueue(directory);
   const id = await submitted({ identifier: "cancelled", querySequence: P53, patterns: ["P..P"] });
-  await using opened = await openPage(`/score/${id}`);
+  await using opened = await openPage(`/score/${id}`, { isOwner: true });
   await seeText(opened.page, "Waiting: place 1 in the queue.");
   await opened.page.screenshot({ path: join(ARTEFACTS, "result-waiting-light.png") as `${string}.png` });
   await press(opened.page, "button", "Cancel");

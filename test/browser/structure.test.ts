@@ -32,7 +32,7 @@ browserTest("shows an uploaded model in words and in 3D, keeps it, and removes i
     return join(folder, name);
   };
   const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
-  await using opened = await openPage(`/score/${id}`);
+  await using opened = await openPage(`/score/${id}`, { isOwner: true });
   const { page } = opened;
   await seeText(page, "No model yet.");
   await seeText(page, "Predicted pLDDT");

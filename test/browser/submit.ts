@@ -1,9 +1,9 @@
-import { site } from "./browser.ts";
+import { OWNER_KEY, site } from "./browser.ts";
 
-/** Submits a job past the page and gives its identifier. */
+/** Submits a job past the page and gives its identifier. A page opened as its owner may change it. */
 export async function submitted(submission: object): Promise<string> {
   const { url } = await site();
-  const headers = { "Content-Type": "application/json" };
+  const headers = { "Content-Type": "application/json", "Owner-Key": OWNER_KEY };
   const body = JSON.stringify(submission);
   const answer = await fetch(`${url}/api/scoring/jobs`, { method: "POST", headers, body });
   return ((await answer.json()) as { id: string }).id;

@@ -16,7 +16,17 @@ beforeAll(async () => {
   const kim = ["user", "add", "kim", "--password-stdin", "--group", "Yeast"];
   expect((await labd(kim, { env, stdin: "correct horse\n" })).code).toBe(0);
   token = (await labd(["token", "add", "kim"], { env })).stdout.trim();
+  expect((await labd(["user", "add", "ada", "--admin"], { env })).code).toBe(0);
+  const admin = (await labd(["token", "add", "ada"], { env })).stdout.trim();
   server = await serve(place.directory);
+  // Kim may use the box into which the client puts a record.
+  const { results } = await (await send("GET", "locations/?label=Box%20oligos%201&fields=id")).json();
+  const shared = await fetch(`${server.url}/api/v2/locations/${results[0].id}/permissions/`, {
+    method: "PATCH",
+    headers: { authorization: `Token ${admin}`, "content-type": "application/json" },
+    body: JSON.stringify({ users: [{ user: "kim", view: true }] }),
+  });
+  expect(shared.status).toBe(200);
 }, 300_000);
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
