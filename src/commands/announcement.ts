@@ -16,9 +16,16 @@ export function announce(
 /** Makes a service print what Bun or a package would print, such as an uncaught error, as lines of its log too. */
 export function logEverything({ stderr }: Pick<Streams, "stderr">): void {
   if (stderr.isTTY) return;
-  // At once: the process may be ending.
-  const write = (event: string, cause: string): void =>
-    void writeSync(process.stderr.fd, logLine("error", event, { cause }));
+  // Nobody may read the log any more, which must not end the service.
+  process.stderr.on("error", () => {});
+  const write = (event: string, cause: string): void => {
+    try {
+      // At once: the process may be ending.
+      writeSync(process.stderr.fd, logLine("error", event, { cause }));
+    } catch {
+      // As above.
+    }
+  };
   const end = (error: unknown): never => {
     write("uncaught error", error instanceof Error ? (error.stack ?? error.message) : String(error));
     process.exit(1);

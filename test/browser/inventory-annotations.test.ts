@@ -97,6 +97,7 @@ browserTest("sets an annotation in its cell, and takes it back", async () => {
   await page.select(".cell-editor select", "recombinant");
   await press(page, "button", "Save");
   await seeText(page, "Changed clonality of anti-GFP.");
+  await page.waitForFunction(() => !document.querySelector(".cell-editor"));
   expect(await column(page, "Clonality")).toEqual(["recombinant"]);
   expect(await column(page, "Raised in")).toEqual(["Oryctolagus cuniculus"]);
   await press(page, "button", "Undo");

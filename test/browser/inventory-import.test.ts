@@ -36,7 +36,9 @@ browserTest("previews a file cell by cell, maps its columns, and undoes the impo
     await seeText(page, "2 new");
     // What needs no decision is folded.
     await seeText(page, "All 4 recognised");
-    expect(await page.$eval(".disclosed select", (select) => select.checkVisibility())).toBe(false);
+    await page.waitForFunction(
+      () => document.querySelector(".disclosed select")?.checkVisibility() === false,
+    );
     await checkPage(opened, "inventory-import-right");
     await press(page, "button", "Import 2 records");
     await seeText(page, "2 added, 0 changed");

@@ -156,7 +156,7 @@ browserTest(
     const { to, source, text } = mail.got[1];
     expect(to).toBe(EMAIL);
     expect(source).toContain("Subject: Stock: 1 below minimum");
-    expect(text).toContain("Primer 7, 10 microliter left, minimum 20 (Box 3, A7)");
+    expect(text).toContain("Primer 7, 10 microliter left, minimum 20 (Shelf 2 › Rack 1 › Box 3, A7)");
     await page.goto(text.match(/http\S+\/stocks-consumables\/[\w-]+/)![0]);
     await named(page, "heading", "Primer 7");
     expect(again.process.exitCode).toBe(null);

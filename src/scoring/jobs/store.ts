@@ -92,6 +92,7 @@ export class JobStore {
   readonly #database: Database;
   readonly #options: StoreOptions;
   readonly #scheduler: FairScheduler;
+  readonly #verifying = new Map<string, Promise<void>>();
   readonly #changes: GroupCommit<Submitted | Finished, string>;
   /** False once a lease has found nothing, until a job is queued or another ends. */
   #mayLease = true;
@@ -387,7 +388,7 @@ export class JobStore {
   async intactPrediction(id: string, form: Form): Promise<Parts | null> {
     try {
       const parts = this.storedPrediction(id, form);
-      if (parts) await verifyParts(parts);
+      if (parts) await this.#verify(`${id} ${form}`, parts);
       return parts;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "content_damaged") throw error;
@@ -397,6 +398,15 @@ export class JobStore {
       const text = `The stored prediction of job ${id} is damaged, and cannot be read. Score the query again.`;
       throw new Problem("content_damaged", text, { cause: error.cause });
     }
+  }
+
+  /** Requests for one prediction at the same time wait for one reading of it. */
+  #verify(key: string, parts: Parts): Promise<void> {
+    const running = this.#verifying.get(key);
+    if (running) return running;
+    const verified = verifyParts(parts).finally(() => this.#verifying.delete(key));
+    this.#verifying.set(key, verified);
+    return verified;
   }
 
   /** Key of the owner of a job. @throws Problem unknown_job */
