@@ -88,6 +88,17 @@ browserTest(
     await press(page, "button", "Restore");
     await seeText(page, "Restored.");
     await page.waitForFunction(() => !document.body.innerText.includes("Deleted by admin"));
+    await press(page, "button", "More");
+    await press(page, "button", "Delete");
+    await page.waitForSelector("dialog .btn-danger");
+    await page.click("dialog .btn-danger");
+    await seeText(page, "Deleted by admin");
+    await page.$$eval(".toast", (toasts) => {
+      const deleted = toasts.findLast(({ textContent }) => textContent?.includes("Deleted"));
+      deleted!.querySelector("button")!.click();
+    });
+    await seeText(page, "Undone.");
+    await page.waitForFunction(() => !document.body.innerText.includes("Deleted by admin"));
   },
 );
 

@@ -46,7 +46,7 @@ import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { StockCard } from "../inventory/stock-card.tsx";
 import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
-import { write } from "../inventory/write-record.ts";
+import { showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { get, send } from "../request.ts";
 
@@ -154,7 +154,7 @@ interface HeadProps extends RecordProps {
   onShare: () => void;
 }
 
-function RecordHead({ of, row, onSaved, hasGrid, first, last, onShare }: HeadProps) {
+function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare }: HeadProps) {
   const [, setQuery] = useQuery();
   const { values, mayChange: mayEdit } = row;
   const edit = (): void => setQuery({ edit: 1 });
@@ -165,7 +165,9 @@ function RecordHead({ of, row, onSaved, hasGrid, first, last, onShare }: HeadPro
       text: "It will be hidden from lists. Its history remains, and you can restore it.",
       verb: "Delete",
       run: async () => {
-        await send("DELETE", api(of.name, `${row.id}/`), { headers: { "If-Match": `"${row.version}"` } });
+        const headers = { "If-Match": `"${row.version}"` };
+        const response = await send("DELETE", api(of.name, `${row.id}/`), { headers });
+        showDone(`Deleted ${name}.`, response, onUndone);
         onSaved(await readRecord(of.name, row.id));
       },
     });
