@@ -209,7 +209,7 @@ async function shrink(plan: Plan, failed: Run): Promise<Run> {
   return best;
 }
 
-const SEEDS = Number(process.env.UNDO_SEEDS ?? 6);
+const SEEDS = Number(process.env.UNDO_SEEDS ?? 3);
 const seen = new Map<string, number>();
 
 test.each(Array.from({ length: SEEDS }, (_, i) => i + Number(process.env.UNDO_FROM ?? 1)))(

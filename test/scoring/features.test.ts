@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Corpus, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
@@ -377,6 +377,27 @@ describe("importing features", () => {
     expect(files.ofProteins(["P04637"]).size).toBe(1);
     rmSync(path);
     expect(files.damaged()).toEqual([]);
+  });
+
+  test("leaves out a file whose damage shows while it is read", async () => {
+    await add(GFF3, "garbled");
+    const { directory } = files;
+    const path = readdirSync(directory)
+      .map((name) => join(directory, name))
+      .find((one) => readFileSync(one).includes("garbled"))!;
+    const bytes = readFileSync(path);
+    // All but the page with the schema and that with the description.
+    const page = bytes.readUInt16BE(16);
+    const kept = Math.floor(bytes.indexOf('"garbled"') / page);
+    for (let at = page; at < bytes.length; at += page)
+      if (Math.floor(at / page) !== kept) bytes.fill(0xff, at, at + page);
+    writeFileSync(path, bytes);
+    const opened = new FeatureFiles(join(directory, ".."));
+    expect(opened.list().map(({ name }) => name)).toContain("garbled");
+    expect(opened.ofProteins(["P04637"]).size).toBe(1);
+    expect(opened.damaged()).toEqual([path]);
+    opened.close();
+    rmSync(path);
   });
 
   test("finds no protein by its gene", async () => {

@@ -95,6 +95,7 @@ interface Opened {
   stamp: string;
   database: Database;
   info: FeatureFileInfo;
+  isDamaged: boolean;
 }
 
 export interface Row {
@@ -102,6 +103,22 @@ export interface Row {
   md5: string;
   flag: Flag | null;
   features: string;
+}
+
+/** Rows with their features; none of a file that proves to be damaged, which is left out from then on. */
+function readRows(opened: Opened, query: string, value: string) {
+  try {
+    const rows = opened.database.query(query).all(value) as Row[];
+    return rows.map(({ accession, md5, flag, features }) => ({
+      accession,
+      md5,
+      flag,
+      read: unpackFeatures(features),
+    }));
+  } catch {
+    opened.isDamaged = true;
+    return [];
+  }
 }
 
 /** The imported features of a data directory: a SQLite file for each imported file, which never changes. */
@@ -198,16 +215,12 @@ export class FeatureFiles {
 
   #select(condition: string, value: string): ProteinFeatures[] {
     const proteins = new Map<string, ProteinFeatures>();
-    for (const { database } of this.#current()) {
-      const rows = database
-        .query(
-          `SELECT accession, md5, flag, features FROM known WHERE ${condition} ORDER BY accession, rowid`,
-        )
-        .all(value) as Row[];
-      for (const { accession, md5, flag, features } of rows) {
+    const query = `SELECT accession, md5, flag, features FROM known WHERE ${condition} ORDER BY accession, rowid`;
+    for (const opened of this.#current()) {
+      const rows = readRows(opened, query, value);
+      for (const { accession, md5, flag, read } of rows) {
         const protein = proteins.get(accession) ?? { accession, md5, features: [], flagged: {} };
         proteins.set(accession, protein);
-        const read = unpackFeatures(features);
         if (flag !== null) protein.flagged[flag] = (protein.flagged[flag] ?? 0) + read.length;
         else if (protein.md5 === md5) protein.features.push(...read);
         // Imported when the corpus had another sequence of it.
@@ -242,12 +255,12 @@ export class FeatureFiles {
     if (!stat) return undefined;
     const stamp = `${name}:${stat.ino}:${stat.size}:${stat.mtimeMs}`;
     const known = this.#open.get(name);
-    if (known?.stamp === stamp) return known;
+    if (known?.stamp === stamp) return known.isDamaged ? undefined : known;
     known?.database.close();
     this.#open.delete(name);
     const opened = openFile(path, stat.size);
     if (!opened) return undefined;
-    this.#open.set(name, { stamp, database: opened.database, info: opened.info });
+    this.#open.set(name, { stamp, database: opened.database, info: opened.info, isDamaged: false });
     return this.#open.get(name);
   }
 
@@ -286,7 +299,10 @@ export function damageOfFeatures(path: string): string | null {
 }
 
 /** Undefined for a file that is damaged, or was written by another version of labd. */
-function openFile(path: string, bytes: number): (Omit<Opened, "stamp"> & { sha256?: string }) | undefined {
+function openFile(
+  path: string,
+  bytes: number,
+): (Omit<Opened, "stamp" | "isDamaged"> & { sha256?: string }) | undefined {
   let database: Database | undefined;
   try {
     database = openReader(path);
