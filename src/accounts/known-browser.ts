@@ -1,4 +1,5 @@
 import { basePathOf, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
+import { cookieOf, printCookie } from "../platform/cookie.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
@@ -46,14 +47,15 @@ export class KnownBrowsers {
       // The disk is full, for example. That must not keep anyone from signing in.
       return undefined;
     }
-    const secure = ownOrigin(request, this.options).startsWith("https:") ? "; Secure" : "";
+    const isSecure = ownOrigin(request, this.options).startsWith("https:");
     const path = basePathOf(request, this.options) || "/";
-    return `${nameOf(user)}=${value}; Path=${path}; Max-Age=${KNOWN_DAYS * 86_400}; HttpOnly; SameSite=Strict${secure}`;
+    const seconds = KNOWN_DAYS * 86_400;
+    return printCookie(nameOf(user), value, { path, seconds, site: "Strict", isSecure });
   }
 
   /** The id of the browser of a request, if the account has signed in with it. */
   find(user: string, request: Request): string | undefined {
-    const value = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(nameOf(user));
+    const value = cookieOf(request, nameOf(user));
     const opened = value === null ? undefined : this.sealing.open(Buffer.from(value, "base64url"), CONTEXT);
     if (opened === undefined) return undefined;
     const mark = JSON.parse(Buffer.from(opened).toString()) as Mark;

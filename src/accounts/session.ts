@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
+import { cookieOf, printCookie } from "../platform/cookie.ts";
 import { withReserve } from "../platform/disk-reserve.ts";
 import { basePathOf, fromOwnPage, isUnsafe, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
@@ -246,14 +247,14 @@ export class Sessions {
 
   /** The cookie that removes that of a request, whose session has ended; undefined if it has none. */
   endedCookie(request: Request): string | undefined {
-    const given = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(this.cookieName(request));
+    const given = cookieOf(request, this.cookieName(request));
     return given ? this.cookie("", 0, request) : undefined;
   }
 
   private cookie(value: string, seconds: number, request: Request): string {
     const path = basePathOf(request, this.options) || "/";
-    const secure = this.isSecure(request) ? "; Secure" : "";
-    return `${this.cookieName(request)}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+    const isSecure = this.isSecure(request);
+    return printCookie(this.cookieName(request), value, { path, seconds, site: "Lax", isSecure });
   }
 
   private cookieName(request: Request): string {
@@ -279,6 +280,6 @@ export const hasSessionCookie = (request: Request): boolean =>
   [HOST_COOKIE, COOKIE].some((name) => secretIn(request, name) !== undefined);
 
 function secretIn(request: Request, name: string): string | undefined {
-  const value = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
+  const value = cookieOf(request, name);
   return value !== null && hasSecretForm(value) ? value : undefined;
 }

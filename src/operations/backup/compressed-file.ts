@@ -61,13 +61,6 @@ export async function unpackFile(
   return sums(plain.result(), packed.result());
 }
 
-/** SHA-256 of a file. */
-export async function hashFile(path: string): Promise<string> {
-  const hasher = new Bun.CryptoHasher("sha256");
-  for await (const chunk of createReadStream(path)) hasher.update(chunk as Buffer);
-  return hasher.digest("hex");
-}
-
 const sums = (plain: { bytes: number; sha256: string }, packed: { bytes: number; sha256: string }): Sums => ({
   ...plain,
   compressedBytes: packed.bytes,

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, wr
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
-import { renameDurably } from "../../platform/durable-file.ts";
+import { fileHash, renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.ts";
 import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
-import { compressFile, hashFile, unpackFile } from "./compressed-file.ts";
+import { compressFile, unpackFile } from "./compressed-file.ts";
 import {
   DATABASE_ENDING,
   type FileEntry,
@@ -255,7 +255,7 @@ async function keepFiles(
   }
   for (const name of list("features", ".features")) {
     const source = `features/${name}`;
-    const hash = await hashFile(join(options.from, source));
+    const hash = fileHash(join(options.from, source));
     const as = source.replace(/features$/, `${hash.slice(0, 16)}.features`);
     const entry = await keepFile(options, kept, { source, as }, damageOfFeatures);
     if (entry && entry.sha256 !== hash) throw new Error(`${source} was replaced while it was copied`);

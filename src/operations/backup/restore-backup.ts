@@ -2,12 +2,12 @@ import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
-import { renameDurably } from "../../platform/durable-file.ts";
+import { fileHash, renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
 import { COMMITTED } from "../health/lost-database.ts";
-import { hashFile, unpackFile } from "./compressed-file.ts";
+import { unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
 import {
@@ -138,7 +138,7 @@ async function restoreFile(entry: FileEntry, backup: ReadBackup, to: string, now
     .replace(/(\.[0-9a-f]{16})?\.zst$/, "")
     .replace(/\.[0-9a-f]{16}\.features$/, ".features");
   const target = join(to, name);
-  if (existsSync(target) && (await hashFile(target)) === entry.sha256) return;
+  if (existsSync(target) && fileHash(target) === entry.sha256) return;
   createDirectory(dirname(target));
   await unpack(entry, backup, `${target}.restoring`);
   if (existsSync(target) && name.startsWith("features/")) linkOrCopy(target, formerName(target, now));

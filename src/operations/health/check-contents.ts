@@ -5,7 +5,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { openReader } from "../../platform/sqlite.ts";
 import { countOf } from "../../platform/words.ts";
 import { readScoringFiles, readStoredJobs, type ReadContent } from "../../scoring/index.ts";
-import { hashFile } from "../backup/compressed-file.ts";
+import { fileHash } from "../../platform/durable-file.ts";
 import { listBackups, sharedFiles } from "../backup/manifest.ts";
 import { readAttachments } from "./read-attachments.ts";
 
@@ -54,7 +54,7 @@ async function* readBackups(directory: string): AsyncGenerator<ReadContent> {
     const path = join(directory, file);
     const damage = !existsSync(path)
       ? "it is missing"
-      : (await hashFile(path)) === compressedSha256
+      : fileHash(path) === compressedSha256
         ? null
         : "its SHA-256 is not that of the manifest";
     const isShared = file.includes("/");
