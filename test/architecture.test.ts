@@ -14,6 +14,7 @@ interface Rule {
 
 const SERVICES = ["src/scoring/index.ts", "src/inventory/index.ts"];
 const PLATFORM = ["src/platform", "src/problem.ts"];
+const RECORD_DECLARATIONS = ["src/inventory/model", "src/inventory/resources"];
 
 /** The longest matching prefix applies. */
 const RULES: Record<string, Rule> = {
@@ -31,16 +32,26 @@ const RULES: Record<string, Rule> = {
     files: ["src/scoring", "src/motif", "src/accounts", ...PLATFORM],
     packages: ["saxes", "node:"],
   },
+  // In layers: model, resources, records, then imports and labels, then api. Each may use those before it.
   "src/inventory": {
-    files: ["src/accounts", ...PLATFORM],
-    packages: ["elysia", "typebox", "hucre", "node:"],
-  },
-  "src/inventory/labels": {
-    files: ["src/inventory", ...PLATFORM],
-    packages: ["pdfkit", "dejavu-fonts-ttf", "typebox"],
+    files: [],
+    packages: [],
   },
   "src/inventory/model": { files: ["src/accounts/actor.ts", ...PLATFORM], packages: ["typebox"] },
   "src/inventory/resources": { files: ["src/inventory/model", "src/problem.ts"], packages: ["typebox"] },
+  "src/inventory/records": { files: ["src/accounts", ...RECORD_DECLARATIONS, ...PLATFORM], packages: [] },
+  "src/inventory/imports": {
+    files: ["src/inventory/records", ...RECORD_DECLARATIONS, ...PLATFORM],
+    packages: ["typebox", "hucre"],
+  },
+  "src/inventory/labels": {
+    files: ["src/inventory/records", ...RECORD_DECLARATIONS, ...PLATFORM],
+    packages: ["pdfkit", "dejavu-fonts-ttf", "typebox"],
+  },
+  "src/inventory/api": {
+    files: ["src/inventory", "src/accounts", ...PLATFORM],
+    packages: ["elysia", "typebox", "node:"],
+  },
   "src/accounts": {
     files: PLATFORM,
     packages: ["elysia", "typebox", "jose", "ldapts", "oauth4webapi", "node:"],

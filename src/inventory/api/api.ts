@@ -3,7 +3,8 @@ import { KINDS } from "../model/field.ts";
 import { checkParameters } from "../model/listing.ts";
 import type { createPlugin, OpenCall } from "./operation-plugin.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { type Call, notFound, ROOT } from "./call.ts";
+import { type Call, notFound } from "./call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import {
   type Context,
   describeOperation,
@@ -38,7 +39,7 @@ type SharedRoute = Map<
 >;
 
 /** Below the root, unless a path is absolute. */
-const addressOf = (path: string): string => (path.startsWith("/") ? path : ROOT + path);
+const addressOf = (path: string): string => (path.startsWith("/") ? path : API_ROOT + path);
 
 /** The address by which the routes know a list. */
 export const routedAt = ({ forClients, name, segment }: RoutedResource): string =>
@@ -47,7 +48,7 @@ export const routedAt = ({ forClients, name, segment }: RoutedResource): string 
 /** The call with the usual address of the list, as the client sent it. */
 function calledAt(call: Call, resource: RoutedResource): Call {
   const url = new URL(call.url);
-  url.pathname = url.pathname.replace(`${ROOT}${routedAt(resource)}/`, `${ROOT}${resource.segment}/`);
+  url.pathname = url.pathname.replace(`${API_ROOT}${routedAt(resource)}/`, `${API_ROOT}${resource.segment}/`);
   return { ...call, url, request: new Request(url, call.request) };
 }
 
@@ -133,7 +134,7 @@ export class Api {
     operation: Operation<Query, Body>,
     describe: DeferredDetail["describe"],
   ): Run {
-    const name = `${method} ${ROOT}${resource.segment}/${rest}`;
+    const name = `${method} ${API_ROOT}${resource.segment}/${rest}`;
     const answer = this.#checked(method, name, operation);
     const key = `${method} ${rest}`;
     const known = this.#shared.get(key);

@@ -2,7 +2,7 @@ import { ALIVE, and, type Condition } from "../model/condition.ts";
 import type { Actor } from "../model/access.ts";
 import { type Json, KINDS, quoted } from "../model/field.ts";
 import { parseDeletedFilter } from "../model/listing.ts";
-import type { Resource } from "../model/resource.ts";
+import { API_ROOT, type Resource } from "../model/resource.ts";
 import { forbidden } from "../records/record-writer.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { Store } from "../records/store.ts";
@@ -13,8 +13,6 @@ import { unauthenticated } from "../../accounts/unauthenticated.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { Problem } from "../../problem.ts";
-
-export const ROOT = "/api/v2/";
 
 /** One request with what its handlers need. */
 export interface Call {
@@ -71,7 +69,16 @@ export function openAnonymousCall(
 ): OpenedCall {
   const { method } = request;
   const url = new URL(request.url);
-  return { request, method, url, path: basePath, base: baseUrl + ROOT, actor: ANONYMOUS, store, maxBytes };
+  return {
+    request,
+    method,
+    url,
+    path: basePath,
+    base: baseUrl + API_ROOT,
+    actor: ANONYMOUS,
+    store,
+    maxBytes,
+  };
 }
 
 export const missingCredentials = (): Problem =>
@@ -124,7 +131,7 @@ export function keepingBodies(work: () => Response): Response {
 export const bodyOf = (response: Response): string | null => bodies.get(response) ?? null;
 
 /** URL of the request without its parameters, as clients reach it. */
-export const here = (call: Call): string => call.base + call.url.pathname.slice(ROOT.length);
+export const here = (call: Call): string => call.base + call.url.pathname.slice(API_ROOT.length);
 
 /** URL of the request with one parameter replaced. */
 export function withParameter(call: Call, name: string, value: string): string {
@@ -149,7 +156,7 @@ export const membersOf = (value: Json | undefined): { [name: string]: Json } | u
 /** For a path that may also be that of a list that does not exist. */
 export function noSuchRecord(resource: Resource, id: string): Problem {
   if (KINDS[resource.fields.id.kind as "uuid"].parse(id) !== undefined) return notFound();
-  const message = `Not found. ${quoted(id)} is neither the id of a record nor a list. GET ${ROOT} returns all lists.`;
+  const message = `Not found. ${quoted(id)} is neither the id of a record nor a list. GET ${API_ROOT} returns all lists.`;
   return new Problem("not_found", message);
 }
 

@@ -2,7 +2,8 @@ import type { Json } from "../model/field.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type BrowsablePage, browsablePage, linksOf } from "./browsable.ts";
 import { bulkForm, createForm, filterForm, recordForms, sessionForm } from "./browsable-forms.ts";
-import { type Call, here, respond, ROOT, withParameter } from "./call.ts";
+import { type Call, here, respond, withParameter } from "./call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { type Html, markup } from "../../platform/html.ts";
@@ -113,7 +114,7 @@ export function showValue(
   const headers = { ...more, ETag };
   if (isKnown(call, headers.ETag)) return notModified(headers);
   if (!isPage) return respond(json, status, MEDIA_TYPES.json, headers);
-  const path = call.url.pathname.slice(ROOT.length).replace(/\/+$/, "");
+  const path = call.url.pathname.slice(API_ROOT.length).replace(/\/+$/, "");
   // The record, and the rest of the path below it.
   const [, record, rest] = /^(.*\/[^/]+)\/(\w+(?:\/.*)?)$/.exec(path) ?? [];
   return respondPage(call, json, {

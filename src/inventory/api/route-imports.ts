@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Imported } from "../imports/import.ts";
 import { type ImportOptions, MATCHES, REPORT } from "../imports/import-report.ts";
-import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
+import { importJson, importPage, uploadPage } from "./import-page.ts";
 import { bytesOf, csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";

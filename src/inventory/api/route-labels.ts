@@ -9,7 +9,8 @@ import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
 import { placeFields, whereIn } from "../model/search-query.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { type Call, respond, respondJson, ROOT } from "./call.ts";
+import { type Call, respond, respondJson } from "./call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import type { Api } from "./api.ts";
 import { binary, content, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
@@ -151,7 +152,7 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
     throw new Problem("too_large", exceeded(LIMITS.labels));
   if (found.rids.length === 0) throw new Problem("not_found", "No record matches.");
   // The page that a phone opens when it scans the code.
-  const page = `${base.slice(0, -ROOT.length)}/i/`;
+  const page = `${base.slice(0, -API_ROOT.length)}/i/`;
   const source = { reader: store.reader, statements: store.statements, tables };
   return labelsOf(source, resource, found.rids, actor, page);
 }

@@ -3,7 +3,8 @@ import { type Json, KINDS, printInstant } from "../model/field.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
-import { membersOf, noContent, notFound, respondJson, ROOT } from "./call.ts";
+import { membersOf, noContent, notFound, respondJson } from "./call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { Operation } from "./operation.ts";
 import type { Api } from "./api.ts";
@@ -90,7 +91,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
   };
   /** Redirects a form to the page that it names, if that is one of this server. */
   const redirect = (basePath: string, next: Json | undefined, cookie: string): Response => {
-    const Location = ownPage(next) ?? `${basePath}${ROOT}?format=api`;
+    const Location = ownPage(next) ?? `${basePath}${API_ROOT}?format=api`;
     return new Response(null, { status: 303, headers: { ...NO_STORE, Location, "Set-Cookie": cookie } });
   };
   /** Ends the session; returns the cookie that removes it. */

@@ -5,7 +5,8 @@ import type { LoadRows } from "../records/row-index.ts";
 import type { InventorySample } from "../records/sample.ts";
 import { openStore } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
-import { openAnonymousCall, openCall, ROOT } from "./call.ts";
+import { openAnonymousCall, openCall } from "./call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import { stateOf } from "./entity-tag.ts";
 import { Api, routedAt, type SendAway } from "./api.ts";
 import { createPlugin } from "./operation-plugin.ts";
@@ -49,7 +50,7 @@ export const inventoryAliases = (): Aliases =>
     // Clients that fill in a path encode the slash.
     const encoded = segment.includes("/") ? [encodeURIComponent(segment)] : [];
     const names = [...(forClients ? [segment] : []), ...encoded, ...aliases];
-    return names.map((alias) => [`${ROOT}${alias}/`, `${ROOT}${routedAt(resource)}/`] as const);
+    return names.map((alias) => [`${API_ROOT}${alias}/`, `${API_ROOT}${routedAt(resource)}/`] as const);
   })
     // Of two that begin alike, the longer one is meant.
     .toSorted(([a], [b]) => b.length - a.length);

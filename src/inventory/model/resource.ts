@@ -16,6 +16,9 @@ import type { Query } from "./operator.ts";
 import { Type } from "typebox";
 import { nullable } from "../../platform/schema.ts";
 
+/** Path of the REST API, below which the segments of resources are. */
+export const API_ROOT = "/api/v2/";
+
 /**
  * A resource, declared once. Its routes, parameters, SQL, validation, reference and metadata follow from the
  * declaration. Peculiarities of one resource are computed fields or `rules`, not new members.
@@ -23,7 +26,7 @@ import { nullable } from "../../platform/schema.ts";
 export interface Resource {
   /** Singular noun, by which references name it. */
   name: string;
-  /** Path below /api/v2/, such as vocabularies/terms; null if it is only reached through references. */
+  /** Path below `API_ROOT`, such as vocabularies/terms; null if it is only reached through references. */
   segment: string | null;
   /** Further paths at which clients expect it. */
   aliases?: readonly string[];

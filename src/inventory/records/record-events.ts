@@ -4,7 +4,7 @@ import { parseExpression } from "../model/expression.ts";
 import type { JsonObject, Stored } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { selectVisible } from "../model/plan.ts";
-import { ROOT } from "../api/call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { openStore, type Store } from "./store.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -116,7 +116,7 @@ export class RecordEvents {
     const { resource, id, of, op, version, at, user, batch } = change;
     // Sub-resources have the address of their parent.
     const record = (of ?? change) as JsonObject;
-    const address = `${this.base}${ROOT}${String(record.resource)}/${String(record.id)}/`;
+    const address = `${this.base}${API_ROOT}${String(record.resource)}/${String(record.id)}/`;
     return {
       seq: Number(change.cursor),
       event: NAMES[String(op)],

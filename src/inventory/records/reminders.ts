@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../model/field.ts";
 import { FIRST_PAGE, parseListing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { Sql } from "../model/operator.ts";
-import { ROOT } from "../api/call.ts";
+import { API_ROOT } from "../model/resource.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasStock } from "../resources/stock.ts";
 import type { RecordFilter } from "./record-events.ts";
@@ -191,7 +191,7 @@ export class Reminders {
     const data = {
       resource: segment,
       id,
-      address: `${this.base}${ROOT}${segment}/${id}/`,
+      address: `${this.base}${API_ROOT}${segment}/${id}/`,
       reason: row.reason,
     };
     return { seq: row.seq, at: new Date(row.since).toISOString(), data };

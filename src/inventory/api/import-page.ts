@@ -1,8 +1,8 @@
 import type { Json } from "../model/field.ts";
-import { type Call, here } from "../api/call.ts";
-import { respondPage } from "../api/render.ts";
+import { type Call, here } from "./call.ts";
+import { respondPage } from "./render.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
-import type { ImportStatus } from "./imports.ts";
+import type { ImportStatus } from "../imports/imports.ts";
 import { type Html, markup } from "../../platform/html.ts";
 
 /** Pages for importing files, without scripts. */
