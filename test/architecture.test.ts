@@ -37,7 +37,7 @@ const RULES: Record<string, Rule> = {
     files: [],
     packages: [],
   },
-  "src/inventory/model": { files: ["src/accounts/actor.ts", ...PLATFORM], packages: ["typebox"] },
+  "src/inventory/model": { files: PLATFORM, packages: ["typebox"] },
   "src/inventory/resources": { files: ["src/inventory/model", "src/problem.ts"], packages: ["typebox"] },
   "src/inventory/records": { files: ["src/accounts", ...RECORD_DECLARATIONS, ...PLATFORM], packages: [] },
   "src/inventory/imports": {

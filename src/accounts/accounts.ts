@@ -4,7 +4,7 @@ import { identify, type Via } from "../platform/request-context.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import { AccountAudit } from "./account-audit.ts";
-import { type Actor, ANONYMOUS } from "./actor.ts";
+import { type Actor, ANONYMOUS } from "../platform/actor.ts";
 import type { AuditDetail } from "./audit.ts";
 import { Confirmations } from "./confirmation.ts";
 import { KnownBrowsers } from "./known-browser.ts";
@@ -14,7 +14,7 @@ import { type RequireTotp, SecondFactors } from "./second-factor.ts";
 import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import { type Credentials, SignIns } from "./sign-in.ts";
 import { type Scope, type TokenUse, Tokens } from "./token.ts";
-import { unauthenticated } from "./unauthenticated.ts";
+import { unauthenticated } from "../platform/unauthenticated.ts";
 import { checkPerson } from "./username.ts";
 
 export interface AccountOptions extends SessionOptions {

@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import { Problem } from "../problem.ts";
 import type { AccountAudit } from "./account-audit.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "../platform/actor.ts";
 import type { Sessions } from "./session.ts";
 import type { SignIns } from "./sign-in.ts";
 

@@ -1,7 +1,7 @@
 import { cookieOf, hiddenCookie } from "../platform/cookie.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
 import { Problem } from "../problem.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "../platform/actor.ts";
 
 /** As whom a caller may change jobs and searches. */
 export interface Owner {

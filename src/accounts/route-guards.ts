@@ -2,8 +2,8 @@ import { Elysia } from "elysia";
 import { requestPlugin } from "../platform/http.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
-import type { SignedIn } from "./actor.ts";
-import { unauthenticated } from "./unauthenticated.ts";
+import type { SignedIn } from "../platform/actor.ts";
+import { unauthenticated } from "../platform/unauthenticated.ts";
 
 /** The signed-in caller. @throws Problem unauthenticated, forbidden */
 export function requireUser(

@@ -4,7 +4,7 @@ import { singlePage } from "../platform/page.ts";
 import { nullable } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
-import type { Actor, SignedIn } from "./actor.ts";
+import type { Actor, SignedIn } from "../platform/actor.ts";
 import {
   answers,
   answerSchema,

@@ -20,7 +20,7 @@ import {
   Throttle,
   throttled,
 } from "./throttle.ts";
-import { unauthenticated } from "./unauthenticated.ts";
+import { unauthenticated } from "../platform/unauthenticated.ts";
 
 export interface Credentials {
   username: string;

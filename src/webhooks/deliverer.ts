@@ -1,5 +1,5 @@
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Actor } from "../accounts/actor.ts";
+import type { Actor } from "../platform/actor.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { Problem } from "../problem.ts";

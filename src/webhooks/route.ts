@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Actor } from "../accounts/actor.ts";
+import type { Actor } from "../platform/actor.ts";
 import {
   answers,
   answerSchema,

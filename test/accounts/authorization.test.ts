@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { ANONYMOUS } from "../../src/accounts/actor.ts";
+import { ANONYMOUS } from "../../src/platform/actor.ts";
 import {
   basicHeader,
   callerOf,

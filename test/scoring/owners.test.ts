@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { ANONYMOUS } from "../../src/accounts/actor.ts";
+import { ANONYMOUS } from "../../src/platform/actor.ts";
 import { ownershipOf } from "../../src/accounts/owner.ts";
 import { OwnSearches } from "../../src/scoring/proteome/own-searches.ts";
 import { SearchFiles } from "../../src/scoring/proteome/search-files.ts";

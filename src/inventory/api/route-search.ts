@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../platform/actor.ts";
 import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseDeletedFilter } from "../model/listing.ts";

@@ -14,7 +14,7 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
 import type { Credentials } from "../../accounts/sign-in.ts";
 import { SCOPES, type TokenRecord, TOKENS_LISTED } from "../../accounts/token.ts";
-import { unauthenticated } from "../../accounts/unauthenticated.ts";
+import { unauthenticated } from "../../platform/unauthenticated.ts";
 import { ownPage } from "../../platform/origin.ts";
 import { Problem } from "../../problem.ts";
 

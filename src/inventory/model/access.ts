@@ -1,4 +1,4 @@
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../platform/actor.ts";
 import { ALWAYS, and, compare, type Condition, NEVER, not, or, some } from "./condition.ts";
 import { isGuarded, type Resource } from "./resource.ts";
 

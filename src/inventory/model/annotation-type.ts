@@ -1,5 +1,5 @@
 import { nearest } from "../../problem.ts";
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../platform/actor.ts";
 import {
   ANNOTATIONS,
   type AnnotationType,

@@ -1,4 +1,4 @@
-import type { Actor } from "../../accounts/actor.ts";
+import type { Actor } from "../../platform/actor.ts";
 import {
   computed,
   type Field,

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import type { Accounts } from "../../accounts/accounts.ts";
-import type { SignedIn } from "../../accounts/actor.ts";
+import type { SignedIn } from "../../platform/actor.ts";
 import { answers, timestamp, timestampOrNull } from "../../accounts/responses.ts";
 import { guardedRoutes } from "../../accounts/route-guards.ts";
 import type { FarmState } from "../../farm/index.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { SignedIn } from "../../accounts/actor.ts";
+import type { SignedIn } from "../../platform/actor.ts";
 import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
 import { readBytes } from "../../platform/body.ts";
 import { singlePage } from "../../platform/page.ts";

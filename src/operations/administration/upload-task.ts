@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SignedIn } from "../../accounts/actor.ts";
+import type { SignedIn } from "../../platform/actor.ts";
 import { type AdministrationContext, startTask } from "./context.ts";
 import type { Outcome, Report, TaskKind } from "./tasks.ts";
 import { requireSpace, streamToDisk } from "./upload.ts";

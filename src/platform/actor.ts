@@ -1,4 +1,4 @@
-import type { Via } from "../platform/request-context.ts";
+import type { Via } from "./request-context.ts";
 
 /** On whose behalf a request is answered. Numbers are rows of accounts, groups and tokens. */
 export interface Actor {
