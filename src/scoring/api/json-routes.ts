@@ -12,6 +12,7 @@ import {
   suggestPatterns,
 } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
+import { EventStreams, type Snapshot } from "../../platform/event-streams.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { singlePage } from "../../platform/page.ts";
@@ -20,10 +21,9 @@ import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
-import type { JobRequest } from "../jobs/job.ts";
+import { hasEnded, type JobRequest } from "../jobs/job.ts";
 import { comparisonRoutes } from "./comparison-routes.ts";
 import type { Handlers } from "./handlers.ts";
-import { JobEvents } from "./job-events.ts";
 import * as operations from "./json-operations.ts";
 import {
   CorpusHash,
@@ -70,7 +70,7 @@ export function jsonRoutes(options: JsonOptions) {
     requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
   };
   const context = { ...options, corpus, requireJobOwner };
-  const events = new JobEvents();
+  const events = new EventStreams();
   const show = (id: string, request: Request, base: string): JobObject =>
     jobReader(context, id, ownership.identify(request), base)();
   const routes = new Elysia({ name: "scoring-json", detail: { tags: ["scoring"] } })
@@ -174,14 +174,27 @@ async function submit(
 
 /** The events of a job as a stream; for HEAD, its headers. */
 function streamEvents(
-  events: JobEvents,
+  events: EventStreams,
   { clientOf }: JsonOptions,
   { request, read }: { request: Request; read: () => JobObject },
 ): Response {
   const headers = { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" };
   // A stream without a reader would stay open.
   if (request.method === "HEAD") return new Response(null, { headers });
-  return events.open(read, clientOf(request), request.headers.get("last-event-id"), request.signal);
+  return events.open(
+    () => jobSnapshot(read()),
+    clientOf(request),
+    request.headers.get("last-event-id"),
+    request.signal,
+  );
+}
+
+/** A job for a stream of events. Its id describes the content: `queued-3`, `running-homologs-42`, `finished`. */
+export function jobSnapshot(job: JobObject): Snapshot {
+  const { state, stage, fraction, place } = job;
+  const parts = [state, stage, fraction === null ? null : Math.round(fraction * 100), place];
+  const id = parts.filter((part) => part !== null).join("-");
+  return { id, state, hasEnded: hasEnded(state), data: job };
 }
 
 /** Motif classes and corpora. */

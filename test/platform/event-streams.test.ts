@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../src/problem.ts";
-import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/api/job-events.ts";
+import { EventStreams, type EventStreamsOptions, type Snapshot } from "../../src/platform/event-streams.ts";
+import { jobSnapshot } from "../../src/scoring/api/json-routes.ts";
 import type { JobObject } from "../../src/scoring/api/json-schemas.ts";
 
 setDefaultTimeout(300_000);
@@ -35,26 +36,26 @@ const running = (fraction: number): JobObject => ({
 });
 const finished: JobObject = { ...JOB, state: "finished", place: null };
 
-let events: JobEvents;
+let events: EventStreams;
 afterEach(() => events.close());
 
 /** Events of the job `now`; null has been deleted. */
-function open(options: Partial<JobEventsOptions> = {}) {
+function open(options: Partial<EventStreamsOptions> = {}) {
   const job = { now: JOB as JobObject | null, checks: 0 };
-  events = new JobEvents({
+  events = new EventStreams({
     interval: 5,
     ...options,
   });
-  const read = (): JobObject => {
+  const read = (): Snapshot => {
     job.checks++;
     if (!job.now) throw new Problem("unknown_job", "Not found.");
-    return job.now;
+    return jobSnapshot(job.now);
   };
   return Object.assign(job, { events, read });
 }
 
 const ask = (
-  job: { events: JobEvents; read: () => JobObject },
+  job: { events: EventStreams; read: () => Snapshot },
   lastId: string | null = null,
   signal = new AbortController().signal,
   client = "a",
@@ -212,14 +213,14 @@ describe("streams", () => {
 
 test("checks for changes take at most a tenth of the time", async () => {
   const checks: { begun: number; ended: number }[] = [];
-  events = new JobEvents({
+  events = new EventStreams({
     interval: 1,
   });
-  const read = (): JobObject => {
+  const read = (): Snapshot => {
     const begun = performance.now();
     while (performance.now() < begun + 10);
     checks.push({ begun, ended: performance.now() });
-    return JOB;
+    return jobSnapshot(JOB);
   };
   const reader = events.open(read, "a", null, new AbortController().signal).body!.getReader();
   await until(() => checks.length >= 5);
@@ -232,7 +233,7 @@ test("checks for changes take at most a tenth of the time", async () => {
 });
 
 test("event identifiers describe the content", () => {
-  expect([JOB, running(0.29), finished].map(eventId)).toEqual([
+  expect([JOB, running(0.29), finished].map((job) => jobSnapshot(job).id)).toEqual([
     "queued-2",
     "running-homologs-29",
     "finished",

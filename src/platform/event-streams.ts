@@ -1,9 +1,17 @@
-import { Problem } from "../../problem.ts";
-import { hasEnded } from "../jobs/job.ts";
-import type { JobObject } from "./json-schemas.ts";
+import { Problem } from "../problem.ts";
 
-export interface JobEventsOptions {
-  /** Milliseconds between checks of the watched jobs; more if a check takes long. */
+/** Something that changes until it ends, such as a job, as it is now. */
+export interface Snapshot {
+  /** Describes the content, without white space: two snapshots with the same id are equal. */
+  id: string;
+  state: string;
+  hasEnded: boolean;
+  /** Sent as JSON. */
+  data: object;
+}
+
+export interface EventStreamsOptions {
+  /** Milliseconds between checks of what is watched; more if a check takes long. */
   interval?: number;
   /** Milliseconds of silence after which a comment is sent: proxies end silent streams, and writing detects lost clients. */
   heartbeat?: number;
@@ -14,7 +22,7 @@ export interface JobEventsOptions {
 
 interface Stream {
   client: string;
-  read: () => JobObject;
+  read: () => Snapshot;
   /** Identifier of the last event sent, and the state in it. */
   sent: string;
   state: string | null;
@@ -31,13 +39,13 @@ const MAX_LOAD = 0.1;
 const MAX_PENDING = 8;
 
 /**
- * Server-sent events (WHATWG HTML, section 9.2) of jobs. The data of each event is the whole job; it is `state` if the state
- * has changed, else `progress`. A stream begins with the current state and ends with the final one. The identifier of an
+ * Server-sent events (WHATWG HTML, section 9.2) of jobs and tasks. The data of each event is the whole job; it is `state` if
+ * the state has changed, else `progress`. A stream begins with the current state and ends with the final one. The identifier of an
  * event describes its content, so that a client that reconnects with `Last-Event-ID` gets only what is new; one that has
  * the final state gets 204, after which browsers do not reconnect.
  */
-export class JobEvents {
-  readonly #options: Required<JobEventsOptions>;
+export class EventStreams {
+  readonly #options: Required<EventStreamsOptions>;
   readonly #streams = new Set<Stream>();
   #timer: Timer | undefined;
   /** When the next check is due by performance.now(), and the earliest time for it. */
@@ -45,7 +53,7 @@ export class JobEvents {
   #notBefore = 0;
   #closed = false;
 
-  constructor(options: JobEventsOptions = {}) {
+  constructor(options: EventStreamsOptions = {}) {
     this.#options = {
       interval: 200,
       heartbeat: 15_000,
@@ -62,19 +70,19 @@ export class JobEvents {
 
   /**
    * Opens a stream.
-   * @param read reads the job
+   * @param read reads what is watched
    * @param client key of the client, for the limit per client
    * @param lastId identifier of the last event that the client has received
-   * @throws Problem unknown_job, busy
+   * @throws Problem busy, and what `read` throws
    */
-  open(read: () => JobObject, client: string, lastId: string | null, signal: AbortSignal): Response {
-    const job = read();
-    if (hasEnded(job.state) && lastId === eventId(job)) return new Response(null, { status: 204 });
+  open(read: () => Snapshot, client: string, lastId: string | null, signal: AbortSignal): Response {
+    const first = read();
+    if (first.hasEnded && lastId === first.id) return new Response(null, { status: 204 });
     const { maxStreams, maxStreamsPerClient } = this.#options;
     const own = [...this.#streams].filter((stream) => stream.client === client).length;
     if (this.#closed || this.#streams.size >= maxStreams || own >= maxStreamsPerClient) {
       const why = this.#closed ? "The service is stopping" : "Too many streams are open";
-      throw new Problem("busy", `${why}. Poll the job instead.`, {
+      throw new Problem("busy", `${why}. Poll instead.`, {
         headers: { "Retry-After": "10" },
       });
     }
@@ -87,9 +95,9 @@ export class JobEvents {
         start: (controller) => {
           stream = { client, read, sent: lastId ?? "", state: null, time: performance.now(), controller };
           send(stream, `retry: ${RETRY}\n\n`);
-          if (lastId === eventId(job)) stream.state = job.state;
+          if (lastId === first.id) stream.state = first.state;
           this.#streams.add(stream);
-          this.#update(stream, job);
+          this.#update(stream, first);
           if (this.#streams.size > 0 && !this.#timer)
             this.#checkAt(performance.now() + this.#options.interval);
         },
@@ -108,7 +116,7 @@ export class JobEvents {
     });
   }
 
-  /** A job has changed: checks soon. */
+  /** Something has changed: checks soon. */
   checkSoon(): void {
     if (!this.#timer) return;
     const soon = Math.max(performance.now(), this.#notBefore);
@@ -128,39 +136,37 @@ export class JobEvents {
   }
 
   #check(): void {
-    const now = performance.now();
+    const begun = performance.now();
     for (const stream of this.#streams) {
-      let job: JobObject;
+      let now: Snapshot;
       try {
-        job = stream.read();
+        now = stream.read();
       } catch {
         // A client that reconnects gets the error.
         this.#end(stream);
         continue;
       }
-      this.#update(stream, job);
-      if (now - stream.time >= this.#options.heartbeat) send(stream, ": still here\n\n");
+      this.#update(stream, now);
+      if (begun - stream.time >= this.#options.heartbeat) send(stream, ": still here\n\n");
     }
     this.#timer = undefined;
     if (this.#streams.size === 0) return;
     const end = performance.now();
-    this.#notBefore = end + (end - now) / MAX_LOAD;
+    this.#notBefore = end + (end - begun) / MAX_LOAD;
     this.#checkAt(Math.max(end + this.#options.interval, this.#notBefore));
   }
 
-  /** Sends the job if it has changed. */
-  #update(stream: Stream, job: JobObject): void {
-    const id = eventId(job);
-    const ends = hasEnded(job.state);
+  /** Sends a snapshot that differs from the last one. */
+  #update(stream: Stream, { id, state, hasEnded, data }: Snapshot): void {
     const isSlow = (stream.controller.desiredSize ?? 0) <= 0;
-    if (id !== stream.sent && (ends || !isSlow)) {
-      const name = job.state === stream.state ? "progress" : "state";
+    if (id !== stream.sent && (hasEnded || !isSlow)) {
+      const name = state === stream.state ? "progress" : "state";
       // JSON has no line breaks, which would split the data.
-      send(stream, `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(job)}\n\n`);
+      send(stream, `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
       stream.sent = id;
-      stream.state = job.state;
+      stream.state = state;
     }
-    if (ends) this.#end(stream);
+    if (hasEnded) this.#end(stream);
   }
 
   #end(stream: Stream): void {
@@ -189,10 +195,4 @@ function send(stream: Stream, text: string): void {
   } catch {
     // The client has gone; `cancel` follows.
   }
-}
-
-/** Identifies the content of an event: `queued-3`, `running-homologs-42`, `finished`. */
-export function eventId({ state, stage, fraction, place }: JobObject): string {
-  const parts = [state, stage, fraction === null ? null : Math.round(fraction * 100), place];
-  return parts.filter((part) => part !== null).join("-");
 }
