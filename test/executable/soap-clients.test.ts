@@ -106,7 +106,7 @@ const TOOLKITS: Toolkit[] = [
     command: compileAxis,
   },
   {
-    name: "JAX-WS with WS-Addressing (Java)",
+    name: "JAX-WS (Java)",
     isThere: Bun.which("javac") !== null && Bun.which("wsimport") !== null && existsSync(JAXWS),
     command: compileJaxws,
   },

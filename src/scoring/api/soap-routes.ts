@@ -10,7 +10,13 @@ import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { holdBody, reserveBody } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
-import { encodeFault, encodeResponse, type SoapResponse, type SoapVersion } from "../contract/encode.ts";
+import {
+  encodeFault,
+  encodeResponse,
+  responseEnvelope,
+  type SoapResponse,
+  type SoapVersion,
+} from "../contract/encode.ts";
 import {
   type Envelope,
   type EnvelopeOptions,
@@ -176,11 +182,11 @@ async function perform(options: SoapOptions, request: Request): Promise<Response
   try {
     checkInput(request, ADDRESS);
     envelope = await receive(options, request);
-    if (envelope.problem) return faultResponse(options, envelope.problem, envelope.soapVersion, envelope);
+    if (envelope.problem) return faultResponse(options, envelope.problem, envelope.soapVersion);
     const response = handle(options, request, envelope);
     return respond(response instanceof Promise ? await response : response);
   } catch (error) {
-    return faultResponse(options, error, envelope?.soapVersion ?? versionOf(request), envelope);
+    return faultResponse(options, error, envelope?.soapVersion ?? versionOf(request), envelope !== undefined);
   }
 }
 
@@ -231,22 +237,18 @@ function readBody(request: Request, timeout: number): Promise<Uint8Array> {
 const tooSlow = (milliseconds: number): Problem =>
   new Problem("timeout", `The message did not arrive within ${milliseconds / 1000} seconds.`);
 
-/** Stands for the prediction in its envelope: a character that XML cannot contain. */
-const PLACEHOLDER = "\0";
-
 type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof bodyOf> };
 
 async function sendResult(
   { handlers, namespace }: SoapOptions,
   request: Request,
   job: string,
-  { soapVersion, addressing }: Pick<Envelope, "soapVersion" | "addressing">,
+  soapVersion: SoapVersion,
 ): Promise<Answer> {
   const parts = await handlers.getResult(job, "xml");
-  const ConScorePrediction = parts && PLACEHOLDER;
-  const response = encodeResponse("GetResult", { ConScorePrediction }, soapVersion, namespace, addressing);
+  const response = encodeResponse("GetResult", { ConScorePrediction: null }, soapVersion, namespace);
   if (!parts) return response;
-  const [head, tail] = response.body.split(PLACEHOLDER);
+  const { start: head, end: tail } = responseEnvelope("GetResult", soapVersion, namespace);
   const gzip = isSentInGzip(parts, request);
   const headers = { ...response.headers, ...(gzip ? GZIP : {}) };
   return { ...response, headers, body: bodyOf(parts, { head, tail, gzip }) };
@@ -256,7 +258,7 @@ async function sendResult(
 function handle(
   options: SoapOptions,
   request: Request,
-  { operation, value, soapVersion, addressing }: Envelope & { problem: null },
+  { operation, value, soapVersion }: Envelope & { problem: null },
 ): Answer | Promise<Answer> {
   const { handlers, namespace, clientOf, requireWriter, ownership } = options;
   switch (operation) {
@@ -269,16 +271,14 @@ function handle(
           request.headers.get("idempotency-key"),
           ownership.claim(request).key,
         )
-        .then((JobIdentifier) =>
-          encodeResponse("RunJob", { JobIdentifier }, soapVersion, namespace, addressing),
-        );
+        .then((JobIdentifier) => encodeResponse("RunJob", { JobIdentifier }, soapVersion, namespace));
     case "GetStatus": {
       const { status, details } = handlers.getStatus(value.JobIdentifier.trim());
       const response = { Status: status, StatusDetails: details };
-      return encodeResponse("GetStatus", response, soapVersion, namespace, addressing);
+      return encodeResponse("GetStatus", response, soapVersion, namespace);
     }
     case "GetResult":
-      return sendResult(options, request, value.JobIdentifier.trim(), { soapVersion, addressing });
+      return sendResult(options, request, value.JobIdentifier.trim(), soapVersion);
   }
 }
 
@@ -293,14 +293,13 @@ function faultResponse(
   { log, namespace }: SoapOptions,
   error: unknown,
   version: SoapVersion,
-  rejected?: Envelope,
+  isRead = false,
 ): Response {
   const problem = Problem.from(error);
   const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
   if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
-  const fault = encodeFault(problem, version, namespace, rejected);
+  const fault = encodeFault(problem, version, namespace);
   // A full queue is a fault of SOAP, with status 500; too many bodies in flight are one of HTTP.
-  const isRead = rejected !== undefined && rejected.problem !== problem;
   const isOfHttp = HTTP_FAULTS.has(problem.status) || problem.code === "not_found";
   if (isOfHttp || (problem.code === "busy" && !isRead)) fault.status = problem.status;
   // The rest of the message is not read.

@@ -1,9 +1,8 @@
 import { PROBLEMS, type Problem } from "../../problem.ts";
-import { type Addressing, anonymousAddress, responseAction } from "./addressing.ts";
 import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { type ComplexType, CON_SCORE_PREDICTION } from "./con-score-prediction.ts";
 import type { PredictionReport } from "./prediction.ts";
-import { type FaultName, type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
+import { type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
 import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "./xml-text.ts";
 
 export type SoapVersion = "1.1" | "1.2";
@@ -21,12 +20,6 @@ const ENVELOPES: Record<SoapVersion, { namespace: string; headers: SoapResponse[
   "1.2": { namespace: SOAP_12, headers: { "Content-Type": "application/soap+xml; charset=utf-8" } },
 };
 
-/** What is known of a request, where its response is a fault. */
-export interface Rejected {
-  operation: OperationName | null;
-  addressing: Addressing | null;
-}
-
 /** Name of a header block that is not understood. */
 export interface HeaderName {
   uri: string;
@@ -42,13 +35,21 @@ export function encodeResponse<Name extends OperationName>(
   value: ResponseOf<Name>,
   soapVersion: SoapVersion,
   namespace: string,
-  addressing: Addressing | null = null,
 ): SoapResponse {
+  const { start, end } = responseEnvelope(operation, soapVersion, namespace);
   const content = printFields(SERVICE.operations[operation].response, value);
+  return { status: 200, headers: ENVELOPES[soapVersion].headers, body: start + content + end };
+}
+
+/** The text around the fields of a response, such as a prediction that is sent as it is stored. */
+export function responseEnvelope(
+  operation: OperationName,
+  soapVersion: SoapVersion,
+  namespace: string,
+): { start: string; end: string } {
   const name = `tns:${operation}Response`;
-  const element = `<${name} xmlns:tns="${escapeAttribute(namespace)}">${content}</${name}>`;
-  const header = addressing && printAddressing(addressing, responseAction(addressing, namespace, operation));
-  return envelope(200, soapVersion, element, header ?? "");
+  const { start, end } = envelope(soapVersion);
+  return { start: `${start}<${name} xmlns:tns="${escapeAttribute(namespace)}">`, end: `</${name}>${end}` };
 }
 
 /**
@@ -56,12 +57,7 @@ export function encodeResponse<Name extends OperationName>(
  * those about headers and envelopes (SOAP 1.1, section 4.4). HTTP status: 500 for SOAP 1.1 (Basic Profile R1126), 400
  * for a sender's fault in SOAP 1.2 (part 2, section 7.4.2.2), 413 and 415 for faults of HTTP.
  */
-export function encodeFault(
-  problem: Problem,
-  soapVersion: SoapVersion,
-  namespace: string,
-  { operation, addressing }: Rejected = { operation: null, addressing: null },
-): SoapResponse {
+export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespace: string): SoapResponse {
   const text = escapeText(problem.message.slice(0, MAX_FAULT_TEXT));
   const detail = printDetail(problem, text, namespace);
   const { soapFault } = PROBLEMS[problem.code];
@@ -75,24 +71,12 @@ export function encodeFault(
       : `<soap:Code><soap:Value>soap:${SOAP_12_CODES[soapFault] ?? soapFault}</soap:Value></soap:Code>` +
         `<soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason>` +
         (detail && `<soap:Detail>${detail}</soap:Detail>`);
-  const name = declaredFault(problem, operation);
-  const action = addressing && responseAction(addressing, namespace, operation, name);
-  const header =
-    (soapVersion === "1.2" ? printNotUnderstood(problem) : "") +
-    (addressing ? printAddressing(addressing, action!) : "");
-  const response = envelope(status, soapVersion, `<soap:Fault>${fault}</soap:Fault>`, header);
-  return { ...response, headers: { ...problem.headers, ...response.headers } };
+  const { start, end } = envelope(soapVersion, soapVersion === "1.2" ? printNotUnderstood(problem) : "");
+  const headers = { ...problem.headers, ...ENVELOPES[soapVersion].headers };
+  return { status, headers, body: `${start}<soap:Fault>${fault}</soap:Fault>${end}` };
 }
 
 const SOAP_12_CODES: Record<string, string> = { Client: "Sender", Server: "Receiver" };
-
-/** The fault as the WSDL declares it for the operation; null if it does not. */
-function declaredFault({ code }: Problem, operation: OperationName | null): FaultName | null {
-  if (operation === null || code === "version_mismatch" || code === "must_understand") return null;
-  const name = code === "unknown_job" ? "JobIdentifierFault" : "Problem";
-  const declared: readonly FaultName[] = SERVICE.operations[operation].faults;
-  return declared.includes(name) ? name : null;
-}
 
 /** Characters that the name of a block may have to be repeated. */
 const MAX_NAME = 200;
@@ -104,17 +88,6 @@ function printNotUnderstood({ more }: Problem): string {
   const { uri, local } = name;
   const qname = uri === "" ? `qname="${local}"` : `qname="n:${local}" xmlns:n="${escapeAttribute(uri)}"`;
   return `<soap:NotUnderstood ${qname}/>`;
-}
-
-function printAddressing(addressing: Addressing, action: string): string {
-  const { namespace, messageId } = addressing;
-  const block = (name: string, value: string): string =>
-    `<wsa:${name} xmlns:wsa="${namespace}">${escapeText(value)}</wsa:${name}>`;
-  return (
-    block("Action", action) +
-    block("To", anonymousAddress(addressing)) +
-    (messageId === null ? "" : block("RelatesTo", messageId))
-  );
 }
 
 function printDetail(problem: Problem, text: string, namespace: string): string {
@@ -134,15 +107,13 @@ function printDetail(problem: Problem, text: string, namespace: string): string 
   }
 }
 
-function envelope(status: number, soapVersion: SoapVersion, content: string, header = ""): SoapResponse {
-  const { namespace, headers } = ENVELOPES[soapVersion];
+/** The text around the content of Body. */
+function envelope(soapVersion: SoapVersion, header = ""): { start: string; end: string } {
+  const { namespace } = ENVELOPES[soapVersion];
+  const start = `${XML_DECLARATION}\n<soap:Envelope xmlns:soap="${namespace}">`;
   return {
-    status,
-    headers,
-    body:
-      `${XML_DECLARATION}\n<soap:Envelope xmlns:soap="${namespace}">` +
-      (header && `<soap:Header>${header}</soap:Header>`) +
-      `<soap:Body>${content}</soap:Body></soap:Envelope>`,
+    start: `${start}${header && `<soap:Header>${header}</soap:Header>`}<soap:Body>`,
+    end: "</soap:Body></soap:Envelope>",
   };
 }
 

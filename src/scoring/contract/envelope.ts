@@ -1,10 +1,9 @@
 import { MIMEType } from "node:util";
 import { Problem } from "../../problem.ts";
-import type { Addressing } from "./addressing.ts";
 import type { SoapVersion } from "./encode.ts";
 import { limitExceeded, type MessageLimits, MESSAGE_LIMITS } from "./limits.ts";
 import { MessageParser } from "./message-parser.ts";
-import type { OperationName, Request } from "./service.ts";
+import type { Request } from "./service.ts";
 import { XmlDecoder } from "./xml-encoding.ts";
 import { atStart } from "./xml-errors.ts";
 
@@ -22,9 +21,7 @@ export interface EnvelopeOptions {
 }
 
 /** The request of a message, or the problem with it, and the form in which to respond. */
-export type Envelope = { soapVersion: SoapVersion; addressing: Addressing | null } & (
-  ({ problem: null } & Request) | { problem: Problem; operation: OperationName | null }
-);
+export type Envelope = { soapVersion: SoapVersion } & (({ problem: null } & Request) | { problem: Problem });
 
 /** Reads a message while it arrives. Never throws for its content: that is the `problem`. */
 export async function readEnvelope(
@@ -130,9 +127,8 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
         if (!isDecoded) parse(new Uint8Array(0), true);
         parser.finish();
       });
-      const form = { soapVersion: parser.soapVersion ?? soapVersion, addressing: parser.addressing };
-      if (problem !== null) return { ...form, problem, operation: parser.operation };
-      return { ...form, problem: null, ...parser.request! };
+      const form = { soapVersion: parser.soapVersion ?? soapVersion };
+      return problem === null ? { ...form, problem, ...parser.request! } : { ...form, problem };
     },
     get isDone() {
       return problem !== null;

@@ -1,7 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
 import { Problem } from "../../problem.ts";
 import { isXmlSpace } from "./characters.ts";
-import { type Addressing, AddressingReader, isAddressing } from "./addressing.ts";
 import { attributesOf, RequestDecoder, type Tag } from "./decode.ts";
 import type { SoapVersion } from "./encode.ts";
 import { limitExceeded, type MessageLimits } from "./limits.ts";
@@ -51,13 +50,6 @@ class Source {
 const idle: Source[] = [];
 const MAX_IDLE = 16;
 
-function takeSource(): Source {
-  const source = idle.pop() ?? new Source();
-  // saxes reports a DOCTYPE at its end, but a second one at its beginning: this makes every one the second.
-  source.sax["doctype"] = true;
-  return source;
-}
-
 /** saxes is in its initial state after `close`. */
 function giveBack(source: Source): void {
   if (idle.length < MAX_IDLE) idle.push(source);
@@ -72,11 +64,9 @@ type Stage = "before" | "envelope" | "header" | "after header" | "body" | "after
 export class MessageParser {
   /** Version of the envelope, once its start tag has been read. */
   soapVersion: SoapVersion | null = null;
-  readonly #source = takeSource();
+  readonly #source = idle.pop() ?? new Source();
   readonly #sax = this.#source.sax;
   readonly #decoder: RequestDecoder;
-  readonly #addressing = new AddressingReader();
-  readonly #namespace: string;
   readonly #limits: MessageLimits;
   #soapNamespace = "";
   #stage: Stage = "before";
@@ -95,7 +85,6 @@ export class MessageParser {
 
   constructor(namespace: string, limits: MessageLimits) {
     this.#limits = limits;
-    this.#namespace = namespace;
     this.#decoder = new RequestDecoder(namespace, limits);
     this.#source.listener = this;
   }
@@ -116,8 +105,9 @@ export class MessageParser {
     this.#countElement(this.#endPart());
   }
 
+  /** saxes reports a DOCTYPE at its end. */
   onDoctype(): void {
-    throw notWellFormed("inappropriately located doctype", this.#here);
+    throw notWellFormed("inappropriately located doctype", this.#partPlace);
   }
 
   onProcessingInstruction(): void {
@@ -145,12 +135,9 @@ export class MessageParser {
 
   /** @throws Problem if the message is not complete */
   finish(): void {
-    // A bare & makes saxes look for its ; up to the end.
-    if (this.#sax["entity"] !== "") throw notWellFormed("undefined entity", this.#partPlace);
     this.#sax.close();
     giveBack(this.#source);
     this.#finishEndTag();
-    this.#addressing.checkAction(this.#namespace, this.operation!);
   }
 
   /** Where reading stands. */
@@ -160,11 +147,6 @@ export class MessageParser {
 
   get operation(): OperationName | null {
     return this.#decoder.operation;
-  }
-
-  /** The addressing to answer; null if the message has none. */
-  get addressing(): Addressing | null {
-    return this.#addressing.found;
   }
 
   /** The request, once the message is finished. */
@@ -201,6 +183,7 @@ export class MessageParser {
       this.#finishEndTag();
       throw notWellFormed(message, this.#tagPlace, this.#isRootClosed ? "after" : "before");
     }
+    if (/^(?:unclosed|unexpected end)/.test(message)) throw notWellFormed(message, this.#partPlace);
     throw notWellFormed(message, /^(?:unbound|duplicate)/.test(message) ? this.#tagPlace : this.#here);
   }
 
@@ -237,24 +220,10 @@ export class MessageParser {
     if (this.#depth === 0) this.#openEnvelope(tag, place);
     else if (this.#depth === 1) this.#openEnvelopeChild(tag, place);
     else if (this.#stage === "body") this.#decoder.open(tag, place, this.#source.resolve);
-    else if (this.#stage === "header" && this.#depth === 2) this.#openHeaderBlock(tag, place);
-    else if (this.#stage === "header" && this.#depth === 3) this.#addressing.openChild(tag);
+    else if (this.#stage === "header" && this.#depth === 2)
+      refuseMandatoryBlock(tag, this.soapVersion!, place);
     this.#depth++;
     this.#endPart();
-  }
-
-  #openHeaderBlock(tag: Tag, place: Place): void {
-    const { isForUs, isMandatory } = addresseeOf(tag, this.soapVersion!, place);
-    if (!isForUs) return;
-    if (isAddressing(tag)) return this.#addressing.openBlock(tag, isMandatory, place);
-    if (!isMandatory) return;
-    const { uri, local } = tag;
-    const name = (uri === "" ? local : `{${uri}}${local}`).slice(0, MAX_BLOCK_NAME);
-    throw new Problem(
-      "must_understand",
-      `Header, ${at(place)}: the block ${name} is mandatory, but the service understands only WS-Addressing. Remove the block or its mustUnderstand.`,
-      { more: { notUnderstood: { uri, local } } },
-    );
   }
 
   #openEnvelope({ local, uri }: SaxesTagNS, place: Place): void {
@@ -298,7 +267,6 @@ export class MessageParser {
         refuse(place, `Body is empty; it must contain one of ${OPERATION_NAMES.join(", ")}.`);
       this.#stage = this.#stage === "header" ? "after header" : "after body";
     } else if (this.#stage === "body") this.#decoder.close(place);
-    else if (this.#stage === "header" && this.#depth === 2) this.#addressing.closeBlock();
   }
 
   /** @param ahead characters that saxes has read beyond it */
@@ -307,7 +275,6 @@ export class MessageParser {
     const place = this.#endPart(ahead);
     if (isCdata) this.#countElement(place);
     if (this.#stage === "body" && this.#depth >= 2) this.#decoder.text(text, place, isCdata);
-    else if (this.#stage === "header" && this.#depth > 2) this.#addressing.text(text, this.#depth - 2);
     // saxes refuses text outside the root.
     else if (this.#depth > 0 && this.#depth <= 2 && (isCdata || !isXmlSpace(text)))
       refuse(
@@ -345,22 +312,25 @@ const TARGETS: Record<SoapVersion, { namespace: string; attribute: string; us: r
 /** Characters of the name of a block, with its namespace, that a fault repeats. */
 const MAX_BLOCK_NAME = 200;
 
-/** Whether a header block is for this service, and mandatory. @throws Problem invalid_request */
-function addresseeOf(
-  tag: Tag,
-  soapVersion: SoapVersion,
-  place: Place,
-): { isForUs: boolean; isMandatory: boolean } {
+/** The service understands no header blocks. @throws Problem must_understand, invalid_request */
+function refuseMandatoryBlock(tag: Tag, soapVersion: SoapVersion, place: Place): void {
   const { namespace, attribute, us } = TARGETS[soapVersion];
   const attributes = attributesOf(tag);
   const valueOf = (name: string): string | undefined =>
     attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim();
   const mandatory = valueOf("mustUnderstand") ?? "0";
+  const { uri, local } = tag;
   if (!["0", "1", "false", "true"].includes(mandatory))
     throw new Problem(
       "invalid_request",
-      `Header, ${at(place)}: the attribute \`mustUnderstand\` of ${quoted(tag.local)} must be 0 or 1.`,
+      `Header, ${at(place)}: the attribute \`mustUnderstand\` of ${quoted(local)} must be 0 or 1.`,
     );
   const isMandatory = mandatory === "1" || mandatory === "true";
-  return { isForUs: us.includes(valueOf(attribute) ?? ""), isMandatory };
+  if (!isMandatory || !us.includes(valueOf(attribute) ?? "")) return;
+  const name = (uri === "" ? local : `{${uri}}${local}`).slice(0, MAX_BLOCK_NAME);
+  throw new Problem(
+    "must_understand",
+    `Header, ${at(place)}: the block ${name} is mandatory, but the service understands no header blocks. Remove the block or its mustUnderstand.`,
+    { more: { notUnderstood: { uri, local } } },
+  );
 }

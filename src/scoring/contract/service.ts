@@ -174,6 +174,6 @@ export type Request = {
 
 export const OPERATION_NAMES = Object.keys(SERVICE.operations) as OperationName[];
 
-/** The value of the SOAPAction header, and the beginning of the actions of WS-Addressing. */
+/** The value of the SOAPAction header. */
 export const soapAction = (namespace: string, operation: OperationName): string =>
   `${namespace.replace(/\/$/, "")}/${SERVICE.name}/${operation}`;

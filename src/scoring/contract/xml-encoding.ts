@@ -1,9 +1,13 @@
 import { Problem } from "../../problem.ts";
 
-type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252" | "us-ascii";
+/** Encodings as TextDecoder names them. */
+type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 type EncodingName = Encoding | "utf-16";
 
-/** Accepted encodings, by their names in the IANA registry and by common variants. */
+/**
+ * Accepted encodings, by their names in the IANA registry and by common variants. ISO-8859-1 is read as Windows-1252
+ * (Encoding Standard of the WHATWG), which differs only where ISO-8859-1 has control characters.
+ */
 const ENCODINGS: Record<string, EncodingName> = {
   "utf-8": "utf-8",
   utf8: "utf-8",
@@ -11,15 +15,15 @@ const ENCODINGS: Record<string, EncodingName> = {
   utf16: "utf-16",
   "utf-16le": "utf-16le",
   "utf-16be": "utf-16be",
-  "iso-8859-1": "iso-8859-1",
-  iso8859_1: "iso-8859-1",
-  "iso_8859-1": "iso-8859-1",
-  "iso8859-1": "iso-8859-1",
-  latin1: "iso-8859-1",
   "windows-1252": "windows-1252",
   cp1252: "windows-1252",
-  "us-ascii": "us-ascii",
-  ascii: "us-ascii",
+  "iso-8859-1": "windows-1252",
+  iso8859_1: "windows-1252",
+  "iso_8859-1": "windows-1252",
+  "iso8859-1": "windows-1252",
+  latin1: "windows-1252",
+  "us-ascii": "utf-8",
+  ascii: "utf-8",
 };
 
 const BYTE_ORDER_MARKS: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
@@ -64,14 +68,6 @@ export class XmlDecoder {
 
   #decodeText(bytes: Uint8Array, isLast: boolean): string {
     const encoding = this.#encoding!;
-    if (encoding === "iso-8859-1") return latin1(bytes);
-    if (encoding === "windows-1252") return new TextDecoder(encoding).decode(bytes);
-    if (encoding === "us-ascii") {
-      const valid = bytes.findIndex((byte) => byte >= 0x80);
-      if (valid < 0) return latin1(bytes);
-      this.fault = "a byte that is not US-ASCII";
-      return latin1(bytes.subarray(0, valid));
-    }
     const pending = this.#incomplete.length > 0 ? Buffer.concat([this.#incomplete, bytes]) : bytes;
     try {
       if (isLast && this.#decoder === null) return wholeDecoders[encoding].decode(bytes);
@@ -96,11 +92,8 @@ const wholeDecoders = {
   "utf-8": strictDecoder("utf-8"),
   "utf-16le": strictDecoder("utf-16le"),
   "utf-16be": strictDecoder("utf-16be"),
+  "windows-1252": strictDecoder("windows-1252"),
 };
-
-/** Not by TextDecoder, whose ISO-8859-1 is Windows-1252. */
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
 function validBeginning(bytes: Uint8Array, encoding: string): string {
   const decoder = strictDecoder(encoding);
@@ -184,7 +177,7 @@ function declaredEncoding(
 ): EncodingName | null | undefined {
   const isWide = mark?.startsWith("utf-16") ?? false;
   const head = bytes.subarray(0, isWide ? 2 * MAX_DECLARATION : MAX_DECLARATION);
-  const text = isWide ? new TextDecoder(mark!).decode(head, { stream: true }) : latin1(head);
+  const text = new TextDecoder(isWide ? mark! : "windows-1252").decode(head, { stream: true });
   if (!text.startsWith("<?xml".slice(0, text.length))) return null;
   if (!text.includes("?>") && text.length < MAX_DECLARATION && !isLast) return undefined;
   const [, , label] =

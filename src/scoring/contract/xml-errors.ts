@@ -42,7 +42,10 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
     /^unexpected close tag|^unmatched closing tag|^weird empty close tag/,
     "an end tag does not match the open element",
   ],
-  [/^unclosed tag|^unexpected end/, "the message ends before its Envelope is closed"],
+  [
+    /^unclosed tag|^unexpected end/,
+    "the message ends before its Envelope is closed; look here for a bare &, or a tag, comment or CDATA without an end",
+  ],
   [/^document must contain a root/, "the message has no root element"],
   [/^unbound namespace prefix/, "an undeclared prefix"],
   [/^duplicate attribute/, "an element has the same attribute twice"],

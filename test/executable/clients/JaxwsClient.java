@@ -10,16 +10,11 @@ import java.net.URL;
 import java.util.Arrays;
 import java.util.Collections;
 import javax.xml.ws.Holder;
-import javax.xml.ws.soap.AddressingFeature;
 
-/**
- * The whole conversation with code that wsimport of JAX-WS generates, over WS-Addressing with mandatory headers. Arguments:
- * address of the WSDL, sequence, unknown job.
- */
+/** The whole conversation with code that wsimport of JAX-WS generates. Arguments: address of the WSDL, sequence, unknown job. */
 public class JaxwsClient {
   public static void main(String[] words) throws Exception {
-    ConservationScorer service =
-        new ConservationScorer_Service(new URL(words[0])).getConservationScorer(new AddressingFeature(true, true));
+    ConservationScorer service = new ConservationScorer_Service(new URL(words[0])).getConservationScorer();
     String job = service.runJob(
         "A & <B>", words[1], ScoringModel.DISCONTINUOUS, Arrays.asList("L.C.E", "W{3}"), Arrays.asList("LIG_SH3_1"));
     Holder<String> status = new Holder<>();

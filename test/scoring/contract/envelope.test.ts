@@ -52,7 +52,6 @@ test.each<[string, string]>([
   };
   expect(read(envelope(runJob(values)))).toEqual({
     soapVersion: "1.1",
-    addressing: null,
     problem: null,
     operation: "RunJob",
     value: {
@@ -93,11 +92,6 @@ describe("errors", () => {
   ] as const)("responds with SOAP version %s to %s as %s", (version, message, contentType) => {
     expect(read(message, { contentType }).soapVersion).toBe(version);
   });
-
-  test("returns the operation with an error if it is known", () => {
-    expect(read(envelope(`<GetResult xmlns="${NAMESPACE}"/>`))).toMatchObject({ operation: "GetResult" });
-    expect(read(envelope(""))).toMatchObject({ operation: null });
-  });
 });
 
 test.each([
@@ -123,7 +117,7 @@ describe("streams", () => {
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
         pulled++;
-        controller.enqueue(encoder.encode(pulled === 1 ? "<!DOCTYPE x [" : " ".repeat(1000)));
+        controller.enqueue(encoder.encode(pulled === 1 ? "<!DOCTYPE x>" : " ".repeat(1000)));
       },
       cancel: () => cancelled.resolve(),
     });
