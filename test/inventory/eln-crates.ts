@@ -1,6 +1,6 @@
 import { zipFile } from "../../src/platform/zip-file.ts";
 
-/** Archives in the shapes in which notebooks write them, with contents of our own. */
+/** Archives as eLabFTW writes them, with contents of our own. */
 
 type Node = Record<string, unknown>;
 
@@ -21,7 +21,11 @@ export const zipOf = (files: Readonly<Record<string, string>>): Uint8Array<Array
 export function crate(
   graph: readonly Node[],
   files: Readonly<Record<string, string>> = {},
-  { folder = "export", context = CONTEXT as unknown, publisher = ref("#me") as unknown } = {},
+  {
+    folder = "export",
+    context = CONTEXT as unknown,
+    publisher = { "@type": "Organization", name: "eLabFTW" } as unknown,
+  } = {},
 ): Uint8Array<ArrayBuffer> {
   const descriptor = {
     "@id": "ro-crate-metadata.json",
@@ -44,7 +48,7 @@ export const fileNode = (path: string, text: string, more: Node = {}): Node => (
   ...more,
 });
 
-/** The root, a dataset and whatever else: the least that is imported. */
+/** The root, a dataset and other entities: the least that is imported. */
 export const oneDataset = (dataset: Node, ...others: Node[]): Node[] => [
   { "@id": "./", "@type": "Dataset", hasPart: refs("./a/") },
   { "@id": "./a/", "@type": "Dataset", name: "A", ...dataset },
@@ -138,212 +142,10 @@ export function elabftw(): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** SampleDB: versions as datasets within objects, properties that name objects or have units, numbers as sizes. */
-export function sampledb(): Uint8Array<ArrayBuffer> {
-  const [data, raw] = ['{"name":{}}', "1,2\n"];
-  const measured = [
-    { "@type": "PropertyValue", propertyID: "name", name: "Sample Name", value: "OMBE-1" },
-    { "@type": "PropertyValue", propertyID: "checked", name: "Checked", value: false },
-    {
-      "@type": "PropertyValue",
-      propertyID: "films/0/thickness",
-      name: "Films → 0 → Thickness",
-      value: 5,
-      unitText: "Å",
-      unitCode: "A11",
-    },
-  ];
-  const object = (id: number, more: Node): Node => ({
-    "@id": `./objects/${id}`,
-    "@type": "Dataset",
-    identifier: String(id),
-    description: `Object #${id}`,
-    author: refs("./users/2"),
-    creator: ref("./users/2"),
-    dateCreated: "2024-08-20T07:46:40.184975",
-    url: `http://sampledb.test/objects/${id}`,
-    comment: [],
-    ...more,
-  });
-  const graph = [
-    { "@id": "./", "@type": ["Dataset"], hasPart: refs("./objects/7", "./objects/1") },
-    { "@id": "SampleDB", "@type": "Organization", name: "SampleDB", url: "https://sampledb.test" },
-    { "@id": "./users/2", "@type": "Person", name: "Basic User" },
-    object(7, {
-      name: "Measurement",
-      genre: "measurement",
-      mentions: refs("./objects/1"),
-      keywords: "tag1, tag2",
-      variableMeasured: [
-        { "@type": "PropertyValue", propertyID: "name", name: "Object Name", value: "Measurement" },
-        { "@type": "PropertyValue", propertyID: "sample", name: "Sample", value: "./objects/1" },
-      ],
-      hasPart: refs("./objects/7/version/0", "./objects/7/files/0/raw.csv"),
-    }),
-    object(1, { name: "OMBE-1", genre: "sample", variableMeasured: measured, hasPart: [] }),
-    {
-      "@id": "./objects/7/version/0",
-      "@type": "Dataset",
-      name: "Measurement",
-      description: "Object #7 version #0",
-      variableMeasured: [
-        { "@type": "PropertyValue", propertyID: "sample", name: "Sample", value: "./objects/1" },
-        { "@type": "PropertyValue", propertyID: "purity", name: "Purity", value: 9 },
-      ],
-      hasPart: refs("./objects/7/version/0/data.json"),
-    },
-    fileNode("objects/7/version/0/data.json", data, {
-      name: "data.json",
-      contentSize: data.length,
-      encodingFormat: "application/json",
-    }),
-    fileNode("objects/7/files/0/raw.csv", raw, {
-      name: "raw.csv",
-      contentSize: raw.length,
-      encodingFormat: "text/csv",
-    }),
-  ];
-  return crate(
-    graph,
-    { "objects/7/version/0/data.json": data, "objects/7/files/0/raw.csv": raw },
-    { folder: "sampledb_export", publisher: ref("SampleDB") },
-  );
-}
-
-/** RSpace: datasets without names or descriptions, shared resources, links as datasets within, odd dates. */
-export function rspace(): Uint8Array<ArrayBuffer> {
-  const [form, doc, schema] = ["<form/>", "<doc/>", "<xsd/>"];
-  const graph = [
-    {
-      "@id": "./",
-      "@type": "Dataset",
-      name: "user user_2023-12-07",
-      description: "",
-      datePublished: "2023-12-07",
-      hasPart: refs("./resources", "./schemas/formSchema.xsd", "./doc_Experiment-1-25", "./doc_Other-7"),
-    },
-    fileNode("schemas/formSchema.xsd", schema, { description: "schema for RSpace forms" }),
-    { "@id": "./resources", "@type": "Dataset", description: "Common resources shared among exported data" },
-    fileNode("doc_Experiment-1-25/form.xml", form, {
-      dateCreated: "05:12:23:11:26:11",
-      description: "A Form",
-      contentSize: undefined,
-    }),
-    fileNode("doc_Experiment-1-25/doc.xml", doc, { description: "An RSpace Structured Document" }),
-    {
-      "@id": "./doc_Experiment-1-25/doc_Other-7",
-      "@type": "Dataset",
-      identifier: "./doc_Other-7",
-      description: "A file linked by an exported document",
-    },
-    fileNode("doc_Other-7/other.xml", doc, { contentSize: undefined }),
-    { "@id": "./doc_Other-7", "@type": "Dataset", keywords: "", hasPart: refs("./doc_Other-7/other.xml") },
-    {
-      "@id": "./doc_Experiment-1-25",
-      "@type": "Dataset",
-      keywords: "'exampleTag'",
-      hasPart: refs(
-        "./doc_Experiment-1-25/form.xml",
-        "./doc_Experiment-1-25/doc.xml",
-        "./doc_Experiment-1-25/doc_Other-7",
-      ),
-    },
-    { "@id": "#RSpace", "@type": "Organization", name: "RSpace", url: "https://www.researchspace.com/" },
-  ];
-  const files = {
-    "doc_Experiment-1-25/form.xml": form,
-    "doc_Experiment-1-25/doc.xml": doc,
-    "doc_Other-7/other.xml": doc,
-    "schemas/formSchema.xsd": schema,
-  };
-  return crate(graph, files, { folder: "RSpace-2023-12-07-xml", publisher: ref("#RSpace") });
-}
-
-/** Kadi4Mat: records with files in a folder, without checksums, licences and people by ORCID. */
-export function kadi4mat(): Uint8Array<ArrayBuffer> {
-  const [json, text] = ["{}", "93 bytes"];
-  const author = ref("https://orcid.org/0000-0002-3495-9100");
-  const graph = [
-    { "@id": "./", "@type": ["Dataset"], hasPart: refs("./records-example/") },
-    {
-      "@id": "https://kadi.iam.kit.edu",
-      "@type": "Organization",
-      name: "Kadi4Mat",
-      url: "https://kadi.iam.kit.edu",
-    },
-    { "@id": author["@id"], "@type": "Person", name: "Manideep J" },
-    {
-      "@id": "./records-example/",
-      "@type": "Dataset",
-      author,
-      name: "Records example",
-      text: "",
-      identifier: "records-example",
-      keywords: "characterization, experiment",
-      hasPart: refs("./records-example/records-example.json", "./records-example/files/example.txt"),
-    },
-    fileNode("records-example/records-example.json", json, {
-      name: "records-example.json",
-      sha256: undefined,
-    }),
-    fileNode("records-example/files/example.txt", text, {
-      name: "example.txt",
-      sha256: undefined,
-      text: "A sample file.",
-      author,
-    }),
-  ];
-  const files = { "records-example/records-example.json": json, "records-example/files/example.txt": text };
-  return crate(graph, files, { folder: "records-example", publisher: ref("https://kadi.iam.kit.edu") });
-}
-
-/** PASTA: folders within folders, properties of files as entities, remote files, more than one context. */
-export function pasta(): Uint8Array<ArrayBuffer> {
-  const png = "PNG";
-  const graph = [
-    { "@id": "PASTA-ELN", "@type": "Organization", name: "PASTA ELN", url: "https://github.com/PASTA-ELN/" },
-    { "@id": "./", "@type": "Dataset", name: "Exported", hasPart: refs("./Project/") },
-    {
-      "@id": "./Project/",
-      "@type": "Dataset",
-      name: "Project",
-      encodingFormat: "text/markdown",
-      description: "# Aim\nSee *all*.",
-      hasPart: refs("./Project/000_Task/"),
-    },
-    {
-      "@id": "./Project/000_Task/",
-      "@type": "Dataset",
-      name: "Task",
-      description: "This is hard!",
-      keywords: "TODO",
-      hasPart: refs("./Project/000_Task/simple.png", "https:/upload.test/pollen.jpg"),
-    },
-    fileNode("Project/000_Task/simple.png", png, {
-      name: "simple.png",
-      encodingFormat: "text/markdown",
-      variableMeasured: refs("./Project/000_Task/simple.png_height"),
-    }),
-    {
-      "@id": "./Project/000_Task/simple.png_height",
-      "@type": "PropertyValue",
-      propertyID: "metaUser.imageHeight",
-      name: "Image height",
-      value: "600+/- 3",
-      unitText: "mm",
-    },
-    {
-      "@id": "https:/upload.test/pollen.jpg",
-      "@type": "File",
-      name: "https://upload.test/pollen.jpg",
-      contentSize: "33597",
-      sha256: "00",
-    },
-  ];
-  const context = [CONTEXT, { sha256: "https://the.elnconsortium.org/specification/#sha256" }];
-  return crate(
-    graph,
-    { "Project/000_Task/simple.png": png },
-    { folder: "PASTA", context, publisher: ref("PASTA-ELN") },
-  );
-}
+/** Two records of eLabFTW, of which the first names the second. */
+export const linkedRecords = (): Uint8Array<ArrayBuffer> =>
+  crate([
+    { "@id": "./", "@type": ["Dataset"], hasPart: refs("./Measurement", "./OMBE-1") },
+    { "@id": "./Measurement", "@type": "Dataset", name: "Measurement", mentions: refs("./OMBE-1") },
+    { "@id": "./OMBE-1", "@type": "Dataset", name: "OMBE-1" },
+  ]);

@@ -1,17 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../src/inventory/model/field.ts";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
-import {
-  crate,
-  elabftw,
-  fileNode,
-  kadi4mat,
-  oneDataset,
-  pasta,
-  rspace,
-  sampledb,
-  zipOf,
-} from "./eln-crates.ts";
+import { crate, elabftw, fileNode, linkedRecords, oneDataset, zipOf } from "./eln-crates.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -56,7 +46,7 @@ async function recordOf(name: string, list = LIST, as = "alice") {
 const total = async (list = LIST): Promise<Json> =>
   (await lab.send("admin", "GET", `${list}/?page_size=1`)).body.total;
 
-describe("archives of other notebooks", () => {
+describe("archives of eLabFTW", () => {
   afterEach(undoAll);
 
   test("eLabFTW: text, comments, extra fields, steps, links and files", async () => {
@@ -96,47 +86,7 @@ describe("archives of other notebooks", () => {
     ]);
   });
 
-  test("SampleDB: versions and files of an object belong to one record", async () => {
-    const { report } = await send(sampledb());
-    expect([report.created, report.archive!.left_out]).toEqual([2, []]);
-    const { values, notes, files } = await recordOf("Measurement");
-    expect(values.description).toBe("Object #7");
-    expect(files.map(([name]) => name)).toEqual(["data.json", "raw.csv"]);
-    expect(notes[0]).toEndWith(
-      "Measurement: Object #7 version #0\nMeasurement, Purity: 9\nLink: OMBE-1\nSample: OMBE-1",
-    );
-    expect((await recordOf("OMBE-1")).notes[0]).toEndWith("Checked: false\nFilms → 0 → Thickness: 5 Å");
-  });
-
-  test("RSpace: datasets without names have those of their folders; shared files are left out", async () => {
-    const { report } = await send(rspace());
-    expect(report.archive!.left_out.map(({ message }) => message)).toEqual([
-      "./resources is described without any content.",
-      "The file schemas/formSchema.xsd belongs to no record.",
-    ]);
-    const { notes, files } = await recordOf("doc_Experiment-1-25");
-    expect(files.map(([name]) => name)).toEqual(["doc.xml", "form.xml"]);
-    expect(notes[0]).toContain("doc.xml: An RSpace Structured Document");
-    expect(notes[0]).toEndWith("\nLink: doc_Other-7");
-  });
-
-  test("Kadi4Mat and PASTA: files without checksums, in folders within, and elsewhere", async () => {
-    expect((await send(kadi4mat())).report.archive).toMatchObject({
-      source: "Kadi4Mat",
-      files: 2,
-      left_out: [],
-    });
-    expect((await recordOf("Records example")).notes[0]).toContain("example.txt: A sample file.");
-    const { report } = await send(pasta());
-    expect(report.archive!.left_out).toEqual([
-      { row: 1, column: null, message: "The file https://upload.test/pollen.jpg is elsewhere." },
-    ]);
-    const { values, notes, files } = await recordOf("Project");
-    expect([values.description, files]).toEqual(["# Aim\nSee *all*.", [["simple.png", "image/png", 3]]]);
-    expect(notes[0]).toContain("Task: This is hard!; TODO\nsimple.png, Image height: 600+/- 3 mm");
-  });
-
-  test("older and newer shapes: plain ids, several types, encoded paths, files without a dataset, and no folder", async () => {
+  test("older and newer shapes: plain ids, several types, encoded paths, and no folder", async () => {
     const text = "x";
     const graph = [
       { "@id": "./", "@type": ["Dataset"], hasPart: ["./a%20b/"] },
@@ -157,19 +107,22 @@ describe("archives of other notebooks", () => {
     ]);
     expect((await recordOf("a b")).files).toEqual([["f 1.txt", "text/plain", 1]]);
 
-    const root = { "@id": "./", "@type": "Dataset", name: "Flat", hasPart: [{ "@id": "f.txt" }] };
+    const descriptor = {
+      "@id": "ro-crate-metadata.json",
+      about: { "@id": "./" },
+      sdPublisher: { name: "eLabFTW" },
+    };
     const document = {
       "@context": "https://w3id.org/ro/crate/1.0/context",
-      "@graph": [root, { "@id": "f.txt", "@type": "File" }],
+      "@graph": [descriptor, ...oneDataset({ name: "Flat" })],
     };
     const flat = zipOf({
       "ro-crate-metadata.json": JSON.stringify(document),
-      "f.txt": text,
-      "raw/g.txt": text,
+      "a/g.txt": text,
       "__MACOSX/._f.txt": "",
     });
-    expect((await send(flat)).report.archive).toMatchObject({ source: "", files: 2, left_out: [] });
-    expect((await recordOf("Flat")).files.map(([name]) => name)).toEqual(["f.txt", "g.txt"]);
+    expect((await send(flat)).report.archive).toMatchObject({ source: "eLabFTW", files: 1, left_out: [] });
+    expect((await recordOf("Flat")).files.map(([name]) => name)).toEqual(["g.txt"]);
   });
 
   test("the first archives of eLabFTW list files beside the datasets whose folders they are in", async () => {
@@ -201,9 +154,9 @@ describe("archives of other notebooks", () => {
 
   test("is undone as one batch, and repeated without effect", async () => {
     const before = await total();
-    const mapped = `mapping=${encodeURIComponent('{"Sample":"aliquot_of"}')}`;
-    const { batch } = (await send(sampledb(), mapped)).report;
-    const again = (await send(sampledb(), mapped)).report;
+    const mapped = `mapping=${encodeURIComponent('{"Link":"aliquot_of"}')}`;
+    const { batch } = (await send(linkedRecords(), mapped)).report;
+    const again = (await send(linkedRecords(), mapped)).report;
     expect([again.created, again.updated, again.unchanged, again.batch]).toEqual([0, 0, 2, null]);
     expect((await lab.send("alice", "POST", `batches/${String(batch)}/undo/`)).status).toBe(200);
     expect(await total()).toBe(before);
@@ -279,11 +232,11 @@ describe("properties", () => {
     expect([wrong.status, wrong.report.message]).toEqual([400, expect.stringContaining("Did you mean lot?")]);
   });
 
-  test.each(["Sample", "Link"])("%s leads to another record of the archive", async (header) => {
-    const query = `mapping=${encodeURIComponent(JSON.stringify({ [header]: "aliquot_of" }))}`;
+  test("of links lead to other records of the archive", async () => {
+    const query = `mapping=${encodeURIComponent('{"Link":"aliquot_of"}')}`;
     // A record of the same name that was there before is another one.
     await lab.send("alice", "POST", `${LIST}/`, { name: "OMBE-1" });
-    const { report } = await send(sampledb(), `match=none&${query}`);
+    const { report } = await send(linkedRecords(), `match=none&${query}`);
     expect([report.created, report.archive!.left_out]).toEqual([2, []]);
     const { values } = await recordOf("Measurement");
     const [, source] = await rowsOf(`${LIST}/?name=OMBE-1&ordering=created&fields=id`);
@@ -352,6 +305,12 @@ describe("archives that are refused", () => {
       zipOf({ [`a/${nothing}`]: '{"@context":"https://w3id.org/ro/crate/1.1/context"}' }),
       "no @graph",
     ],
+    [
+      "another program",
+      crate(dataset, {}, { publisher: { "@type": "Organization", name: "SampleDB" } }),
+      'The archive was written by "SampleDB". Archives of labd and eLabFTW can be imported',
+    ],
+    ["an unnamed program", crate(dataset, {}, { publisher: { "@id": "#me" } }), "by an unnamed program"],
     ["no root", crate([]), 'does not describe the folder "./"'],
     [
       "a wrong checksum",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../src/inventory/model/field.ts";
 import { elnFaults, openEln } from "../eln-rules.ts";
-import { elabftw, pasta, rspace, sampledb } from "./eln-crates.ts";
+import { crate, elabftw, fileNode, oneDataset } from "./eln-crates.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -109,7 +109,13 @@ describe("an archive", () => {
   });
 
   test("is told from those that break rules", () => {
-    const all = [elabftw(), sampledb(), rspace(), pasta()].flatMap((bytes) => elnFaults(bytes, "other"));
+    const broken = oneDataset(
+      { author: [{ "@id": "#nobody" }], hasPart: [{ "@id": "./a/b/" }, { "@id": "./a/gone.txt" }] },
+      { "@id": "./a/b/", "@type": "Dataset", name: "b" },
+      fileNode("a/gone.txt", "x", { name: "gone.txt", dateCreated: "05:12:23:11:26:11" }),
+    );
+    const archives = [elabftw(), crate(broken, {}, { context: ["https://schema.org"] })];
+    const all = archives.flatMap((bytes) => elnFaults(bytes, "other"));
     const rules = new Set(all.map((fault) => fault.slice(fault.indexOf(": ") + 2)));
     for (const rule of [
       "the folder SHOULD have the name of the archive",

@@ -7,7 +7,7 @@ import { LIMITS } from "../model/limits.ts";
 import { Problem } from "../../problem.ts";
 import type { ZipMember } from "../../platform/zip-file.ts";
 
-/** Reads archives of the ELN file format: those of labd, and those of other notebooks in their several shapes. */
+/** Reads archives of the ELN file format that labd or eLabFTW wrote. */
 
 /** A property of datasets, which becomes a column. */
 export interface ElnColumn {
@@ -60,6 +60,8 @@ export interface ElnArchive {
 
 /** Kinds of annotation types whose values need nothing else. */
 const PLAIN_KINDS = new Set(["TEXT", "NUMBER", "DATE", "BOOLEAN", "JSON"]);
+/** Programs whose archives are read, as they name themselves in `sdPublisher`. */
+const PUBLISHERS = ["labd", "eLabFTW"];
 const NAME = "name";
 const LINK: ElnColumn = { header: "Link", names: ["Link"], kind: "TEXT" };
 
@@ -77,16 +79,16 @@ class ElnReader {
 
   constructor(private readonly graph: CrateGraph) {
     const { root, publisher } = graph;
-    this.#publisher = graph.text(publisher.name) || graph.text(publisher["@id"]);
+    this.#publisher = graph.text(publisher.name);
+    if (!PUBLISHERS.includes(this.#publisher)) throw unknownPublisher(this.#publisher);
     const parts = graph.follow(root.hasPart);
     const folders = parts.filter((part) => hasType(part, "Dataset") && this.#hasContent(part));
-    const isOneRecord = folders.length === 0 && parts.some((part) => hasType(part, "File"));
     const isRecord = (part: JsonObject): boolean =>
       graph.follow(part.hasPart).some((file) => lastPart(String(file["@id"])) === RECORD_FILES[0]);
     this.#isOwn = this.#publisher === "labd" && folders.every(isRecord);
     const idOf = (dataset: JsonObject): string | undefined =>
       this.#isOwn ? parseUuid(graph.text(dataset.identifier)) : crypto.randomUUID();
-    this.#datasets = new Map((isOneRecord ? [root] : folders).map((dataset) => [dataset, idOf(dataset)]));
+    this.#datasets = new Map(folders.map((dataset) => [dataset, idOf(dataset)]));
   }
 
   read(): ElnArchive {
@@ -99,8 +101,7 @@ class ElnReader {
     const datasets = [...this.#datasets.keys()];
     const lists = new Set(datasets.map((dataset) => graph.text(dataset.genre)));
     const records = datasets.map((dataset) => this.#record(dataset));
-    const byDepth = [...datasets.entries()].toSorted(([, a], [, b]) => depthOf(b) - depthOf(a));
-    for (const [i, dataset] of byDepth) this.#unlisted(records[i], dataset);
+    for (const [i, dataset] of datasets.entries()) this.#unlisted(records[i], dataset);
     const parts = graph.follow(graph.root.hasPart);
     const empty = parts.filter((part) => !hasType(part, "File") && !this.#datasets.has(part));
     const columns = [...this.#columns.values()].map(({ values, ...column }) => {
@@ -139,7 +140,8 @@ class ElnReader {
     if (!this.#isOwn) this.#origin(record, dataset);
     this.#describe(record, dataset);
     for (const property of graph.follow(dataset.variableMeasured)) this.#property(record, property);
-    this.#parts(record, dataset, new Set([dataset]), "");
+    for (const part of graph.follow(dataset.hasPart))
+      if (hasType(part, "File")) this.#file(record, part, this.#nameOf(part));
     return record;
   }
 
@@ -147,7 +149,7 @@ class ElnReader {
   #describe(record: ElnRecord, dataset: JsonObject): void {
     const { graph } = this;
     const description = graph.text(dataset.description);
-    const text = graph.text(dataset.text) || graph.text(dataset.articleBody);
+    const text = graph.text(dataset.text);
     const isShort = this.#isOwn && description === "";
     const header = { header: "description", names: ["description"], kind: "TEXT" };
     if (description !== "" || (isShort && text !== ""))
@@ -183,7 +185,7 @@ class ElnReader {
     if (linked[0] !== record.id && !this.#put(record, LINK, linked)) record.about.push(`Link: ${linked[1]}`);
   }
 
-  /** Where a record of another notebook comes from, and what labd has no field for. */
+  /** The origin of a record of eLabFTW, and what labd has no field for. */
   #origin(record: ElnRecord, dataset: JsonObject): void {
     const { graph } = this;
     const id = String(dataset["@id"]);
@@ -208,7 +210,6 @@ class ElnReader {
       ["Created", graph.text(dataset.dateCreated)],
       ["Changed", graph.text(dataset.dateModified)],
       ["Identifier", graph.text(dataset.identifier)],
-      ["Also known as", graph.text(dataset.alternateName)],
       ["Kind", graph.text(dataset.genre)],
       [
         "Category",
@@ -240,22 +241,19 @@ class ElnReader {
     return names.join(", ");
   }
 
-  /** The record that a property refers to, and its name if that is not the value. */
-  #referenceOf({ value, valueReference }: JsonObject): [id?: string | undefined, name?: string] {
-    if (!this.#isOwn) return this.#linked(value) ?? [];
-    const target = lastPart(String(this.graph.follow(valueReference)[0]?.["@id"] ?? ""));
-    return [parseUuid(target)];
+  /** Id of the record that a property refers to. eLabFTW has the type of the value there. */
+  #referenceOf({ valueReference }: JsonObject): string | undefined {
+    if (!this.#isOwn) return undefined;
+    return parseUuid(lastPart(String(this.graph.follow(valueReference)[0]?.["@id"] ?? "")));
   }
 
   /** A property becomes a cell, or a line if there is no more room. */
   #property(record: ElnRecord, property: JsonObject): void {
     const { graph } = this;
     const [id, given] = [graph.text(property.propertyID), graph.text(property.name)];
-    const [reference, name] = this.#referenceOf(property);
-    const value = name ?? graph.text(property.value);
+    const reference = this.#referenceOf(property);
+    const value = graph.text(property.value);
     if (value === "" || (id === "" && given === "")) return;
-    // SampleDB repeats the name.
-    if (id === NAME && value === record.cells.get(NAME)?.[0]) return;
     const unit = graph.text(property.unitText);
     const raw =
       typeof property.value === "number" || typeof property.value === "boolean" ? property.value : value;
@@ -281,24 +279,6 @@ class ElnReader {
     return true;
   }
 
-  /** Files, and those of folders within, each with what is said of it. */
-  #parts(record: ElnRecord, dataset: JsonObject, seen: Set<JsonObject>, prefix: string): void {
-    for (const part of this.graph.follow(dataset.hasPart)) {
-      if (seen.has(part)) continue;
-      seen.add(part);
-      const name = this.#nameOf(part);
-      // RSpace writes a link as a part that names the record.
-      const linked = this.#linked(part) ?? this.#linked(part.identifier);
-      if (hasType(part, "File")) this.#file(record, part, name);
-      else if (linked) this.#link(record, linked);
-      else if (hasType(part, "Dataset")) {
-        const path = `${prefix}${name}`;
-        this.#aboutPart(record, part, path);
-        this.#parts(record, part, seen, `${path} / `);
-      }
-    }
-  }
-
   /** Files in the folder of a dataset that no dataset lists, as in the first archives of eLabFTW. */
   #unlisted(record: ElnRecord, dataset: JsonObject): void {
     const { graph } = this;
@@ -311,48 +291,29 @@ class ElnReader {
   #file(record: ElnRecord, node: JsonObject, name: string): void {
     const { graph } = this;
     const content = graph.file(node);
-    const address = graph.text(node.contentUrl) || (isWeb(name) ? name : String(node["@id"]));
     if (this.#isOwn && (RECORD_FILES as readonly string[]).includes(lastPart(String(node["@id"])))) return;
     if (!content) {
-      const isElsewhere = isWeb(address);
-      record.about.push(`File: ${[...new Set([name, isElsewhere ? address : name])].join(", ")}`);
-      record.leftOut.push(
-        isElsewhere ? `The file ${address} is elsewhere.` : `The file ${name} is not in the archive.`,
-      );
+      record.about.push(`File: ${name}`);
+      record.leftOut.push(`The file ${name} is not in the archive.`);
       return;
     }
     const [type, sha256, size] = ["encodingFormat", "sha256", "contentSize"].map((key) =>
       graph.text(node[key]),
     );
-    record.files.push({ name, type: mediaType(name, type), content, sha256, size });
-    if (!this.#isOwn) this.#aboutPart(record, node, name);
-  }
-
-  /** Lines about a file or a folder of a record. */
-  #aboutPart(record: ElnRecord, node: JsonObject, name: string): void {
-    const { graph } = this;
-    const texts = [graph.text(node.description), graph.text(node.text)].map(asPlain);
-    const comments = graph.follow(node.comment).map((comment) => asPlain(graph.text(comment.text)));
-    const told = [...texts, graph.text(node.keywords), ...comments].filter(Boolean).join("; ");
-    if (told !== "") record.about.push(`${name}: ${told}`);
-    for (const property of graph.follow(node.variableMeasured)) {
-      const label = graph.text(property.name) || graph.text(property.propertyID);
-      const [, linked] = this.#referenceOf(property);
-      const value = [linked ?? graph.text(property.value), graph.text(property.unitText)].join(" ").trim();
-      const isRepeated = record.cells.get(label)?.some((cell) => String(cell) === value);
-      if (value !== "" && !isRepeated) record.about.push(`${name}, ${label}: ${value}`);
-    }
+    const mediaType = (type || Bun.file(name).type).split(";")[0].trim();
+    record.files.push({ name, type: mediaType, content, sha256, size });
+    const description = graph.text(node.description);
+    if (!this.#isOwn && description !== "") record.about.push(`${name}: ${asPlain(description)}`);
   }
 }
 
+const unknownPublisher = (name: string): Problem =>
+  new Problem(
+    "invalid_request",
+    `The archive was written by ${name === "" ? "an unnamed program" : JSON.stringify(name.slice(0, 100))}. Archives of ${PUBLISHERS.join(" and ")} can be imported; export a table (CSV or XLSX) from other notebooks.`,
+  );
+
 const asPlain = (text: string): string => (isHtml(text) ? plainText(text) : text);
-const isWeb = (address: string): boolean => /^https?:/i.test(address);
-
-/** The media type of a file; some notebooks give that of its description. */
-const mediaType = (name: string, given: string): string =>
-  (given === "" || given === "text/markdown" ? Bun.file(name).type : given).split(";")[0].trim();
-
-const depthOf = ({ "@id": id }: JsonObject): number => String(id).split("/").filter(Boolean).length;
 const lastPart = (id: string): string => decoded(id.replace(/\/+$/, "").split("/").pop() ?? "");
 
 function ownColumn(id: string, given: string, kind: string): ElnColumn {

@@ -34,8 +34,8 @@ export function FirstSteps({ onLoaded }: { onLoaded: () => void }) {
       </Card>
       <Card title="Import a spreadsheet">
         <p>
-          CSV or XLSX files of any program, or an archive (.eln) of a laboratory notebook. The preview shows
-          what will be added before anything is.
+          CSV or XLSX files of any program, or an archive (.eln) of labd or eLabFTW. The preview shows what
+          will be added before anything is.
         </p>
         <div class="actions">
           {["stocks/consumables", "stocks/specimen", "locations"].map((segment) => (

@@ -103,9 +103,8 @@ function Wizard({ of }: { of: Declaration }) {
       <Card title="1. Choose a file">
         <p>
           A CSV or XLSX file whose first row names the columns: your own spreadsheet, an export of this list,
-          or the template, which has drop-down lists. Or an archive (.eln) of labd or another laboratory
-          notebook: each of its entries becomes a record with notes and files. Nothing is written until you
-          confirm.
+          or the template, which has drop-down lists. Or an archive (.eln) of labd or eLabFTW: each of its
+          entries becomes a record with notes and files. Nothing is written until you confirm.
         </p>
         <div class="form-inline">
           <FileField
