@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { Problem } from "../problem.ts";
 import {
   FEATURE_FORMAT_NAMES,
-  FEATURE_FORMATS,
   FEATURE_GROUP_NAMES,
   FEATURE_GROUPS,
   type FeatureFileInfo,
   type FeatureFormatName,
+  formatTitle,
   type FeatureGroup,
   FLAGS,
   type Flag,
@@ -25,7 +25,7 @@ export const features: Command = {
     "labd features add elm_instances.tsv\n" +
     "labd features add uniprot_sprot.dat.gz --name uniprot\n" +
     "labd features add domains.bed --group domain\n" +
-    "FILE is ELM's table of instances, a UniProt flat file, JSON or XML, GFF3, BED or InterProScan's TSV, plain or\n" +
+    "FILE is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or\n" +
     "compressed with gzip or zstd; - reads standard input. Features are kept for the proteins of the corpus in use,\n" +
     "found by accession or entry name. Importing a file of the same name again replaces it. A running server uses\n" +
     "the features immediately. Scores never depend on them.",
@@ -95,7 +95,7 @@ async function add(call: Call): Promise<void> {
       name: call.value("--name") ?? (file === "-" ? "stdin" : basename(file)),
       format: format === "auto" ? undefined : (format as FeatureFormatName),
       group: call.value("--group") as FeatureGroup | undefined,
-      tell: (found) => call.warn(`${basename(file)}: read as ${FEATURE_FORMATS[found].title}.`),
+      tell: (found) => call.warn(`${basename(file)}: read as ${formatTitle(found)}.`),
       report: (read, matched) =>
         progress.show(`${count(read)} features read, ${count(matched)} of them of proteins of the corpus`),
     });
@@ -122,7 +122,7 @@ function describe(info: FeatureFileInfo): string {
     ([group, number]) => `${FEATURE_GROUPS[group as FeatureGroup]} ${count(number)}`,
   );
   const lines = [
-    `${name}  ${FEATURE_FORMATS[format].title}, ${countOf(total, "feature")} of ${countOf(proteins, "protein")} of ${corpus}, ${new Date(imported).toISOString().slice(0, 10)}, ${(bytes / 1e6).toFixed(1)} MB`,
+    `${name}  ${formatTitle(format)}, ${countOf(total, "feature")} of ${countOf(proteins, "protein")} of ${corpus}, ${new Date(imported).toISOString().slice(0, 10)}, ${(bytes / 1e6).toFixed(1)} MB`,
     `  ${of.join(", ")}`,
     ...Object.entries(flagged).map(
       ([flag, number]) => `  not shown: ${count(number)} ${FLAGS[flag as Flag]}`,

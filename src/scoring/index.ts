@@ -59,7 +59,7 @@ export {
   type Flagged,
 } from "./features/feature-files.ts";
 export { withRowNotes } from "./features/row-notes.ts";
-export { FEATURE_FORMAT_NAMES, FEATURE_FORMATS, type FeatureFormatName } from "./features/formats.ts";
+export { FEATURE_FORMAT_NAMES, type FeatureFormatName, formatTitle } from "./features/formats.ts";
 export { JointScan, type JointScanObject } from "./api/joint-scan.ts";
 export { passesPlaces, type PlaceFilter } from "./api/ranked-columns.ts";
 export { BUILD_STATES, type Build, type BuildEstimate } from "./proteome/builds.ts";

@@ -88,19 +88,6 @@ const ENTRY = {
     },
   ],
 };
-const XML = `<?xml version="1.0" encoding="UTF-8"?>
-<uniprot xmlns="http://uniprot.org/uniprot"><entry dataset="Swiss-Prot">
-<accession>P04637</accession><accession>Q15086</accession><name>P53_HUMAN</name>
-<organism><name type="scientific">Homo sapiens</name></organism>
-<dbReference type="PDB" id="1YCR"><property type="method" value="X-ray"/><property type="resolution" value="2.60"/><property type="chains" value="B=15-29"/></dbReference>
-<feature type="modified residue" description="Phosphoserine; by PRPK, CDK5, PRKDC, ATR and &quot;ATM&quot;"><location><position position="15"/></location></feature>
-<feature type="DNA-binding region"><location><begin position="102"/><end position="292"/></location></feature>
-<feature type="sequence variant" id="VAR_005856" description="(in dbSNP:rs1042522)"><original>P</original><variation>R</variation><location><position position="72"/></location></feature>
-<feature type="cross-link" description="Glycyl lysine isopeptide"><location><begin position="291"/><end position="292"/></location></feature>
-<feature type="sequence variant" description="nowhere"><location><begin status="unknown"/><end position="9"/></location></feature>
-<feature type="region of interest" description="of an isoform"><location sequence="P04637-2"><begin position="331"/><end position="341"/></location></feature>
-<sequence length="393" checksum="AD5C149FD8106131">${P53.slice(0, 200)}
-${P53.slice(200)}</sequence></entry></uniprot>`;
 const ELM = `#ELM_Instance_Download_Version: 1.4
 "Accession"\t"ELMType"\t"ELMIdentifier"\t"ProteinName"\t"Primary_Acc"\t"Accessions"\t"Start"\t"End"\t"References"\t"Methods"\t"InstanceLogic"\t"PDB"\t"Organism"
 "ELMI000001"\t"DEG"\t"DEG_MDM2_SWIB_1"\t"P53_HUMAN"\t"P04637"\t"P04637 Q15086"\t"19"\t"26"\t"8875929"\t"x-ray"\t"true positive"\t"1YCR 1T4F"\t"Homo sapiens"
@@ -129,7 +116,6 @@ const SAMPLES = [
   ["uniprot", FLAT],
   ["uniprot", OLD_FLAT],
   ["uniprot-json", JSON.stringify(ENTRY, null, 1)],
-  ["uniprot-xml", XML],
   ["gff3", GFF3],
   ["bed", BED],
   ["interpro", INTERPRO],
@@ -151,7 +137,6 @@ describe("reading features", () => {
     ["uniprot", FLAT],
     ["uniprot-json", JSON.stringify(ENTRY)],
     ["uniprot-json", `[${JSON.stringify(ENTRY)}]`],
-    ["uniprot-xml", XML],
     ["gff3", GFF3],
     ["gff3", GFF3.split("\n").slice(2, 3).join("\n")],
     ["interpro", INTERPRO],
@@ -191,7 +176,6 @@ describe("reading features", () => {
       `${JSON.stringify(ENTRY)}\n`,
     ])
       expect(key(read(json))).toEqual(expected);
-    expect(key(read(XML))).toEqual(expected);
     expect(key(read(OLD_FLAT))).toEqual(expected.slice(0, 1));
   });
 
@@ -249,12 +233,10 @@ describe("reading features", () => {
     [FLAT.replace("//\n", ""), "has no end (//)"],
     [FLAT.replace("MOD_RES         15", "MOD_RES         5a"), 'line 4: "5a" is no position.'],
     [FLAT.replace("AC   P04637", "<p>P04637"), "line 2: expected a code of two letters"],
-    [XML.replace("</feature>", "</featur>"), "line 6: the XML is not well-formed"],
-    [XML.slice(0, 900), "the XML is not well-formed"],
-    [`<!DOCTYPE uniprot>${XML.slice(39)}`, "line 1: a DOCTYPE is not allowed."],
-    ["<html><body/></html>", "line 1: the root is html."],
-    [XML.replace('position="15"', 'position="15x"'), 'line 6: position: expected a whole number; "15x"'],
-    [`<uniprot>${"<a>".repeat(50)}`, "elements within each other"],
+    [
+      "<uniprot><entry/></uniprot>",
+      "The file is XML, which is not read. Download the same entries from UniProt as text or",
+    ],
     [JSON.stringify(ENTRY).slice(0, -1), "The file is truncated."],
     ['{"results":[\n{"primaryAccession":"P1",}]}', "line 2: the entry that begins here is no valid JSON"],
     ['[\n\n{"accession":"P1"}]', "line 3: the entry that begins here has no primaryAccession."],

@@ -6,7 +6,6 @@ import { oneOf, textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
   FEATURE_FORMAT_NAMES,
-  FEATURE_FORMATS,
   FEATURE_GROUP_NAMES,
   FEATURE_GROUPS,
   type FeatureFileInfo,
@@ -14,6 +13,7 @@ import {
   type FeatureGroup,
   FLAGS,
   type Flag,
+  formatTitle,
 } from "../../scoring/index.ts";
 import { type AdministrationContext, administrators, plugin, TaskRow } from "./context.ts";
 import { NAME_RULE, streamed } from "./corpus-routes.ts";
@@ -49,7 +49,7 @@ const named = (values: Readonly<Partial<Record<string, number>>>, names: Readonl
 function rowOf({ format, groups, flagged, imported, ...info }: FeatureFileInfo) {
   return {
     ...info,
-    format: FEATURE_FORMATS[format].title,
+    format: formatTitle(format),
     imported: timestamp(imported),
     groups: named(groups, FEATURE_GROUPS satisfies Record<FeatureGroup, string>),
     flagged: named(flagged, FLAGS satisfies Record<Flag, string>),
@@ -83,7 +83,7 @@ export function featureRoutes(context: AdministrationContext) {
     "Import features of proteins",
     { 202: TaskRow },
     [400, 409, 413],
-    "The body is ELM's table of instances, a UniProt flat file, JSON or XML, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
+    "The body is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
   );
   return plugin("features", context)
     .get(
@@ -132,7 +132,7 @@ async function addFeatures(
 }
 
 function outcome({ format, features, proteins, unmatched }: FeatureFileInfo): string {
-  const read = `${countOf(features, "feature")} of ${countOf(proteins, "protein")} were imported. The file was read as ${FEATURE_FORMATS[format].title}.`;
+  const read = `${countOf(features, "feature")} of ${countOf(proteins, "protein")} were imported. The file was read as ${formatTitle(format)}.`;
   if (unmatched.proteins === 0) return read;
   return `${read} ${countOf(unmatched.features, "feature")} of ${countOf(unmatched.proteins, "identifier")} matched no protein of the corpus.`;
 }

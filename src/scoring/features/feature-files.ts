@@ -8,7 +8,6 @@ import { type Database, openReader } from "../../platform/sqlite.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { fileHash, PART, renameDurably } from "../../platform/durable-file.ts";
 import type { Feature, FeatureGroup } from "./feature.ts";
-import type { FeatureFormatName } from "./formats.ts";
 
 /** Why features of a protein are not shown. */
 export const FLAGS = {
@@ -23,7 +22,8 @@ export type Flagged = Partial<Record<Flag, number>>;
 /** An imported file. */
 export interface FeatureFileInfo {
   name: string;
-  format: FeatureFormatName;
+  /** Name of its format, such as `gff3`. */
+  format: string;
   /** Corpus in use at the import. */
   corpus: string;
   /** Milliseconds since 1970-01-01 UTC. */

@@ -45,7 +45,7 @@ export const isPhosphosite = ({ group, name, type }: Feature): boolean =>
   group === "ptm" && (PHOSPHO.test(name) || PHOSPHO.test(type));
 
 /**
- * The group of each type of feature: UniProt's keys, its names in flat files, JSON, XML and GFF, types of InterProScan,
+ * The group of each type of feature: UniProt's keys, its names in flat files, JSON and GFF, types of InterProScan,
  * and terms of the Sequence Ontology; in lower case, with spaces for underscores and hyphens.
  */
 const TYPES: Record<FeatureGroup, string> = {

@@ -3,7 +3,6 @@ import type { Emit, FeatureReader } from "./feature-reader.ts";
 import { readBed, readElmInstances, readGff3, readInterProTsv } from "./tables.ts";
 import { readUniProtFlat } from "./uniprot-flat.ts";
 import { readUniProtJson } from "./uniprot-json.ts";
-import { readUniProtXml } from "./uniprot-xml.ts";
 
 interface FeatureFormat {
   /** What it is called. */
@@ -25,7 +24,6 @@ export const FEATURE_FORMATS = {
       head.startsWith("#ELM_Instance") || (first.includes("Primary_Acc") && first.includes("ELMIdentifier")),
     read: readElmInstances,
   },
-  "uniprot-xml": { title: "UniProt XML", detect: (head) => head.startsWith("<"), read: readUniProtXml },
   "uniprot-json": { title: "UniProt JSON", detect: (head) => /^[{[]/.test(head), read: readUniProtJson },
   uniprot: { title: "UniProt flat file", detect: (head) => /^ID {3}\S/.test(head), read: readUniProtFlat },
   gff3: {
@@ -58,6 +56,9 @@ export const FEATURE_FORMATS = {
 } as const satisfies Record<string, FeatureFormat>;
 
 export type FeatureFormatName = keyof typeof FEATURE_FORMATS;
+/** Title of the format of an imported file; the name of a format that is no longer read. */
+export const formatTitle = (name: string): string =>
+  Object.hasOwn(FEATURE_FORMATS, name) ? FEATURE_FORMATS[name as FeatureFormatName].title : name;
 export const FEATURE_FORMAT_NAMES = Object.keys(FEATURE_FORMATS) as FeatureFormatName[];
 
 /** The format of a file that begins so. @throws Problem invalid_request */
@@ -66,8 +67,13 @@ export function detectFormat(head: string): FeatureFormatName {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
   const found = FEATURE_FORMAT_NAMES.find((name) => FEATURE_FORMATS[name].detect(text, lines));
   if (found) return found;
+  const titles = FEATURE_FORMAT_NAMES.map(formatTitle).join(", ");
+  if (text.startsWith("<"))
+    throw new Problem(
+      "invalid_request",
+      `The file is XML, which is not read. Download the same entries from UniProt as text or JSON. Formats that are read: ${titles}.`,
+    );
   const begins = JSON.stringify((lines[0] ?? text).slice(0, 80));
-  const titles = FEATURE_FORMAT_NAMES.map((name) => FEATURE_FORMATS[name].title).join(", ");
   throw new Problem(
     "invalid_request",
     text === ""
