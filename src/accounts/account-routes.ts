@@ -1,23 +1,15 @@
 import { Elysia } from "elysia";
 import { Type } from "typebox";
-import { singlePage } from "../platform/page.ts";
-import { nullable, textSchema } from "../platform/schema.ts";
+import { pageSchema, singlePage } from "../platform/page.ts";
+import { answerSchema, bodySchema, nullable, OptionalInput, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
-import {
-  answers,
-  answerSchema,
-  bodySchema,
-  listSchema,
-  NO_CONTENT,
-  OptionalInput,
-  pathSchema,
-  timestamp,
-  timestampOrNull,
-} from "./responses.ts";
-import { guardedRoutes, requireUser } from "./route-guards.ts";
+import { answers, NO_CONTENT, pathSchema } from "./responses.ts";
+import { requireUser } from "./guards.ts";
+import { guardedRoutes } from "./route-guards.ts";
 import type { Session } from "./session.ts";
 import { SCOPES, TOKENS_LISTED } from "./token.ts";
+import { timestamp, timestampOrNull } from "../platform/clock.ts";
 
 /** Hours for which the set-up link, and a link to set a password, are valid. */
 export const SET_UP_HOURS = 24;
@@ -57,7 +49,7 @@ const SignedIn = answerSchema("A cookie stores the session. `csrf_token` is null
   username: Text,
   csrf_token: NullableText,
 });
-const SessionList = listSchema(
+const SessionList = pageSchema(
   "Your browser sessions, latest first.",
   Type.Object({
     id: Text,
@@ -70,7 +62,7 @@ const SessionList = listSchema(
 );
 const Ended = answerSchema("The number of ended sessions.", { ended: Type.Integer() });
 const PasswordLink = answerSchema("The link, which is not shown again.", { url: Text, expires: Text });
-const TokenList = listSchema(
+const TokenList = pageSchema(
   `The latest ${TOKENS_LISTED} tokens, newest first.`,
   Type.Object({
     id: Text,

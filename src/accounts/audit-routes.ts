@@ -1,10 +1,10 @@
 import { BodyStream } from "../platform/body-stream.ts";
 import { Type } from "typebox";
-import { nullable, textSchema } from "../platform/schema.ts";
+import { answerSchema, nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
 import { type AuditEntry, type AuditFilter, type AuditLog, canonical } from "./audit.ts";
-import { answers, answerSchema } from "./responses.ts";
+import { answers } from "./responses.ts";
 import { guardedRoutes } from "./route-guards.ts";
 
 const JSON_LINES = "application/x-ndjson";

@@ -1,19 +1,11 @@
 import { Type } from "typebox";
 import { PAGE_POSITION, singlePage } from "../platform/page.ts";
-import { nullable, textSchema } from "../platform/schema.ts";
+import { answerSchema, bodySchema, nullable, OptionalInput, textSchema } from "../platform/schema.ts";
 import type { Accounts } from "./accounts.ts";
 import { configuredProviders, type Identities, PROVIDERS, resolveSubject } from "./external/index.ts";
-import {
-  answers,
-  answerSchema,
-  bodySchema,
-  NO_CONTENT,
-  OptionalInput,
-  pathSchema,
-  timestamp,
-  timestampOrNull,
-} from "./responses.ts";
+import { answers, NO_CONTENT, pathSchema } from "./responses.ts";
 import { guardedRoutes } from "./route-guards.ts";
+import { timestamp, timestampOrNull } from "../platform/clock.ts";
 
 const Text = Type.String();
 const Provider = Type.Enum([...PROVIDERS]);

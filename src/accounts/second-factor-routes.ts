@@ -1,22 +1,13 @@
 import { Elysia } from "elysia";
 import { Type } from "typebox";
-import { singlePage } from "../platform/page.ts";
-import { nullable } from "../platform/schema.ts";
+import { pageSchema, singlePage } from "../platform/page.ts";
+import { answerSchema, bodySchema, nullable, OptionalInput } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Actor, SignedIn } from "../platform/actor.ts";
-import {
-  answers,
-  answerSchema,
-  bodySchema,
-  listSchema,
-  NO_CONTENT,
-  OptionalInput,
-  pathSchema,
-  timestamp,
-  timestampOrNull,
-} from "./responses.ts";
+import { answers, NO_CONTENT, pathSchema } from "./responses.ts";
 import { guardedRoutes } from "./route-guards.ts";
+import { timestamp, timestampOrNull } from "../platform/clock.ts";
 
 const PATH = "/api/account/second-factor";
 
@@ -42,7 +33,7 @@ const Secret = answerSchema("The secret, which takes effect once it is confirmed
 const RecoveryCodes = answerSchema("Single-use recovery codes, which are not shown again.", {
   recovery_codes: Type.Array(Type.String()),
 });
-const SecondFactorList = listSchema(
+const SecondFactorList = pageSchema(
   "Accounts with a second factor, and how many recovery codes are left.",
   Type.Object({
     username: Type.String(),

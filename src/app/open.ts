@@ -33,7 +33,7 @@ import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
 import { accountRoutes, linkPurpose } from "../accounts/account-routes.ts";
 import { auditRoutes } from "../accounts/audit-routes.ts";
 import { identityRoutes } from "../accounts/identity-routes.ts";
-import { requireUser } from "../accounts/route-guards.ts";
+import { requireUser } from "../accounts/guards.ts";
 import { secondFactorRoutes } from "../accounts/second-factor-routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";

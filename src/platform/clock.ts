@@ -24,3 +24,8 @@ export const systemClock: Clock = {
 /** Microseconds since 1970-01-01 UTC. */
 export const microsecondsOf = (clock: Clock): number =>
   clock.microseconds?.() ?? Math.round(clock.now() * 1000);
+
+/** A time in milliseconds since 1970-01-01 UTC as RFC 3339. */
+export const timestamp = (time: number): string => new Date(time).toISOString();
+export const timestampOrNull = (time: number | null): string | null =>
+  time === null ? null : timestamp(time);

@@ -20,12 +20,13 @@ export function declaredInputs(app: AnyElysia): Map<string, DeclaredInput> {
   const inputs = new Map<string, DeclaredInput>();
   for (const { method, path, hooks } of app.routes) {
     if (!DECLARED.test(path)) continue;
-    const { query, detail } = hooks as {
+    const { query, detail = {} } = hooks as {
       query?: { properties?: object };
-      detail?: { input?: DeclaredInput };
+      detail?: { input?: DeclaredInput | undefined };
     };
     const parameters = Object.keys(query?.properties ?? {});
-    inputs.set(`${method} ${path}`, detail?.input ?? { parameters, ifMatch: false });
+    const input = "input" in detail ? detail.input : { parameters, ifMatch: false };
+    if (input) inputs.set(`${method} ${path}`, input);
   }
   return inputs;
 }

@@ -65,7 +65,8 @@ export function documentation(options: Documentation, app: AnyElysia) {
 
 /** `detail` of a route whose description takes memory and is made only for the document. */
 export interface DeferredDetail {
-  input: DeclaredInput;
+  /** What the route takes; undefined if its handler checks that. */
+  input: DeclaredInput | undefined;
   /** The operations that the route answers, with their paths; none if another route has described them. */
   describe(): readonly { path: string; detail: object }[];
 }

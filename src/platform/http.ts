@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, ValidationError } from "elysia";
 import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
-import { paced, releaseBody } from "./byte-budget.ts";
+import { releaseBody } from "./byte-budget.ts";
 import type { Clock } from "./clock.ts";
 import { guardBody } from "./body-stream.ts";
 import { type Aliases, ANY_PATH, completeMethods } from "./complete-methods.ts";
@@ -13,9 +13,10 @@ import { allowOrigin, preflight } from "./cors.ts";
 import { checkInput, declaredInputs } from "./declared-input.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { errorResponses } from "./error-responses.ts";
+import { jsonResponse, NO_STORE } from "./json-response.ts";
 import { causeOf, type Log } from "./log.ts";
 import { exceeded, LIMITS } from "./limits.ts";
-import { fieldErrors } from "./schema.ts";
+import { fieldErrors, mistakesIn } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
 import { requireOwnHost } from "./own-host.ts";
 import { type Arrival, currentRequest, RequestContext, withinRequest } from "./request-context.ts";
@@ -68,7 +69,6 @@ export interface Answered {
 const SERVICES = /^\/(api|soap)\//;
 /** Browsers use https only, for a year (RFC 6797). */
 const HSTS = "max-age=31536000";
-const NO_STORE = { "Cache-Control": "no-store" };
 
 /** Sent with every response that does not set its own. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -234,14 +234,11 @@ function asJson(value: unknown, set: { status?: number | string; headers: object
   if (value instanceof Response) return undefined;
   const custom = value instanceof ElysiaCustomStatusResponse ? value : undefined;
   const body: unknown = custom ? custom.response : value;
-  const headers = { ...NO_STORE, ...(set.headers as Record<string, string>) };
-  if (body === undefined || body === null) return new Response(null, { status: 204, headers });
-  if (typeof body !== "object" || body instanceof Blob || body instanceof ReadableStream) return undefined;
-  // Not Response.json: clients compare the type with "application/json" to the letter.
-  return new Response(paced(JSON.stringify(body)), {
-    status: custom ? Number(custom.code) : Number(set.status ?? 200),
-    headers: { ...headers, "Content-Type": "application/json" },
-  });
+  const isOther =
+    body !== undefined &&
+    (typeof body !== "object" || body instanceof Blob || body instanceof ReadableStream);
+  const status = custom ? Number(custom.code) : Number(set.status ?? 200);
+  return isOther ? undefined : jsonResponse(body, status, set.headers as Record<string, string>);
 }
 
 /**
@@ -299,9 +296,7 @@ function asProblem(error: unknown, code: unknown): Problem {
 /** What does not match a route's schema, field by field. */
 function asFieldErrors(error: ValidationError): Problem {
   const fields = fieldErrors(error.all as { path: string; message: string }[]);
-  const texts = Object.entries(fields).map(([field, [message]]) =>
-    field === "non_field_errors" ? message : `${field}: ${message}`,
-  );
+  const texts = mistakesIn(fields);
   // Not the error itself as the cause: its text holds what was sent, which may be a password.
   if (error.type === "response")
     return Problem.from(new Error(`The response does not match its schema: ${texts.join(" ")}`));

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
-import { nullable } from "./schema.ts";
+import { type TSchema, Type } from "typebox";
+import { answerSchema, nullable } from "./schema.ts";
 
 /** Members of every list besides its results. */
 export const PAGE_POSITION = {
@@ -25,3 +25,7 @@ export const singlePage = <Item>(results: Item[]) => ({
   total_pages: 1,
   results,
 });
+
+/** The schema of a whole list. */
+export const pageSchema = <Item extends TSchema>(description: string, item: Item) =>
+  answerSchema(description, { ...PAGE_POSITION, results: Type.Array(item) });

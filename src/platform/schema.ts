@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, type TProperties, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Problem } from "../problem.ts";
 import { sentence } from "./words.ts";
@@ -41,6 +41,14 @@ export function textSchema<Schema extends TSchema>(shape: Schema): Schema & Stan
   );
 }
 
+/** The schema of an answer. @param $id name of the component in the OpenAPI document */
+export const answerSchema = <P extends TProperties>(description: string, properties: P, $id?: string) =>
+  schema(Type.Object(properties, { ...($id === undefined ? {} : { $id }), description }));
+
+/** The schema of a body, which refuses unknown fields. */
+export const bodySchema = <P extends TProperties>(properties: P) =>
+  schema(Type.Object(properties, { additionalProperties: false }));
+
 /** One of a few texts, as a JSON schema with its type. */
 export const oneOf = <Value extends string>(
   choices: readonly Value[],
@@ -52,10 +60,24 @@ export const oneOf = <Value extends string>(
 export function parse<Output>(shape: StandardSchema<Output>, value: unknown): Output {
   const result = shape["~standard"].validate(value);
   if ("value" in result) return result.value;
-  const fields = fieldErrors(result.issues.map(({ path, message }) => ({ path: path.join("."), message })));
-  const [[field, [message]]] = Object.entries(fields);
-  throw new Problem("invalid_request", `${field}: ${message}`, { fields });
+  const fields = issuesByField(result.issues);
+  throw new Problem("invalid_request", mistakesIn(fields)[0], { fields });
 }
+
+/** What a value has wrong by a schema, one sentence for each field; nothing if it matches. */
+export function findMistakes(shape: StandardSchema<unknown>, value: unknown): string[] {
+  const result = shape["~standard"].validate(value);
+  return "value" in result ? [] : mistakesIn(issuesByField(result.issues));
+}
+
+const issuesByField = (issues: Issue[]): Record<string, string[]> =>
+  fieldErrors(issues.map(({ path, message }) => ({ path: path.join("."), message })));
+
+/** The first error of each field, which it names. */
+export const mistakesIn = (fields: Record<string, string[]>): string[] =>
+  Object.entries(fields).map(([field, [message]]) =>
+    field === "non_field_errors" ? message : `${field}: ${message}`,
+  );
 
 /** Messages by field. Errors within a list or an object count for the field that holds it, and name the member of an object. */
 export function fieldErrors(errors: readonly { path: string; message: string }[]): Record<string, string[]> {
@@ -88,6 +110,9 @@ export function nullable<Schema extends TSchema>(
   return Type.Unsafe<Static<Schema> | null>(union);
 }
 
+/** A field of a body that may be left out or null. */
+export const OptionalInput = Type.Optional(nullable(Type.String({ maxLength: 1024 })));
+
 function withStandard<Schema extends TSchema>(
   shape: Schema,
   read: (value: unknown) => unknown,
@@ -107,12 +132,11 @@ function withStandard<Schema extends TSchema>(
 }
 
 function readText(text: unknown, type: string | undefined): unknown {
+  if (type === "array") return [text].flat().flatMap((each) => String(each).split(","));
   if (typeof text !== "string") return text;
   if (type === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
-  // Of several values separated by commas Elysia makes a list.
-  if (type === "array") return [text];
   return text;
 }
 

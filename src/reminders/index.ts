@@ -1,10 +1,12 @@
 import type { Accounts } from "../accounts/accounts.ts";
+import { guardsOf } from "../accounts/guards.ts";
 import type { Reminders } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import { mount } from "../platform/mount.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
-import { reminderRoutes } from "./reminder-routes.ts";
+import { reminderOperations } from "./reminder-routes.ts";
 import { ReminderSender } from "./sender.ts";
 import { parseSmtpUrl, sendEmail } from "./smtp.ts";
 import { SubscriptionStore } from "./store.ts";
@@ -38,6 +40,10 @@ export function openReminders(options: ReminderOptions) {
     send: server && ((email) => sendEmail(server, email)),
     whenWritable: () => writeLockOf(database).free(),
   });
-  const routes = reminderRoutes({ accounts, store, sender, isAvailable: server !== undefined, clock });
+  const routes = mount(reminderOperations, {
+    tag: "administration",
+    guards: guardsOf(accounts),
+    dependencies: { accounts, store, sender, isAvailable: server !== undefined, clock },
+  });
   return { routes, sender, store };
 }

@@ -1,4 +1,5 @@
 import { href, type QueryValue } from "./address.ts";
+import type { Operations } from "./operations.ts";
 
 interface ApiErrorDetails {
   /** Messages by field. */
@@ -117,6 +118,49 @@ export async function requestJson<T>(method: string, path: string, options: Requ
   const response = await send(method, path, options);
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
+
+/** What a page may leave out, it may also give as undefined. */
+type Loose<T> = T extends Blob | FormData ? T : { [Name in keyof T]: T[Name] | LooseMember<T, Name> };
+type LooseMember<T, Name extends keyof T> = object extends Pick<T, Name> ? undefined : never;
+
+/** A part of a request: not allowed if the operation has none, and optional if nothing in it is required. */
+type Part<Name extends string, T> = [T] extends [undefined]
+  ? { [Key in Name]?: undefined }
+  : [keyof T] extends [never]
+    ? { [Key in Name]?: undefined }
+    : object extends T
+      ? { [Key in Name]?: Loose<T> | undefined }
+      : { [Key in Name]: Loose<T> };
+
+type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key]["params"]> &
+  Part<"query", Operations[Key]["query"]> &
+  Part<"body", Operations[Key]["body"]> & {
+    headers?: Record<string, string>;
+    signal?: AbortSignal | undefined;
+  };
+
+/** The options may be left out if none is required. */
+type CallArguments<Options> = object extends Options ? [Options?] : [Options];
+
+/** The answer of an operation. */
+export type Answer<Key extends keyof Operations> = Operations[Key]["answer"];
+
+/**
+ * Calls an operation of the server, as in `call("GET /api/webhooks/:id/", { params: { id } })`. The declaration of the
+ * operation gives the types of what is sent and of the answer. @throws ApiError
+ */
+export function call<Key extends keyof Operations>(
+  key: Key,
+  ...[options]: CallArguments<CallOptions<Key>>
+): Promise<Answer<Key>> {
+  const { params, ...rest } = (options ?? {}) as RequestOptions & { params?: Record<string, string> };
+  const [method, path] = key.split(" ");
+  return requestJson(method, fillPath(path, params), rest);
+}
+
+/** The path of an operation with values in place of its variable parts. */
+export const fillPath = (path: string, params: Readonly<Record<string, string>> = {}): string =>
+  path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]));
 
 export const get = <T>(path: string, query: RequestOptions["query"] = {}, signal?: AbortSignal): Promise<T> =>
   requestJson<T>("GET", path, { query, signal });

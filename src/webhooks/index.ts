@@ -1,7 +1,9 @@
 import type { Accounts } from "../accounts/accounts.ts";
+import { guardsOf } from "../accounts/guards.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Sealing } from "../platform/encryption.ts";
 import type { Log } from "../platform/log.ts";
+import { mount } from "../platform/mount.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { readNetworks } from "./address.ts";
@@ -9,7 +11,7 @@ import { Deliverer } from "./deliverer.ts";
 import type { EventSources } from "./events.ts";
 import { WebhookManagement } from "./management.ts";
 import { post } from "./post.ts";
-import { webhookRoutes } from "./route.ts";
+import { webhookOperations } from "./route.ts";
 import { WebhookStore } from "./store.ts";
 
 export { readNetworks } from "./address.ts";
@@ -39,7 +41,7 @@ export interface WebhooksOptions {
 
 /** Webhooks. Nothing is delivered until `deliverer` is started. */
 export interface Webhooks {
-  routes: ReturnType<typeof webhookRoutes>;
+  routes: ReturnType<typeof mount>;
   deliverer: Deliverer;
   store: WebhookStore;
   management: WebhookManagement;
@@ -66,6 +68,10 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
     whenWritable: () => writeLockOf(database).free(),
   });
   const management = new WebhookManagement({ database, store, sources, allowed, plain });
-  const routes = webhookRoutes({ store, management, deliverer, accounts });
+  const routes = mount(webhookOperations, {
+    tag: "webhooks",
+    guards: guardsOf(accounts),
+    dependencies: { store, management, deliverer },
+  });
   return { routes, deliverer, store, management };
 }

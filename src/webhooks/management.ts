@@ -1,7 +1,6 @@
 import { type BlockList, isIP } from "node:net";
 import { type Static, Type } from "typebox";
-import { nullable } from "../platform/schema.ts";
-import { bodySchema, OptionalInput } from "../accounts/responses.ts";
+import { bodySchema, nullable, OptionalInput } from "../platform/schema.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";

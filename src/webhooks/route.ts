@@ -1,25 +1,15 @@
 import { type Static, Type } from "typebox";
-import type { Accounts } from "../accounts/accounts.ts";
 import type { Actor } from "../platform/actor.ts";
-import {
-  answers,
-  answerSchema,
-  listSchema,
-  NO_CONTENT,
-  pathSchema,
-  timestamp,
-  timestampOrNull,
-} from "../accounts/responses.ts";
-import { guardedRoutes } from "../accounts/route-guards.ts";
-import { singlePage } from "../platform/page.ts";
-import { nullable, textSchema } from "../platform/schema.ts";
+import { timestamp, timestampOrNull } from "../platform/clock.ts";
+import { operation } from "../platform/operation.ts";
+import { pageSchema, singlePage } from "../platform/page.ts";
+import { answerSchema, nullable } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Deliverer } from "./deliverer.ts";
 import { EVENTS } from "./events.ts";
 import { NewWebhook, Rotation, type WebhookManagement } from "./management.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
 
-const PATH = "/api/webhooks/";
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
@@ -49,7 +39,7 @@ const WebhookWithSecret = answerSchema(
   },
   "WebhookWithSecret",
 );
-const WebhookList = listSchema("The caller's webhooks; all webhooks for administrators.", WebhookAnswer);
+const WebhookList = pageSchema("The caller's webhooks; all webhooks for administrators.", WebhookAnswer);
 
 const DeliveryAnswer = answerSchema(
   "The delivery.",
@@ -67,141 +57,132 @@ const DeliveryAnswer = answerSchema(
   },
   "Delivery",
 );
-const DeliveryList = listSchema("The deliveries, newest first.", DeliveryAnswer);
+const DeliveryList = pageSchema("The deliveries, newest first.", DeliveryAnswer);
 
-const PageSize = Type.Integer({
-  minimum: 1,
-  description: `Deliveries to list: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`,
+const Paging = Type.Object({
+  page_size: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: `Deliveries to list: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`,
+    }),
+  ),
 });
-const Page = textSchema(Type.Object({ page_size: Type.Optional(PageSize) }));
 
-const PING = { summary: "Send a test event", description: "A failing webhook that responds is resumed." };
-const REDELIVER = { summary: "Repeat a delivery", description: "Its id stays the same." };
-
-export interface WebhookRoutesOptions {
+/** What the operations of webhooks use. */
+export interface WebhookParts {
   store: WebhookStore;
   management: WebhookManagement;
   deliverer: Deliverer;
-  accounts: Accounts;
 }
 
-const Id: [string] = ["Id of the webhook."];
-const ById = { params: pathSchema({ id: Id }) };
-const ByDelivery = {
-  params: pathSchema({ id: Id, delivery: ["Id of the delivery.", "msg_0f0e0d0c0b0a49088706050403020100"] }),
-};
+const Id = "Id of the webhook.";
+const ofOne = { access: "signedIn", params: { id: Id }, errors: [404] } as const;
+const ofDelivery = {
+  access: "signedIn",
+  params: { id: Id, delivery: ["Id of the delivery.", "msg_0f0e0d0c0b0a49088706050403020100"] },
+  errors: [404],
+} as const;
 
-const ONE = `${PATH}:id/`;
-const DELIVERY = `${ONE}deliveries/:delivery/`;
-
-/** `/api/webhooks/`: every account has its own webhooks; administrators see everybody's. */
-export function webhookRoutes(options: WebhookRoutesOptions) {
-  const { store, management, accounts } = options;
-  const show = (webhook: Webhook) => showWebhook(store, webhook);
-  const showSecret = (webhook: Webhook) => ({ ...show(webhook), secret: webhook.secret! });
-  const find = (actor: Actor, id: string) => findWebhook(store, actor, id);
-  return guardedRoutes("webhooks", "webhooks", accounts)
-    .get(PATH, ({ actor }) => singlePage(store.list(actor.superuser ? undefined : actor.user).map(show)), {
-      signedIn: true,
-      ...answers("List webhooks", { 200: WebhookList }, 401),
-    })
-    .post(
-      PATH,
-      async ({ actor, body, status }) => status(201, showSecret(await management.add(actor.user, body))),
-      {
-        signedIn: true,
-        confirmed: true,
-        parse: "jsonBody",
-        body: NewWebhook,
-        ...answers(
-          { summary: "Add a webhook", description: "For events from now on." },
-          { 201: WebhookWithSecret },
-          400,
-          401,
-          403,
-          409,
-        ),
-      },
-    )
-    .get(ONE, ({ actor, params }) => show(find(actor, params.id)), {
-      signedIn: true,
-      ...ById,
-      ...answers("Get a webhook", { 200: WebhookAnswer }, 401, 404),
-    })
-    .delete(ONE, ({ actor, params }) => management.remove(find(actor, params.id)), {
-      signedIn: true,
-      ...ById,
-      ...answers(
-        { summary: "Remove a webhook", description: "Also removes its deliveries." },
-        NO_CONTENT,
-        401,
-        403,
-        404,
+/** Every account has its own webhooks; administrators see everybody's. */
+export const webhookOperations = [
+  operation("GET /api/webhooks/", {
+    access: "signedIn",
+    summary: "List webhooks",
+    returns: WebhookList,
+    run: ({ caller }, { store }: WebhookParts) =>
+      singlePage(
+        store.list(caller.superuser ? undefined : caller.user).map((webhook) => showWebhook(store, webhook)),
       ),
-    })
-    .post(
-      `${ONE}resume/`,
-      async ({ actor, params }) => show(await management.resume(find(actor, params.id))),
-      {
-        signedIn: true,
-        ...ById,
-        ...answers("Resume a failing webhook", { 200: WebhookAnswer }, 401, 403, 404),
-      },
-    )
-    .post(
-      `${ONE}secret/`,
-      async ({ actor, params, body }) =>
-        showSecret(await management.rotate(find(actor, params.id), body.overlap_hours)),
-      {
-        signedIn: true,
-        confirmed: true,
-        parse: "jsonBody",
-        body: Rotation,
-        ...ById,
-        ...answers("Create a new secret", { 200: WebhookWithSecret }, 400, 401, 403, 404),
-      },
-    )
-    .use(deliveryRoutes(options));
-}
+  }),
+  operation("POST /api/webhooks/", {
+    access: "signedIn",
+    confirmed: true,
+    summary: "Add a webhook",
+    description: "For events from now on.",
+    body: NewWebhook,
+    status: 201,
+    returns: WebhookWithSecret,
+    errors: [409],
+    run: async ({ caller, body }, { store, management }: WebhookParts) =>
+      showWithSecret(store, await management.add(caller.user, body)),
+  }),
+  operation("GET /api/webhooks/:id/", {
+    ...ofOne,
+    summary: "Get a webhook",
+    returns: WebhookAnswer,
+    run: ({ caller, params }, { store }: WebhookParts) =>
+      showWebhook(store, findWebhook(store, caller, params.id)),
+  }),
+  operation("DELETE /api/webhooks/:id/", {
+    ...ofOne,
+    summary: "Remove a webhook",
+    description: "Also removes its deliveries.",
+    run: async ({ caller, params }, { store, management }: WebhookParts) =>
+      management.remove(findWebhook(store, caller, params.id)),
+  }),
+  operation("POST /api/webhooks/:id/resume/", {
+    ...ofOne,
+    summary: "Resume a failing webhook",
+    returns: WebhookAnswer,
+    run: async ({ caller, params }, { store, management }: WebhookParts) =>
+      showWebhook(store, await management.resume(findWebhook(store, caller, params.id))),
+  }),
+  operation("POST /api/webhooks/:id/secret/", {
+    ...ofOne,
+    confirmed: true,
+    summary: "Create a new secret",
+    body: Rotation,
+    returns: WebhookWithSecret,
+    run: async ({ caller, params, body }, { store, management }: WebhookParts) =>
+      showWithSecret(
+        store,
+        await management.rotate(findWebhook(store, caller, params.id), body.overlap_hours),
+      ),
+  }),
+  operation("POST /api/webhooks/:id/ping/", {
+    ...ofOne,
+    summary: "Send a test event",
+    description: "A failing webhook that responds is resumed.",
+    returns: DeliveryAnswer,
+    errors: [404, 409],
+    run: async ({ caller, params }, { store, deliverer }: WebhookParts) =>
+      showDelivery(await deliverer.ping(findWebhook(store, caller, params.id))),
+  }),
+  operation("GET /api/webhooks/:id/deliveries/", {
+    ...ofOne,
+    summary: "List deliveries",
+    query: Paging,
+    returns: DeliveryList,
+    run({ caller, params, query: { page_size: size = DEFAULT_PAGE } }, { store }: WebhookParts) {
+      const webhook = findWebhook(store, caller, params.id);
+      return singlePage(store.deliveries(webhook, Math.min(size, MAX_PAGE)).map(showDelivery));
+    },
+  }),
+  operation("GET /api/webhooks/:id/deliveries/:delivery/", {
+    ...ofDelivery,
+    summary: "Get a delivery",
+    returns: DeliveryAnswer,
+    run: ({ caller, params }, { store }: WebhookParts) => showDelivery(findDelivery(store, caller, params)),
+  }),
+  operation("POST /api/webhooks/:id/deliveries/:delivery/redeliver/", {
+    ...ofDelivery,
+    summary: "Repeat a delivery",
+    description: "Its id stays the same.",
+    returns: DeliveryAnswer,
+    errors: [404, 409],
+    run: async ({ caller, params }, { store, management }: WebhookParts) =>
+      showDelivery(await management.redeliver(findDelivery(store, caller, params))),
+  }),
+];
 
-function deliveryRoutes({ store, management, deliverer, accounts }: WebhookRoutesOptions) {
-  const find = (actor: Actor, id: string) => findWebhook(store, actor, id);
-  const findDelivery = (actor: Actor, { id, delivery }: { id: string; delivery: string }): Delivery => {
-    const found = store.delivery(find(actor, id), delivery);
-    if (!found) throw new Problem("not_found", "Not found.");
-    return found;
-  };
-  return guardedRoutes("webhook-deliveries", "webhooks", accounts)
-    .post(
-      `${ONE}ping/`,
-      async ({ actor, params }) => showDelivery(await deliverer.ping(find(actor, params.id))),
-      {
-        signedIn: true,
-        ...ById,
-        ...answers(PING, { 200: DeliveryAnswer }, 401, 403, 404, 409),
-      },
-    )
-    .get(
-      `${ONE}deliveries/`,
-      ({ actor, params, query: { page_size: size = DEFAULT_PAGE } }) =>
-        singlePage(store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(showDelivery)),
-      {
-        signedIn: true,
-        query: Page,
-        ...ById,
-        ...answers("List deliveries", { 200: DeliveryList }, 400, 401, 404),
-      },
-    )
-    .get(DELIVERY, ({ actor, params }) => showDelivery(findDelivery(actor, params)), {
-      signedIn: true,
-      ...ByDelivery,
-      ...answers("Get a delivery", { 200: DeliveryAnswer }, 401, 404),
-    })
-    .post(
-      `${DELIVERY}redeliver/`,
-      async ({ actor, params }) => showDelivery(await management.redeliver(findDelivery(actor, params))),
-      { signedIn: true, ...ByDelivery, ...answers(REDELIVER, { 200: DeliveryAnswer }, 401, 403, 404, 409) },
-    );
+function findDelivery(
+  store: WebhookStore,
+  actor: Actor,
+  { id, delivery }: { id: string; delivery: string },
+): Delivery {
+  const found = store.delivery(findWebhook(store, actor, id), delivery);
+  if (!found) throw new Problem("not_found", "Not found.");
+  return found;
 }
 
 function findWebhook(store: WebhookStore, actor: Actor, id: string): Webhook {
@@ -229,6 +210,11 @@ export function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeo
     last_error: next?.error ?? null,
   };
 }
+
+const showWithSecret = (store: WebhookStore, webhook: Webhook) => ({
+  ...showWebhook(store, webhook),
+  secret: webhook.secret!,
+});
 
 /** A delivery as the API and the command line show it. */
 export const showDelivery = (delivery: Delivery): Static<typeof DeliveryAnswer> => ({

@@ -18,7 +18,8 @@ function errorsOf(shape: Parameters<typeof parse>[0], value: unknown) {
   } catch (error) {
     const { code, fields, message } = error as Problem;
     const [[field, [first]]] = Object.entries(fields!);
-    expect([code, message]).toEqual(["invalid_request", `${field}: ${first}`]);
+    const text = field === "non_field_errors" ? first : `${field}: ${first}`;
+    expect([code, message]).toEqual(["invalid_request", text]);
     return fields;
   }
 }

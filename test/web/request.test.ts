@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, type Mock, spyOn, test } from "bun:test";
 import {
   ApiError,
+  call,
   get,
   onConfirmationRequired,
   onWrite,
@@ -76,6 +77,17 @@ test("calls listeners after requests that may write, until they are removed", as
   end();
   await requestJson("DELETE", "/api/x");
   expect(heard).toEqual(["write"]);
+});
+
+test("calls an operation by method and path, with encoded values in the path", async () => {
+  await call("POST /api/webhooks/:id/secret/", { params: { id: "a/b c" }, body: { overlap_hours: 2 } });
+  await call("GET /api/webhooks/:id/deliveries/", { params: { id: "1" }, query: { page_size: 5 } });
+  await call("GET /api/webhooks/");
+  expect(sent.map(({ address, init }) => [init.method, address, init.body])).toEqual([
+    ["POST", "/api/webhooks/a%2Fb%20c/secret/", '{"overlap_hours":2}'],
+    ["GET", "/api/webhooks/1/deliveries/?page_size=5", null],
+    ["GET", "/api/webhooks/", null],
+  ]);
 });
 
 test("an empty response is undefined", async () => {

@@ -1,10 +1,10 @@
 import { type TSchema, Type } from "typebox";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SignedIn } from "../../platform/actor.ts";
-import { answers, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { answers } from "../../accounts/responses.ts";
 import { guardedRoutes } from "../../accounts/route-guards.ts";
 import type { FarmState } from "../../farm/index.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, timestamp, timestampOrNull } from "../../platform/clock.ts";
 import type { ErrorStatus } from "../../platform/error-responses.ts";
 import { nullable, schema } from "../../platform/schema.ts";
 import type { Scoring } from "../../scoring/index.ts";

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import type { SignedIn } from "../../platform/actor.ts";
-import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
+import { NO_CONTENT, pathSchema } from "../../accounts/responses.ts";
 import { readBytes } from "../../platform/body.ts";
-import { singlePage } from "../../platform/page.ts";
+import { pageSchema, singlePage } from "../../platform/page.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import type { CorpusInfo, MotifTables } from "../../scoring/index.ts";
@@ -16,6 +16,7 @@ import {
 } from "./context.ts";
 import { runCommand } from "./self-command.ts";
 import { startUpload } from "./upload-task.ts";
+import { timestamp } from "../../platform/clock.ts";
 
 /** The path whose request bodies may have any size: they are written to the disk as they arrive. */
 export const UPLOADS = "/api/admin/corpora";
@@ -73,7 +74,7 @@ export function corpusRoutes(context: AdministrationContext) {
     .get(
       UPLOADS,
       () => singlePage(corpora.list().map(corpusRow)),
-      administrators("List the corpora", { 200: listSchema("In order of addition.", Corpus) }),
+      administrators("List the corpora", { 200: pageSchema("In order of addition.", Corpus) }),
     )
     .post(
       UPLOADS,

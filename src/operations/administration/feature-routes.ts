@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { SignedIn } from "../../platform/actor.ts";
-import { listSchema, NO_CONTENT, pathSchema, timestamp } from "../../accounts/responses.ts";
-import { singlePage } from "../../platform/page.ts";
+import { NO_CONTENT, pathSchema } from "../../accounts/responses.ts";
+import { pageSchema, singlePage } from "../../platform/page.ts";
 import { oneOf, textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
@@ -20,6 +20,7 @@ import { NAME_RULE, streamed } from "./corpus-routes.ts";
 import { runCommand } from "./self-command.ts";
 import { startUpload } from "./upload-task.ts";
 import { countOf } from "../../platform/words.ts";
+import { timestamp } from "../../platform/clock.ts";
 
 /** Its request bodies may have any size, too. */
 export const FEATURE_UPLOADS = "/api/admin/features";
@@ -89,7 +90,7 @@ export function featureRoutes(context: AdministrationContext) {
     .get(
       FEATURE_UPLOADS,
       () => singlePage(scoring.features.list().map(rowOf)),
-      administrators("List the imported files of features", { 200: listSchema("By name.", FeatureFile) }),
+      administrators("List the imported files of features", { 200: pageSchema("By name.", FeatureFile) }),
     )
     .post(
       FEATURE_UPLOADS,

@@ -1,16 +1,10 @@
 import { Type } from "typebox";
-import {
-  answerSchema,
-  bodySchema,
-  listSchema,
-  pathSchema,
-  timestamp,
-  timestampOrNull,
-} from "../../accounts/responses.ts";
-import { singlePage } from "../../platform/page.ts";
-import { nullable, textSchema } from "../../platform/schema.ts";
+import { pathSchema } from "../../accounts/responses.ts";
+import { pageSchema, singlePage } from "../../platform/page.ts";
+import { answerSchema, bodySchema, nullable, textSchema } from "../../platform/schema.ts";
 import { type Build, BUILD_STATES } from "../../scoring/index.ts";
 import { type AdministrationContext, administrators, plugin } from "./context.ts";
+import { timestamp, timestampOrNull } from "../../platform/clock.ts";
 
 const PATH = "/api/admin/proteome/builds";
 const MAX_NAMES = 100_000;
@@ -99,7 +93,7 @@ export function proteomeRoutes(context: AdministrationContext) {
       PATH,
       () => singlePage(builds.list().map(buildRow)),
       administrators("List builds of families", {
-        200: listSchema("Those of the server, newest first; not those of `labd proteome build`.", BuildRow),
+        200: pageSchema("Those of the server, newest first; not those of `labd proteome build`.", BuildRow),
       }),
     )
     .post(

@@ -1,10 +1,10 @@
 import { statfsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Type } from "typebox";
-import { listSchema, NO_CONTENT, pathSchema, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { NO_CONTENT, pathSchema } from "../../accounts/responses.ts";
 import type { FarmState } from "../../farm/index.ts";
 import { ownMemory } from "../../platform/memory.ts";
-import { singlePage } from "../../platform/page.ts";
+import { pageSchema, singlePage } from "../../platform/page.ts";
 import { textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import { type Scoring, STATES } from "../../scoring/index.ts";
@@ -21,6 +21,7 @@ import {
 import { runCommand } from "./self-command.ts";
 import type { Report } from "./tasks.ts";
 import { countOf } from "../../platform/words.ts";
+import { timestamp, timestampOrNull } from "../../platform/clock.ts";
 
 const JOBS_SHOWN = 100;
 const Id = pathSchema({ id: ["Identifier of the task or job."] });
@@ -225,7 +226,7 @@ export function taskRoutes(context: AdministrationContext) {
       path,
       () => singlePage(tasks.list().map(taskRow)),
       administrators("List tasks", {
-        200: listSchema("Tasks that administrators started, newest first.", TaskRow),
+        200: pageSchema("Tasks that administrators started, newest first.", TaskRow),
       }),
     )
     .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id)), {

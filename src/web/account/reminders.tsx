@@ -6,26 +6,17 @@ import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
-interface Reminders {
-  enabled: boolean;
-  available: boolean;
-  email: string;
-  verified: boolean;
-  sent: string | null;
-  error: string | null;
-}
-
-const OWN = "/api/account/reminders";
+type Reminders = Answer<"GET /api/account/reminders">;
 
 /** Sends a link to the address of the account, which proves that it is its owner's. @returns the address */
 export const sendVerification = async (): Promise<string> =>
-  (await requestJson<{ email: string }>("POST", "/api/account/reminders/verification")).email;
+  (await call("POST /api/account/reminders/verification")).email;
 
 /** Reminders by e-mail, which e-mails lead to by #reminders. */
 export function RemindersCard() {
-  const loaded = useLoaded("reminders", (signal) => get<Reminders>(OWN, {}, signal));
+  const loaded = useLoaded("reminders", (signal) => call("GET /api/account/reminders", { signal }));
   const place = useRef<HTMLDivElement>(null);
   const isLoaded = loaded.value !== undefined;
   useEffect(() => {
@@ -49,7 +40,7 @@ export function RemindersCard() {
 function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Reminders) => void }) {
   const { enabled, available, email, verified, sent, error } = value;
   const form = useSubmission(async () => {
-    onChanged(await requestJson<Reminders>("PUT", OWN, { body: { enabled: !enabled } }));
+    onChanged(await call("PUT /api/account/reminders", { body: { enabled: !enabled } }));
     const started = verified ? `Reminders go to ${email}.` : `Open the link that labd sends to ${email}.`;
     showToast(enabled ? "You get no reminders any more." : started);
   });
@@ -101,7 +92,7 @@ function Unverified({ email }: { email: string }) {
 /** Tests the mail server, for administrators. */
 export function EmailCard() {
   const form = useSubmission(async () => {
-    const { email } = await requestJson<{ email: string }>("POST", "/api/admin/reminders/test");
+    const { email } = await call("POST /api/admin/reminders/test");
     showToast(`Sent a test message to ${email}.`);
   });
   return (

@@ -5,9 +5,7 @@ import { LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { definePage, useKey } from "../page.tsx";
-import { requestJson } from "../request.ts";
-
-const CONFIRM = "/api/account/reminders/verification/confirm";
+import { call } from "../request.ts";
 
 function VerifyEmail() {
   const key = useKey();
@@ -31,7 +29,8 @@ function VerifyEmail() {
         initial={{}}
         fields={[]}
         onSubmit={async () => {
-          setVerified((await requestJson<{ email: string }>("POST", CONFIRM, { body: { key } })).email);
+          const confirm = "POST /api/account/reminders/verification/confirm";
+          setVerified((await call(confirm, { body: { key: key ?? "" } })).email);
         }}
       />
     </div>

@@ -1,0 +1,122 @@
+import { type AnyElysia, Elysia } from "elysia";
+import { type TSchema, Type } from "typebox";
+import { readJson } from "./body.ts";
+import { checkInput, type DeclaredInput } from "./declared-input.ts";
+import { describeOperation } from "./describe-operation.ts";
+import type { DeferredDetail } from "./documentation.ts";
+import { jsonResponse } from "./json-response.ts";
+import { type Access, bodyOf, type Guards, type Operation, type PathPart, Reply } from "./operation.ts";
+import { currentRequest, type RequestContext } from "./request-context.ts";
+import { findMistakes, parse, schema, type StandardSchema, textSchema } from "./schema.ts";
+
+export interface MountOptions<Dependencies> {
+  /** Group of the operations in the documentation. */
+  tag: string;
+  guards: Guards;
+  /** Given to each handler. */
+  dependencies: Dependencies;
+  /** Reads a JSON body; by default any body is taken for JSON. */
+  readBody?: (request: Request) => Promise<unknown>;
+}
+
+/** Routes of operations. Access is checked before anything else, so that a stranger gets 401 whatever is sent. */
+export function mount<Dependencies>(
+  operations: readonly Operation<string, unknown, Dependencies>[],
+  options: MountOptions<Dependencies>,
+): AnyElysia {
+  const plugin = new Elysia();
+  for (const operation of operations) {
+    const [method, path] = operation.key.split(" ");
+    const describe = () => [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }];
+    const detail: DeferredDetail = { describe, input: undefined };
+    plugin.route(method, path, handlerOf(operation, options), { parse: "none", detail } as object);
+  }
+  return plugin;
+}
+
+/** What Elysia gives a handler, as far as it is used: handing on its whole context makes it prepare all parts. */
+interface Picked {
+  request: Request;
+  params?: Record<string, string | null>;
+}
+
+type Any = StandardSchema<never>;
+
+function handlerOf<Dependencies>(
+  { key, about, run }: Operation<string, unknown, Dependencies>,
+  { guards, dependencies, readBody = readJson }: MountOptions<Dependencies>,
+): ({ request, params }: Picked) => unknown {
+  const { access, confirmed, status, returns, query: parameters } = about;
+  const guard = guardOf(access, guards);
+  const input: DeclaredInput = { parameters: Object.keys(parameters?.properties ?? {}), ifMatch: false };
+  const Params = about.params && (paramsSchema(about.params) as unknown as Any);
+  const Query = parameters && (textSchema(parameters) as unknown as Any);
+  const Body = bodyOf(about) && (schema(bodyOf(about)!) as unknown as Any);
+  const finish = finisher(key, returns && (schema(returns) as unknown as Any), status);
+  return ({ request, params }) => {
+    const context = currentRequest()!;
+    const caller = guard(request, context);
+    checkInput(request, input);
+    const given = {
+      caller,
+      request,
+      context,
+      params: Params ? parse(Params, params) : {},
+      query: Query ? parse(Query, readQuery(request.url)) : {},
+    };
+    const answer = (body: unknown) => run({ ...given, body } as never, dependencies);
+    if (!Body) return settled(answer(undefined), finish);
+    return readBody(request).then(async (sent) => {
+      const body: unknown = parse(Body, sent);
+      if (confirmed)
+        await guards.confirmed(
+          request,
+          caller as Parameters<Guards["confirmed"]>[1],
+          (body as { current_password?: string | null }).current_password ?? "",
+        );
+      return finish(await answer(body));
+    });
+  };
+}
+
+function guardOf(access: Access, guards: Guards): (request: Request, context: RequestContext) => unknown {
+  if (typeof access === "function") return access;
+  return access === "withoutCredentials" || access === "public" ? () => undefined : guards[access];
+}
+
+function paramsSchema(parts: Record<string, PathPart>) {
+  const properties = Object.entries(parts).map(([name, part]) => [
+    name,
+    typeof part === "string" || Array.isArray(part) ? Type.String() : (part as TSchema),
+  ]);
+  return textSchema(Type.Object(Object.fromEntries(properties) as Record<string, TSchema>));
+}
+
+/** Parameters of the query; a repeated one is a list. */
+export function readQuery(url: string): Record<string, string | string[]> {
+  const start = url.indexOf("?");
+  const found: Record<string, string | string[]> = {};
+  if (start < 0) return found;
+  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+    const known = found[name];
+    found[name] = known === undefined ? value : [known, value].flat();
+  }
+  return found;
+}
+
+/** Applies `next` to a value at once, or to that of a promise later: most answers need no promise. */
+const settled = (value: unknown, next: (value: unknown) => unknown): unknown =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+/** Makes the response of a handler's result. A result that violates its schema is an internal error. */
+function finisher(key: string, Answer: Any | undefined, status = 200) {
+  return (result: unknown): Response => {
+    if (result instanceof Response) return result;
+    const { value, more } =
+      result instanceof Reply ? (result as Reply<unknown>) : { value: result, more: {} };
+    const mistakes = Answer ? findMistakes(Answer, value) : [];
+    if (mistakes.length > 0)
+      throw new Error(`${key}: The response does not match its schema: ${mistakes.join(" ")}`);
+    return jsonResponse(value, more.status ?? status, more.headers);
+  };
+}

@@ -1,0 +1,203 @@
+import { type Static, type TObject, type TSchema } from "typebox";
+import type { Actor, SignedIn } from "./actor.ts";
+import type { ErrorStatus } from "./error-responses.ts";
+import type { RequestContext } from "./request-context.ts";
+import { bodySchema, OptionalInput } from "./schema.ts";
+
+/** Operations of the API: route, access, schemas, documentation and handler in one declaration. `mount` makes routes. */
+
+export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type Method = (typeof METHODS)[number];
+export type OperationKey = `${Method} /${string}`;
+
+/**
+ * Who may use an operation.
+ *
+ * - `withoutCredentials`: everybody; the caller proves the right to it otherwise, such as with the key of a link.
+ * - `public`: everybody; credentials are not needed and not looked at.
+ * - `anyone`: callers without credentials, or with valid ones.
+ * - `signedIn`: callers with an account; tokens must be allowed to write where the operation writes.
+ * - `enrolling`: the same, and sessions that must set up a second factor first.
+ * - `administrator`: administrators.
+ */
+export interface Guards {
+  /** @throws Problem unauthenticated, forbidden */
+  anyone(request: Request): Actor;
+  /** @throws Problem unauthenticated, forbidden */
+  signedIn(request: Request): SignedIn;
+  /** @throws Problem unauthenticated, forbidden */
+  enrolling(request: Request): SignedIn;
+  /** @throws Problem unauthenticated, forbidden */
+  administrator(request: Request): SignedIn;
+  /**
+   * Requires that the session was confirmed recently, or the password of its user.
+   * @throws Problem confirmation_required, invalid_request
+   */
+  confirmed(request: Request, caller: Actor, password: string): Promise<void>;
+}
+
+/** A service may find its caller by a function of its own, which throws a Problem if access is denied. */
+type OwnAccess = (request: Request, context: RequestContext) => unknown;
+export type Access = Exclude<keyof Guards, "confirmed"> | "withoutCredentials" | "public" | OwnAccess;
+
+type CallerOf<A> = A extends OwnAccess
+  ? ReturnType<A>
+  : A extends keyof Guards
+    ? A extends "anyone"
+      ? Actor
+      : SignedIn
+    : undefined;
+
+/** The names of the variable parts of a path. */
+type PathParts<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathParts<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** A part of a path: its description, its description and example, or its schema. */
+export type PathPart = string | readonly [description: string, example: string] | TSchema;
+type PartsOf<Key extends string, Parts> = {
+  [Name in PathParts<Key>]: Name extends keyof Parts
+    ? Parts[Name] extends string | readonly string[]
+      ? string
+      : Parts[Name] extends TSchema
+        ? Static<Parts[Name]>
+        : string
+    : string;
+};
+
+/** Bodies by media type. */
+export type Content = Record<string, { schema: object; example?: unknown }>;
+
+type ValueOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+
+/** What a handler gets. */
+export interface Given<A, Params, Query, Body> {
+  caller: CallerOf<A>;
+  params: Params;
+  query: Query;
+  body: Body;
+  request: Request;
+  context: RequestContext;
+}
+
+/** An answer with headers, or with another status than the declared one. */
+export class Reply<Value> {
+  constructor(
+    readonly value: Value,
+    readonly more: { status?: number; headers?: Record<string, string> },
+  ) {}
+}
+
+/** What a handler returns. A `Response` is sent as it is. */
+type Returned<Answer> = Answer | Reply<Answer> | Response | (Answer extends undefined ? void : never);
+
+export interface Definition<
+  Key extends string,
+  A extends Access,
+  Params extends Partial<Record<PathParts<Key>, PathPart>>,
+  Query extends TObject | undefined,
+  Body extends TSchema | undefined,
+  Sends extends Content | undefined,
+  Answer extends TSchema | undefined,
+  Dependencies,
+> {
+  /** Imperative, without a full stop. */
+  summary: string;
+  description?: string;
+  /** The summary in camel case by default. */
+  operationId?: string;
+  access: A;
+  /** Whether a browser session must have been confirmed recently; the body may have `current_password`. */
+  confirmed?: true;
+  params?: Params & Record<Exclude<keyof Params, PathParts<Key>>, never>;
+  query?: Query;
+  /** Schema of a JSON body. */
+  body?: Body;
+  /** Bodies of other media types, which the handler reads. */
+  sends?: Sends;
+  /** Schema of the JSON answer; without it and `formats` the status is 204. */
+  returns?: Answer;
+  /** Answers of other media types. */
+  formats?: Content;
+  /** Status of success, if it is not 200 or 204. */
+  status?: 201 | 202;
+  /** Error statuses besides 400, 401 and 403, which follow from the rest. */
+  errors?: readonly ErrorStatus[];
+  /** Further documentation: parameters in headers, headers of the answer, and other responses. */
+  headers?: readonly object[];
+  answerHeaders?: Record<string, object>;
+  responses?: Record<number, object>;
+  run(
+    given: Given<A, PartsOf<Key, Params>, Query extends TObject ? Static<Query> : object, ValueOf<Body>>,
+    dependencies: Dependencies,
+  ): Returned<ValueOf<Answer>> | Promise<Returned<ValueOf<Answer>>>;
+}
+
+/** What a client sends and gets. */
+export interface CallTypes {
+  params: object;
+  query: object;
+  body: unknown;
+  answer: unknown;
+}
+
+/** A declared operation. `types` is only for the type checker. */
+export interface Operation<Key extends string = string, Types = unknown, Dependencies = never> {
+  readonly key: Key;
+  readonly about: OperationAbout;
+  readonly run: (given: never, dependencies: Dependencies) => unknown;
+  readonly types?: Types;
+}
+
+/** A declaration without the types of its parts. */
+export type OperationAbout = Omit<
+  Definition<
+    string,
+    Access,
+    Record<string, PathPart>,
+    TObject | undefined,
+    TSchema | undefined,
+    Content | undefined,
+    TSchema | undefined,
+    never
+  >,
+  "run" | "params"
+> & { params?: Record<string, PathPart> };
+
+/**
+ * Declares an operation. `key` is also its name for the pages, as in `call("POST /api/webhooks/:id/ping/", …)`.
+ * The handler gets the caller, what was sent, validated, and the dependencies that are given to `mount`.
+ */
+export function operation<
+  const Key extends OperationKey,
+  const A extends Access,
+  Dependencies,
+  const Params extends Partial<Record<PathParts<Key>, PathPart>> = object,
+  Query extends TObject | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  Sends extends Content | undefined = undefined,
+  Answer extends TSchema | undefined = undefined,
+>(
+  key: Key,
+  { run, ...about }: Definition<Key, A, Params, Query, Body, Sends, Answer, Dependencies>,
+): Operation<
+  Key,
+  {
+    params: PartsOf<Key, Params>;
+    query: Query extends TObject ? Static<Query> : object;
+    body: Sends extends Content ? Blob | FormData : ValueOf<Body>;
+    answer: ValueOf<Answer>;
+  },
+  Dependencies
+> {
+  return { key, about: about as unknown as OperationAbout, run: run as never };
+}
+
+/** The body of an operation that has none but the confirmation. */
+const Confirmation = bodySchema({ current_password: OptionalInput });
+
+/** Schema of the JSON body; undefined if the operation has none. */
+export const bodyOf = ({ body, confirmed }: OperationAbout): TSchema | undefined =>
+  body ?? (confirmed ? Confirmation : undefined);

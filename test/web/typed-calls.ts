@@ -1,0 +1,49 @@
+import { call } from "../../src/web/request.ts";
+
+/** Calls that must not pass the type check: `bun check` reports an expected error that does not occur. */
+export async function wrongCalls(id: string): Promise<void> {
+  // @ts-expect-error: the path has a spelling mistake.
+  await call("GET /api/webhook/:id/", { params: { id } });
+  // @ts-expect-error: the operation has another method.
+  await call("PUT /api/webhooks/:id/", { params: { id } });
+  // @ts-expect-error: the id is missing.
+  await call("GET /api/webhooks/:id/");
+  // @ts-expect-error: the path has no part of this name.
+  await call("GET /api/webhooks/:id/", { params: { name: id } });
+  // @ts-expect-error: the id is a text.
+  await call("GET /api/webhooks/:id/", { params: { id: 1 } });
+  // @ts-expect-error: a field of the body has another name.
+  await call("POST /api/webhooks/:id/secret/", { params: { id }, body: { overlap: 1 } });
+  // @ts-expect-error: a field of the body has another type.
+  await call("POST /api/webhooks/:id/secret/", { params: { id }, body: { overlap_hours: "1" } });
+  // @ts-expect-error: a required field of the body is missing.
+  await call("POST /api/webhooks/", { body: { events: ["ping"] } });
+  // @ts-expect-error: the operation has no body.
+  await call("POST /api/webhooks/:id/resume/", { params: { id }, body: {} });
+  // @ts-expect-error: the parameter has another name.
+  await call("GET /api/webhooks/:id/deliveries/", { params: { id }, query: { limit: 5 } });
+  // @ts-expect-error: the operation has no parameters.
+  await call("GET /api/webhooks/", { query: { page_size: 5 } });
+  const webhook = await call("GET /api/webhooks/:id/", { params: { id } });
+  // @ts-expect-error: the answer has no member of this name.
+  String(webhook.address);
+  // @ts-expect-error: the member is a number.
+  webhook.waiting satisfies string;
+  // @ts-expect-error: the state is one of two others.
+  String(webhook.state === "paused");
+}
+
+/** Calls that pass it. */
+export async function rightCalls(id: string, size: number | undefined): Promise<string[]> {
+  const { url } = await call("POST /api/webhooks/", { body: { url: "https://hooks.example/" } });
+  await call("POST /api/webhooks/:id/secret/", { params: { id }, body: { overlap_hours: size } });
+  await call("DELETE /api/webhooks/:id/", { params: { id } });
+  const { signal } = new AbortController();
+  const { results } = await call("GET /api/webhooks/:id/deliveries/", {
+    params: { id },
+    query: { page_size: size },
+    signal,
+  });
+  const { total } = await call("GET /api/webhooks/");
+  return [url, String(total), ...results.map(({ event }) => event)];
+}
