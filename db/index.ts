@@ -15,6 +15,7 @@ import search from "./0014-search.sql" with { type: "text" };
 import reminders from "./0015-reminders.sql" with { type: "text" };
 import verifiedAddresses from "./0016-verified-addresses.sql" with { type: "text" };
 import owners from "./0017-owners.sql" with { type: "text" };
+import tasks from "./0018-tasks.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0015-reminders.sql", sql: reminders },
   { name: "0016-verified-addresses.sql", sql: verifiedAddresses },
   { name: "0017-owners.sql", sql: owners },
+  { name: "0018-tasks.sql", sql: tasks },
 ];

@@ -1183,28 +1183,6 @@ CREATE TABLE verdict_change (
 
 CREATE INDEX verdict_change_query ON verdict_change (query);
 
-CREATE TABLE proteome_build (
-  rid INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  -- SHA-256 of the corpus, and its name then.
-  corpus TEXT NOT NULL,
-  corpus_name TEXT NOT NULL,
-  -- Null for all.
-  organism TEXT,
-  -- Accessions, entry names or genes, one per line; null for all.
-  proteins TEXT,
-  username TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'finished', 'failed', 'cancelled')),
-  submitted INTEGER NOT NULL,
-  ended INTEGER,
-  -- The outcome: numbers of families, or the reason of a failure.
-  stored INTEGER,
-  carried INTEGER,
-  failure TEXT,
-  CHECK ((state IN ('queued', 'running')) = (ended IS NULL)),
-  CHECK ((state = 'failed') = (failure IS NOT NULL))
-) STRICT;
-
 CREATE TABLE annotation_value (
   -- 1024 times the row of the annotation, plus the place in its list.
   rid INTEGER PRIMARY KEY,
@@ -1993,3 +1971,35 @@ BEGIN
   UPDATE anonymous_storage SET models = models - octet_length(old.content)
   WHERE client = (SELECT client FROM job WHERE rid = old.job);
 END;
+
+CREATE TABLE task (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  -- Such as backup or batch.
+  kind TEXT NOT NULL,
+  -- For people: the name of a corpus or the size of a batch.
+  subject TEXT NOT NULL,
+  -- As of a job: the submitter, and the key of an owner without an account.
+  client TEXT NOT NULL,
+  owner TEXT,
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'finished', 'failed', 'cancelled')),
+  created INTEGER NOT NULL,
+  started INTEGER,
+  ended INTEGER,
+  -- The outcome, or the reason of a failure.
+  message TEXT NOT NULL DEFAULT '',
+  result TEXT NOT NULL DEFAULT 'null' CHECK (json_valid(result)),
+  -- What to do, for a task that continues after a restart.
+  request TEXT NOT NULL DEFAULT 'null' CHECK (json_valid(request)),
+  -- Identifies the computation that equal tasks share.
+  shared TEXT,
+  CHECK ((state IN ('queued', 'running')) = (ended IS NULL))
+) STRICT;
+
+CREATE INDEX task_kind ON task (kind, client);
+
+CREATE INDEX task_owner ON task (coalesce(owner, client));
+
+CREATE INDEX task_shared ON task (shared) WHERE shared IS NOT NULL;
+
+CREATE INDEX task_unfinished ON task (kind) WHERE ended IS NULL;

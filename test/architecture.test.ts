@@ -14,6 +14,7 @@ interface Rule {
 
 const SERVICES = ["src/scoring/index.ts", "src/inventory/index.ts"];
 const PLATFORM = ["src/platform", "src/problem.ts"];
+const TASKS = "src/tasks";
 const RECORD_DECLARATIONS = ["src/inventory/model", "src/inventory/resources"];
 
 /** The longest matching prefix applies. */
@@ -21,7 +22,7 @@ const RULES: Record<string, Rule> = {
   "src/kernel": { files: [], packages: [] },
   "src/motif": { files: ["src/kernel"], packages: [] },
   "src/scoring": {
-    files: ["src/motif", "src/accounts", ...PLATFORM],
+    files: ["src/motif", "src/accounts", TASKS, ...PLATFORM],
     packages: ["elysia", "typebox", "node:"],
   },
   "src/scoring/contract": {
@@ -56,6 +57,7 @@ const RULES: Record<string, Rule> = {
     files: PLATFORM,
     packages: ["elysia", "typebox", "jose", "ldapts", "oauth4webapi", "node:"],
   },
+  "src/tasks": { files: ["src/accounts", ...PLATFORM], packages: ["elysia", "typebox"] },
   "src/webhooks": {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],
     packages: ["elysia", "typebox", "node:"],
@@ -69,7 +71,7 @@ const RULES: Record<string, Rule> = {
     packages: ["bullmq", "ioredis", "node:"],
   },
   "src/operations": {
-    files: ["src/accounts", "src/farm", "src/webhooks", ...PLATFORM, ...SERVICES],
+    files: ["src/accounts", "src/farm", "src/webhooks", TASKS, ...PLATFORM, ...SERVICES],
     packages: ["elysia", "typebox", "node:"],
   },
   "src/platform": {

@@ -3,7 +3,6 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { administrationRoutes } from "../operations/administration/administration-routes.ts";
 import { UPLOADS } from "../operations/administration/corpus-routes.ts";
 import { FEATURE_UPLOADS } from "../operations/administration/feature-routes.ts";
-import { Tasks } from "../operations/administration/tasks.ts";
 import { knownBackups } from "../operations/backup/places.ts";
 import { BackupFailure } from "../operations/backup/schedule.ts";
 import type { Config } from "../config.ts";
@@ -45,6 +44,7 @@ import {
   openDatabase,
   unwritable,
 } from "../platform/sqlite.ts";
+import { Tasks } from "../tasks/tasks.ts";
 import { StorageState } from "../platform/storage-state.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import type { Problem } from "../problem.ts";
@@ -112,6 +112,7 @@ export async function open(
       isReady,
     );
     const answer = await answerOf(config, parts, reasons);
+    parts.tasks.open();
     parts.webhooks.deliverer.start();
     parts.reminders.sender.start();
     return {
@@ -175,8 +176,10 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   const memberships = openMemberships(database, clock);
   const identity = openIdentity({ settings: config, log, database, clock, accounts, memberships });
   const farm = farmOf(config, log);
+  const tasks = new Tasks({ database, clock, log });
   const scoring = await openScoring({
     ...scoringOptions(config),
+    tasks,
     farm: farm?.open,
     database,
     clock,
@@ -193,7 +196,6 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   });
   const imports = new Imports(database, clock, log);
   const pool = new RequestPool({ version: VERSION, log });
-  const tasks = new Tasks(clock, log, accounts.audit.log);
   const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
   const reminders = remindersOf({ database, accounts }, config, { clock, log });
   const metrics = new Metrics();

@@ -42,9 +42,12 @@ import { ProteomeSearchClient } from "./proteome/search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
 import { JobModels } from "./structure/job-models.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
+import { Tasks } from "../tasks/tasks.ts";
 import { openWatched } from "./watched/open.ts";
 
 export interface ScoringOptions {
+  /** Work that takes longer than a request, opened and closed by the caller; by default the service has its own. */
+  tasks?: Tasks;
   database: Database;
   clock: Clock;
   log: Log;
@@ -100,7 +103,8 @@ export async function openScoring(options: ScoringOptions) {
   });
   const store = openStore(options, corpora);
   let notifyWatchers = (): void => {};
-  const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
+  const tasks = options.tasks ?? new Tasks(options);
+  const workers = openWorkers(options, { corpora, store, tasks, changed: () => notifyWatchers() });
   const { pool, runner, builds } = workers;
   const handlers = scoringHandlers({
     store,
@@ -115,6 +119,7 @@ export async function openScoring(options: ScoringOptions) {
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
   if (options.workers > 0) http.openNames();
+  if (options.workers > 0 && !options.tasks) tasks.open();
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
     routes: http.routes,
@@ -186,6 +191,7 @@ export async function openScoring(options: ScoringOptions) {
       http.close();
       searches.close();
       http.watched.close();
+      if (!options.tasks) await tasks.close();
       await workers.close();
       features.close();
     },
@@ -208,17 +214,18 @@ function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
 interface WorkerDependencies {
   corpora: Corpora;
   store: JobStore;
+  tasks: Tasks;
   /** A job has changed. */
   changed: () => void;
 }
 
 /** Opens the pool of this process and, if configured, the farm. */
-function openWorkers(options: ScoringOptions, { corpora, store, changed }: WorkerDependencies) {
+function openWorkers(options: ScoringOptions, { corpora, store, tasks, changed }: WorkerDependencies) {
   const { database, clock, log } = options;
   const timeout = (options.jobTimeoutSeconds ?? 600) * 1000;
   let farm: Farm | undefined;
   const background = new BackgroundQueue();
-  const builds = new ProteomeBuilds({ database, clock, log, corpora, background });
+  const builds = new ProteomeBuilds({ tasks, log, corpora, background });
   const pool = new Pool({
     store: {
       lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
@@ -273,7 +280,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
   };
   const close = async (): Promise<void> => {
     sweeper?.close();
-    await builds.close();
+    builds.close();
     store.close();
     await farm?.close();
     pool.close();

@@ -53,7 +53,7 @@ test("runs builds one after the other, and cancels waiting and running ones", as
   expect(builds.list().map(({ state }) => state)).toEqual(["queued", "queued", "running"]);
   expect((await builds.cancel(last.id)).state).toBe("cancelled");
   expect((await builds.cancel(all.id)).state).toBe("cancelled");
-  await expect(builds.cancel(all.id)).rejects.toThrow("cancelled already");
+  await expect(builds.cancel(all.id)).rejects.toThrow("already ended: it is cancelled");
   await until(() => builds.find(next.id).state === "finished");
   expect(builds.find(next.id)).toMatchObject({ proteins: 2, stored: expect.any(Number) });
   expect(builds.find(last.id).state).toBe("cancelled");

@@ -8,15 +8,9 @@ import { type Clock, timestamp, timestampOrNull } from "../../platform/clock.ts"
 import type { ErrorStatus } from "../../platform/error-responses.ts";
 import { nullable, schema } from "../../platform/schema.ts";
 import type { Scoring } from "../../scoring/index.ts";
-import {
-  type Outcome,
-  type Report,
-  type Task,
-  TASK_KINDS,
-  TASK_STATES,
-  type TaskKind,
-  type Tasks,
-} from "./tasks.ts";
+import type { Outcome, Report, Task } from "../../tasks/task.ts";
+import type { Tasks } from "../../tasks/tasks.ts";
+import { ADMINISTRATION_TASKS, type AdministrationTask, administrationTask } from "./tasks.ts";
 
 /** The parts of the program that administrators look after. */
 export interface AdministrationContext {
@@ -60,31 +54,55 @@ export const TaskRow = schema(
   Type.Object(
     {
       id: Type.String(),
-      kind: Type.Enum([...TASK_KINDS]),
+      kind: Type.Enum([...ADMINISTRATION_TASKS]),
       subject: Type.String(),
       by: Type.String(),
-      state: Type.Enum([...TASK_STATES]),
+      state: Type.Enum(["running", "done", "failed", "cancelled"]),
       started: Type.String(),
       ended: nullable(Type.String()),
       said: Type.String({ description: "Current activity, or the outcome." }),
       fraction: nullable(Type.Number()),
       result: Type.Unknown(),
     },
-    { $id: "Task", description: "The task." },
+    { $id: "AdministrationTask", description: "The task." },
   ),
 );
 
-export const taskRow = (task: Task) => ({
-  ...task,
-  started: timestamp(task.started),
-  ended: timestampOrNull(task.ended),
+export const taskRow = ({
+  id,
+  kind,
+  subject,
+  client,
+  state,
+  created,
+  ended,
+  message,
+  fraction,
+  result,
+}: Task) => ({
+  id,
+  kind: kind as AdministrationTask,
+  subject,
+  by: client.replace(/^user /, ""),
+  // This address has another word for finished than /api/tasks/, and its tasks neither wait nor expire.
+  state: state === "finished" ? ("done" as const) : (state as "running" | "failed" | "cancelled"),
+  started: timestamp(created),
+  ended: timestampOrNull(ended),
+  said: message,
+  fraction,
+  result,
 });
 
 /** Starts a task for the caller. @throws Problem conflict where one of the kind runs */
 export const startTask = (
   { tasks }: AdministrationContext,
   { username }: SignedIn,
-  kind: TaskKind,
+  kind: AdministrationTask,
   subject: string,
   work: (report: Report) => Promise<Outcome>,
-) => taskRow(tasks.start({ kind, subject, by: username }, work));
+) =>
+  taskRow(
+    tasks.start(administrationTask(kind), { subject, client: `user ${username}` }, (_, report) =>
+      work(report),
+    ),
+  );

@@ -109,7 +109,7 @@ export function corpusRoutes(context: AdministrationContext) {
         const { name, hash } = corpora.find(params.corpus);
         const work = async (report: Parameters<typeof runCommand>[1]) => {
           await runCommand(["corpus", "verify", hash, "--data-dir", context.dataDirectory], report);
-          return { said: `${name} is intact: every byte is as it was written.` };
+          return { message: `${name} is intact: every byte is as it was written.` };
         };
         return status(202, startTask(context, actor, "corpus-verify", name, work));
       },
@@ -137,7 +137,7 @@ async function addCorpus(
     await runCommand(use ? [...words, "--use"] : words, report);
     const added = scoring.corpora.list().find((corpus) => corpus.name === name);
     return {
-      said: added
+      message: added
         ? `${added.sequences.toLocaleString("en")} proteins were added.`
         : "These proteins already exist under another name: nothing was added.",
     };

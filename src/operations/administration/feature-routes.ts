@@ -128,7 +128,7 @@ async function addFeatures(
     if (format) words.push("--format", format);
     if (group) words.push("--group", group);
     await runCommand(words, report);
-    return { said: outcome(scoring.features.list().find((file) => file.name === name)!) };
+    return { message: outcome(scoring.features.list().find((file) => file.name === name)!) };
   });
 }
 

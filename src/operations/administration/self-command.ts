@@ -1,7 +1,7 @@
 import { TASK_VARIABLE } from "../../accounts/audit-offline.ts";
 import { spawnSelf } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
-import type { Report } from "./tasks.ts";
+import type { Report } from "../../tasks/task.ts";
 
 /**
  * Runs a command of this executable in another process, so that requests do not wait for it. Lines of standard error

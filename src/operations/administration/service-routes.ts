@@ -19,7 +19,8 @@ import {
   taskRow,
 } from "./context.ts";
 import { runCommand } from "./self-command.ts";
-import type { Report } from "./tasks.ts";
+import type { Report } from "../../tasks/task.ts";
+import { ADMINISTRATION_TASKS } from "./tasks.ts";
 import { countOf } from "../../platform/words.ts";
 import { timestamp, timestampOrNull } from "../../platform/clock.ts";
 
@@ -136,7 +137,7 @@ export function backupRoutes(context: AdministrationContext) {
           report.say("Copying, checking, compressing and reading back.");
           const words = ["backup", "--to", backupDirectory, "--data-dir", dataDirectory];
           const { stdout } = await runCommand(words, report, { environment: context.environment() });
-          return { said: `${basename(stdout.split("\n")[0])} was made, checked and read back.` };
+          return { message: `${basename(stdout.split("\n")[0])} was made, checked and read back.` };
         };
         return status(202, startTask(context, actor, "backup", "", work));
       },
@@ -151,7 +152,7 @@ export function backupRoutes(context: AdministrationContext) {
           report.say("Unpacking and reading the whole backup.");
           const words = ["restore", "--check", found.path, "--data-dir", dataDirectory];
           await runCommand(words, report, { environment: context.environment() });
-          return { said: `${name} is intact and can be restored.` };
+          return { message: `${name} is intact and can be restored.` };
         };
         return status(202, startTask(context, actor, "backup-verify", name, work));
       },
@@ -213,7 +214,7 @@ async function examine(context: AdministrationContext, report: Report) {
   const count = (state: string, noun: string): string =>
     countOf(findings.filter((finding) => finding.state === state).length, noun);
   return {
-    said: `${count("problem", "problem")}, ${count("warning", "warning")}, ${count("ok", "check")} passed.`,
+    message: `${count("problem", "problem")}, ${count("warning", "warning")}, ${count("ok", "check")} passed.`,
     result: findings,
   };
 }
@@ -224,17 +225,21 @@ export function taskRoutes(context: AdministrationContext) {
   return plugin("tasks", context)
     .get(
       path,
-      () => singlePage(tasks.list().map(taskRow)),
+      () => singlePage(tasks.list(ADMINISTRATION_TASKS).map(taskRow)),
       administrators("List tasks", {
         200: pageSchema("Tasks that administrators started, newest first.", TaskRow),
       }),
     )
-    .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id)), {
+    .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id, ADMINISTRATION_TASKS)), {
       ...administrators("Show a task", { 200: TaskRow }, [404]),
       params: Id,
     })
-    .delete(`${path}/:id`, async ({ params }) => taskRow(await tasks.cancel(params.id)), {
-      ...administrators("Cancel a task", { 200: TaskRow }, [404, 409]),
-      params: Id,
-    });
+    .delete(
+      `${path}/:id`,
+      async ({ params }) => taskRow(await tasks.cancel(params.id, ADMINISTRATION_TASKS)),
+      {
+        ...administrators("Cancel a task", { 200: TaskRow }, [404, 409]),
+        params: Id,
+      },
+    );
 }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { SignedIn } from "../../platform/actor.ts";
 import { type AdministrationContext, startTask } from "./context.ts";
-import type { Outcome, Report, TaskKind } from "./tasks.ts";
+import type { Outcome, Report } from "../../tasks/task.ts";
+import { type AdministrationTask, administrationTask } from "./tasks.ts";
 import { requireSpace, streamToDisk } from "./upload.ts";
 
 /**
@@ -10,11 +11,11 @@ import { requireSpace, streamToDisk } from "./upload.ts";
  */
 export async function startUpload(
   context: AdministrationContext,
-  upload: { actor: SignedIn; request: Request; kind: TaskKind; name: string },
+  upload: { actor: SignedIn; request: Request; kind: AdministrationTask; name: string },
   work: (path: string, report: Report) => Promise<Outcome>,
 ) {
   const { actor, request, kind, name } = upload;
-  context.tasks.requireNoneRunning(kind);
+  context.tasks.requireTurn(administrationTask(kind));
   const uploads = join(context.dataDirectory, "uploads");
   const length = request.headers.get("content-length");
   const declared = length === null ? null : Number(length);

@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { receive, SILENCE } from "../../platform/body.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
-import type { Report } from "./tasks.ts";
+import type { Report } from "../../tasks/task.ts";
 
 /** Bytes of an upload: the largest collections of proteins, compressed. */
 const MAX_UPLOAD = 64 * 1024 ** 3;

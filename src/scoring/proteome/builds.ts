@@ -1,8 +1,7 @@
-import { auditOf } from "../../accounts/audit.ts";
-import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Database } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
+import { type Report, type StoredTask, taskHasEnded, type TaskKind } from "../../tasks/task.ts";
+import type { Tasks } from "../../tasks/tasks.ts";
 import { resultsInOrder } from "../batch/task-results.ts";
 import type { Corpora } from "../corpus/corpus.ts";
 import type { BackgroundQueue } from "../jobs/background.ts";
@@ -11,27 +10,14 @@ import type { BuildPlan, PlanReport, PlanTask } from "./plan.ts";
 import type { ProteinSelection } from "./protein-selection.ts";
 
 export const BUILD_STATES = ["queued", "running", "finished", "failed", "cancelled"] as const;
-type BuildState = (typeof BUILD_STATES)[number];
 
-/** A build of the server. Times are milliseconds since 1970-01-01 UTC. */
-interface StoredBuild {
-  rid: number;
-  id: string;
-  /** SHA-256 and name of the corpus. */
+/** What a build computes. */
+interface BuildRequest {
+  /** SHA-256 of the corpus. */
   corpus: string;
-  corpus_name: string;
   organism: string | null;
-  /** Names, one per line. */
+  /** Names, one per line; null for all proteins. */
   proteins: string | null;
-  /** Who started it. */
-  username: string;
-  state: BuildState;
-  submitted: number;
-  ended: number | null;
-  /** Families stored by an ended build, and how many of them were carried over. */
-  stored: number | null;
-  carried: number | null;
-  failure: string | null;
 }
 
 /** Size of a build before it starts. Time is that of one processor. */
@@ -44,9 +30,24 @@ export interface BuildEstimate {
   bytes: number;
 }
 
-export interface Build extends Omit<StoredBuild, "rid" | "proteins"> {
+/** A build of the server. Times are milliseconds since 1970-01-01 UTC. */
+export interface Build {
+  id: string;
+  /** SHA-256 and name of the corpus. */
+  corpus: string;
+  corpus_name: string;
+  organism: string | null;
   /** Number of the names; null for all proteins. */
   proteins: number | null;
+  /** Who started it. */
+  username: string;
+  state: (typeof BUILD_STATES)[number];
+  submitted: number;
+  ended: number | null;
+  /** Families stored by a finished build, and how many of them were carried over. */
+  stored: number | null;
+  carried: number | null;
+  failure: string | null;
   /** Of the running build, once it is planned: families missing at its start, and those that are stored or soon will be. */
   progress: { missing: number; done: number; carried: number; seconds_left: number | null } | null;
 }
@@ -60,32 +61,23 @@ export interface BuildSelection {
 }
 
 interface BuildOptions {
-  database: Database;
-  clock: Clock;
+  tasks: Tasks;
   log: Log;
   corpora: Corpora;
   background: BackgroundQueue;
 }
 
-interface RunningBuild {
-  rid: number;
-  stop: AbortController;
-  done: Promise<void>;
-  plan: BuildPlan | null;
-  started: number;
-  progress: BuildProgress | null;
-}
+type BuildTask = StoredTask<BuildRequest>;
 
 /** Milliseconds between looks at the corpus in use, which a command may have changed. */
 const FOLLOW_INTERVAL = 10_000;
-
 /** Ended builds that are kept. */
 const KEPT = 50;
 
 /** Computes families on idle workers of the server, one build after the other. */
 export class ProteomeBuilds {
   readonly #options: BuildOptions;
-  #running: RunningBuild | null = null;
+  readonly #kind: TaskKind<BuildRequest>;
   #closed = false;
   /** Hash of the corpus in use that `follow` has seen. */
   #followed = "";
@@ -93,26 +85,47 @@ export class ProteomeBuilds {
 
   constructor(options: BuildOptions) {
     this.#options = options;
+    this.#kind = {
+      name: "family-build",
+      title: "Families of",
+      readers: "owner",
+      whileRunning: "wait",
+      keep: { inAll: KEPT },
+      path: (id) => `/api/admin/proteome/builds/${id}`,
+      audit: {
+        start: "proteome.build",
+        cancel: "proteome.cancel",
+        subject: "proteome-build",
+        detail: ({ subject, request }) => {
+          const { organism } = request as BuildRequest;
+          return { corpus: subject, ...(organism !== null && { organism }) };
+        },
+      },
+      run: (task, report) => this.#run(task, report),
+    };
+    options.tasks.register(this.#kind);
   }
 
-  /** Continues what was interrupted, and follows the corpus in use. */
+  /** Follows the corpus in use. */
   open(): void {
-    this.resume();
     void this.follow();
     this.#timer = setInterval(() => void this.follow(), FOLLOW_INTERVAL);
     this.#timer.unref();
   }
 
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+  }
+
   /** Newest first. */
   list(): Build[] {
-    return this.#select("TRUE ORDER BY rid DESC").map((row) => this.#describe(row));
+    return this.#tasks().map(describe);
   }
 
   /** @throws Problem not_found */
   find(id: string): Build {
-    const [row] = this.#select("id = ?", id);
-    if (!row) throw new Problem("not_found", "There is no such build, or it ended long ago.");
-    return this.#describe(row);
+    return describe(this.#options.tasks.find<BuildRequest>(id, [this.#kind.name]));
   }
 
   /** Estimates a build without starting it. @throws Problem not_found, invalid_request, disk_full */
@@ -134,82 +147,19 @@ export class ProteomeBuilds {
   async start(selection: BuildSelection, username: string): Promise<Build> {
     const { hash, name, names = null } = this.#read(selection);
     await this.estimate(selection);
-    const { database, clock } = this.#options;
-    const { organism = null } = selection;
-    const [same] = this.#select(
-      "corpus = ? AND organism IS ? AND proteins IS ? AND ended IS NULL",
-      hash,
-      organism,
-      names,
-    );
-    if (same) throw new Problem("conflict", "The same build is already queued or running.");
-    const id = clock.newId();
-    database
-      .transaction(() => {
-        database
-          .query(
-            `INSERT INTO proteome_build (id, corpus, corpus_name, organism, proteins, username, state, submitted)
-             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)`,
-          )
-          .run(id, hash, name, organism, names, username, clock.now());
-        database
-          .query(
-            `DELETE FROM proteome_build WHERE ended IS NOT NULL AND rid <=
-             (SELECT rid FROM proteome_build ORDER BY rid DESC LIMIT 1 OFFSET ?)`,
-          )
-          .run(KEPT);
-        this.#record("proteome.build", id, { corpus: name, ...(organism !== null && { organism }) });
-      })
-      .immediate();
-    this.resume();
+    const request = { corpus: hash, organism: selection.organism ?? null, proteins: names };
+    const shared = new Bun.CryptoHasher("sha256").update(JSON.stringify(request)).digest("hex");
+    const { tasks } = this.#options;
+    if (tasks.sharing(this.#kind, shared).some(({ state }) => !taskHasEnded(state)))
+      throw new Problem("conflict", "The same build is already queued or running.");
+    const { id } = tasks.start(this.#kind, { subject: name, client: `user ${username}`, request, shared });
     return this.find(id);
   }
 
-  /** What is stored stays. @throws Problem not_found; conflict if it has ended */
+  /** Stored families are kept. @throws Problem not_found; conflict if it has ended */
   async cancel(id: string): Promise<Build> {
-    const { state } = this.find(id);
-    if (state !== "queued" && state !== "running")
-      throw new Problem("conflict", `The build is ${state} already.`);
-    const [{ rid }] = this.#select("id = ?", id);
-    const { database } = this.#options;
-    database
-      .transaction(() => {
-        this.#end(rid, "cancelled");
-        this.#record("proteome.cancel", id, {});
-      })
-      .immediate();
-    if (this.#running?.rid === rid) {
-      this.#running.stop.abort(new Error("cancelled"));
-      await this.#running.done;
-    }
+    await this.#options.tasks.cancel(id, [this.#kind.name]);
     return this.find(id);
-  }
-
-  /** Starts or continues the oldest unfinished build, if none runs. */
-  resume(): void {
-    if (this.#closed || this.#running) return;
-    const [next] = this.#select("ended IS NULL ORDER BY rid LIMIT 1");
-    if (!next) return;
-    const running: RunningBuild = {
-      rid: next.rid,
-      stop: new AbortController(),
-      done: Promise.resolve(),
-      plan: null,
-      started: performance.now(),
-      progress: null,
-    };
-    this.#running = running;
-    running.done = this.#run(next, running).then(
-      () => {
-        this.#running = null;
-        this.resume();
-      },
-      (error: unknown) => {
-        // The database took no outcome. The next start continues.
-        this.#running = null;
-        this.#options.log.problem("proteome build", { build: next.id, cause: String(error) });
-      },
-    );
   }
 
   /**
@@ -221,63 +171,54 @@ export class ProteomeBuilds {
     const active = corpora.active();
     if (this.#closed || !active || active.hash === this.#followed) return;
     this.#followed = active.hash;
-    if (this.#select("corpus = ? LIMIT 1", active.hash).length > 0) return;
-    const [last] = this.#select("state = 'finished' ORDER BY rid DESC LIMIT 1");
-    if (!last) return;
-    const finished = this.#select("state = 'finished' AND corpus = ? ORDER BY rid", last.corpus);
+    const builds = this.#tasks();
+    if (builds.some(({ request }) => request.corpus === active.hash)) return;
+    const finished = builds.filter(({ state }) => state === "finished").toReversed();
+    const last = finished.at(-1)?.request.corpus;
     const selections = new Map(
-      finished.map((build) => [JSON.stringify([build.organism, build.proteins]), build]),
+      finished
+        .filter(({ request }) => request.corpus === last)
+        .map((build) => [JSON.stringify(build.request), build]),
     );
-    for (const { organism, proteins, username } of selections.values()) {
+    for (const { request, client } of selections.values()) {
+      const { organism, proteins } = request;
       const selection = { organism: organism ?? undefined, proteins: proteins?.split("\n") };
       try {
         const { missing, carry_over: carried } = await this.estimate(selection);
-        if (carried > 0 && 2 * carried >= missing) await this.start(selection, username);
+        if (carried > 0 && 2 * carried >= missing) await this.start(selection, usernameOf(client));
       } catch (error) {
         log.problem("proteome build", { corpus: active.name, cause: String(error) });
       }
     }
   }
 
-  /** Interrupts the running build, which continues at the next start. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#timer);
-    this.#running?.stop.abort(new Error("stopped"));
-    await this.#running?.done;
+  async #run({ id, request }: BuildTask, report: Report) {
+    const { background, log } = this.#options;
+    const { signal } = report;
+    const { corpus, organism, proteins } = request;
+    const plan = await this.#plan(corpus, {
+      organism: organism ?? undefined,
+      names: proteins ?? undefined,
+    });
+    signal.throwIfAborted();
+    const started = performance.now();
+    const show = (progress: BuildProgress): void => {
+      report.at(progress.proteins / Math.max(1, plan.missing.length));
+      report.show(progressOf(progress, plan, started));
+    };
+    report.say("Computing the families.");
+    show({ proteins: 0, carried: 0, spent: 0, left: 0 });
+    const { proteins: stored, carried } = await buildFamilies(
+      plan,
+      (tasks) => background.run(tasks, signal),
+      show,
+    );
+    log.info("proteome built", { build: id, families: stored, carried });
+    return { message: `${stored} families were stored.`, result: { stored, carried } };
   }
 
-  async #run({ rid, id, corpus, organism, proteins }: StoredBuild, running: RunningBuild): Promise<void> {
-    const { database, log, background } = this.#options;
-    const { signal } = running.stop;
-    try {
-      database.query("UPDATE proteome_build SET state = 'running' WHERE rid = ?").run(rid);
-      const names = proteins ?? undefined;
-      running.plan = await this.#plan(corpus, { organism: organism ?? undefined, names });
-      signal.throwIfAborted();
-      running.started = performance.now();
-      const outcome = await buildFamilies(
-        running.plan,
-        (tasks) => background.run(tasks, signal),
-        (progress) => void (running.progress = progress),
-      );
-      this.#end(rid, "finished", outcome);
-      log.info("proteome built", { build: id, families: outcome.proteins, carried: outcome.carried });
-    } catch (error) {
-      if (signal.aborted) return;
-      const { message } = Problem.from(error);
-      log.problem("proteome build", { build: id, cause: String(error) });
-      this.#end(rid, "failed", null, message);
-    }
-  }
-
-  #end(rid: number, state: BuildState, outcome: BuildProgress | null = null, failure: string | null = null) {
-    const { database, clock } = this.#options;
-    database
-      .query(
-        "UPDATE proteome_build SET state = ?, ended = ?, stored = ?, carried = ?, failure = ? WHERE rid = ? AND ended IS NULL",
-      )
-      .run(state, clock.now(), outcome?.proteins ?? null, outcome?.carried ?? null, failure, rid);
+  #tasks(): BuildTask[] {
+    return this.#options.tasks.list([this.#kind.name], Number.MAX_SAFE_INTEGER) as BuildTask[];
   }
 
   /** Plans in a thread: it reads the whole corpus. */
@@ -299,29 +240,36 @@ export class ProteomeBuilds {
     if (!found) throw new Problem("not_found", "There is no corpus yet. Add one first.");
     return { hash: found.hash, name: found.name, names: proteins?.join("\n") };
   }
-
-  #describe({ rid, proteins, ...build }: StoredBuild): Build {
-    const running = this.#running?.rid === rid ? this.#running : null;
-    return {
-      ...build,
-      proteins: proteins === null ? null : proteins.split("\n").length,
-      progress: running?.plan ? progressOf(running, running.plan) : null,
-    };
-  }
-
-  #select(condition: string, ...values: (string | null)[]): StoredBuild[] {
-    const { database } = this.#options;
-    return database.query(`SELECT * FROM proteome_build WHERE ${condition}`).all(...values) as StoredBuild[];
-  }
-
-  #record(action: string, id: string, detail: Record<string, string>): void {
-    const { database, clock } = this.#options;
-    auditOf(database, clock).record({ action, subject: { kind: "proteome-build", id }, detail });
-  }
 }
 
-function progressOf({ progress, started }: RunningBuild, { missing }: BuildPlan): Build["progress"] {
-  const { proteins, carried, spent, left } = progress ?? { proteins: 0, carried: 0, spent: 0, left: 0 };
+const usernameOf = (client: string): string => client.replace(/^user /, "");
+
+function describe({ id, request, subject, client, created, ended, ...task }: BuildTask): Build {
+  const { corpus, organism, proteins } = request;
+  const state = task.state as Build["state"];
+  const { stored = null, carried = null } = (ended === null ? {} : (task.result ?? {})) as Partial<Build>;
+  return {
+    id,
+    corpus,
+    corpus_name: subject,
+    organism,
+    proteins: proteins === null ? null : proteins.split("\n").length,
+    username: usernameOf(client),
+    state,
+    submitted: created,
+    ended,
+    stored,
+    carried,
+    failure: state === "failed" ? task.message : null,
+    progress: state === "running" ? (task.result as Build["progress"]) : null,
+  };
+}
+
+function progressOf(
+  { proteins, carried, spent, left }: BuildProgress,
+  { missing }: BuildPlan,
+  started: number,
+): Build["progress"] {
   const elapsed = (performance.now() - started) / 1000;
   return {
     missing: missing.length,

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Static } from "typebox";
 import type { TaskRow } from "../../operations/administration/context.ts";
-import type { TaskKind } from "../../operations/administration/tasks.ts";
+import type { AdministrationTask } from "../../operations/administration/tasks.ts";
 import type { Query } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
@@ -18,7 +18,7 @@ const SECONDS = 0.7;
 export type Task = Static<typeof TaskRow>;
 
 /** The kinds of tasks of a page, and what they do: `{ "corpus-add": "Adding" }`. */
-export type TaskNames = Partial<Record<TaskKind, string>>;
+export type TaskNames = Partial<Record<AdministrationTask, string>>;
 
 /** The tasks of some kinds, newest first, followed while one runs; `onEnd` is called when one has ended. */
 export function useTasks(names: TaskNames | undefined, onEnd: () => void) {

@@ -1,0 +1,40 @@
+-- Work that takes longer than a request: who started it, what it is, and how it ended.
+CREATE TABLE task (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  -- Such as backup or batch.
+  kind TEXT NOT NULL,
+  -- For people: the name of a corpus or the size of a batch.
+  subject TEXT NOT NULL,
+  -- As of a job: the submitter, and the key of an owner without an account.
+  client TEXT NOT NULL,
+  owner TEXT,
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'finished', 'failed', 'cancelled')),
+  created INTEGER NOT NULL,
+  started INTEGER,
+  ended INTEGER,
+  -- The outcome, or the reason of a failure.
+  message TEXT NOT NULL DEFAULT '',
+  result TEXT NOT NULL DEFAULT 'null' CHECK (json_valid(result)),
+  -- What to do, for a task that continues after a restart.
+  request TEXT NOT NULL DEFAULT 'null' CHECK (json_valid(request)),
+  -- Identifies the computation that equal tasks share.
+  shared TEXT,
+  CHECK ((state IN ('queued', 'running')) = (ended IS NULL))
+) STRICT;
+
+CREATE INDEX task_kind ON task (kind, client);
+
+CREATE INDEX task_owner ON task (coalesce(owner, client));
+
+CREATE INDEX task_shared ON task (shared) WHERE shared IS NOT NULL;
+
+CREATE INDEX task_unfinished ON task (kind) WHERE ended IS NULL;
+
+INSERT INTO task (id, kind, subject, client, state, created, ended, message, result, request)
+  SELECT id, 'family-build', corpus_name, 'user ' || username, state, submitted, ended, coalesce(failure, ''),
+    json_object('stored', stored, 'carried', carried),
+    json_object('corpus', corpus, 'organism', organism, 'proteins', proteins)
+  FROM proteome_build ORDER BY rid;
+
+DROP TABLE proteome_build;
