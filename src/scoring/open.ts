@@ -103,8 +103,7 @@ export async function openScoring(options: ScoringOptions) {
   });
   const store = openStore(options, corpora);
   let notifyWatchers = (): void => {};
-  const tasks = options.tasks ?? new Tasks(options);
-  const workers = openWorkers(options, { corpora, store, tasks, changed: () => notifyWatchers() });
+  const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
   const { pool, runner, builds } = workers;
   const handlers = scoringHandlers({
     store,
@@ -119,7 +118,6 @@ export async function openScoring(options: ScoringOptions) {
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
   if (options.workers > 0) http.openNames();
-  if (options.workers > 0 && !options.tasks) tasks.open();
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
     routes: http.routes,
@@ -191,7 +189,6 @@ export async function openScoring(options: ScoringOptions) {
       http.close();
       searches.close();
       http.watched.close();
-      if (!options.tasks) await tasks.close();
       await workers.close();
       features.close();
     },
@@ -214,17 +211,17 @@ function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
 interface WorkerDependencies {
   corpora: Corpora;
   store: JobStore;
-  tasks: Tasks;
   /** A job has changed. */
   changed: () => void;
 }
 
 /** Opens the pool of this process and, if configured, the farm. */
-function openWorkers(options: ScoringOptions, { corpora, store, tasks, changed }: WorkerDependencies) {
+function openWorkers(options: ScoringOptions, { corpora, store, changed }: WorkerDependencies) {
   const { database, clock, log } = options;
   const timeout = (options.jobTimeoutSeconds ?? 600) * 1000;
   let farm: Farm | undefined;
   const background = new BackgroundQueue();
+  const tasks = options.tasks ?? new Tasks(options);
   const builds = new ProteomeBuilds({ tasks, log, corpora, background });
   const pool = new Pool({
     store: {
@@ -263,6 +260,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, tasks, changed }
     });
     pool.wake();
     builds.open();
+    if (!options.tasks) tasks.open();
     sweeper = openSweeper({ database, clock, log });
   }
   const runner: JobRunner = {
@@ -281,6 +279,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, tasks, changed }
   const close = async (): Promise<void> => {
     sweeper?.close();
     builds.close();
+    if (!options.tasks) await tasks.close();
     store.close();
     await farm?.close();
     pool.close();

@@ -15,7 +15,7 @@ const log = {
   problem: (_: string, about?: object) => void problems.push(JSON.stringify(about)),
 };
 beforeEach(() => {
-  database = openMigrated(":memory:");
+  database = openMigrated();
   now = 1_000_000;
   problems = [];
 });
@@ -184,8 +184,18 @@ test("lists the tasks of an owner or of all, also from other tables", () => {
   const { work } = manual();
   const tasks = open(KIND);
   const job = (id: string, owner: string, created: number): Task => ({
-    ...{ id, kind: "job", subject: "", client: owner, owner, state: "queued", created },
-    ...{ started: null, ended: null, message: "", fraction: null, result: null },
+    id,
+    kind: "job",
+    subject: "",
+    client: owner,
+    owner,
+    state: "queued",
+    created,
+    started: null,
+    ended: null,
+    message: "",
+    fraction: null,
+    result: null,
   });
   const jobs = [job("j2", "user bob", now + 50), job("j1", "user ada", now - 50)];
   tasks.addSource({
