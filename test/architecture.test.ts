@@ -26,12 +26,12 @@ const RULES: Record<string, Rule> = {
     packages: ["elysia", "typebox", "node:"],
   },
   "src/scoring/contract": {
-    files: ["src/motif/index.ts", ...PLATFORM],
+    files: ["src/scoring/prediction", "src/motif/index.ts", ...PLATFORM],
     packages: ["saxes", "typebox", "xmlbuilder2", "node:util"],
   },
   "src/scoring/features": {
     files: ["src/scoring", "src/motif", "src/accounts", ...PLATFORM],
-    packages: ["saxes", "node:"],
+    packages: ["saxes", "typebox", "node:"],
   },
   // In layers: model, resources, records, then imports and labels, then api. Each may use those before it.
   "src/inventory": {

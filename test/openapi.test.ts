@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { familyRecords } from "../src/motif/index.ts";
-import { writeFamilies } from "../src/scoring/proteome/families-file.ts";
+import { writeFamilies } from "../src/scoring/corpus/families-file.ts";
 import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
 import {

@@ -1,5 +1,5 @@
 export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
-export { calibrateCorpus } from "./corpus/calibration.ts";
+export { calibrateCorpus } from "./batch/calibration.ts";
 export {
   calibrationFileText,
   calibrationPath,
@@ -32,7 +32,7 @@ export {
   type BackgroundTask,
   type IdleTask,
   type IdleWork,
-} from "./jobs/background.ts";
+} from "./proteome/background.ts";
 export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
 export type { FamiliesReport, FamiliesTask } from "./proteome/proteome-tasks.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
@@ -45,9 +45,9 @@ export {
   type MotifClass,
   type MotifClasses,
 } from "./corpus/motif-classes.ts";
-export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./api/scan.ts";
-export type { ComparedMatch, Comparison } from "./api/comparison.ts";
-export type { ChangesObject, WatchedObject } from "./watched/watched-routes.ts";
+export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./table/scan.ts";
+export type { ComparedMatch, Comparison } from "./results/comparison.ts";
+export type { ChangesObject, WatchedObject } from "./api/watched-routes.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
 export type { FeatureSource, MatchNotes, ResultFeatures } from "./features/annotation.ts";
@@ -60,20 +60,20 @@ export {
 } from "./features/feature-files.ts";
 export { withRowNotes } from "./features/row-notes.ts";
 export { FEATURE_FORMAT_NAMES, type FeatureFormatName, formatTitle } from "./features/formats.ts";
-export { JointScan, type JointScanObject } from "./api/joint-scan.ts";
-export { passesPlaces, type PlaceFilter } from "./api/ranked-columns.ts";
+export { JointScan, type JointScanObject } from "./table/joint-scan.ts";
+export { passesPlaces, type PlaceFilter } from "./table/ranked-columns.ts";
 export { BUILD_STATES, type Build, type BuildEstimate } from "./proteome/builds.ts";
 export { buildFamilies, onThreads } from "./proteome/build.ts";
 export { type BuildPlan, planBuild } from "./proteome/plan.ts";
-export { familiesPath, listFamilies, removeFamilies } from "./proteome/families-file.ts";
-export { PROTEOME_FORMS, type ProteomeFormName } from "./proteome/print.ts";
+export { familiesPath, listFamilies, removeFamilies } from "./corpus/families-file.ts";
+export { PROTEOME_FORMS, type ProteomeFormName } from "./table/proteome-forms.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
-export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
+export { PRINTERS, type PrinterName } from "./table/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
 export type { ProteomeObject, ProteomeSearchObject } from "./api/proteome-schemas.ts";
-export type { JobModel, StructureModel } from "./api/model-schemas.ts";
-export type { ProteinObject } from "./contract/prediction.ts";
+export type { JobModel, StructureModel } from "./structure/model-schemas.ts";
+export type { ProteinObject } from "./prediction/prediction.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";

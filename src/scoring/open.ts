@@ -6,7 +6,7 @@ import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import type { Ownership } from "../accounts/owner.ts";
-import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./api/handlers.ts";
+import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./jobs/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
@@ -30,7 +30,7 @@ import { MotifTables } from "./corpus/motif-tables.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
-import { BackgroundQueue } from "./jobs/background.ts";
+import { BackgroundQueue } from "./proteome/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
@@ -38,12 +38,12 @@ import { jobId, type State } from "./jobs/job.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { OwnSearches } from "./proteome/own-searches.ts";
-import { ProteomeSearchClient } from "./proteome/search-client.ts";
+import { ProteomeSearchClient } from "./api/proteome-search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
 import { JobModels } from "./structure/job-models.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
 import { Tasks } from "../tasks/tasks.ts";
-import { openWatched } from "./watched/open.ts";
+import { openWatched } from "./api/open-watched.ts";
 
 export interface ScoringOptions {
   /** Work that takes longer than a request, opened and closed by the caller; by default the service has its own. */

@@ -5,7 +5,7 @@ import type { Database } from "../platform/sqlite.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { damageOfFeatures } from "./features/feature-files.ts";
 import { FORMS, readResult, textOf } from "./jobs/packed-prediction.ts";
-import { listFamilies, readFamilies } from "./proteome/families-file.ts";
+import { listFamilies, readFamilies } from "./corpus/families-file.ts";
 
 /** Something stored that has been read as a whole. */
 export interface ReadContent {

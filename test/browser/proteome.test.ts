@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "puppeteer-core";
 import { familyRecords } from "../../src/motif/index.ts";
 import { openCorpusFile } from "../../src/scoring/index.ts";
-import { writeFamilies } from "../../src/scoring/proteome/families-file.ts";
+import { writeFamilies } from "../../src/scoring/corpus/families-file.ts";
 import {
   arrive,
   browserTest,

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { METHOD, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { lockDirectory } from "../../src/platform/sqlite.ts";
-import { readFamilies } from "../../src/scoring/proteome/families-file.ts";
+import { readFamilies } from "../../src/scoring/corpus/families-file.ts";
 import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, type Outcome } from "./labd.ts";

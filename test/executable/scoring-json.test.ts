@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
+import { COLUMNS } from "../../src/scoring/table/result-rows.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PREFIX, queueName, registerWorker } from "../../src/farm/redis-records.ts";
 import { workerAddress } from "../../src/scoring/jobs/worker-entrypoints.ts";
 import { buildFamilies, onThreads, type TaskRunner } from "../../src/scoring/proteome/build.ts";
-import { familiesPath } from "../../src/scoring/proteome/families-file.ts";
+import { familiesPath } from "../../src/scoring/corpus/families-file.ts";
 import { planBuild } from "../../src/scoring/proteome/plan.ts";
 import { PROTEOME } from "../scoring/proteome-stage.ts";
 import { IDLE_WORKER, Laboratory, until, VERSION } from "./laboratory.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/inventory/model/field.ts";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
-import { printResult } from "../../src/scoring/api/result-format.ts";
+import { printResult } from "../../src/scoring/results/result-format.ts";
 import { SAMPLE as PREDICTION } from "../scoring/sample-prediction.ts";
 import { openEln } from "../eln-rules.ts";
 import { type Lab, letUse, openLab } from "./harness.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { StoredFamily } from "../../src/motif/index.ts";
-import { BackgroundQueue } from "../../src/scoring/jobs/background.ts";
+import { BackgroundQueue } from "../../src/scoring/proteome/background.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "../../src/scoring/proteome/proteome-tasks.ts";
 
 const task = (...members: number[]): FamiliesTask => ({ ticket: 0, corpusPath: "c", members });

@@ -10,7 +10,7 @@ import {
   outdatedMethod,
   removeCalibrations,
 } from "../../src/scoring/corpus/calibration-file.ts";
-import { calibrateCorpus } from "../../src/scoring/corpus/calibration.ts";
+import { calibrateCorpus } from "../../src/scoring/batch/calibration.ts";
 import { Corpora, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { MatchScore, Prediction } from "../../src/motif/index.ts";
-import { compare } from "../../src/scoring/api/comparison.ts";
+import { compare } from "../../src/scoring/results/comparison.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { DIRECT } from "../../src/platform/origin.ts";
-import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";

@@ -6,6 +6,7 @@ import { decode } from "../../src/motif/index.ts";
 import { Corpora } from "../../src/scoring/corpus/corpus.ts";
 import { type JobSource, Pool, type PoolOptions } from "../../src/scoring/jobs/pool.ts";
 import { JobStore, type JobView } from "../../src/scoring/jobs/store.ts";
+import { workerUrlOf } from "../../src/platform/worker-address.ts";
 import { workerAddress } from "../../src/scoring/jobs/worker-entrypoints.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { countMemoryOf } from "../../src/platform/memory.ts";
@@ -425,9 +426,9 @@ test.skipIf(process.platform !== "linux")("lowers only the priority of workers",
 });
 
 test.each([
-  ["file:///opt/labd/src/scoring/worker-entrypoints.ts", "file:///opt/labd/src/scoring/worker.ts"],
-  ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/jobs/worker.ts"],
-  ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/jobs/worker.ts"],
+  ["file:///opt/labd/src/platform/worker-address.ts", "file:///opt/labd/src/scoring/worker.ts"],
+  ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/worker.ts"],
+  ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/worker.ts"],
 ])("the module %s finds the worker %s", (module, worker) => {
-  expect(workerAddress(module)).toBe(worker);
+  expect(workerUrlOf("scoring/worker.ts", module)).toBe(worker);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { printInThread } from "../../src/scoring/api/print-thread.ts";
-import { type PrintTask, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
-import { SCAN_FORMS } from "../../src/scoring/api/scan.ts";
+import { printInThread } from "../../src/scoring/results/print-thread.ts";
+import { type PrintTask, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
+import { SCAN_FORMS } from "../../src/scoring/table/scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
 const { identifier, protein = null } = SAMPLE;

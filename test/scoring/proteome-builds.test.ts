@@ -1,7 +1,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { familyRecords } from "../../src/motif/index.ts";
 import { openScoring, type Scoring } from "../../src/scoring/index.ts";
-import { listFamilies, readFamilies } from "../../src/scoring/proteome/families-file.ts";
+import { listFamilies, readFamilies } from "../../src/scoring/corpus/families-file.ts";
 import { PROTEOME } from "./proteome-stage.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ProteomeRow } from "../../src/scoring/proteome/table.ts";
-import { filterMatches, orderMatches, viewMatches } from "../../src/scoring/proteome/matches.ts";
+import { filterMatches, orderMatches, viewMatches } from "../../src/scoring/table/proteome-matches.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
 const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;

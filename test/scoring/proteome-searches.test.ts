@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ProteomeMatch } from "../../src/motif/index.ts";
 import { Problem } from "../../src/problem.ts";
 import type { CorpusInfo } from "../../src/scoring/index.ts";
-import { removeFamilies, writeFamilies } from "../../src/scoring/proteome/families-file.ts";
+import { removeFamilies, writeFamilies } from "../../src/scoring/corpus/families-file.ts";
 import type { ProteomePart, ProteomeRequest } from "../../src/scoring/proteome/search.ts";
 import { SearchFiles, type SearchRequest } from "../../src/scoring/proteome/search-files.ts";
 import { ProteomeSearches, type SearchState } from "../../src/scoring/proteome/searches.ts";

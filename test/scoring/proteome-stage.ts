@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { familyRecords, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
 import { type CorpusInfo, corpusPath } from "../../src/scoring/index.ts";
-import { writeFamilies } from "../../src/scoring/proteome/families-file.ts";
+import { writeFamilies } from "../../src/scoring/corpus/families-file.ts";
 
 const COUNT = 24;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type PrintTask, printResult, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import { type PrintTask, printResult, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
 import { elnFaults, openEln } from "../eln-rules.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 

@@ -10,11 +10,11 @@ import {
   readFasta,
 } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
-import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
-import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
+import { alignmentsOf } from "../../src/scoring/results/result-alignment.ts";
+import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
-import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
+import { COLUMNS } from "../../src/scoring/table/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 // A busy machine takes its time.

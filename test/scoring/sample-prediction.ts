@@ -1,4 +1,4 @@
-import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
+import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 
 /** A prediction made by hand that has everything a printer can meet: insertions, deletions, homologs of one name, absent values, text that formats forbid. */
 export const SAMPLE: PredictionReport = {

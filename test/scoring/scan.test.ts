@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { parse, schema } from "../../src/platform/schema.ts";
-import { type Scan, scanOf, ScanSchema } from "../../src/scoring/api/scan.ts";
+import { type Scan, scanOf, ScanSchema } from "../../src/scoring/table/scan.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
-import { type JointScanObject, JointScanSchema } from "../../src/scoring/api/joint-scan.ts";
+import { type JointScanObject, JointScanSchema } from "../../src/scoring/table/joint-scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Prediction } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { type JobRunner, scoringHandlers } from "../../src/scoring/api/handlers.ts";
+import { type JobRunner, scoringHandlers } from "../../src/scoring/jobs/handlers.ts";
 import { emptyCorpus } from "../../src/scoring/corpus/corpus.ts";
 import { motifClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { newBatch, packBatch, unpackBatch } from "../../src/web/batch/batch.ts";
 import { summarize } from "../../src/web/batch/run.ts";
-import { RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import { RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 const ENTRIES = [

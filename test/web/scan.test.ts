@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SCAN_FORMS, scanOf } from "../../src/scoring/api/scan.ts";
+import { SCAN_FORMS, scanOf } from "../../src/scoring/table/scan.ts";
 import { setQueryValues } from "../../src/web/address.ts";
 import {
   downloadQuery,

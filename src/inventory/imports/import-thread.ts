@@ -8,7 +8,7 @@ import { workerUrlOf } from "../../platform/worker-address.ts";
 
 /** The module of the thread, relative to the project. */
 export const IMPORT_WORKER = "src/inventory/imports/import-worker.ts";
-export const importWorkerUrl = (): string => workerUrlOf(import.meta.url, IMPORT_WORKER.replace("src/", ""));
+export const importWorkerUrl = (): string => workerUrlOf(IMPORT_WORKER.replace("src/", ""));
 
 export interface ImportRequest {
   /** Name of the resource. */

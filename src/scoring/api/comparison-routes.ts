@@ -2,10 +2,10 @@ import { Elysia } from "elysia";
 import type { Corpus } from "../../motif/index.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
-import type { Handlers } from "./handlers.ts";
+import type { Handlers } from "../jobs/handlers.ts";
 import { COMPARISON } from "./json-operations.ts";
 import { ComparisonParameters } from "./json-schemas.ts";
-import { print } from "./print-thread.ts";
+import { print } from "../results/print-thread.ts";
 import { API, NO_STORE, storedOf } from "./result-routes.ts";
 
 interface ComparisonOptions {

@@ -1,5 +1,5 @@
 import { markup } from "../../platform/html.ts";
-import { escapeAttribute } from "../contract/xml-text.ts";
+import { escapeAttribute } from "../prediction/xml-text.ts";
 import type { MotifClass } from "../corpus/motif-classes.ts";
 
 interface EndpointPage {

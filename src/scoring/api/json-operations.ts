@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
-import { ComparisonSchema } from "./comparison.ts";
-import { ResultSchema } from "../contract/prediction.ts";
+import { ComparisonSchema } from "../results/comparison.ts";
+import { ResultSchema } from "../prediction/prediction.ts";
 import {
   CorpusSchema,
   JobId,
@@ -12,10 +12,10 @@ import {
   PatternSchema,
   ProteinsSchema,
 } from "./json-schemas.ts";
-import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "./scan.ts";
-import { JointScanSchema } from "./joint-scan.ts";
-import { FeaturesSchema } from "./feature-schemas.ts";
-import { OFFERED_FORM_NAMES, OFFERED_FORMS } from "./result-format.ts";
+import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "../table/scan.ts";
+import { JointScanSchema } from "../table/joint-scan.ts";
+import { FeaturesSchema } from "../features/feature-schemas.ts";
+import { OFFERED_FORM_NAMES, OFFERED_FORMS } from "../results/result-format.ts";
 
 /** The operations of the JSON service in the OpenAPI document; parameters and bodies come from the schemas of the routes. */
 

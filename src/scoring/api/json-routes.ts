@@ -23,7 +23,7 @@ import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
 import { comparisonRoutes } from "./comparison-routes.ts";
-import type { Handlers } from "./handlers.ts";
+import type { Handlers } from "../jobs/handlers.ts";
 import * as operations from "./json-operations.ts";
 import {
   CorpusHash,

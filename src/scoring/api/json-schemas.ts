@@ -14,11 +14,17 @@ import {
   PROTEIN_OF_QUERY,
   ProteinSchema,
   text,
-} from "../contract/prediction.ts";
+} from "../prediction/prediction.ts";
 import { Problem } from "../../problem.ts";
 import { STATES, type State } from "../jobs/job.ts";
-import { FILTER_DOMAINS, FILTER_LABELS, FILTER_TYPES, SCAN_FORM_NAMES, type ScanFormName } from "./scan.ts";
-import { OFFERED_FORM_NAMES, OFFERED_FORMS, type OfferedFormName } from "./result-format.ts";
+import {
+  FILTER_DOMAINS,
+  FILTER_LABELS,
+  FILTER_TYPES,
+  SCAN_FORM_NAMES,
+  type ScanFormName,
+} from "../table/scan.ts";
+import { OFFERED_FORM_NAMES, OFFERED_FORMS, type OfferedFormName } from "../results/result-format.ts";
 
 /** Patterns and motif classes per job, each: more than all classes together. */
 const MAX_PATTERNS = 1000;

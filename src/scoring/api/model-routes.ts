@@ -9,10 +9,10 @@ import { textSchema } from "../../platform/schema.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import type { JobModels, ModelQuery } from "../structure/job-models.ts";
 import { MAX_MODEL } from "../structure/model-file.ts";
-import type { Handlers } from "./handlers.ts";
+import type { Handlers } from "../jobs/handlers.ts";
 import { OWNER_KEY } from "./json-operations.ts";
 import { JobId } from "./json-schemas.ts";
-import { JobModelSchema } from "./model-schemas.ts";
+import { JobModelSchema } from "../structure/model-schemas.ts";
 import { API, NO_STORE } from "./result-routes.ts";
 
 interface ModelOptions {

@@ -1,7 +1,7 @@
 import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { OWNER_KEY } from "./json-operations.ts";
-import { PROTEOME_FORMS } from "../proteome/print.ts";
+import { PROTEOME_FORMS } from "../table/proteome-forms.ts";
 import { ProteomeSchema, ProteomeSearchSchema } from "./proteome-schemas.ts";
 
 /** The operations of proteome searches in the OpenAPI document. */

@@ -11,12 +11,12 @@ import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
 import type { JobPattern } from "../jobs/job.ts";
-import type { MatchFilter, MatchQuery } from "../proteome/matches.ts";
+import type { MatchFilter, MatchQuery } from "../table/proteome-matches.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
-import { PROTEOME_FORMS } from "../proteome/print.ts";
-import type { ProteomeSearchClient } from "../proteome/search-client.ts";
+import { PROTEOME_FORMS } from "../table/proteome-forms.ts";
+import type { ProteomeSearchClient } from "./proteome-search-client.ts";
 import type { OwnSearch, OwnSearches } from "../proteome/own-searches.ts";
-import { readPatterns } from "./handlers.ts";
+import { readPatterns } from "../jobs/handlers.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
 import * as operations from "./proteome-operations.ts";
 import {

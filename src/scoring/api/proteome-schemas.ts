@@ -10,13 +10,13 @@ import {
   object,
   ProteinSchema,
   text,
-} from "../contract/prediction.ts";
-import { KEPT_BANDS, LABELS, MATCH_ORDERS, REGIONS } from "../proteome/matches.ts";
-import { PROTEOME_FORMS, type ProteomeFormName } from "../proteome/print.ts";
+} from "../prediction/prediction.ts";
+import { KEPT_BANDS, LABELS, MATCH_ORDERS, REGIONS } from "../table/proteome-matches.ts";
+import { PROTEOME_FORMS, type ProteomeFormName } from "../table/proteome-forms.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
-import { NotesSchema } from "./feature-schemas.ts";
+import { NotesSchema } from "../features/feature-schemas.ts";
 import { CorpusSchema, instant, optional, PLACE_PARAMETERS, uri } from "./json-schemas.ts";
-import { SCAN_MATCH } from "./scan.ts";
+import { SCAN_MATCH } from "../table/scan.ts";
 
 /** Matches on a page. */
 export const DEFAULT_LIMIT = 50;

@@ -5,10 +5,10 @@ import type { Corpus } from "../../motif/index.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
-import { type Handlers, notFinished } from "./handlers.ts";
+import { type Handlers, notFinished } from "../jobs/handlers.ts";
 import * as operations from "./json-operations.ts";
 import { JobId, JointScanParameters, ResultParameters, ScanParameters } from "./json-schemas.ts";
-import { print } from "./print-thread.ts";
+import { print } from "../results/print-thread.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import {
   chooseForm,
@@ -18,9 +18,9 @@ import {
   type ResultFormName,
   RESULT_FORMS,
   STORED_FORMS,
-} from "./result-format.ts";
-import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "./scan.ts";
-import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
+} from "../results/result-format.ts";
+import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "../table/scan.ts";
+import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface ResultOptions {
   handlers: Handlers;

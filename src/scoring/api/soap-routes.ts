@@ -25,13 +25,13 @@ import {
 } from "../contract/envelope.ts";
 import type { MessageLimits } from "../contract/limits.ts";
 import { SOAP_11 } from "../contract/namespaces.ts";
-import { escapeAttribute } from "../contract/xml-text.ts";
+import { escapeAttribute } from "../prediction/xml-text.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
 import type { Ownership } from "../../accounts/owner.ts";
-import type { Handlers } from "./handlers.ts";
-import { bodyOf, GZIP, isSentInGzip } from "./stored-result.ts";
+import type { Handlers } from "../jobs/handlers.ts";
+import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface SoapOptions {
   handlers: Handlers;

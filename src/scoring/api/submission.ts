@@ -18,7 +18,7 @@ import { Problem } from "../../problem.ts";
 import { readAlignmentText, withQueryFirst } from "../batch/alignment-text.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
-import type { JobSubmission } from "./handlers.ts";
+import type { JobSubmission } from "../jobs/handlers.ts";
 import type { Submission } from "./json-schemas.ts";
 
 interface SubmissionContext {

@@ -8,7 +8,7 @@ import {
   readProteinText,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../api/handlers.ts";
+import { readPatterns } from "../jobs/handlers.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobPattern } from "../jobs/job.ts";
 import {

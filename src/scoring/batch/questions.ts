@@ -1,6 +1,6 @@
 import { placeOf, readHeader, readProteinText } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../api/handlers.ts";
+import { readPatterns } from "../jobs/handlers.ts";
 import { readElmTable } from "../corpus/elm-table.ts";
 import { motifClasses, type MotifClasses } from "../corpus/motif-classes.ts";
 import { textOf } from "../corpus/motif-tables.ts";

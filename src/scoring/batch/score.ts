@@ -8,9 +8,9 @@ import {
   SequenceError,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../api/handlers.ts";
+import { readPatterns } from "../jobs/handlers.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
-import type { ProteinObject } from "../contract/prediction.ts";
+import type { ProteinObject } from "../prediction/prediction.ts";
 import type { Corpora } from "../corpus/corpus.ts";
 import type { MatchNotes } from "../features/annotation.ts";
 import { identify } from "../corpus/find-proteins.ts";

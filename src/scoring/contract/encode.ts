@@ -1,9 +1,9 @@
 import { PROBLEMS, type Problem } from "../../problem.ts";
 import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
-import { type ComplexType, CON_SCORE_PREDICTION } from "./con-score-prediction.ts";
-import type { PredictionReport } from "./prediction.ts";
+import { type ComplexType, CON_SCORE_PREDICTION } from "../prediction/con-score-prediction.ts";
+import type { PredictionReport } from "../prediction/prediction.ts";
 import { type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
-import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "./xml-text.ts";
+import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "../prediction/xml-text.ts";
 
 export type SoapVersion = "1.1" | "1.2";
 

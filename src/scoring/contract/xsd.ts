@@ -2,8 +2,13 @@ import { create } from "xmlbuilder2";
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import { printXsdPattern } from "./characters.ts";
 import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, XSD } from "./namespaces.ts";
-import { type ComplexType, complexTypes, CON_SCORE_PREDICTION, type Part } from "./con-score-prediction.ts";
-import { PREDICTION_CHOICES } from "./prediction.ts";
+import {
+  type ComplexType,
+  complexTypes,
+  CON_SCORE_PREDICTION,
+  type Part,
+} from "../prediction/con-score-prediction.ts";
+import { PREDICTION_CHOICES } from "../prediction/prediction.ts";
 import { type Field, type Fields, SERVICE, type TextType } from "./service.ts";
 
 /**

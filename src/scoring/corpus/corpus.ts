@@ -31,7 +31,7 @@ import {
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
-import { removeFamilies } from "../proteome/families-file.ts";
+import { removeFamilies } from "./families-file.ts";
 import type { ScoringVersion } from "../jobs/job.ts";
 
 /** A protein collection in the data directory. */

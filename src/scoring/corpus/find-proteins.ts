@@ -1,5 +1,5 @@
 import { type Corpus, decode, type ProteinIdentity, proteinsNamed, searchNames } from "../../motif/index.ts";
-import type { ProteinObject } from "../contract/prediction.ts";
+import type { ProteinObject } from "../prediction/prediction.ts";
 import type { JobRequest } from "../jobs/job.ts";
 
 /** A protein of a corpus by its place in it. */

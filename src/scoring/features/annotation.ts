@@ -6,7 +6,7 @@ import {
   type Prediction,
   readHeader,
 } from "../../motif/index.ts";
-import type { PredictionReport } from "../contract/prediction.ts";
+import type { PredictionReport } from "../prediction/prediction.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
 import { type Feature, isInstance, isPhosphosite } from "./feature.ts";
 import { digestOf, FeatureFiles, type Flagged, type ProteinFeatures } from "./feature-files.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { BackgroundQueue } from "./background.ts";
+import type { BackgroundQueue } from "../proteome/background.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { transitionSql, type State } from "./job.ts";
 import type { Progress } from "./pool.ts";

@@ -7,9 +7,9 @@ import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "./job.ts";
 import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
-import type { IdleTask, IdleWork } from "./background.ts";
+import type { IdleTask, IdleWork } from "../proteome/background.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "../proteome/proteome-tasks.ts";
-import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "../worker.ts";
 
 type PoolTask = WorkerTask | SearchTask | FamiliesTask | CarryTask;
 type PoolReport = WorkerReport | FamiliesReport;

@@ -1,8 +1,8 @@
 import { groupQueries, METHOD, type StoredFamily } from "../../motif/index.ts";
-import { resultsInOrder } from "../batch/task-results.ts";
+import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { CarryOver } from "./carry-over.ts";
-import { removeFamilies, sweepFamilies, writeFamilies } from "./families-file.ts";
+import { removeFamilies, sweepFamilies, writeFamilies } from "../corpus/families-file.ts";
 import { type BuildPlan, secondsOf, secondsOfCheck } from "./plan.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "./proteome-tasks.ts";
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { organismTest, type ProteinIdentity } from "../../motif/index.ts";
-import { familiesPath, listFamilies } from "./families-file.ts";
+import { familiesPath, listFamilies } from "../corpus/families-file.ts";
 import { openedCorpus } from "./opened-corpus.ts";
 
 /** The families that a corpus has. */

@@ -4,7 +4,7 @@ import { Problem } from "../../problem.ts";
 import { type Shard, shardRange } from "../batch/shard-range.ts";
 import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
 import { type CarryOver, planCarryOver } from "./carry-over.ts";
-import { listFamilies } from "./families-file.ts";
+import { listFamilies } from "../corpus/families-file.ts";
 import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
 
 /** Families to compute. */

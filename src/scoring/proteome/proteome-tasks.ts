@@ -12,7 +12,7 @@ import {
 import { Problem } from "../../problem.ts";
 import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
 import type { JobPattern } from "../jobs/job.ts";
-import { readFamilies } from "./families-file.ts";
+import { readFamilies } from "../corpus/families-file.ts";
 
 /** Families of proteins to compute. */
 export interface FamiliesTask {

@@ -1,9 +1,9 @@
 import { type ProteomeMatch, type ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { resultsInOrder } from "../batch/task-results.ts";
+import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { JobPattern } from "../jobs/job.ts";
-import { listFamilies } from "./families-file.ts";
+import { listFamilies } from "../corpus/families-file.ts";
 import { openedCorpus } from "./opened-corpus.ts";
 import type { MatchReport, MatchTask } from "./proteome-tasks.ts";
 import { type ProteinSelection, selectProteins } from "./protein-selection.ts";

@@ -3,7 +3,7 @@ import type { ProteomeMatch } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
-import { familiesPath } from "./families-file.ts";
+import { familiesPath } from "../corpus/families-file.ts";
 import { openedCorpus } from "./opened-corpus.ts";
 import { familiesOverview, organismWithFamilies } from "./overview.ts";
 import { selectProteins } from "./protein-selection.ts";

@@ -1,5 +1,5 @@
 import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
-import type { ProteinObject } from "../contract/prediction.ts";
+import type { ProteinObject } from "../prediction/prediction.ts";
 import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
 import { openedCorpus } from "./opened-corpus.ts";

@@ -7,7 +7,7 @@ import type { Database } from "../../platform/sqlite.ts";
 import { ThreadQueue } from "../../platform/thread-queue.ts";
 import { workerUrlOf } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
-import type { JobModel, StructureModel } from "../api/model-schemas.ts";
+import type { JobModel, StructureModel } from "./model-schemas.ts";
 import { AnonymousStorage } from "../jobs/anonymous-storage.ts";
 import { MAX_MODEL, type ModelFormat } from "./model-file.ts";
 import type { DescribedModel, ModelTask } from "./model-worker.ts";
@@ -36,7 +36,7 @@ const MAX_SECONDS = 60;
 
 /** Parsing takes up to a second. */
 const thread = new ThreadQueue<ModelTask, DescribedModel>({
-  url: workerUrlOf(import.meta.url, "scoring/structure/model-worker.ts"),
+  url: workerUrlOf("scoring/structure/model-worker.ts"),
   seconds: MAX_SECONDS,
   slow: `model: reading the file took more than ${MAX_SECONDS} seconds. Remove other chains and models.`,
   waiting: MAX_WAITING,

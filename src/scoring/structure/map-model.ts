@@ -1,6 +1,6 @@
 import { alignLocal, encode, GAP } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import type { StructureModel } from "../api/model-schemas.ts";
+import type { StructureModel } from "./model-schemas.ts";
 import type { ModelChain, ModelFile } from "./model-file.ts";
 
 /** A chain of less is another protein. */

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { answerTasks } from "../../platform/thread-queue.ts";
 import { Problem } from "../../problem.ts";
-import type { StructureModel } from "../api/model-schemas.ts";
+import type { StructureModel } from "./model-schemas.ts";
 import { mapModel } from "./map-model.ts";
 import { MAX_MODEL, readModel } from "./model-file.ts";
 

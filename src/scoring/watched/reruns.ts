@@ -1,9 +1,9 @@
 import type { Corpus } from "../../motif/index.ts";
 import type { Log } from "../../platform/log.ts";
 import { Problem } from "../../problem.ts";
-import type { Comparison } from "../api/comparison.ts";
-import type { Handlers, JobRunner } from "../api/handlers.ts";
-import { print } from "../api/print-thread.ts";
+import type { Comparison } from "../results/comparison.ts";
+import type { Handlers, JobRunner } from "../jobs/handlers.ts";
+import { print } from "../results/print-thread.ts";
 import { storedOf } from "../api/result-routes.ts";
 import { hasEnded } from "../jobs/job.ts";
 import { SERVICE } from "../jobs/anonymous-storage.ts";

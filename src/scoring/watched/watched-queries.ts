@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
-import type { Comparison } from "../api/comparison.ts";
+import type { Comparison } from "../results/comparison.ts";
 import type { JobRequest, State } from "../jobs/job.ts";
 
 /** Saved queries of one user, and of all. Each keeps a result, and is scored again for each corpus. */

@@ -25,7 +25,7 @@ import { closeDatabase, type Database as Opened, openDatabase } from "../../../s
 import { FeatureFiles } from "../../../src/scoring/features/feature-files.ts";
 import { importFeatures } from "../../../src/scoring/features/import.ts";
 import { packPrediction, storeResult } from "../../../src/scoring/jobs/packed-prediction.ts";
-import { familiesPath, writeFamilies } from "../../../src/scoring/proteome/families-file.ts";
+import { familiesPath, writeFamilies } from "../../../src/scoring/corpus/families-file.ts";
 import { SAMPLE } from "../../scoring/sample-prediction.ts";
 import { openMigrated } from "../../database.ts";
 

@@ -8,10 +8,14 @@ import type { Static } from "typebox";
 import type { Prediction } from "../../../src/motif/index.ts";
 import { type Code, Problem, PROBLEMS } from "../../../src/problem.ts";
 import { encodeFault, encodePrediction, encodeResponse } from "../../../src/scoring/contract/encode.ts";
-import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/contract/xml-text.ts";
+import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/prediction/xml-text.ts";
 import { DEFAULT_SERVICE_NAMESPACE, SOAP_12 } from "../../../src/scoring/contract/namespaces.ts";
-import { complexTypes, CON_SCORE_PREDICTION } from "../../../src/scoring/contract/con-score-prediction.ts";
-import type { NamedQuery, PredictionReport, ResultSchema } from "../../../src/scoring/contract/prediction.ts";
+import { complexTypes, CON_SCORE_PREDICTION } from "../../../src/scoring/prediction/con-score-prediction.ts";
+import type {
+  NamedQuery,
+  PredictionReport,
+  ResultSchema,
+} from "../../../src/scoring/prediction/prediction.ts";
 import { messageSchema, predictionSchema } from "../../../src/scoring/contract/xsd.ts";
 import { EMPTY, SAMPLE } from "../sample-prediction.ts";
 import { pick, random } from "./random-message.ts";

@@ -14,10 +14,10 @@ import {
   PROTEIN_OF_QUERY,
   ProteinSchema,
   text,
-} from "../contract/prediction.ts";
+} from "../prediction/prediction.ts";
 import { CLASS_TYPE_NAMES, CLASS_TYPES, type ClassType, classTypeOf } from "../corpus/motif-classes.ts";
 import type { AnnotatedReport, MatchNotes } from "../features/annotation.ts";
-import { NotesSchema } from "./feature-schemas.ts";
+import { NotesSchema } from "../features/feature-schemas.ts";
 import {
   type Column,
   passesPlaces,

@@ -14,8 +14,8 @@ import {
   type ProteinObject,
   ProteinSchema,
   text,
-} from "../contract/prediction.ts";
-import { patternName } from "./result-rows.ts";
+} from "../prediction/prediction.ts";
+import { patternName } from "../table/result-rows.ts";
 
 /** Two results of one protein, match by match. */
 

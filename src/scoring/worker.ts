@@ -11,10 +11,10 @@ import {
   predict,
   predictFromAlignment,
   type Stage,
-} from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
-import { calibrationStamp } from "../corpus/calibration-file.ts";
-import { emptyCorpus, NO_CORPUS, openCorpusFile } from "../corpus/corpus.ts";
+} from "../motif/index.ts";
+import { Problem } from "../problem.ts";
+import { calibrationStamp } from "./corpus/calibration-file.ts";
+import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus/corpus.ts";
 import {
   carryFamilies,
   type CarryTask,
@@ -24,10 +24,10 @@ import {
   type MatchReport,
   type MatchTask,
   scoreFamilies,
-} from "../proteome/proteome-tasks.ts";
-import { type PlanReport, type PlanTask, planBuild } from "../proteome/plan.ts";
-import type { JobPattern, JobRequest } from "./job.ts";
-import { printJson } from "./prediction-json.ts";
+} from "./proteome/proteome-tasks.ts";
+import { type PlanReport, type PlanTask, planBuild } from "./proteome/plan.ts";
+import type { JobPattern, JobRequest } from "./jobs/job.ts";
+import { printJson } from "./jobs/prediction-json.ts";
 
 interface CorpusSource {
   /** The file of the corpus; null for none. */
@@ -154,7 +154,7 @@ async function score(task: WorkerTask): Promise<WorkerReport> {
     kind: "finished",
     // What prints XML is loaded by the workers of a server only.
     prediction: pack
-      ? (await import("./packed-prediction.ts")).packPrediction(prediction)
+      ? (await import("./jobs/packed-prediction.ts")).packPrediction(prediction)
       : printJson(prediction),
   };
 }

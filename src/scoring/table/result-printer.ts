@@ -1,5 +1,5 @@
 import { encodePrediction } from "../contract/encode.ts";
-import { escapeAttribute, XML_DECLARATION } from "../contract/xml-text.ts";
+import { escapeAttribute, XML_DECLARATION } from "../prediction/xml-text.ts";
 import { PREDICTION_NAMESPACE } from "../contract/namespaces.ts";
 import { GFF3_HEADER, printFeatures } from "./result-gff3.ts";
 import { HEADER_ROW, printRows } from "./result-rows.ts";

@@ -7,13 +7,13 @@ import {
   type ScoringModel,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import type { ProteinObject } from "../contract/prediction.ts";
+import type { ProteinObject } from "../prediction/prediction.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
-import type { JobPattern, JobRequest } from "../jobs/job.ts";
-import { compressedParts, type Form } from "../jobs/packed-prediction.ts";
-import type { Progress } from "../jobs/pool.ts";
-import type { JobStore, JobView } from "../jobs/store.ts";
-import type { PrintTask } from "./result-format.ts";
+import type { JobPattern, JobRequest } from "./job.ts";
+import { compressedParts, type Form } from "./packed-prediction.ts";
+import type { Progress } from "./pool.ts";
+import type { JobStore, JobView } from "./store.ts";
+import type { PrintTask } from "../results/result-format.ts";
 import { type StoredResult, withNames } from "./stored-result.ts";
 
 /** A job to run, in the terms of the SOAP contract. */

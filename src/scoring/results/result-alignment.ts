@@ -1,6 +1,6 @@
 import type { Homolog, MatchScore, PatternScores } from "../../motif/index.ts";
-import type { PredictionReport } from "../contract/prediction.ts";
-import { patternName, printDecimal, queryName } from "./result-rows.ts";
+import type { PredictionReport } from "../prediction/prediction.ts";
+import { patternName, printDecimal, queryName } from "../table/result-rows.ts";
 
 interface AlignmentRow {
   /** Unique in the alignment, without white space and slash. */

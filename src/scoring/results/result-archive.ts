@@ -8,7 +8,7 @@ import {
   propertyValue,
 } from "../../platform/ro-crate.ts";
 import { zipFile } from "../../platform/zip-file.ts";
-import { patternName, printDecimal, queryName } from "./result-rows.ts";
+import { patternName, printDecimal, queryName } from "../table/result-rows.ts";
 
 /** The job of an archived result. */
 export interface ArchivedJob {

@@ -8,19 +8,19 @@ import {
   isDisordered,
   needsNotes,
   viewMatches,
-} from "./matches.ts";
-import { openedCorpus } from "./opened-corpus.ts";
-import { familiesOverview, organismWithFamilies } from "./overview.ts";
-import { flanksOf } from "./flanks.ts";
-import { PROTEOME_FORMS, type ProteomeFormName } from "./print.ts";
-import type { SearchRequest } from "./search-files.ts";
-import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
+} from "../table/proteome-matches.ts";
+import { openedCorpus } from "../proteome/opened-corpus.ts";
+import { familiesOverview, organismWithFamilies } from "../proteome/overview.ts";
+import { flanksOf } from "../proteome/flanks.ts";
+import { PROTEOME_FORMS, type ProteomeFormName } from "../table/proteome-forms.ts";
+import type { SearchRequest } from "../proteome/search-files.ts";
+import type { ProteomeSearchObject } from "./proteome-schemas.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
 import { withRowNotes } from "../features/row-notes.ts";
-import type { OwnSearch } from "./own-searches.ts";
-import { type ProteomeSearch, ProteomeSearches } from "./searches.ts";
-import type { ProteomeRow, ProteomeTable } from "./table.ts";
+import type { OwnSearch } from "../proteome/own-searches.ts";
+import { type ProteomeSearch, ProteomeSearches } from "../proteome/searches.ts";
+import type { ProteomeRow, ProteomeTable } from "../proteome/table.ts";
 
 /**
  * The thread of proteome searches: it has the searches of the server, starts the threads that score, and ranks, filters and

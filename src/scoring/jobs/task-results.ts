@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
-import type { WorkerReport } from "../jobs/worker.ts";
-import { workerAddress } from "../jobs/worker-entrypoints.ts";
+import type { WorkerReport } from "../worker.ts";
+import { workerAddress } from "./worker-entrypoints.ts";
 import { WorkerGroup } from "./worker-group.ts";
 
 /** The report of a worker on a task; `ticket` is the task's number. */

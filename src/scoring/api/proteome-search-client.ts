@@ -1,8 +1,8 @@
 import { workerUrlOf } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
-import type { OwnSearches } from "./own-searches.ts";
-import { SearchFiles } from "./search-files.ts";
-import type { ThreadCall, ThreadReport } from "./search-thread.ts";
+import type { OwnSearches } from "../proteome/own-searches.ts";
+import { SearchFiles } from "../proteome/search-files.ts";
+import type { ThreadCall, ThreadReport } from "./proteome-search-thread.ts";
 
 interface ClientOptions {
   dataDirectory: string;
@@ -48,7 +48,7 @@ export class ProteomeSearchClient {
   }
 
   #start(): Worker {
-    const thread = new Worker(workerUrlOf(import.meta.url, "scoring/proteome/search-thread.ts"));
+    const thread = new Worker(workerUrlOf("scoring/api/proteome-search-thread.ts"));
     this.#thread = thread;
     thread.addEventListener("message", ({ data }: MessageEvent<ThreadReport>) => this.#onReport(data));
     thread.addEventListener("error", (event) => {

@@ -7,13 +7,13 @@ import { requestPlugin } from "../../platform/http.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
-import { ComparisonSchema } from "../api/comparison.ts";
-import { instant, JobSchema, requireJson, uuid } from "../api/json-schemas.ts";
-import { API } from "../api/result-routes.ts";
+import { ComparisonSchema } from "../results/comparison.ts";
+import { instant, JobSchema, requireJson, uuid } from "./json-schemas.ts";
+import { API } from "./result-routes.ts";
 import { identify } from "../corpus/find-proteins.ts";
-import { count, list, object, text } from "../contract/prediction.ts";
-import type { Reruns } from "./reruns.ts";
-import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "./watched-queries.ts";
+import { count, list, object, text } from "../prediction/prediction.ts";
+import type { Reruns } from "../watched/reruns.ts";
+import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "../watched/watched-queries.ts";
 
 interface WatchedOptions {
   queries: WatchedQueries;

@@ -1,18 +1,18 @@
 import type { Prediction } from "../../motif/index.ts";
 import { encodePrediction } from "../contract/encode.ts";
-import { XML_DECLARATION } from "../contract/xml-text.ts";
-import type { NamedQuery } from "../contract/prediction.ts";
+import { XML_DECLARATION } from "../prediction/xml-text.ts";
+import type { NamedQuery } from "../prediction/prediction.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
 import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import { Problem } from "../../problem.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { compare } from "./comparison.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
-import { printGff3 } from "./result-gff3.ts";
+import { printGff3 } from "../table/result-gff3.ts";
 import { type ArchivedJob, resultArchive } from "./result-archive.ts";
-import { printTable } from "./result-rows.ts";
-import { JointScan } from "./joint-scan.ts";
-import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "./scan.ts";
+import { printTable } from "../table/result-rows.ts";
+import { JointScan } from "../table/joint-scan.ts";
+import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "../table/scan.ts";
 
 /** A format of predictions, for the JSON service, its documentation and the command line. */
 interface ResultForm {

@@ -1,4 +1,4 @@
-import type { PredictionReport } from "../contract/prediction.ts";
+import type { PredictionReport } from "../prediction/prediction.ts";
 import { type AnnotatedReport, instanceName, type MatchNotes } from "../features/annotation.ts";
 
 /** The query as a protein of the corpus. */

@@ -2,11 +2,11 @@ import type { Corpus } from "../../motif/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import type { Handlers, JobRunner } from "../api/handlers.ts";
+import type { Handlers, JobRunner } from "../jobs/handlers.ts";
 import type { Corpora } from "../corpus/corpus.ts";
 import type { JobStore } from "../jobs/store.ts";
-import { Reruns } from "./reruns.ts";
-import { WatchedQueries } from "./watched-queries.ts";
+import { Reruns } from "../watched/reruns.ts";
+import { WatchedQueries } from "../watched/watched-queries.ts";
 import { watchedRoutes } from "./watched-routes.ts";
 
 interface Options {

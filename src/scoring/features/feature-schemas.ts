@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { nullable, oneOf } from "../../platform/schema.ts";
-import { count, list, object, text } from "../contract/prediction.ts";
-import { type Feature, FEATURE_GROUP_NAMES, type FeatureGroup } from "../features/feature.ts";
-import { type Flag, FLAGS } from "../features/feature-files.ts";
+import { count, list, object, text } from "../prediction/prediction.ts";
+import { type Feature, FEATURE_GROUP_NAMES, type FeatureGroup } from "./feature.ts";
+import { type Flag, FLAGS } from "./feature-files.ts";
 
 const FeatureSchema = object(
   {

@@ -9,7 +9,7 @@ import {
   PROTEIN_OF_QUERY,
   ProteinSchema,
   text,
-} from "../contract/prediction.ts";
+} from "../prediction/prediction.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
 import { escapeSequence, regionLine } from "./result-gff3.ts";
 import { printTsv, queryName } from "./result-rows.ts";

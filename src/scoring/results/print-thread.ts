@@ -15,7 +15,7 @@ export async function print(task: AnyTask): Promise<string | Uint8Array<ArrayBuf
 }
 
 const queue = new ThreadQueue<AnyTask, Uint8Array<ArrayBuffer>>({
-  url: workerUrlOf(import.meta.url, "scoring/api/print-worker.ts"),
+  url: workerUrlOf("scoring/results/print-worker.ts"),
   seconds: MAX_SECONDS,
   slow: `Printing the result took more than ${MAX_SECONDS} seconds. Fetch it as JSON or XML.`,
   waiting: MAX_WAITING,

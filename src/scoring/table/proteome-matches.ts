@@ -1,6 +1,6 @@
 import { DISORDERED, type OverallVerdict } from "../../motif/index.ts";
-import { passesPlaces, type PlaceFilter } from "../api/ranked-columns.ts";
-import type { ProteomeRow } from "./table.ts";
+import { passesPlaces, type PlaceFilter } from "./ranked-columns.ts";
+import type { ProteomeRow } from "../proteome/table.ts";
 
 /** Bands of the fraction of homologs that keep a match. */
 export const KEPT_BANDS = ["90-100", "50-89", "0-49", "no homologs"] as const;

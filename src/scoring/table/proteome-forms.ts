@@ -1,9 +1,9 @@
 import { METHOD } from "../../motif/index.ts";
-import { type Column, placeColumns, rankedColumns } from "../api/ranked-columns.ts";
-import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "../api/result-gff3.ts";
-import { printDecimal, printTsv } from "../api/result-rows.ts";
+import { type Column, placeColumns, rankedColumns } from "./ranked-columns.ts";
+import { escapeSequence, featureLine, GFF3_HEADER, regionLine } from "./result-gff3.ts";
+import { printDecimal, printTsv } from "./result-rows.ts";
 import { instanceName } from "../features/annotation.ts";
-import type { ProteomeRow } from "./table.ts";
+import type { ProteomeRow } from "../proteome/table.ts";
 
 /** Of the protein, then of the match; those of `labd score` have its names. */
 const COLUMNS: readonly Column<ProteomeRow>[] = [

@@ -1,10 +1,10 @@
 import { BodyStream } from "../../platform/body-stream.ts";
 import { paced } from "../../platform/byte-budget.ts";
-import { escapeText } from "../contract/xml-text.ts";
+import { escapeText } from "../prediction/xml-text.ts";
 import { acceptsGzip } from "../../platform/compression.ts";
 import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
-import type { NamedQuery } from "../contract/prediction.ts";
-import type { Form, Parts } from "../jobs/packed-prediction.ts";
+import type { NamedQuery } from "../prediction/prediction.ts";
+import type { Form, Parts } from "./packed-prediction.ts";
 
 /** Where the client's name of the query belongs: it is not stored, because identical questions share their result. */
 const NAME = Buffer.from("<p:identifier></p:identifier>");

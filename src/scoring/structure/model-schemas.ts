@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { nullable, oneOf } from "../../platform/schema.ts";
-import { count, fraction, list, number, object, text } from "../contract/prediction.ts";
+import { count, fraction, list, number, object, text } from "../prediction/prediction.ts";
 
 export const ModelSchema = object(
   {

@@ -9,12 +9,17 @@ import {
   NULL_BINS,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { calibrationPath, calibrationText, dropRejected, removeCalibrations } from "./calibration-file.ts";
-import { type CorpusInfo, openCorpusFile } from "./corpus.ts";
-import { resultsInOrder } from "../batch/task-results.ts";
+import {
+  calibrationPath,
+  calibrationText,
+  dropRejected,
+  removeCalibrations,
+} from "../corpus/calibration-file.ts";
+import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
+import { resultsInOrder } from "../jobs/task-results.ts";
 import { writeDurably } from "../../platform/durable-file.ts";
 import type { JobPattern } from "../jobs/job.ts";
-import type { DrawnReport, DrawTask } from "../jobs/worker.ts";
+import type { DrawnReport, DrawTask } from "../worker.ts";
 
 export interface CalibrationRequest {
   corpus: CorpusInfo;
