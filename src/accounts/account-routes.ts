@@ -1,15 +1,13 @@
-import { Elysia } from "elysia";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
+import { timestamp, timestampOrNull } from "../platform/clock.ts";
+import { operation, Reply } from "../platform/operation.ts";
 import { pageSchema, singlePage } from "../platform/page.ts";
-import { answerSchema, bodySchema, nullable, OptionalInput, textSchema } from "../platform/schema.ts";
+import { answerSchema, bodySchema, nullable, OptionalInput } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
-import { answers, NO_CONTENT, pathSchema } from "./responses.ts";
 import { requireUser } from "./guards.ts";
-import { guardedRoutes } from "./route-guards.ts";
 import type { Session } from "./session.ts";
 import { SCOPES, TOKENS_LISTED } from "./token.ts";
-import { timestamp, timestampOrNull } from "../platform/clock.ts";
 
 /** Hours for which the set-up link, and a link to set a password, are valid. */
 export const SET_UP_HOURS = 24;
@@ -77,180 +75,159 @@ const TokenList = pageSchema(
   }),
 );
 const All = Type.String({ description: "1: include expired and revoked tokens." });
-const TokenQuery = textSchema(Type.Object({ all: Type.Optional(All) }));
+const TokenQuery = Type.Object({ all: Type.Optional(All) });
 
-const SET_UP = {
-  security: [] as [],
-  summary: "Create the first administrator",
-  description:
-    "Requires the key of the setup link, which the log shows while there is no administrator. Also signs in.",
-};
-const SET_PASSWORD = {
-  security: [] as [],
-  summary: "Set a password",
-  description:
-    "Sets your own password if you send the current one; all sessions end, and a new one replaces yours. With the `key` of a link, sets the password of its account and signs in, unless the account has a second factor.",
-};
-const CONFIRM = {
-  summary: "Confirm your identity",
-  description:
-    "Confirms a browser session with the password, after a response with the code `confirmation_required`.",
-};
-const ADD_LINK = {
-  summary: "Create a link to set a password",
-  description: `The link works once within ${PASSWORD_HOURS} hours and replaces earlier links. The current password stays valid until then.`,
-};
+/** What the operations of accounts use. */
+export interface AccountParts {
+  accounts: Accounts;
+}
+
+const passwordOperations = [
+  operation("POST /api/setup", {
+    access: "withoutCredentials",
+    summary: "Create the first administrator",
+    description:
+      "Requires the key of the setup link, which the log shows while there is no administrator. Also signs in.",
+    body: SetUp,
+    returns: SignedIn,
+    errors: [403, 404],
+    async run({ request, body: { key, username, password, ...about } }, { accounts }: AccountParts) {
+      const [fullName, email] = [about.full_name ?? "", about.email ?? ""];
+      accounts.sessions.requireSameOrigin(request);
+      await accounts.setUp(key, { username, password, fullName, email });
+      return signedIn(username, await accounts.openSession({ username, password }, request));
+    },
+  }),
+  operation("POST /api/account/password", {
+    // Credentials or the key of a link, which is in the body.
+    access: "withoutCredentials",
+    summary: "Set a password",
+    description:
+      "Sets your own password if you send the current one; all sessions end, and a new one replaces yours. With the `key` of a link, sets the password of its account and signs in, unless the account has a second factor.",
+    body: NewPassword,
+    returns: SignedIn,
+    errors: [401, 403, 404],
+    async run({ request, body: { key, password, current_password } }, { accounts }: AccountParts) {
+      if (key) return setByLink(accounts, request, key, password);
+      const { user, username } = requireUser(accounts, request);
+      const wrong = await accounts.passwordError(username, current_password ?? "");
+      if (wrong !== undefined)
+        throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
+      await accounts.setPassword(user, password);
+      return signedIn(username, accounts.sessions.open(user, request));
+    },
+  }),
+];
+
+/** Sets the password of the account that a link was sent for. */
+async function setByLink(accounts: Accounts, request: Request, key: string, password: string) {
+  accounts.sessions.requireSameOrigin(request);
+  const user = await accounts.setPasswordByLink(key, password);
+  const username = accounts.actorOf(user).username!;
+  // The link replaces the password only.
+  if (accounts.secondFactors.isOn(user)) return { username, csrf_token: null };
+  return signedIn(username, await accounts.openSession({ username, password }, request));
+}
+
+/** The answer that opens a session. */
+const signedIn = (
+  username: string,
+  opened: { session: Session; cookie: string },
+): Reply<Static<typeof SignedIn>> =>
+  new Reply({ username, csrf_token: opened.session.csrfToken }, { headers: { "Set-Cookie": opened.cookie } });
+
+const sessionOperations = [
+  operation("POST /api/account/confirmation", {
+    access: "enrolling",
+    summary: "Confirm your identity",
+    description:
+      "Confirms a browser session with the password, after a response with the code `confirmation_required`.",
+    body: Confirmation,
+    async run({ caller, request, body }, { accounts }: AccountParts) {
+      if (caller.via !== "session")
+        throw new Problem(
+          "forbidden",
+          "Only browser sessions need confirmation; requests with a token do not.",
+        );
+      await accounts.confirmations.confirm(request, caller, body.current_password);
+    },
+  }),
+  operation("GET /api/account/sessions", {
+    access: "signedIn",
+    summary: "List your sessions",
+    returns: SessionList,
+    run: ({ caller, request }, { accounts }: AccountParts) =>
+      singlePage(
+        accounts.sessions.list(caller.user, request).map((session) =>
+          Object.assign({}, session, {
+            created: timestamp(session.created),
+            last_used: timestamp(session.last_used),
+            expires: timestamp(session.expires),
+          }),
+        ),
+      ),
+  }),
+  operation("DELETE /api/account/sessions", {
+    access: "signedIn",
+    summary: "End your other sessions",
+    returns: Ended,
+    run: ({ caller, request }, { accounts }: AccountParts) => ({
+      ended: accounts.sessions.endOthers(caller.user, request),
+    }),
+  }),
+  operation("DELETE /api/account/sessions/:id", {
+    access: "signedIn",
+    summary: "End one of your sessions",
+    params: { id: "Id of the session." },
+    errors: [404],
+    run({ caller, params }, { accounts }: AccountParts) {
+      if (!accounts.sessions.end(caller.user, params.id)) throw new Problem("not_found", "Not found.");
+    },
+  }),
+];
+
+const administrationOperations = [
+  operation("POST /api/admin/users/:username/password-link", {
+    access: "administrator",
+    confirmed: true,
+    summary: "Create a link to set a password",
+    description: `The link works once within ${PASSWORD_HOURS} hours and replaces earlier links. The current password stays valid until then.`,
+    params: { username: ["Username.", "carol"] },
+    returns: PasswordLink,
+    errors: [404],
+    run({ params, context }, { accounts }: AccountParts) {
+      const user = accounts.userId(params.username, { active: true });
+      const { key, expires } = accounts.links.make(user, PASSWORD_HOURS);
+      return { url: context.baseUrl + passwordPath(key), expires: timestamp(expires) };
+    },
+  }),
+  operation("GET /api/admin/tokens", {
+    access: "administrator",
+    summary: "List the tokens of all users",
+    query: TokenQuery,
+    returns: TokenList,
+    run: ({ query }, { accounts }: AccountParts) =>
+      singlePage(
+        accounts.tokens.list({ all: query.all === "1", limit: TOKENS_LISTED }).map((token) =>
+          Object.assign({}, token, {
+            created: timestamp(token.created),
+            expires: timestampOrNull(token.expires),
+            last_used: timestampOrNull(token.last_used),
+            revoked: timestampOrNull(token.revoked),
+          }),
+        ),
+      ),
+  }),
+  operation("DELETE /api/admin/tokens/:id", {
+    access: "administrator",
+    summary: "Revoke any token",
+    params: { id: "Id of the token." },
+    errors: [404],
+    run({ params }, { accounts }: AccountParts) {
+      if (!accounts.tokens.revoke(params.id)) throw new Problem("not_found", "Not found.");
+    },
+  }),
+];
 
 /** First set-up, passwords, and the sessions and tokens of accounts. */
-export const accountRoutes = (accounts: Accounts) =>
-  new Elysia({ name: "accounts" })
-    .use(passwordRoutes(accounts))
-    .use(sessionRoutes(accounts))
-    .use(administrationRoutes(accounts));
-
-function passwordRoutes(accounts: Accounts) {
-  const { sessions } = accounts;
-  type Reply = { headers: Record<string, string | number> };
-  const reply = (set: Reply, username: string, opened: { session: Session; cookie: string }) => {
-    set.headers["Set-Cookie"] = opened.cookie;
-    return { username, csrf_token: opened.session.csrfToken };
-  };
-  const setByLink = async (request: Request, key: string, password: string, set: Reply) => {
-    sessions.requireSameOrigin(request);
-    const user = await accounts.setPasswordByLink(key, password);
-    const username = accounts.actorOf(user).username!;
-    // The link replaces the password only.
-    if (accounts.secondFactors.isOn(user)) return { username, csrf_token: null };
-    return reply(set, username, await accounts.openSession({ username, password }, request));
-  };
-  return guardedRoutes("passwords", "administration", accounts)
-    .post(
-      "/api/setup",
-      async ({ request, body: { key, username, password, ...about }, set }) => {
-        const [fullName, email] = [about.full_name ?? "", about.email ?? ""];
-        sessions.requireSameOrigin(request);
-        await accounts.setUp(key, { username, password, fullName, email });
-        return reply(set, username, await accounts.openSession({ username, password }, request));
-      },
-      { parse: "jsonBody", body: SetUp, ...answers(SET_UP, { 200: SignedIn }, 400, 403, 404) },
-    )
-    .post(
-      "/api/account/password",
-      async ({ request, body: { key, password, current_password }, set }) => {
-        if (key) return setByLink(request, key, password, set);
-        const { user, username } = requireUser(accounts, request);
-        const wrong = await accounts.passwordError(username, current_password ?? "");
-        if (wrong !== undefined)
-          throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
-        await accounts.setPassword(user, password);
-        return reply(set, username, sessions.open(user, request));
-      },
-      {
-        parse: "jsonBody",
-        body: NewPassword,
-        ...answers(SET_PASSWORD, { 200: SignedIn }, 400, 401, 403, 404),
-      },
-    );
-}
-
-function sessionRoutes(accounts: Accounts) {
-  const { sessions, confirmations } = accounts;
-  return guardedRoutes("sessions", "administration", accounts)
-    .post(
-      "/api/account/confirmation",
-      async ({ actor, request, body }) => {
-        if (actor.via !== "session")
-          throw new Problem(
-            "forbidden",
-            "Only browser sessions need confirmation; requests with a token do not.",
-          );
-        await confirmations.confirm(request, actor, body.current_password);
-      },
-      {
-        signedIn: "enrolling",
-        parse: "jsonBody",
-        body: Confirmation,
-        ...answers(CONFIRM, NO_CONTENT, 400, 401, 403),
-      },
-    )
-    .get(
-      "/api/account/sessions",
-      ({ actor, request }) =>
-        singlePage(
-          sessions.list(actor.user, request).map((session) =>
-            Object.assign({}, session, {
-              created: timestamp(session.created),
-              last_used: timestamp(session.last_used),
-              expires: timestamp(session.expires),
-            }),
-          ),
-        ),
-      { signedIn: true, ...answers("List your sessions", { 200: SessionList }, 401) },
-    )
-    .delete(
-      "/api/account/sessions",
-      ({ actor, request }) => ({ ended: sessions.endOthers(actor.user, request) }),
-      { signedIn: true, ...answers("End your other sessions", { 200: Ended }, 401, 403) },
-    )
-    .delete(
-      "/api/account/sessions/:id",
-      ({ actor, params }) => {
-        if (!sessions.end(actor.user, params.id)) throw new Problem("not_found", "Not found.");
-      },
-      {
-        signedIn: true,
-        params: pathSchema({ id: ["Id of the session."] }),
-        ...answers("End one of your sessions", NO_CONTENT, 401, 403, 404),
-      },
-    );
-}
-
-function administrationRoutes(accounts: Accounts) {
-  const { tokens, links } = accounts;
-  return guardedRoutes("admin-accounts", "administration", accounts)
-    .post(
-      "/api/admin/users/:username/password-link",
-      ({ params, requestContext }) => {
-        const user = accounts.userId(params.username, { active: true });
-        const { key, expires } = links.make(user, PASSWORD_HOURS);
-        return { url: requestContext.baseUrl + passwordPath(key), expires: timestamp(expires) };
-      },
-      {
-        administrator: true,
-        confirmed: true,
-        parse: "jsonBody",
-        params: pathSchema({ username: ["Username.", "carol"] }),
-        ...answers(ADD_LINK, { 200: PasswordLink }, 401, 403, 404),
-      },
-    )
-    .get(
-      "/api/admin/tokens",
-      ({ query }) =>
-        singlePage(
-          tokens.list({ all: query.all === "1", limit: TOKENS_LISTED }).map((token) =>
-            Object.assign({}, token, {
-              created: timestamp(token.created),
-              expires: timestampOrNull(token.expires),
-              last_used: timestampOrNull(token.last_used),
-              revoked: timestampOrNull(token.revoked),
-            }),
-          ),
-        ),
-      {
-        administrator: true,
-        query: TokenQuery,
-        ...answers("List the tokens of all users", { 200: TokenList }, 401, 403),
-      },
-    )
-    .delete(
-      "/api/admin/tokens/:id",
-      ({ params }) => {
-        if (!tokens.revoke(params.id)) throw new Problem("not_found", "Not found.");
-      },
-      {
-        administrator: true,
-        params: pathSchema({ id: ["Id of the token."] }),
-        ...answers("Revoke any token", NO_CONTENT, 401, 403, 404),
-      },
-    );
-}
+export const accountOperations = [...passwordOperations, ...sessionOperations, ...administrationOperations];

@@ -1,11 +1,10 @@
-import { BodyStream } from "../platform/body-stream.ts";
 import { Type } from "typebox";
-import { answerSchema, nullable, textSchema } from "../platform/schema.ts";
+import { BodyStream } from "../platform/body-stream.ts";
+import { operation, Reply } from "../platform/operation.ts";
+import { answerSchema, nullable } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
-import type { Accounts } from "./accounts.ts";
+import type { AccountParts } from "./account-routes.ts";
 import { type AuditEntry, type AuditFilter, type AuditLog, canonical } from "./audit.ts";
-import { answers } from "./responses.ts";
-import { guardedRoutes } from "./route-guards.ts";
 
 const JSON_LINES = "application/x-ndjson";
 const DEFAULT_PAGE = 100;
@@ -14,47 +13,60 @@ const MAX_PAGE = 1000;
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const count = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
-const Query = textSchema(
-  Type.Object({
-    since: text("Entries from this time on (RFC 3339)."),
-    until: text("Entries before this time."),
-    actor: text("Username of the actor."),
-    action: text("An action such as token.revoke, or a group of actions such as token."),
-    before: count(
-      Number.MAX_SAFE_INTEGER,
-      "Entries before this number; `next` contains it for the next page.",
-    ),
-    page_size: count(MAX_PAGE, `Entries per page: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`),
-    format: text("jsonl: all entries as JSON lines, oldest first."),
-  }),
+const Query = Type.Object({
+  since: text("Entries from this time on (RFC 3339)."),
+  until: text("Entries before this time."),
+  actor: text("Username of the actor."),
+  action: text("An action such as token.revoke, or a group of actions such as token."),
+  before: count(Number.MAX_SAFE_INTEGER, "Entries before this number; `next` contains it for the next page."),
+  page_size: count(MAX_PAGE, `Entries per page: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`),
+  format: text("jsonl: all entries as JSON lines, oldest first."),
+});
+const NullableText = nullable(Type.String());
+const Entry = Type.Object(
+  {
+    seq: Type.Integer({ description: "Number of the entry, from 1, without gaps." }),
+    time: Type.String(),
+    actor: NullableText,
+    via: Type.String({ description: "How the actor authenticated." }),
+    token: nullable(Type.String(), { description: "Id of the token." }),
+    address: NullableText,
+    request: nullable(Type.String(), { description: "Id of the request." }),
+    action: Type.String(),
+    subject: nullable(Type.Object({ kind: Type.String(), id: NullableText })),
+    outcome: Type.Enum(["done", "refused", "throttled"]),
+    detail: Type.Record(Type.String(), Type.Unknown()),
+    hash: Type.String({ description: "SHA-256 of the previous hash and of the other fields." }),
+  },
+  { $id: "AuditEntry" },
 );
 const Head = Type.Object({ seq: Type.Integer(), hash: Type.String() });
 const Page = answerSchema("A page of entries, newest first.", {
   head: nullable(Head, { description: "The end of the hash chain." }),
   next: nullable(Type.String(), { description: "The query of the next page." }),
-  results: Type.Array(Type.Unknown()),
+  results: Type.Array(Type.Unsafe<AuditEntry>(Entry)),
 });
-const LIST = {
-  summary: "List audit entries",
-  description: `Pages, newest first; with \`Accept: ${JSON_LINES}\` all entries as JSON lines, oldest first.`,
-};
-
-export const auditRoutes = (accounts: Accounts) =>
-  guardedRoutes("audit", "service", accounts).get(
-    "/api/admin/audit/",
-    ({ request, query, set }) => {
-      const log = accounts.audit.log;
+export const auditOperations = [
+  operation("GET /api/admin/audit/", {
+    access: "administrator",
+    summary: "List audit entries",
+    description: `Pages, newest first; with \`Accept: ${JSON_LINES}\` all entries as JSON lines, oldest first.`,
+    query: Query,
+    returns: Page,
+    formats: { [JSON_LINES]: { schema: Type.String() } },
+    async run({ request, query }, { accounts: { audit } }: AccountParts) {
       const filter = readFilter(query);
       const accept = request.headers.get("accept") ?? "";
       if (query.format === "jsonl" || /\b(x-ndjson|jsonl|json-lines)\b/i.test(accept)) {
         const headers = { "Content-Type": JSON_LINES, "Cache-Control": "no-store", Vary: "Accept" };
-        return new Response(jsonLines(log, filter), { headers });
+        return new Response(jsonLines(audit.log, filter), { headers });
       }
-      set.headers.vary = "Accept";
-      return pageOf(log, filter, query.page_size ?? DEFAULT_PAGE, new URL(request.url).searchParams);
+      const { searchParams } = new URL(request.url);
+      const page = await pageOf(audit.log, filter, query.page_size ?? DEFAULT_PAGE, searchParams);
+      return new Reply(page, { headers: { Vary: "Accept" } });
     },
-    { administrator: true, query: Query, ...answers(LIST, { 200: Page }, 400, 401, 403) },
-  );
+  }),
+];
 
 /** Lets other requests run, as the log may be long. */
 const otherRequests = () => new Promise(setImmediate);

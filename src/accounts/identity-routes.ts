@@ -1,11 +1,10 @@
 import { Type } from "typebox";
-import { PAGE_POSITION, singlePage } from "../platform/page.ts";
-import { answerSchema, bodySchema, nullable, OptionalInput, textSchema } from "../platform/schema.ts";
-import type { Accounts } from "./accounts.ts";
-import { configuredProviders, type Identities, PROVIDERS, resolveSubject } from "./external/index.ts";
-import { answers, NO_CONTENT, pathSchema } from "./responses.ts";
-import { guardedRoutes } from "./route-guards.ts";
 import { timestamp, timestampOrNull } from "../platform/clock.ts";
+import { operation } from "../platform/operation.ts";
+import { PAGE_POSITION, singlePage } from "../platform/page.ts";
+import { answerSchema, bodySchema, nullable, OptionalInput } from "../platform/schema.ts";
+import type { AccountParts } from "./account-routes.ts";
+import { configuredProviders, type Identities, PROVIDERS, resolveSubject } from "./external/index.ts";
 
 const Text = Type.String();
 const Provider = Type.Enum([...PROVIDERS]);
@@ -35,58 +34,60 @@ const NewLink = bodySchema({
   current_password: OptionalInput,
 });
 const Linked = answerSchema("The linked person.", { label: Text });
-const Link = textSchema(
-  Type.Object({
-    username: Type.String({ description: "Username.", examples: ["carol"] }),
-    provider: Type.Enum([...PROVIDERS], { description: "Kind of provider.", examples: ["ldap"] }),
-  }),
-);
-const Account = pathSchema({ username: ["Username.", "carol"] });
-const UNLINK = { summary: "Unlink an account", description: "Its sessions end; its tokens stay valid." };
+const Username = ["Username.", "carol"] as const;
 
-export const identityRoutes = (
-  accounts: Accounts,
-  identities: Identities,
-  settings: Parameters<typeof resolveSubject>[0],
-) =>
-  guardedRoutes("identities", "administration", accounts)
-    .get(
-      "/api/admin/identities",
-      () => {
-        const found = PROVIDERS.flatMap((provider) => identities.byProvider(provider));
-        const results = found.map((identity) => ({
-          username: accounts.actorOf(identity.user).username!,
-          provider: identity.provider,
-          issuer: identity.issuer,
-          subject: identity.subject,
-          label: identity.label,
-          created: timestamp(identity.created),
-          last_used: timestampOrNull(identity.last_used),
-          suspended: timestampOrNull(identity.suspended),
-        }));
-        return { ...singlePage(results), providers: configuredProviders(settings) };
-      },
-      { administrator: true, ...answers("List linked accounts", { 200: IdentityList }, 401, 403) },
-    )
-    .post(
-      "/api/admin/users/:username/identities",
-      async ({ params, body: { provider, who } }) => {
-        const user = accounts.userId(params.username);
-        const subject = await resolveSubject(settings, provider, who);
-        identities.link(user, subject);
-        return { label: subject.label };
-      },
-      {
-        administrator: true,
-        confirmed: true,
-        parse: "jsonBody",
-        params: Account,
-        body: NewLink,
-        ...answers("Link an account", { 200: Linked }, 400, 401, 403, 404, 409),
-      },
-    )
-    .delete(
-      "/api/admin/users/:username/identities/:provider",
-      ({ params }) => void identities.unlink(accounts.userId(params.username), params.provider),
-      { administrator: true, params: Link, ...answers(UNLINK, NO_CONTENT, 400, 401, 403, 404) },
-    );
+export interface IdentityParts extends AccountParts {
+  identities: Identities;
+  settings: Parameters<typeof resolveSubject>[0];
+}
+
+/** Links between accounts and people in a directory or at a provider. */
+export const identityOperations = [
+  operation("GET /api/admin/identities", {
+    access: "administrator",
+    summary: "List linked accounts",
+    returns: IdentityList,
+    run(_, { accounts, identities, settings }: IdentityParts) {
+      const found = PROVIDERS.flatMap((provider) => identities.byProvider(provider));
+      const results = found.map((identity) => ({
+        username: accounts.actorOf(identity.user).username!,
+        provider: identity.provider,
+        issuer: identity.issuer,
+        subject: identity.subject,
+        label: identity.label,
+        created: timestamp(identity.created),
+        last_used: timestampOrNull(identity.last_used),
+        suspended: timestampOrNull(identity.suspended),
+      }));
+      return { ...singlePage(results), providers: configuredProviders(settings) };
+    },
+  }),
+  operation("POST /api/admin/users/:username/identities", {
+    access: "administrator",
+    confirmed: true,
+    summary: "Link an account",
+    params: { username: Username },
+    body: NewLink,
+    returns: Linked,
+    errors: [404, 409],
+    async run({ params, body: { provider, who } }, { accounts, identities, settings }: IdentityParts) {
+      const user = accounts.userId(params.username);
+      const subject = await resolveSubject(settings, provider, who);
+      identities.link(user, subject);
+      return { label: subject.label };
+    },
+  }),
+  operation("DELETE /api/admin/users/:username/identities/:provider", {
+    access: "administrator",
+    summary: "Unlink an account",
+    description: "Its sessions end; its tokens stay valid.",
+    params: {
+      username: Username,
+      provider: Type.Enum([...PROVIDERS], { description: "Kind of provider.", examples: ["ldap"] }),
+    },
+    errors: [400, 404],
+    run({ params }, { accounts, identities }: IdentityParts) {
+      identities.unlink(accounts.userId(params.username), params.provider);
+    },
+  }),
+];

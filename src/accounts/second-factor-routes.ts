@@ -1,15 +1,12 @@
-import { Elysia } from "elysia";
 import { Type } from "typebox";
+import type { Actor, SignedIn } from "../platform/actor.ts";
+import { timestamp, timestampOrNull } from "../platform/clock.ts";
+import { operation } from "../platform/operation.ts";
 import { pageSchema, singlePage } from "../platform/page.ts";
 import { answerSchema, bodySchema, nullable, OptionalInput } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
+import type { AccountParts } from "./account-routes.ts";
 import type { Accounts } from "./accounts.ts";
-import type { Actor, SignedIn } from "../platform/actor.ts";
-import { answers, NO_CONTENT, pathSchema } from "./responses.ts";
-import { guardedRoutes } from "./route-guards.ts";
-import { timestamp, timestampOrNull } from "../platform/clock.ts";
-
-const PATH = "/api/account/second-factor";
 
 const Input = Type.String({
   minLength: 1,
@@ -42,123 +39,113 @@ const SecondFactorList = pageSchema(
   }),
 );
 
-const BEGIN = {
-  summary: "Start setting up a second factor",
-  description:
-    "Requires a recently confirmed browser session, or `current_password`. Each call creates a new secret.",
-};
-const CONFIRM = {
-  summary: "Enable the second factor",
-  description: "Requires a code, which proves that the app has the secret. Your other sessions end.",
-};
-const RESET = {
-  summary: "Reset a second factor",
-  description:
-    "For users who have lost their phone. Their sessions end, and the password alone is sufficient to sign in.",
-};
+const byCode = { access: "enrolling", body: Code, errors: [409] } as const;
 
-/** The caller's second factor, and those that administrators see and reset. */
-export const secondFactorRoutes = (accounts: Accounts) =>
-  new Elysia({ name: "second-factors" }).use(ownRoutes(accounts)).use(administrationRoutes(accounts));
+/** The caller's second factor. */
+const ownOperations = [
+  operation("GET /api/account/second-factor", {
+    access: "enrolling",
+    summary: "Get your second factor",
+    returns: State,
+    run({ caller: { user } }, { accounts: { secondFactors } }: AccountParts) {
+      const found = secondFactors.of(user);
+      return {
+        on: found !== undefined,
+        since: timestampOrNull(found?.since ?? null),
+        recovery_codes: found?.recovery_codes ?? 0,
+        required: secondFactors.isRequired(user),
+      };
+    },
+  }),
+  operation("POST /api/account/second-factor", {
+    access: "enrolling",
+    summary: "Start setting up a second factor",
+    description:
+      "Requires a recently confirmed browser session, or `current_password`. Each call creates a new secret.",
+    body: Begin,
+    returns: Secret,
+    errors: [409],
+    async run({ caller, request, body, context }, { accounts }: AccountParts) {
+      requireBrowser(caller);
+      await accounts.confirmations.require(request, caller, body.current_password ?? undefined);
+      const issuer = `labd ${new URL(context.baseUrl).hostname}`;
+      const { secret, uri } = accounts.secondFactors.begin(caller.user, caller.username, issuer);
+      return { secret, uri, qr: await qrRows(uri) };
+    },
+  }),
+  operation("POST /api/account/second-factor/confirm", {
+    ...byCode,
+    summary: "Enable the second factor",
+    description: "Requires a code, which proves that the app has the secret. Your other sessions end.",
+    returns: RecoveryCodes,
+    async run({ caller, request, body }, { accounts }: AccountParts) {
+      const { confirmations, secondFactors, sessions, signIns } = accounts;
+      requireBrowser(caller);
+      await confirmations.require(request, caller);
+      const confirm = () => secondFactors.confirm(caller.user, body.code);
+      const recovery_codes = await signIns.checkCode<string[]>(caller.username, confirm);
+      sessions.endOthers(caller.user, request);
+      return { recovery_codes };
+    },
+  }),
+  operation("POST /api/account/second-factor/recovery-codes", {
+    ...byCode,
+    summary: "Replace the recovery codes",
+    returns: RecoveryCodes,
+    async run({ caller, body }, { accounts }: AccountParts) {
+      await useCode(accounts, caller, body.code);
+      return { recovery_codes: accounts.secondFactors.renewRecoveryCodes(caller.user) };
+    },
+  }),
+  operation("POST /api/account/second-factor/remove", {
+    ...byCode,
+    summary: "Remove the second factor",
+    async run({ caller, body }, { accounts }: AccountParts) {
+      await useCode(accounts, caller, body.code);
+      accounts.secondFactors.remove(caller.user, "second_factor.disable");
+    },
+  }),
+];
 
-function ownRoutes(accounts: Accounts) {
-  const { confirmations, secondFactors, sessions, signIns } = accounts;
-  /** Uses up a code of the second factor. @throws Problem conflict, invalid_request, throttled */
-  const useCode = async (actor: SignedIn, code: string): Promise<void> => {
-    requireBrowser(actor);
-    if (!secondFactors.isOn(actor.user)) throw new Problem("conflict", "The account has no second factor.");
-    await signIns.checkCode(actor.username, () => secondFactors.use(actor.user, code));
-  };
-  const byCode = { signedIn: "enrolling", parse: "jsonBody", body: Code } as const;
-  return guardedRoutes("own-second-factor", "administration", accounts)
-    .get(
-      PATH,
-      ({ actor }) => {
-        const found = secondFactors.of(actor.user);
-        return {
-          on: found !== undefined,
-          since: timestampOrNull(found?.since ?? null),
-          recovery_codes: found?.recovery_codes ?? 0,
-          required: secondFactors.isRequired(actor.user),
-        };
-      },
-      { signedIn: "enrolling", ...answers("Get your second factor", { 200: State }, 401) },
-    )
-    .post(
-      PATH,
-      async ({ actor, request, body, requestContext }) => {
-        requireBrowser(actor);
-        await confirmations.require(request, actor, body.current_password ?? undefined);
-        const issuer = `labd ${new URL(requestContext.baseUrl).hostname}`;
-        const { secret, uri } = secondFactors.begin(actor.user, actor.username, issuer);
-        return { secret, uri, qr: await qrRows(uri) };
-      },
-      {
-        signedIn: "enrolling",
-        parse: "jsonBody",
-        body: Begin,
-        ...answers(BEGIN, { 200: Secret }, 400, 401, 403, 409),
-      },
-    )
-    .post(
-      `${PATH}/confirm`,
-      async ({ actor, request, body }) => {
-        requireBrowser(actor);
-        await confirmations.require(request, actor);
-        const confirm = () => secondFactors.confirm(actor.user, body.code);
-        const recovery_codes = await signIns.checkCode<string[]>(actor.username, confirm);
-        sessions.endOthers(actor.user, request);
-        return { recovery_codes };
-      },
-      { ...byCode, ...answers(CONFIRM, { 200: RecoveryCodes }, 400, 401, 403, 409) },
-    )
-    .post(
-      `${PATH}/recovery-codes`,
-      async ({ actor, body }) => {
-        await useCode(actor, body.code);
-        return { recovery_codes: secondFactors.renewRecoveryCodes(actor.user) };
-      },
-      { ...byCode, ...answers("Replace the recovery codes", { 200: RecoveryCodes }, 400, 401, 403, 409) },
-    )
-    .post(
-      `${PATH}/remove`,
-      async ({ actor, body }) => {
-        await useCode(actor, body.code);
-        secondFactors.remove(actor.user, "second_factor.disable");
-      },
-      { ...byCode, ...answers("Remove the second factor", NO_CONTENT, 400, 401, 403, 409) },
-    );
+/** Uses up a code of the second factor. @throws Problem conflict, invalid_request, throttled */
+async function useCode({ secondFactors, signIns }: Accounts, actor: SignedIn, code: string): Promise<void> {
+  requireBrowser(actor);
+  if (!secondFactors.isOn(actor.user)) throw new Problem("conflict", "The account has no second factor.");
+  await signIns.checkCode(actor.username, () => secondFactors.use(actor.user, code));
 }
 
-const administrationRoutes = (accounts: Accounts) =>
-  guardedRoutes("admin-second-factors", "administration", accounts)
-    .get(
-      "/api/admin/second-factors",
-      () =>
-        singlePage(
-          accounts.secondFactors.list().map(({ username, since, recovery_codes }) => {
-            return { username, since: timestamp(since), recovery_codes };
-          }),
-        ),
-      { administrator: true, ...answers("List second factors", { 200: SecondFactorList }, 401, 403) },
-    )
-    .delete(
-      "/api/admin/users/:username/second-factor",
-      ({ actor, params: { username } }) => {
-        const user = accounts.userId(username);
-        if (user === actor.user)
-          throw new Problem("conflict", "Remove your own second factor in your profile, with a code.");
-        if (!accounts.resetSecondFactor(user))
-          throw new Problem("not_found", `${username} has no second factor.`);
-      },
-      {
-        administrator: true,
-        confirmed: true,
-        parse: "jsonBody",
-        params: pathSchema({ username: ["Username.", "carol"] }),
-        ...answers(RESET, NO_CONTENT, 401, 403, 404, 409),
-      },
-    );
+const administrationOperations = [
+  operation("GET /api/admin/second-factors", {
+    access: "administrator",
+    summary: "List second factors",
+    returns: SecondFactorList,
+    run: (_, { accounts }: AccountParts) =>
+      singlePage(
+        accounts.secondFactors.list().map(({ username, since, recovery_codes }) => {
+          return { username, since: timestamp(since), recovery_codes };
+        }),
+      ),
+  }),
+  operation("DELETE /api/admin/users/:username/second-factor", {
+    access: "administrator",
+    confirmed: true,
+    summary: "Reset a second factor",
+    description:
+      "For users who have lost their phone. Their sessions end, and the password alone is sufficient to sign in.",
+    params: { username: ["Username.", "carol"] },
+    errors: [404, 409],
+    run({ caller, params: { username } }, { accounts }: AccountParts) {
+      const user = accounts.userId(username);
+      if (user === caller.user)
+        throw new Problem("conflict", "Remove your own second factor in your profile, with a code.");
+      if (!accounts.resetSecondFactor(user))
+        throw new Problem("not_found", `${username} has no second factor.`);
+    },
+  }),
+];
+
+/** The caller's second factor, and those that administrators see and reset. */
+export const secondFactorOperations = [...ownOperations, ...administrationOperations];
 
 function requireBrowser(actor: Actor): void {
   if (actor.via !== "session")

@@ -29,11 +29,9 @@ import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { isOwnHost } from "../platform/own-host.ts";
 import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
-import { accountRoutes, linkPurpose } from "../accounts/account-routes.ts";
-import { auditRoutes } from "../accounts/audit-routes.ts";
-import { identityRoutes } from "../accounts/identity-routes.ts";
+import { linkPurpose } from "../accounts/account-routes.ts";
 import { requireUser } from "../accounts/guards.ts";
-import { secondFactorRoutes } from "../accounts/second-factor-routes.ts";
+import { accountRoutes } from "../accounts/routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
 import {
@@ -326,10 +324,7 @@ const serviceRoutes = (
     sample: INVENTORY as InventorySample,
     maxMessageBytes: config.max_message_bytes,
   }),
-  auditRoutes(accounts),
-  accountRoutes(accounts),
-  secondFactorRoutes(accounts),
-  identityRoutes(accounts, identity.identities, config),
+  ...accountRoutes({ accounts, identities: identity.identities, settings: config }),
   webhooks.routes,
   reminders.routes,
   identity.routes,

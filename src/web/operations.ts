@@ -1,8 +1,19 @@
+import type { accountOperations } from "../accounts/account-routes.ts";
+import type { auditOperations } from "../accounts/audit-routes.ts";
+import type { identityOperations } from "../accounts/identity-routes.ts";
+import type { secondFactorOperations } from "../accounts/second-factor-routes.ts";
 import type { reminderOperations } from "../reminders/reminder-routes.ts";
 import type { webhookOperations } from "../webhooks/route.ts";
 
 /** The declared operations of the server. */
-type Declared = (typeof reminderOperations | typeof webhookOperations)[number];
+type Declared = (
+  | typeof accountOperations
+  | typeof auditOperations
+  | typeof identityOperations
+  | typeof reminderOperations
+  | typeof secondFactorOperations
+  | typeof webhookOperations
+)[number];
 
 /** What pages send to operations and get from them, by method and path: the types of the server's declarations. */
 export type Operations = { [Each in Declared as Each["key"]]: NonNullable<Each["types"]> };

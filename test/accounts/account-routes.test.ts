@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { accountRoutes, linkPurpose } from "../../src/accounts/account-routes.ts";
+import { linkPurpose } from "../../src/accounts/account-routes.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { auditRoutes } from "../../src/accounts/audit-routes.ts";
 import { Identities } from "../../src/accounts/external/index.ts";
-import { identityRoutes } from "../../src/accounts/identity-routes.ts";
-import { secondFactorRoutes } from "../../src/accounts/second-factor-routes.ts";
+import { accountRoutes } from "../../src/accounts/routes.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
 import type { Database } from "../../src/platform/sqlite.ts";
@@ -36,12 +34,7 @@ beforeEach(async () => {
   await accounts.addUser({ username: "ada", superuser: true });
   await accounts.addUser({ username: "kim", password: PASSWORD });
   for (const name of ["ada", "kim"]) tokens[name] = accounts.addToken(name, "test");
-  service = openService(accounts, [
-    accountRoutes(accounts),
-    secondFactorRoutes(accounts),
-    identityRoutes(accounts, identities, config),
-    auditRoutes(accounts),
-  ]);
+  service = openService(accounts, [...accountRoutes({ accounts, identities, settings: config })]);
   operations ??= operationsOf((await service.ask("GET", "/docs/json")).body);
 });
 
