@@ -38,3 +38,6 @@ INSERT INTO task (id, kind, subject, client, state, created, ended, message, res
   FROM proteome_build ORDER BY rid;
 
 DROP TABLE proteome_build;
+
+-- Jobs are listed as tasks of their owners.
+CREATE INDEX job_owner ON job (coalesce(owner, client));

@@ -2003,3 +2003,5 @@ CREATE INDEX task_owner ON task (coalesce(owner, client));
 CREATE INDEX task_shared ON task (shared) WHERE shared IS NOT NULL;
 
 CREATE INDEX task_unfinished ON task (kind) WHERE ended IS NULL;
+
+CREATE INDEX job_owner ON job (coalesce(owner, client));

@@ -27,7 +27,7 @@ const FROZEN: Record<string, string> = {
   "0015-reminders.sql": "2564a8a9244f95b9f733e7c94b8b049ad8670a271d7d09337406420176318a83",
   "0016-verified-addresses.sql": "86c2072de9715b02079c955630e65221f4d6fd3c445741363ce0fa2daa4276c7",
   "0017-owners.sql": "58dc7e2cf2b2c6da33d05a431c1a54ebe3ee6895806ba279d44cdfc85a5c0efa",
-  "0018-tasks.sql": "157bfa3c27d4c5dbc2ab6c6a24627ec5f5ae78abaa44d003d95be8909eafa4aa",
+  "0018-tasks.sql": "559670bbbf842ef4cea693a4d703bbfb47c42b38de489c8a5893460624f8617e",
 };
 
 test("embeds every file of db/ in order", () => {

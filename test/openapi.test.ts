@@ -221,7 +221,7 @@ const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
   },
   addWebhook: ({ id }) => void made.set("/api/webhooks", id),
   sendTestEvent: ({ id }) => void made.set("delivery", id),
-  examineServer: ({ id }) => void made.set("/api/admin/tasks", id),
+  examineServer: ({ id }) => void ["/api/admin/tasks", "/api/tasks"].map((path) => made.set(path, id)),
 };
 
 async function signIn(): Promise<void> {
@@ -244,9 +244,9 @@ async function runExample({ method, path, operation }: (typeof listed)[number]):
     made.set(path, await firstOf("/api/account/sessions", ({ current }) => !current));
   }
   // A task that has ended cannot be cancelled.
-  if (operation.operationId === "cancelTask") {
+  if (operation.operationId.startsWith("cancelTask")) {
     const started = await send("POST", "/api/admin/health/examination", { headers: session });
-    if (started.ok) made.set("/api/admin/tasks", ((await started.json()) as { id: string }).id);
+    if (started.ok) KEEP.examineServer(await started.json());
   }
   const call = exampleCall(path, operation);
   const address = withMadeIds(path, call.address).replace(/msg_\w+/, made.get("delivery") ?? "");

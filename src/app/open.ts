@@ -42,6 +42,7 @@ import {
   openDatabase,
   unwritable,
 } from "../platform/sqlite.ts";
+import { openTaskRoutes } from "../tasks/index.ts";
 import { Tasks } from "../tasks/tasks.ts";
 import { StorageState } from "../platform/storage-state.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
@@ -125,6 +126,7 @@ export async function open(
       retire: () => {
         retired = true;
         scoring.closeStreams();
+        parts.taskRoutes.closeStreams();
       },
       async close() {
         await parts.close();
@@ -229,6 +231,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     imports,
     pool,
     tasks,
+    taskRoutes: openTaskRoutes(tasks, accounts),
     webhooks,
     reminders,
     metrics,
@@ -306,6 +309,7 @@ const serviceRoutes = (
     pool,
     reminders,
     scoring,
+    taskRoutes,
     tasks,
     webhooks,
   }: Parts,
@@ -325,6 +329,7 @@ const serviceRoutes = (
     maxMessageBytes: config.max_message_bytes,
   }),
   ...accountRoutes({ accounts, identities: identity.identities, settings: config }),
+  taskRoutes.routes,
   webhooks.routes,
   reminders.routes,
   identity.routes,

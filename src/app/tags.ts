@@ -41,7 +41,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   farm: "Workers on other machines.",
   backups: "Backups.",
   health: "State of the server.",
-  tasks: "Tasks that administrators started.",
+  tasks: "Work that takes longer than a request: jobs, batches, builds, backups.",
   webhooks: "Notifications about records and jobs.",
   healthz: "Whether the process runs.",
   readyz: "Whether the service takes requests.",

@@ -31,6 +31,12 @@ interface Stream {
   controller: ReadableStreamDefaultController<Uint8Array>;
 }
 
+const HEADERS = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store",
+  // Otherwise proxies such as nginx would buffer events.
+  "X-Accel-Buffering": "no",
+};
 /** Milliseconds after which a client reconnects. */
 const RETRY = 2000;
 /** Part of this thread's time that checks may take: each counts places in the queue. */
@@ -66,6 +72,15 @@ export class EventStreams {
   /** Number of open streams. */
   get size(): number {
     return this.#streams.size;
+  }
+
+  /** Opens a stream for a request; for HEAD, answers with its headers. @throws Problem busy, and what `read` throws */
+  respond(request: Request, client: string, read: () => Snapshot): Response {
+    if (request.method !== "HEAD")
+      return this.open(read, client, request.headers.get("last-event-id"), request.signal);
+    read();
+    // A stream without a reader would stay open.
+    return new Response(null, { headers: HEADERS });
   }
 
   /**
@@ -106,14 +121,7 @@ export class EventStreams {
       { highWaterMark: MAX_PENDING },
     );
     signal.addEventListener("abort", forget, { once: true });
-    return new Response(body, {
-      headers: {
-        "Content-Type": "text/event-stream; charset=utf-8",
-        "Cache-Control": "no-store",
-        // Otherwise proxies such as nginx would buffer events.
-        "X-Accel-Buffering": "no",
-      },
-    });
+    return new Response(body, { headers: HEADERS });
   }
 
   /** Something has changed: checks soon. */

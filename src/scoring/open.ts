@@ -35,6 +35,7 @@ import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
 import { jobId, type State } from "./jobs/job.ts";
+import { jobTasks } from "./jobs/job-tasks.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { OwnSearches } from "./proteome/own-searches.ts";
@@ -113,8 +114,8 @@ export async function openScoring(options: ScoringOptions) {
     requireWritable: options.requireWritable,
   });
   const searches = new ProteomeSearchClient({ ...options, own: new OwnSearches(database) });
-  const services = { corpora, classes, store, runner, handlers, searches, maxQueryLength, featureSource };
-  const http = openRoutes(options, services);
+  const common = { corpora, classes, store, runner, handlers, searches, tasks: workers.tasks };
+  const http = openRoutes(options, { ...common, maxQueryLength, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
   if (options.workers > 0) http.openNames();
@@ -216,12 +217,16 @@ interface WorkerDependencies {
 }
 
 /** Opens the pool of this process and, if configured, the farm. */
-function openWorkers(options: ScoringOptions, { corpora, store, changed }: WorkerDependencies) {
+function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerDependencies) {
   const { database, clock, log } = options;
   const timeout = (options.jobTimeoutSeconds ?? 600) * 1000;
   let farm: Farm | undefined;
   const background = new BackgroundQueue();
   const tasks = options.tasks ?? new Tasks(options);
+  const changed = (): void => {
+    of.changed();
+    tasks.changed();
+  };
   const builds = new ProteomeBuilds({ tasks, log, corpora, background });
   const pool = new Pool({
     store: {
@@ -284,7 +289,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
     await farm?.close();
     pool.close();
   };
-  return { pool, runner, builds, close };
+  return { pool, runner, builds, tasks, close };
 }
 
 /** Says that P values of a calibrated corpus come from the built-in null distribution since an upgrade. */
@@ -315,6 +320,7 @@ function openRoutes(
     runner: JobRunner;
     handlers: Handlers;
     searches: ProteomeSearchClient;
+    tasks: Tasks;
     maxQueryLength: number;
     featureSource: () => FeatureSource;
   },
@@ -330,6 +336,7 @@ function openRoutes(
       claim: () => ({ key: null, headers: {} }),
     },
   } = options;
+  services.tasks.addSource(jobTasks(options.database, services.handlers));
   const models = new JobModels(options.database, options.clock, options.dataDirectory);
   const { requireWritable = () => {} } = options;
   const json = jsonRoutes({

@@ -38,7 +38,7 @@ import {
 } from "./json-schemas.ts";
 import type { JobModels } from "../structure/job-models.ts";
 import { modelRoutes } from "./model-routes.ts";
-import { API, NO_STORE, resultRoutes } from "./result-routes.ts";
+import { API, resultRoutes } from "./result-routes.ts";
 import { findProteins, identify } from "../corpus/find-proteins.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
@@ -114,11 +114,10 @@ export function jsonRoutes(options: JsonOptions) {
     )
     .get(
       `${API}/jobs/:id/events`,
-      ({ params, request, requestContext }) =>
-        streamEvents(events, options, {
-          request,
-          read: jobReader(context, params.id, ownership.identify(request), requestContext.baseUrl),
-        }),
+      ({ params, request, requestContext: { baseUrl } }) => {
+        const read = jobReader(context, params.id, ownership.identify(request), baseUrl);
+        return events.respond(request, options.clientOf(request), () => jobSnapshot(read()));
+      },
       { params: JobId, detail: operations.EVENTS },
     )
     .post(`${API}/patterns`, ({ body }) => checkPattern(body.pattern), {
@@ -170,23 +169,6 @@ async function submit(
   const { keys, isAdministrator } = ownership.identify(request);
   const own = owner === null ? keys : [...keys, owner];
   return { job: jobReader(context, id, { keys: own, isAdministrator }, base)(), headers };
-}
-
-/** The events of a job as a stream; for HEAD, its headers. */
-function streamEvents(
-  events: EventStreams,
-  { clientOf }: JsonOptions,
-  { request, read }: { request: Request; read: () => JobObject },
-): Response {
-  const headers = { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" };
-  // A stream without a reader would stay open.
-  if (request.method === "HEAD") return new Response(null, { headers });
-  return events.open(
-    () => jobSnapshot(read()),
-    clientOf(request),
-    request.headers.get("last-event-id"),
-    request.signal,
-  );
 }
 
 /** A job for a stream of events. Its id describes the content: `queued-3`, `running-homologs-42`, `finished`. */

@@ -1,0 +1,55 @@
+import type { Database } from "../../platform/sqlite.ts";
+import type { Task, TaskSource } from "../../tasks/task.ts";
+import type { Handlers } from "./handlers.ts";
+import type { State } from "./job.ts";
+import type { Progress } from "./pool.ts";
+
+interface Row extends Pick<Task, "id" | "client" | "owner" | "created" | "started" | "ended"> {
+  subject: string | null;
+  state: State;
+}
+
+const SELECT = `SELECT id, coalesce(json_extract(request, '$.identifier'), '') AS subject, client,
+  coalesce(owner, client) AS owner, state, submitted AS created, started, ended FROM job`;
+
+/** The part of a job that is done when a step begins. */
+const BEGINS: Record<Progress["stage"], number> = { start: 0, homologs: 0, tree: 1 / 3, scores: 2 / 3 };
+
+/** Jobs as tasks. They keep their table and their pool. */
+export function jobTasks(database: Database, handlers: Handlers): TaskSource {
+  const show = ({ subject, ...job }: Row): Task => {
+    const progress = job.state === "running" ? handlers.progress(job.id) : null;
+    const running = progress && BEGINS[progress.stage] + progress.fraction / 3;
+    return {
+      ...job,
+      kind: "job",
+      subject: subject ?? "",
+      // The place of each in the queue would take long to count.
+      message: job.state === "queued" ? "Waiting." : handlers.getStatus(job.id).details,
+      fraction: job.state === "finished" ? 1 : running,
+      result: null,
+    };
+  };
+  const select = (condition: string, ...values: (string | number)[]): Row[] =>
+    database.query(`${SELECT} ${condition}`).all(...values) as Row[];
+  const find = (id: string): Task | null => {
+    const [row] = select("WHERE id = ?", id);
+    return row ? { ...show(row), message: handlers.getStatus(id).details } : null;
+  };
+  return {
+    kind: { name: "job", title: "Scoring", readers: "link", path: (id) => `/api/scoring/jobs/${id}` },
+    list: (keys, limit) =>
+      (keys === null
+        ? select("ORDER BY rid DESC LIMIT ?", limit)
+        : keys.flatMap((key) =>
+            // One key at a time, whose jobs the index has in their order.
+            select("WHERE coalesce(owner, client) = ? ORDER BY rid DESC LIMIT ?", key, limit),
+          )
+      ).map(show),
+    find,
+    cancel(id) {
+      handlers.cancel(id);
+      return find(id)!;
+    },
+  };
+}
