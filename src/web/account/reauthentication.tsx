@@ -3,7 +3,7 @@ import { href, signInProvider } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { FormDialog } from "../components/form.tsx";
-import { onConfirmationRequired, requestJson } from "../request.ts";
+import { call, onConfirmationRequired } from "../request.ts";
 import { currentPasswordField } from "./fields.tsx";
 
 interface Prompt {
@@ -40,7 +40,7 @@ export function Reauthentication() {
       initial={{ current_password: "" }}
       fields={[{ ...currentPasswordField, label: "Your password" }]}
       onSubmit={async (body) => {
-        await requestJson("POST", "/api/account/confirmation", { body });
+        await call("POST /api/account/confirmation", { body });
         end(true);
       }}
     >

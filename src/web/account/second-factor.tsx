@@ -7,32 +7,22 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { OneTimeSecret, useCopy } from "../components/one-time-secret.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 import { codeField } from "./fields.tsx";
 
-const PATH = "/api/account/second-factor";
-
-interface SecondFactorState {
-  on: boolean;
-  since: string | null;
-  recovery_codes: number;
-  required: boolean;
-}
-interface Enrolment {
-  secret: string;
-  uri: string;
-  /** Rows of a QR code, 1 for dark. */
-  qr: string[];
-}
+type SecondFactorState = Answer<"GET /api/account/second-factor">;
+type Enrolment = Answer<"POST /api/account/second-factor">;
 
 const FEW_CODES = 4;
 
 /** The second factor of one's own account: its state, enrolment, recovery codes, removal. */
 export function SecondFactor({ onEnrolled }: { onEnrolled?: () => void }) {
-  const loaded = useLoaded("second-factor", (signal) => get<SecondFactorState>(PATH, {}, signal));
+  const loaded = useLoaded("second-factor", (signal) => call("GET /api/account/second-factor", { signal }));
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
   const [codes, setCodes] = useState<string[] | null>(null);
-  const enrol = useSubmission(async () => setEnrolment(await requestJson<Enrolment>("POST", PATH)));
+  const enrol = useSubmission(async () =>
+    setEnrolment(await call("POST /api/account/second-factor", { body: {} })),
+  );
   if (codes !== null) {
     const finish = (): void => {
       setCodes(null);
@@ -98,7 +88,7 @@ function EnrolmentSteps(props: {
         fields={[{ ...codeField("app"), focus: false }]}
         onCancel={props.onCancel}
         onSubmit={async (body) => {
-          const made = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/confirm`, { body });
+          const made = await call("POST /api/account/second-factor/confirm", { body });
           props.onDone(made.recovery_codes);
         }}
       />
@@ -166,13 +156,11 @@ function RecoveryCodes({ codes, onSaved }: { codes: readonly string[]; onSaved: 
 const ACTIONS = {
   codes: {
     submit: "Replace codes",
-    path: "recovery-codes",
     text: "The old recovery codes stop working.",
     look: "primary",
   },
   off: {
     submit: "Turn off",
-    path: "remove",
     text: "You can then sign in with the password alone. To change phones, turn the second factor off and set it up again.",
     look: "danger",
   },
@@ -202,10 +190,11 @@ function Enrolled(props: {
           fields={[codeField("either")]}
           onCancel={() => choose(null)}
           onSubmit={async (body) => {
-            const answer = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/${action.path}`, {
-              body,
-            });
-            if (chosen === "codes") return props.onCodes(answer.recovery_codes);
+            if (chosen === "codes") {
+              const made = await call("POST /api/account/second-factor/recovery-codes", { body });
+              return props.onCodes(made.recovery_codes);
+            }
+            await call("POST /api/account/second-factor/remove", { body });
             showToast("The second factor is off.");
             props.onRemoved();
           }}

@@ -1,12 +1,9 @@
-import type { TokenRecord } from "../../accounts/token.ts";
-import type { Printed } from "../administration/printed.ts";
 import { Tag } from "../components/layout.tsx";
 import type { Column } from "../components/table.tsx";
 import { Time } from "../format.tsx";
-import { requestJson } from "../request.ts";
+import type { Answer } from "../request.ts";
 
-type Times = "created" | "expires" | "last_used" | "revoked";
-export type TokenRow = Printed<TokenRecord, Times>;
+export type TokenRow = Answer<"GET /api/admin/tokens">["results"][number];
 
 const isExpired = ({ expires }: TokenRow): boolean => expires !== null && Date.parse(expires) <= Date.now();
 
@@ -37,9 +34,5 @@ export const revokeToken = {
     title: `Revoke ${name}?`,
     text: "Programs that use this token lose access immediately. You cannot undo this.",
   }),
-  run: async (path: string): Promise<null> => {
-    await requestJson("DELETE", path);
-    return null;
-  },
   done: ({ name }: TokenRow) => `Revoked ${name}.`,
 };

@@ -5,8 +5,8 @@ import { SelectField } from "../components/field.tsx";
 import { Form, FormError, useSubmission } from "../components/form.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
-import { requestJson } from "../request.ts";
-import { adminPath, type Identity, type Person, type Provider, PROVIDER_NAMES } from "./people.ts";
+import { call } from "../request.ts";
+import { type Identity, type Person, type Provider, PROVIDER_NAMES } from "./people.ts";
 
 const FIELDS: Readonly<Record<Provider, { label: string; hint: string }>> = {
   ldap: {
@@ -57,7 +57,8 @@ export function IdentityDialog(props: {
           fields={[{ name: "who", ...FIELDS[chosen], literal: true, autocomplete: "off" }]}
           onSubmit={async ({ who }) => {
             const body = { provider: chosen, who };
-            const { label } = await requestJson<Identity>("POST", adminPath(username, "identities"), {
+            const { label } = await call("POST /api/admin/users/:username/identities", {
+              params: { username },
               body,
             });
             finish(`Linked ${username} to ${label}.`);
@@ -72,7 +73,9 @@ export function IdentityDialog(props: {
 function LinkedIdentity({ identity, onDone }: { identity: Identity; onDone: (text: string) => void }) {
   const { username, provider, label, last_used, suspended } = identity;
   const form = useSubmission(async () => {
-    await requestJson("DELETE", adminPath(username, `identities/${provider}`));
+    await call("DELETE /api/admin/users/:username/identities/:provider", {
+      params: { username, provider },
+    });
     onDone(`Unlinked ${username} from ${label}.`);
   });
   return (

@@ -1,6 +1,4 @@
-import type { Identity as ServerIdentity } from "../../accounts/external/identities.ts";
-import { get } from "../request.ts";
-import type { Printed } from "./printed.ts";
+import { type Answer, call, get } from "../request.ts";
 
 /** Accounts and groups as the inventory's REST API lists them. */
 
@@ -25,12 +23,7 @@ export interface Group extends Named {
   description: string;
 }
 
-export type Identity = Pick<
-  Printed<ServerIdentity, "last_used" | "suspended">,
-  "provider" | "label" | "last_used" | "suspended"
-> & {
-  username: string;
-};
+export type Identity = Answer<"GET /api/admin/identities">["results"][number];
 export type Provider = Identity["provider"];
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
@@ -45,9 +38,6 @@ const SYSTEM_USER = "system";
 
 export const userPath = (username: string): string => `/api/v2/users/${encodeURIComponent(username)}/`;
 export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
-/** Address below an account for what only administrators do. */
-export const adminPath = (username: string, rest: string): string =>
-  `/api/admin/users/${encodeURIComponent(username)}/${rest}`;
 
 /** An account with what only administrators see of it. */
 export interface Person extends User {
@@ -65,8 +55,8 @@ export interface People {
 export async function loadPeople(_query: URLSearchParams, signal: AbortSignal): Promise<People> {
   const all = { page_size: "max" };
   const [factors, { results: identities, providers }, users, groups] = await Promise.all([
-    get<{ results: { username: string }[] }>("/api/admin/second-factors", {}, signal),
-    get<{ results: Identity[]; providers: Provider[] }>("/api/admin/identities", {}, signal),
+    call("GET /api/admin/second-factors", { signal }),
+    call("GET /api/admin/identities", { signal }),
     get<{ results: User[] }>("/api/v2/users/", { ...all, ordering: "username" }, signal),
     get<{ results: Group[] }>("/api/v2/groups/", all, signal),
   ]);

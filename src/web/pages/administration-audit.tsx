@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditHead } from "../../accounts/audit.ts";
+import type { AuditEntry } from "../../accounts/audit.ts";
 import type { BatchSummary } from "../../inventory/api/route-history.ts";
 import { href } from "../address.ts";
 import { SEGMENTS, sentenceOf } from "../administration/audit-sentence.ts";
@@ -10,13 +10,9 @@ import { useLoaded } from "../components/loaded.tsx";
 import { capitalized, formatCount, Time } from "../format.tsx";
 import { declaration, pageOf } from "../inventory/declaration.ts";
 import { readName } from "../inventory/record.tsx";
-import { get } from "../request.ts";
+import { type Answer, call, get } from "../request.ts";
 
-interface AuditLog {
-  head: AuditHead | null;
-  next: string | null;
-  results: AuditEntry[];
-}
+type AuditLog = Answer<"GET /api/admin/audit/">;
 
 const PATH = "/api/admin/audit/";
 const FIELD = { literal: true, optional: "unmarked" } as const;
@@ -83,7 +79,11 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
       )}
     </>
   ),
-  load: (query, signal) => get<AuditLog>(PATH, { ...filterOf(query), before: query.get("before") }, signal),
+  load: (query, signal) =>
+    call("GET /api/admin/audit/", {
+      query: { ...filterOf(query), before: Number(query.get("before")) || undefined },
+      signal,
+    }),
   keyOf: ({ seq }) => seq,
   nameOf: ({ action }) => action,
   empty: { title: "No matching entries", text: "Remove a part of the filter." },

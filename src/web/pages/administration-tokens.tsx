@@ -1,13 +1,13 @@
 import { type TokenRow, tokenColumns, revokeToken } from "../account/tokens.tsx";
 import { administrationPage } from "../administration/page.tsx";
 import { Checkbox } from "../components/field.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 
 export const administrationTokensPage = administrationPage({
   section: "tokens",
   intro: () => "Programs use tokens to act for a person. People create their own tokens in their profile.",
   load: (query, signal) =>
-    get<{ results: TokenRow[] }>("/api/admin/tokens", { all: query.get("all") }, signal),
+    call("GET /api/admin/tokens", { query: { all: query.has("all") ? "1" : undefined }, signal }),
   keyOf: ({ id }: TokenRow) => id,
   nameOf: ({ name, username }) => `${name} of ${username}`,
   empty: { title: "No tokens", text: "Nobody has created a token yet." },
@@ -22,5 +22,10 @@ export const administrationTokensPage = administrationPage({
     { name: "username", title: "User", heading: true, cell: ({ username }) => username },
     ...tokenColumns,
   ],
-  actions: [{ ...revokeToken, run: ({ id }) => revokeToken.run(`/api/admin/tokens/${id}`) }],
+  actions: [
+    {
+      ...revokeToken,
+      run: ({ id }) => call("DELETE /api/admin/tokens/:id", { params: { id } }).then(() => null),
+    },
+  ],
 });

@@ -1,14 +1,7 @@
 import { Groups } from "../administration/groups.tsx";
 import { IdentityDialog } from "../administration/identity-dialog.tsx";
 import { type AdministrationContext, administrationPage } from "../administration/page.tsx";
-import {
-  adminPath,
-  loadPeople,
-  type People,
-  type Person,
-  type User,
-  userPath,
-} from "../administration/people.ts";
+import { loadPeople, type People, type Person, type User, userPath } from "../administration/people.ts";
 import { UserDialog } from "../administration/user-dialog.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -16,16 +9,13 @@ import { Tag } from "../components/layout.tsx";
 import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatTime, Time } from "../format.tsx";
-import { requestJson } from "../request.ts";
+import { call, requestJson } from "../request.ts";
 
 type PeoplePage = AdministrationContext<People>;
 
 const showPasswordLink = (username: string, { open }: PeoplePage): Promise<void> =>
   withErrorToast(async () => {
-    const link = await requestJson<{ url: string; expires: string }>(
-      "POST",
-      adminPath(username, "password-link"),
-    );
+    const link = await call("POST /api/admin/users/:username/password-link", { params: { username } });
     open((close) => (
       <Dialog title="Password link" onClose={close}>
         <OneTimeSecret
@@ -112,7 +102,8 @@ export const administrationUsersPage = administrationPage({
         text: `Make sure that the request comes from ${username}. All sessions end, and the password alone is enough to sign in until a new second factor is set up.`,
       }),
       run: async (person) => {
-        await requestJson("DELETE", adminPath(person.username, "second-factor"));
+        const { username } = person;
+        await call("DELETE /api/admin/users/:username/second-factor", { params: { username } });
         return { ...person, hasSecondFactor: false };
       },
       done: ({ username }) => `Reset the second factor of ${username}.`,

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import type { SessionRecord } from "../../accounts/session.ts";
 import {
   currentPasswordField,
   KnownUsername,
@@ -10,7 +9,6 @@ import {
 import { RemindersCard, sendVerification } from "../account/reminders.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
 import { revokeToken, tokenColumns, type TokenRow } from "../account/tokens.tsx";
-import type { Printed } from "../administration/printed.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
@@ -22,18 +20,17 @@ import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
 import { browserName, Time } from "../format.tsx";
 import { definePage } from "../page.tsx";
-import { ApiError, get, requestJson, setCsrfToken } from "../request.ts";
+import { type Answer, ApiError, call, get, requestJson, setCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
 
-type SessionRow = Printed<SessionRecord, "created" | "last_used" | "expires">;
-const SESSIONS = "/api/account/sessions";
+type SessionRow = Answer<"GET /api/account/sessions">["results"][number];
 const TOKENS = "/api/v2/tokens/";
 
 function Profile() {
   const session = useSession();
   const [email, setEmail] = useState("");
   const sessions = useLoaded(session ? "sessions" : null, (signal) =>
-    get<{ results: SessionRow[] }>(SESSIONS, {}, signal),
+    call("GET /api/account/sessions", { signal }),
   );
   return (
     <>
@@ -103,9 +100,7 @@ function PasswordCard({ username, onChanged }: { username: string; onChanged: ()
         initial={{ current_password: "", password: "" }}
         fields={[currentPasswordField, passwordField("New password")]}
         onSubmit={async (body) => {
-          const { csrf_token } = await requestJson<{ csrf_token: string }>("POST", "/api/account/password", {
-            body,
-          });
+          const { csrf_token } = await call("POST /api/account/password", { body });
           setCsrfToken(csrf_token);
           onChanged();
           showToast("Changed your password. All your other sessions have ended.");
@@ -123,7 +118,11 @@ function Sessions({ rows, reload }: { rows: readonly SessionRow[]; reload: () =>
       title: row ? `End the session of ${browserName(row.agent)}?` : "Sign out everywhere else?",
       text: row ? "That browser will be signed out." : "You stay signed in here.",
       verb: row ? "End session" : "Sign out everywhere else",
-      run: () => requestJson("DELETE", row ? `${SESSIONS}/${row.id}` : SESSIONS).then(reload),
+      run: () =>
+        (row
+          ? call("DELETE /api/account/sessions/:id", { params: { id: row.id } })
+          : call("DELETE /api/account/sessions")
+        ).then(reload),
       done: row ? "The session has ended." : "All other sessions have ended.",
     });
   return (
@@ -181,7 +180,7 @@ function Tokens() {
       verb: revokeToken.label,
       done: revokeToken.done(row),
       run: async () => {
-        await revokeToken.run(`${TOKENS}${row.id}/`);
+        await requestJson("DELETE", `${TOKENS}${row.id}/`);
         loaded.update(({ results }) => ({ results: results.filter(({ id }) => id !== row.id) }));
       },
     });

@@ -3,7 +3,7 @@ import { UsedLink } from "../account/used-link.tsx";
 import { Form } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useKey } from "../page.tsx";
-import { requestJson } from "../request.ts";
+import { call } from "../request.ts";
 
 function SetPassword() {
   const key = useKey();
@@ -17,11 +17,7 @@ function SetPassword() {
         initial={{ password: "", again: "" }}
         fields={newPasswordFields("New password")}
         onSubmit={async ({ password }) => {
-          const { csrf_token } = await requestJson<{ csrf_token: string | null }>(
-            "POST",
-            "/api/account/password",
-            { body: { key, password } },
-          );
+          const { csrf_token } = await call("POST /api/account/password", { body: { key, password } });
           // The link replaces the password; an account with a second factor still has to sign in with it.
           if (csrf_token === null) navigate("/sign-in", { next: "/profile" });
           else navigate("/profile");

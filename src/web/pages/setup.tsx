@@ -3,7 +3,7 @@ import { UsedLink } from "../account/used-link.tsx";
 import { Form } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useKey } from "../page.tsx";
-import { requestJson } from "../request.ts";
+import { call } from "../request.ts";
 
 function Setup() {
   const key = useKey();
@@ -23,8 +23,8 @@ function Setup() {
           ...newPasswordFields<typeof values>("Password")(values),
         ]}
         onSubmit={async ({ username, password, ...person }) => {
-          await requestJson("POST", "/api/setup", {
-            body: { key, username, password, ...personBody(person) },
+          await call("POST /api/setup", {
+            body: { key: key ?? "", username, password, ...personBody(person) },
           });
           navigate("/administration");
           return true;
