@@ -65,12 +65,19 @@ function nameOf(content: Content): { $id?: string } {
   return $id === undefined ? {} : { $id };
 }
 
-function success({ returns, formats, status, answerHeaders }: OperationAbout): Record<string, object> {
-  if (!returns && !formats) return { 204: { description: "Done." } };
-  const { description = "Success." } = (returns ?? {}) as { description?: string };
-  const content = { ...(returns ? json(returns) : {}), ...formats };
+function success({ returns, formats, status, answerHeaders, alternatives = {} }: OperationAbout) {
+  const others = Object.entries(alternatives).map(([other, shape]) => [other, response(json(shape))]);
+  if (!returns && !formats) return { 204: { description: "Done." }, ...Object.fromEntries(others) };
+  const declared = response({ ...(returns ? json(returns) : {}), ...formats });
   const headers = answerHeaders === undefined ? {} : { headers: answerHeaders };
-  return { [status ?? 200]: { ...(formats ? {} : nameOf(content)), description, ...headers, content } };
+  return { [status ?? 200]: { ...declared, ...headers }, ...Object.fromEntries(others) };
+}
+
+/** A response; one in JSON alone has the name of its schema. */
+function response(content: Content): object {
+  const schema = (content["application/json"]?.schema ?? {}) as { description?: string };
+  const isOnly = Object.keys(content).length === 1;
+  return { ...(isOnly ? nameOf(content) : {}), description: schema.description ?? "Success.", content };
 }
 
 /** 400 where something is validated, 401 and 403 where access is. */

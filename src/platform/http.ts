@@ -3,7 +3,7 @@ import "./node-env.ts";
 import { Type } from "typebox";
 import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, ValidationError } from "elysia";
 import { Problem } from "../problem.ts";
-import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
+import { bodyTooLarge, RECEIVE_TIMEOUT } from "./body.ts";
 import { releaseBody } from "./byte-budget.ts";
 import type { Clock } from "./clock.ts";
 import { guardBody } from "./body-stream.ts";
@@ -83,17 +83,12 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 /** Answers one request; never rejects. */
 export type Answer = (request: Request, arrival?: Arrival) => Promise<Response>;
 
-/**
- * For every plugin that has routes. Supplies `requestContext` (request id, client address, base path, public URL) and the
- * parser "jsonBody" (`{ parse: "jsonBody" }`), which reads JSON in strict UTF-8 within the limits of size and time.
- */
-export const requestPlugin = new Elysia({ name: "request" })
-  .parser("jsonBody", ({ request }) => readJson(request))
-  .derive({ as: "global" }, ({ route }) => {
-    const requestContext = currentRequest()!;
-    if (route !== ANY_PATH) requestContext.route = route;
-    return { requestContext };
-  });
+/** For plugins with routes of their own: supplies `requestContext` (request id, client address, base path, public URL). */
+export const requestPlugin = new Elysia({ name: "request" }).derive({ as: "global" }, ({ route }) => {
+  const requestContext = currentRequest()!;
+  if (route !== ANY_PATH) requestContext.route = route;
+  return { requestContext };
+});
 
 /** The whole HTTP service as one function, which tests call without a socket. */
 export function openHttp({ services, ...options }: HttpOptions): Answer {

@@ -5,7 +5,15 @@ import { checkInput, type DeclaredInput } from "./declared-input.ts";
 import { describeOperation } from "./describe-operation.ts";
 import type { DeferredDetail } from "./documentation.ts";
 import { jsonResponse } from "./json-response.ts";
-import { type Access, bodyOf, type Guards, type Operation, type PathPart, Reply } from "./operation.ts";
+import {
+  type Access,
+  bodyOf,
+  type Guards,
+  type Operation,
+  type OperationAbout,
+  type PathPart,
+  Reply,
+} from "./operation.ts";
 import { currentRequest, type RequestContext } from "./request-context.ts";
 import { findMistakes, parse, schema, type StandardSchema, textSchema } from "./schema.ts";
 
@@ -46,13 +54,13 @@ function handlerOf<Dependencies>(
   { key, about, run }: Operation<string, unknown, Dependencies>,
   { guards, dependencies, readBody = readJson }: MountOptions<Dependencies>,
 ): ({ request, params }: Picked) => unknown {
-  const { access, confirmed, status, returns, query: parameters } = about;
+  const { access, confirmed, query: parameters } = about;
   const guard = guardOf(access, guards);
   const input: DeclaredInput = { parameters: Object.keys(parameters?.properties ?? {}), ifMatch: false };
   const Params = about.params && (paramsSchema(about.params) as unknown as Any);
   const Query = parameters && (textSchema(parameters) as unknown as Any);
   const Body = bodyOf(about) && (schema(bodyOf(about)!) as unknown as Any);
-  const finish = finisher(key, returns && (schema(returns) as unknown as Any), status);
+  const finish = finisher(key, about);
   return ({ request, params }) => {
     const context = currentRequest()!;
     const caller = guard(request, context);
@@ -109,14 +117,21 @@ const settled = (value: unknown, next: (value: unknown) => unknown): unknown =>
   value instanceof Promise ? value.then(next) : next(value);
 
 /** Makes the response of a handler's result. A result that violates its schema is an internal error. */
-function finisher(key: string, Answer: Any | undefined, status = 200) {
+function finisher(key: string, { returns, alternatives, ...about }: OperationAbout) {
+  const status: number = about.status ?? 200;
+  const declared: Record<number, TSchema> = { ...(returns ? { [status]: returns } : {}), ...alternatives };
+  const schemas = new Map(
+    Object.entries(declared).map(([code, shape]) => [Number(code), schema(shape) as unknown as Any]),
+  );
   return (result: unknown): Response => {
     if (result instanceof Response) return result;
     const { value, more } =
       result instanceof Reply ? (result as Reply<unknown>) : { value: result, more: {} };
-    const mistakes = Answer ? findMistakes(Answer, value) : [];
+    const answered = more.status ?? status;
+    const shape = schemas.get(answered);
+    const mistakes = shape ? findMistakes(shape, value) : [];
     if (mistakes.length > 0)
       throw new Error(`${key}: The response does not match its schema: ${mistakes.join(" ")}`);
-    return jsonResponse(value, more.status ?? status, more.headers);
+    return jsonResponse(value, answered, more.headers);
   };
 }

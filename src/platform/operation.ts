@@ -72,6 +72,9 @@ export type Content = Record<string, { schema: object; example?: unknown }>;
 
 type ValueOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
+/** The declared answer, or one of the alternatives. */
+type AnswerOf<Answer, Others> = ValueOf<Answer> | ValueOf<Others[keyof Others]>;
+
 /** What a handler gets. */
 export interface Given<A, Params, Query, Body> {
   caller: CallerOf<A>;
@@ -101,6 +104,7 @@ export interface Definition<
   Body extends TSchema | undefined,
   Sends extends Content | undefined,
   Answer extends TSchema | undefined,
+  Others extends Record<number, TSchema>,
   Dependencies,
 > {
   /** Imperative, without a full stop. */
@@ -123,6 +127,8 @@ export interface Definition<
   formats?: Content;
   /** Status of success, if it is not 200 or 204. */
   status?: 201 | 202;
+  /** Answers of success with other statuses, which a `Reply` gives. */
+  alternatives?: Others;
   /** Error statuses besides 400, 401 and 403, which follow from the rest. */
   errors?: readonly ErrorStatus[];
   /** Further documentation: parameters in headers, headers of the answer, and other responses. */
@@ -132,7 +138,7 @@ export interface Definition<
   run(
     given: Given<A, PartsOf<Key, Params>, Query extends TObject ? Static<Query> : object, ValueOf<Body>>,
     dependencies: Dependencies,
-  ): Returned<ValueOf<Answer>> | Promise<Returned<ValueOf<Answer>>>;
+  ): Returned<AnswerOf<Answer, Others>> | Promise<Returned<AnswerOf<Answer, Others>>>;
 }
 
 /** What a client sends and gets. */
@@ -161,6 +167,7 @@ export type OperationAbout = Omit<
     TSchema | undefined,
     Content | undefined,
     TSchema | undefined,
+    Record<number, TSchema>,
     never
   >,
   "run" | "params"
@@ -179,16 +186,17 @@ export function operation<
   Body extends TSchema | undefined = undefined,
   Sends extends Content | undefined = undefined,
   Answer extends TSchema | undefined = undefined,
+  Others extends Record<number, TSchema> = Record<number, never>,
 >(
   key: Key,
-  { run, ...about }: Definition<Key, A, Params, Query, Body, Sends, Answer, Dependencies>,
+  { run, ...about }: Definition<Key, A, Params, Query, Body, Sends, Answer, Others, Dependencies>,
 ): Operation<
   Key,
   {
     params: PartsOf<Key, Params>;
     query: Query extends TObject ? Static<Query> : object;
     body: Sends extends Content ? Blob | FormData : ValueOf<Body>;
-    answer: ValueOf<Answer>;
+    answer: AnswerOf<Answer, Others>;
   },
   Dependencies
 > {

@@ -2,12 +2,14 @@ import type { accountOperations } from "../accounts/account-routes.ts";
 import type { auditOperations } from "../accounts/audit-routes.ts";
 import type { identityOperations } from "../accounts/identity-routes.ts";
 import type { secondFactorOperations } from "../accounts/second-factor-routes.ts";
+import type { administrationOperations } from "../operations/administration/administration-routes.ts";
 import type { reminderOperations } from "../reminders/reminder-routes.ts";
 import type { webhookOperations } from "../webhooks/route.ts";
 
 /** The declared operations of the server. */
 type Declared = (
   | typeof accountOperations
+  | typeof administrationOperations
   | typeof auditOperations
   | typeof identityOperations
   | typeof reminderOperations

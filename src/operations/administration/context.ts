@@ -1,12 +1,10 @@
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SignedIn } from "../../platform/actor.ts";
-import { answers } from "../../accounts/responses.ts";
-import { guardedRoutes } from "../../accounts/route-guards.ts";
 import type { FarmState } from "../../farm/index.ts";
+import type { CheckResult } from "../../platform/check-result.ts";
 import { type Clock, timestamp, timestampOrNull } from "../../platform/clock.ts";
-import type { ErrorStatus } from "../../platform/error-responses.ts";
-import { nullable, schema } from "../../platform/schema.ts";
+import { answerSchema, nullable } from "../../platform/schema.ts";
 import type { Scoring } from "../../scoring/index.ts";
 import type { Outcome, Report, Task } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
@@ -32,40 +30,29 @@ export interface AdministrationContext {
   environment: () => Record<string, string>;
 }
 
-export const plugin = (name: string, { accounts }: AdministrationContext) =>
-  guardedRoutes(name, "administration", accounts);
-
-/** The guard and the documentation of a route for administrators. */
-export const administrators = <Success extends Record<number, TSchema>>(
-  summary: string,
-  success: Success,
-  failures: ErrorStatus[] = [],
-  description?: string,
-) => ({
-  administrator: true as const,
-  ...answers(description === undefined ? summary : { summary, description }, success, 401, 403, ...failures),
+const Finding = Type.Object({
+  about: Type.String(),
+  state: Type.Enum(["ok", "warning", "problem"]),
+  found: Type.String(),
+  remedy: Type.Optional(Type.String()),
 });
 
-/** An object that the routes build, documented by a sentence. */
-export const objectSchema = (description: string) => schema(Type.Object({}, { description }));
-
 /** The schema of a task. */
-export const TaskRow = schema(
-  Type.Object(
-    {
-      id: Type.String(),
-      kind: Type.Enum([...ADMINISTRATION_TASKS]),
-      subject: Type.String(),
-      by: Type.String(),
-      state: Type.Enum(["running", "done", "failed", "cancelled"]),
-      started: Type.String(),
-      ended: nullable(Type.String()),
-      said: Type.String({ description: "Current activity, or the outcome." }),
-      fraction: nullable(Type.Number()),
-      result: Type.Unknown(),
-    },
-    { $id: "AdministrationTask", description: "The task." },
-  ),
+export const TaskSchema = answerSchema(
+  "The task.",
+  {
+    id: Type.String(),
+    kind: Type.Enum([...ADMINISTRATION_TASKS]),
+    subject: Type.String(),
+    by: Type.String(),
+    state: Type.Enum(["running", "done", "failed", "cancelled"]),
+    started: Type.String(),
+    ended: nullable(Type.String()),
+    said: Type.String({ description: "Current activity, or the outcome." }),
+    fraction: nullable(Type.Number()),
+    result: nullable(Type.Array(Finding), { description: "The findings of an examination; else null." }),
+  },
+  "AdministrationTask",
 );
 
 export const taskRow = ({
@@ -90,7 +77,8 @@ export const taskRow = ({
   ended: timestampOrNull(ended),
   said: message,
   fraction,
-  result,
+  // Only examinations have one.
+  result: result as CheckResult[] | null,
 });
 
 /** Starts a task for the caller. @throws Problem conflict where one of the kind runs */

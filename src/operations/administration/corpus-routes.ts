@@ -1,22 +1,16 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { SignedIn } from "../../platform/actor.ts";
-import { NO_CONTENT, pathSchema } from "../../accounts/responses.ts";
 import { readBytes } from "../../platform/body.ts";
+import { timestamp } from "../../platform/clock.ts";
+import { operation } from "../../platform/operation.ts";
 import { pageSchema, singlePage } from "../../platform/page.ts";
-import { schema, textSchema } from "../../platform/schema.ts";
+import { answerSchema, nullable } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import type { CorpusInfo, MotifTables } from "../../scoring/index.ts";
-import {
-  type AdministrationContext,
-  administrators,
-  objectSchema,
-  plugin,
-  startTask,
-  TaskRow,
-} from "./context.ts";
+import type { Report } from "../../tasks/task.ts";
+import { type AdministrationContext, startTask, TaskSchema } from "./context.ts";
 import { runCommand } from "./self-command.ts";
 import { startUpload } from "./upload-task.ts";
-import { timestamp } from "../../platform/clock.ts";
 
 /** The path whose request bodies may have any size: they are written to the disk as they arrive. */
 export const UPLOADS = "/api/admin/corpora";
@@ -37,88 +31,72 @@ function corpusRow(corpus: CorpusInfo) {
   return { ...row, added: timestamp(row.added) };
 }
 export const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
-const CorpusName = pathSchema({ corpus: ["Its name or hash.", "yeast"] });
-const Upload = textSchema(
-  Type.Object({
-    name: Type.Optional(Type.String({ description: "Name that results show.", examples: ["human"] })),
-    use: Type.Optional(Type.String({ description: "1: activate the corpus." })),
-  }),
-);
-const Table = textSchema(
-  Type.Object({
-    name: Type.Optional(Type.String({ description: "Name of the file." })),
-    dry_run: Type.Optional(Type.String({ description: "1: change nothing, and report on each row." })),
-  }),
-);
-
-const FASTA = ">P1 a protein\nMKLVACDEFGHIK\n";
-const TABLE = "ELMIdentifier\tRegex\nLIG_MINE_1\tP..P.K\n";
-
-/** Documents a request body that is read as a stream. */
-export const streamed = (type: string, shape: object, example?: string) => ({
-  requestBody: {
-    required: true,
-    content: { [type]: { schema: shape, ...(example === undefined ? {} : { example }) } },
-  },
+const ofCorpus = {
+  access: "administrator",
+  params: { corpus: ["Its name or hash.", "yeast"] },
+  errors: [404],
+} as const;
+const Upload = Type.Object({
+  name: Type.Optional(Type.String({ description: "Name that results show.", examples: ["human"] })),
+  use: Type.Optional(Type.String({ description: "1: activate the corpus." })),
 });
 
-export function corpusRoutes(context: AdministrationContext) {
-  const { corpora } = context.scoring;
-  const add = administrators(
-    "Add a corpus",
-    { 202: TaskRow },
-    [400, 409, 413],
-    "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response is sent after the upload; the task packs the corpus.",
-  );
-  return plugin("corpora", context)
-    .get(
-      UPLOADS,
-      () => singlePage(corpora.list().map(corpusRow)),
-      administrators("List the corpora", { 200: pageSchema("In order of addition.", Corpus) }),
-    )
-    .post(
-      UPLOADS,
-      async ({ actor, request, query: { name = "", use }, status }) =>
-        status(202, await addCorpus(context, actor, request, { name, use: use === "1" })),
-      {
-        ...add,
-        parse: "none",
-        query: Upload,
-        detail: {
-          ...add.detail,
-          ...streamed("application/octet-stream", { type: "string", format: "binary" }, FASTA),
-        },
-      },
-    )
-    .delete(`${UPLOADS}/:corpus`, ({ params }) => void corpora.remove(params.corpus), {
-      ...administrators(
-        "Remove a corpus",
-        NO_CONTENT,
-        [404, 409],
-        "Existing results are kept. The active corpus can be removed only if it is the last.",
-      ),
-      params: CorpusName,
-    })
-    .post(`${UPLOADS}/:corpus/use`, ({ params }) => corpusRow(corpora.use(params.corpus)), {
-      ...administrators("Use a corpus", { 200: schema(Corpus) }, [404]),
-      params: CorpusName,
-    })
-    .post(
-      `${UPLOADS}/:corpus/verify`,
-      ({ actor, params, status }) => {
-        const { name, hash } = corpora.find(params.corpus);
-        const work = async (report: Parameters<typeof runCommand>[1]) => {
-          await runCommand(["corpus", "verify", hash, "--data-dir", context.dataDirectory], report);
-          return { message: `${name} is intact: every byte is as it was written.` };
-        };
-        return status(202, startTask(context, actor, "corpus-verify", name, work));
-      },
-      {
-        ...administrators("Verify a corpus", { 202: TaskRow }, [404, 409], "Reads every byte."),
-        params: CorpusName,
-      },
-    );
-}
+/** A file of any size as the body, which is read as a stream. */
+export const fileOf = (example: string) => ({
+  "application/octet-stream": { schema: { type: "string", format: "binary" }, example },
+});
+
+export const corpusOperations = [
+  operation("GET /api/admin/corpora", {
+    access: "administrator",
+    summary: "List the corpora",
+    returns: pageSchema("In order of addition.", Corpus),
+    run: (_, { scoring }: AdministrationContext) => singlePage(scoring.corpora.list().map(corpusRow)),
+  }),
+  operation("POST /api/admin/corpora", {
+    access: "administrator",
+    summary: "Add a corpus",
+    description:
+      "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response is sent after the upload; the task packs the corpus.",
+    query: Upload,
+    sends: fileOf(">P1 a protein\nMKLVACDEFGHIK\n"),
+    status: 202,
+    returns: TaskSchema,
+    errors: [409, 413],
+    run: async ({ caller, request, query: { name = "", use } }, context: AdministrationContext) =>
+      addCorpus(context, caller, request, { name, use: use === "1" }),
+  }),
+  operation("DELETE /api/admin/corpora/:corpus", {
+    ...ofCorpus,
+    summary: "Remove a corpus",
+    description: "Existing results are kept. The active corpus can be removed only if it is the last.",
+    errors: [404, 409],
+    run({ params }, { scoring }: AdministrationContext) {
+      scoring.corpora.remove(params.corpus);
+    },
+  }),
+  operation("POST /api/admin/corpora/:corpus/use", {
+    ...ofCorpus,
+    summary: "Use a corpus",
+    returns: Corpus,
+    run: ({ params }, { scoring }: AdministrationContext) => corpusRow(scoring.corpora.use(params.corpus)),
+  }),
+  operation("POST /api/admin/corpora/:corpus/verify", {
+    ...ofCorpus,
+    summary: "Verify a corpus",
+    description: "Reads every byte.",
+    status: 202,
+    returns: TaskSchema,
+    errors: [404, 409],
+    run({ caller, params }, context: AdministrationContext) {
+      const { name, hash } = context.scoring.corpora.find(params.corpus);
+      return startTask(context, caller, "corpus-verify", name, async (report: Report) => {
+        await runCommand(["corpus", "verify", hash, "--data-dir", context.dataDirectory], report);
+        return { message: `${name} is intact: every byte is as it was written.` };
+      });
+    },
+  }),
+];
 
 /** Responds when the upload is on the disk. */
 async function addCorpus(
@@ -144,70 +122,108 @@ async function addCorpus(
   });
 }
 
-/** The motif classes, and the imported table. */
-export function motifClassRoutes(context: AdministrationContext) {
-  const { classes } = context.scoring;
-  const path = "/api/admin/motif-classes";
-  const summary = () => {
-    const imported = classes.imported();
-    return {
-      classes: classes.classes.length,
-      imported: imported && { ...imported, imported: timestamp(imported.imported) },
-    };
-  };
-  const replace = administrators(
-    "Import a table of motif classes",
-    { 200: objectSchema("The classes in use; for a dry run, a report on each row.") },
-    [400, 413],
-    "The body is the table as published by ELM; it replaces the whole imported table.",
-  );
-  return plugin("motif classes", context)
-    .get(
-      path,
-      summary,
-      administrators("Show the motif classes in use", {
-        200: objectSchema("Number of the classes, and the imported table."),
+const Imported = Type.Object({
+  name: Type.String({ description: "Name of the file." }),
+  hash: Type.String({ description: "SHA-256 of the file." }),
+  version: nullable(Type.String()),
+  published: nullable(Type.String()),
+  imported: Type.String(),
+  size: Type.Integer({ description: "Number of its classes." }),
+});
+const ClassesInUse = answerSchema(
+  "The motif classes in use.",
+  {
+    classes: Type.Integer({ description: "Number of the classes." }),
+    imported: nullable(Imported, { description: "The imported table; null for the built-in classes." }),
+  },
+  "MotifClassesInUse",
+);
+const CheckedTable = answerSchema(
+  "What the import of a table would do.",
+  {
+    version: nullable(Type.String()),
+    published: nullable(Type.String()),
+    problems: Type.Array(Type.String(), { description: "Problems of the file as a whole." }),
+    rows: Type.Array(
+      Type.Object({
+        line: Type.Integer(),
+        name: nullable(Type.String()),
+        expression: nullable(Type.String()),
+        problem: nullable(Type.String()),
+        verdict: Type.Enum(["wrong", "new", "same", "changed"]),
       }),
-    )
-    .put(
-      path,
-      async ({ request, query: { name = "", dry_run: dryRun } }) => {
-        const bytes = await readBytes(request, MAX_TABLE);
-        if (dryRun === "1") return judge(classes, bytes);
-        classes.import((name || "upload").slice(0, 255), bytes);
-        return summary();
+    ),
+  },
+  "MotifClassImport",
+);
+const TableQuery = Type.Object({
+  name: Type.Optional(Type.String({ description: "Name of the file." })),
+  dry_run: Type.Optional(Type.String({ description: "1: change nothing, and report on each row." })),
+});
+
+/** The motif classes, and the imported table. */
+export const motifClassOperations = [
+  operation("GET /api/admin/motif-classes", {
+    access: "administrator",
+    summary: "Show the motif classes in use",
+    returns: ClassesInUse,
+    run: (_, { scoring }: AdministrationContext) => classesInUse(scoring.classes),
+  }),
+  operation("PUT /api/admin/motif-classes", {
+    access: "administrator",
+    summary: "Import a table of motif classes",
+    description: "The body is the table as published by ELM; it replaces the whole imported table.",
+    query: TableQuery,
+    sends: {
+      "text/tab-separated-values": {
+        schema: { type: "string" },
+        example: "ELMIdentifier\tRegex\nLIG_MINE_1\tP..P.K\n",
       },
-      {
-        ...replace,
-        parse: "none",
-        query: Table,
-        detail: { ...replace.detail, ...streamed("text/tab-separated-values", { type: "string" }, TABLE) },
-      },
-    )
-    .delete(
-      path,
-      () => {
-        if (!classes.remove()) throw new Problem("not_found", "No table was imported.");
-        return summary();
-      },
-      administrators(
-        "Remove the imported table",
-        { 200: objectSchema("The classes in use.") },
-        [404],
-        "The built-in classes apply again.",
-      ),
-    );
+    },
+    returns: Type.Union([ClassesInUse, CheckedTable], {
+      description: "The classes in use; for a dry run, a report on each row.",
+    }),
+    errors: [413],
+    async run(
+      { request, query: { name = "", dry_run: dryRun } },
+      { scoring: { classes } }: AdministrationContext,
+    ) {
+      const bytes = await readBytes(request, MAX_TABLE);
+      if (dryRun === "1") return checkTable(classes, bytes);
+      classes.import((name || "upload").slice(0, 255), bytes);
+      return classesInUse(classes);
+    },
+  }),
+  operation("DELETE /api/admin/motif-classes", {
+    access: "administrator",
+    summary: "Remove the imported table",
+    description: "The built-in classes apply again.",
+    returns: ClassesInUse,
+    errors: [404],
+    run(_, { scoring: { classes } }: AdministrationContext) {
+      if (!classes.remove()) throw new Problem("not_found", "No table was imported.");
+      return classesInUse(classes);
+    },
+  }),
+];
+
+function classesInUse(tables: MotifTables): Static<typeof ClassesInUse> {
+  const imported = tables.imported();
+  return {
+    classes: tables.classes.length,
+    imported: imported && { ...imported, imported: timestamp(imported.imported) },
+  };
 }
 
 /** What an import of a table would do with each row. */
-function judge(classes: MotifTables, bytes: Uint8Array) {
+function checkTable(classes: MotifTables, bytes: Uint8Array): Static<typeof CheckedTable> {
   const { rows, ...table } = classes.check(bytes);
   const known = new Map(
     classes.classes.flatMap(({ name, aliases, expression }) =>
       aliases.concat(name).map((each) => [each, expression] as const),
     ),
   );
-  const verdictOn = (motif: { name: string; expression: string } | null): string => {
+  const verdictOn = (motif: { name: string; expression: string } | null) => {
     if (motif === null) return "wrong";
     if (!known.has(motif.name)) return "new";
     return known.get(motif.name) === motif.expression ? "same" : "changed";

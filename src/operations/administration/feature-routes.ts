@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import type { SignedIn } from "../../platform/actor.ts";
-import { NO_CONTENT, pathSchema } from "../../accounts/responses.ts";
+import { operation } from "../../platform/operation.ts";
 import { pageSchema, singlePage } from "../../platform/page.ts";
-import { oneOf, textSchema } from "../../platform/schema.ts";
+import { oneOf } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
   FEATURE_FORMAT_NAMES,
@@ -15,8 +15,8 @@ import {
   type Flag,
   formatTitle,
 } from "../../scoring/index.ts";
-import { type AdministrationContext, administrators, plugin, TaskRow } from "./context.ts";
-import { NAME_RULE, streamed } from "./corpus-routes.ts";
+import { type AdministrationContext, TaskSchema } from "./context.ts";
+import { fileOf, NAME_RULE } from "./corpus-routes.ts";
 import { runCommand } from "./self-command.ts";
 import { startUpload } from "./upload-task.ts";
 import { countOf } from "../../platform/words.ts";
@@ -57,60 +57,55 @@ function rowOf({ format, groups, flagged, imported, ...info }: FeatureFileInfo) 
   };
 }
 
-const Upload = textSchema(
-  Type.Object({
-    name: Type.Optional(
-      Type.String({
-        description: "Name of the import; replaces one of the same name.",
-        examples: ["uniprot"],
-      }),
+const Upload = Type.Object({
+  name: Type.Optional(
+    Type.String({
+      description: "Name of the import; replaces one of the same name.",
+      examples: ["uniprot"],
+    }),
+  ),
+  format: Type.Optional(
+    oneOf<FeatureFormatName>(
+      FEATURE_FORMAT_NAMES,
+      "Format of the file; detected from its content if not given.",
     ),
-    format: Type.Optional(
-      oneOf<FeatureFormatName>(
-        FEATURE_FORMAT_NAMES,
-        "Format of the file; detected from its content if not given.",
-      ),
-    ),
-    group: Type.Optional(
-      oneOf<FeatureGroup>(FEATURE_GROUP_NAMES, "Group of all its features; by their types if not given."),
-    ),
-  }),
-);
+  ),
+  group: Type.Optional(
+    oneOf<FeatureGroup>(FEATURE_GROUP_NAMES, "Group of all its features; by their types if not given."),
+  ),
+});
 
 /** Imported features of proteins. */
-export function featureRoutes(context: AdministrationContext) {
-  const { scoring } = context;
-  const add = administrators(
-    "Import features of proteins",
-    { 202: TaskRow },
-    [400, 409, 413],
-    "The body is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
-  );
-  return plugin("features", context)
-    .get(
-      FEATURE_UPLOADS,
-      () => singlePage(scoring.features.list().map(rowOf)),
-      administrators("List the imported files of features", { 200: pageSchema("By name.", FeatureFile) }),
-    )
-    .post(
-      FEATURE_UPLOADS,
-      async ({ actor, request, query, status }) =>
-        status(202, await addFeatures(context, actor, request, query)),
-      {
-        ...add,
-        parse: "none",
-        query: Upload,
-        detail: {
-          ...add.detail,
-          ...streamed("application/octet-stream", { type: "string", format: "binary" }, "P1\t0\t5\tdomain\n"),
-        },
-      },
-    )
-    .delete(`${FEATURE_UPLOADS}/:name`, ({ params }) => void scoring.removeFeatures(params.name), {
-      ...administrators("Remove an imported file of features", NO_CONTENT, [404]),
-      params: pathSchema({ name: ["Its name.", "elm_instances.tsv"] }),
-    });
-}
+export const featureOperations = [
+  operation("GET /api/admin/features", {
+    access: "administrator",
+    summary: "List the imported files of features",
+    returns: pageSchema("By name.", FeatureFile),
+    run: (_, { scoring }: AdministrationContext) => singlePage(scoring.features.list().map(rowOf)),
+  }),
+  operation("POST /api/admin/features", {
+    access: "administrator",
+    summary: "Import features of proteins",
+    description:
+      "The body is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
+    query: Upload,
+    sends: fileOf("P1\t0\t5\tdomain\n"),
+    status: 202,
+    returns: TaskSchema,
+    errors: [409, 413],
+    run: ({ caller, request, query }, context: AdministrationContext) =>
+      addFeatures(context, caller, request, query),
+  }),
+  operation("DELETE /api/admin/features/:name", {
+    access: "administrator",
+    summary: "Remove an imported file of features",
+    params: { name: ["Its name.", "elm_instances.tsv"] },
+    errors: [404],
+    run({ params }, { scoring }: AdministrationContext) {
+      scoring.removeFeatures(params.name);
+    },
+  }),
+];
 
 async function addFeatures(
   context: AdministrationContext,

@@ -1,15 +1,13 @@
 import { Type } from "typebox";
-import { pathSchema } from "../../accounts/responses.ts";
-import { pageSchema, singlePage } from "../../platform/page.ts";
-import { answerSchema, bodySchema, nullable, textSchema } from "../../platform/schema.ts";
-import { type Build, BUILD_STATES } from "../../scoring/index.ts";
-import { type AdministrationContext, administrators, plugin } from "./context.ts";
 import { timestamp, timestampOrNull } from "../../platform/clock.ts";
+import { operation, Reply } from "../../platform/operation.ts";
+import { pageSchema, singlePage } from "../../platform/page.ts";
+import { answerSchema, bodySchema, nullable } from "../../platform/schema.ts";
+import { type Build, BUILD_STATES } from "../../scoring/index.ts";
+import type { AdministrationContext } from "./context.ts";
 
-const PATH = "/api/admin/proteome/builds";
 const MAX_NAMES = 100_000;
 
-const Id = pathSchema({ id: ["Identifier of the build."] });
 const Estimate = answerSchema(
   "Size of the build.",
   {
@@ -24,7 +22,7 @@ const Estimate = answerSchema(
   },
   "ProteomeBuildEstimate",
 );
-const BuildRow = answerSchema(
+const BuildSchema = answerSchema(
   "The build.",
   {
     id: Type.String(),
@@ -71,13 +69,9 @@ const Selection = bodySchema({
     }),
   ),
 });
-const DryRun = textSchema(
-  Type.Object({
-    dry_run: Type.Optional(
-      Type.String({ description: "1: start nothing, and estimate time and disk space." }),
-    ),
-  }),
-);
+const DryRun = Type.Object({
+  dry_run: Type.Optional(Type.String({ description: "1: start nothing, and estimate time and disk space." })),
+});
 
 const buildRow = ({ submitted, ended, ...row }: Build) => ({
   ...row,
@@ -85,46 +79,54 @@ const buildRow = ({ submitted, ended, ...row }: Build) => ({
   ended: timestampOrNull(ended),
 });
 
+const ofBuild = {
+  access: "administrator",
+  params: { id: "Identifier of the build." },
+  returns: BuildSchema,
+  errors: [404],
+} as const;
+
 /** Builds of families for the search of proteomes. */
-export function proteomeRoutes(context: AdministrationContext) {
-  const { builds } = context.scoring;
-  return plugin("proteome builds", context)
-    .get(
-      PATH,
-      () => singlePage(builds.list().map(buildRow)),
-      administrators("List builds of families", {
-        200: pageSchema("Those of the server, newest first; not those of `labd proteome build`.", BuildRow),
-      }),
-    )
-    .post(
-      PATH,
-      async ({ actor, body, query: { dry_run: dryRun }, status }) =>
-        dryRun === "1"
-          ? status(200, await builds.estimate(body))
-          : status(202, buildRow(await builds.start(body, actor.username))),
-      {
-        ...administrators(
-          "Build the families of proteins",
-          { 200: Estimate, 202: BuildRow },
-          [400, 404, 409],
-          "Idle workers compute the families, from which `labd proteome search` and the page Proteome score any pattern; jobs come first. What is computed survives a restart and a cancellation. Families of another corpus are carried over unless added or removed proteins change them.",
-        ),
-        parse: "jsonBody",
-        query: DryRun,
-        body: Selection,
-      },
-    )
-    .get(`${PATH}/:id`, ({ params }) => buildRow(builds.find(params.id)), {
-      ...administrators("Show a build of families", { 200: BuildRow }, [404]),
-      params: Id,
-    })
-    .delete(`${PATH}/:id`, async ({ params }) => buildRow(await builds.cancel(params.id)), {
-      ...administrators(
-        "Cancel a build of families",
-        { 200: BuildRow },
-        [404, 409],
-        "Stored families are kept.",
-      ),
-      params: Id,
-    });
-}
+export const buildOperations = [
+  operation("GET /api/admin/proteome/builds", {
+    access: "administrator",
+    summary: "List builds of families",
+    returns: pageSchema(
+      "Those of the server, newest first; not those of `labd proteome build`.",
+      BuildSchema,
+    ),
+    run: (_, { scoring }: AdministrationContext) => singlePage(scoring.builds.list().map(buildRow)),
+  }),
+  operation("POST /api/admin/proteome/builds", {
+    access: "administrator",
+    summary: "Build the families of proteins",
+    description:
+      "Idle workers compute the families, from which `labd proteome search` and the page Proteome score any pattern; jobs come first. What is computed survives a restart and a cancellation. Families of another corpus are carried over unless added or removed proteins change them.",
+    query: DryRun,
+    body: Selection,
+    status: 202,
+    returns: BuildSchema,
+    alternatives: { 200: Estimate },
+    errors: [404, 409],
+    run: async (
+      { caller, body, query: { dry_run: dryRun } },
+      { scoring: { builds } }: AdministrationContext,
+    ) =>
+      dryRun === "1"
+        ? new Reply(await builds.estimate(body), { status: 200 })
+        : buildRow(await builds.start(body, caller.username)),
+  }),
+  operation("GET /api/admin/proteome/builds/:id", {
+    ...ofBuild,
+    summary: "Show a build of families",
+    run: ({ params }, { scoring }: AdministrationContext) => buildRow(scoring.builds.find(params.id)),
+  }),
+  operation("DELETE /api/admin/proteome/builds/:id", {
+    ...ofBuild,
+    summary: "Cancel a build of families",
+    description: "Stored families are kept.",
+    errors: [404, 409],
+    run: async ({ params }, { scoring }: AdministrationContext) =>
+      buildRow(await scoring.builds.cancel(params.id)),
+  }),
+];

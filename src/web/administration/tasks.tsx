@@ -1,6 +1,4 @@
 import { useEffect } from "preact/hooks";
-import type { Static } from "typebox";
-import type { TaskRow } from "../../operations/administration/context.ts";
 import type { AdministrationTask } from "../../operations/administration/tasks.ts";
 import type { Query } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
@@ -9,13 +7,13 @@ import { useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
-import { ApiError, get, requestJson } from "../request.ts";
+import { type Answer, ApiError, get, requestJson } from "../request.ts";
 
 const PATH = "/api/admin/tasks";
 const SECONDS = 0.7;
 
 /** Work that runs on the server. */
-export type Task = Static<typeof TaskRow>;
+export type Task = Answer<"GET /api/admin/tasks/:id">;
 
 /** The kinds of tasks of a page, and what they do: `{ "corpus-add": "Adding" }`. */
 export type TaskNames = Partial<Record<AdministrationTask, string>>;
