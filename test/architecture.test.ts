@@ -90,7 +90,7 @@ const RULES: Record<string, Rule> = {
   "src/web/batch": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "hucre"] },
   "src/web/score": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "3dmol"] },
   "src/web/inventory": {
-    files: ["src/web", "src/inventory/model/name-pattern.ts"],
+    files: ["src/web", "src/inventory/model/name-pattern.ts", "src/inventory/resources/lists.ts"],
     packages: ["preact", "zxing-wasm"],
   },
   "src/web/offline": { files: ["src/web", "src/inventory/model/grid.ts"], packages: ["preact"] },

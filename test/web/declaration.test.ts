@@ -49,15 +49,16 @@ const declare = (fields: Record<string, FieldInfo>): Declaration => ({
   annotations: {},
 });
 const FEW = {
-  id: field(),
+  id: field({ form: { shownIn: "details" } }),
   name: field({ write: "required" }),
-  description: field(),
-  size: field(),
+  description: field({ max_length: 10_000, form: { shownIn: "head" } }),
+  size: field({ form: { suffix: "unit" } }),
   unit: field(),
+  code: field({ form: { column: false } }),
   hidden: field({ shown: "extra" }),
   meta: field({ kind: "json" }),
   rights: field({ kind: "computed", write: "never" }),
-  modified: field({ write: "never" }),
+  modified: field({ write: "never", form: { shownIn: "details" } }),
 };
 
 test("a list shows the name and up to five other fields by default, the modification time where there is room", () => {
@@ -80,7 +81,7 @@ test.each([
 
 test("forms have all fields that are not read-only, but those for clients only", () => {
   const names = writableFields(declare(FEW)).map(([name]) => name);
-  expect(names).toEqual(["id", "name", "description", "size", "unit", "hidden", "meta"]);
+  expect(names).toEqual(["id", "name", "description", "size", "unit", "code", "hidden", "meta"]);
   const declared = declare({ ...FEW, flowcell: field({ for_clients: true }) });
   expect(formFields(declared).map(([name]) => name)).toEqual(names);
   expect(writableFields(declared).map(([name]) => name)).toContain("flowcell");
@@ -128,7 +129,8 @@ test("constants are fields whose rule asks for upper case", () => {
   const rules = ["upper case letters and _", "a word", null];
   expect(rules.map((rule) => isConstant(field({ rule })))).toEqual([true, false, false]);
   expect(isConstant(undefined)).toBe(false);
-  expect([isCommon("owner"), isCommon("size")]).toEqual([true, false]);
+  const owner = field({ form: { shownIn: "access" } });
+  expect([isCommon(owner), isCommon(field())]).toEqual([true, false]);
 });
 
 const annotation = (label: string, changes: Partial<AnnotationInfo> = {}): FieldInfo =>

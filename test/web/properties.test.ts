@@ -8,19 +8,19 @@ const field = (changes: Partial<FieldInfo> = {}) => changes as FieldInfo;
 const of = {
   key: "name",
   fields: {
-    id: field(),
+    id: field({ form: { shownIn: "details" } }),
     name: field(),
-    status: field(),
+    status: field({ form: { shownIn: "head" } }),
     supplier: field(),
-    price: field(),
-    location: field(),
-    position: field(),
+    price: field({ form: { suffix: "currency" } }),
+    currency: field(),
+    location: field({ form: { shownIn: "location" } }),
     client: field({ for_clients: true }),
     widget: field({ form: { advanced: true } }),
     choices: field({ form: { when: { field: "kind", values: ["TEXT"] } } }),
   },
 } as unknown as Declaration;
-const BASE = { id: "1", name: "anti-GFP", status: "LOW", supplier: "Metabion", price: null, position: "A1" };
+const BASE = { id: "1", name: "anti-GFP", status: "LOW", supplier: "Metabion", price: 5, currency: "EUR" };
 
 test("a page lists the fields that have values and that it shows nowhere else", () => {
   const placed = rowOf({
@@ -30,10 +30,10 @@ test("a page lists the fields that have values and that it shows nowhere else", 
     widget: "TEXT",
     choices: [["a", "a"]],
   });
-  expect(shownFields(of, placed)).toEqual({ main: ["supplier"], advanced: ["widget"] });
+  expect(shownFields(of, placed)).toEqual({ main: ["supplier", "price"], advanced: ["widget"] });
   const ofKind = rowOf({ ...BASE, location: null, client: "x", choices: [["a", "a"]], kind: "TEXT" });
   expect(shownFields(of, ofKind)).toEqual({
-    main: ["supplier", "position", "client", "choices"],
+    main: ["supplier", "price", "client", "choices"],
     advanced: [],
   });
 });

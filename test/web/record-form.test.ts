@@ -228,11 +228,14 @@ test("no hint and no choice of a form shows constants, and only advanced fields 
   }
 });
 
-test("units stand beside amounts, and slots beside locations", () => {
-  expect(pairsOf(["name", "location", "amount", "unit", "position", "lot", "currency"])).toEqual([
+test("units stand beside amounts, and slots beside locations", async () => {
+  const { body } = await lab.ask("OPTIONS", "stocks/consumables/", { as: "alice" });
+  const names = ["name", "location", "amount", "unit", "minimum_amount", "position", "lot", "currency"];
+  expect(pairsOf(body as unknown as Declaration, names)).toEqual([
     ["name"],
     ["location", "position"],
     ["amount", "unit"],
+    ["minimum_amount"],
     ["lot"],
     ["currency"],
   ]);

@@ -18,18 +18,37 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
-/** How pages ask for a field and name its values. */
+/** How pages ask for a field, where they show it, and how they name its values. */
 export interface FieldForm {
   /** By default the name of the field. */
   label?: string;
   /** Below the input; by default the description. */
   hint?: string;
-  /** The part of the form that it is in; by default the first one. */
-  group?: "Location" | "Stock" | "Supplier";
+  /** Heading of the part of the form that it is in, such as Stock; by default the first one. */
+  group?: string;
+  /** The field to whose right forms have it. */
+  beside?: string;
+  /** The field that completes its value: the unit of an amount, the position in a location. Both stand together. */
+  suffix?: string;
+  /**
+   * The part of a record's page that shows it, by default its properties: the head, the cards of its location, stock,
+   * access or details, the picture of the box, or none.
+   */
+  shownIn?: "head" | "location" | "box" | "stock" | "access" | "details" | "none";
+  /** How pages show its values, where the kind does not say it. */
+  look?: "state" | "amount" | "expiry" | "code";
+  /** Lists have it as a column only where it is chosen. */
+  column?: false;
+  /** Summaries of a record have it, such as that of the tube in a slot. */
+  summary?: true;
   /** Few people need it: forms have it under "Advanced", with its name in requests. */
   advanced?: true;
   /** Other fields imply it: forms leave it out. */
   omitted?: true;
+  /** Copies of a record do not have its value. */
+  copied?: false;
+  /** Only administrators change it. */
+  administrators?: true;
   /** Only where another field has one of these values. Without one the form is incomplete if it is `required`. */
   when?: { field: string; values: readonly string[]; required?: true };
   /** Its place among the fields of the form. */
@@ -42,6 +61,8 @@ export interface FieldForm {
   cards?: true;
   /** Those of them that are offered only where a record has them already. */
   seldom?: readonly string[];
+  /** Values that the name of a new record suggests if it contains them. */
+  inNames?: readonly string[];
   /** Pairs of value and label, or texts, each on a line. */
   lines?: "pairs" | "texts";
 }

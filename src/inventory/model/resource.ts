@@ -2,6 +2,7 @@ import type { Actor } from "../../platform/actor.ts";
 import {
   computed,
   type Field,
+  type FieldForm,
   flag,
   instant,
   integer,
@@ -306,14 +307,26 @@ export function pathNames(resources: Resources, resource: Resource): string[] {
 export const rowNumber = (): Field =>
   integer("Row number", { column: "rid", shown: "internal", write: "never" });
 
+/** Fields that pages show among the details of a record, or that they do not show with its other fields. */
+export const IN_DETAILS: { form: FieldForm } = { form: { shownIn: "details" } };
+const NOT_SHOWN: { form: FieldForm } = { form: { shownIn: "none" } };
+
 /** The first fields of every resource. */
 export const commonFields = (): Record<string, Field> => ({
   rid: rowNumber(),
-  id: uuid("Identifier of the record, a UUID."),
-  created_by: reference("user", "Username of the creator.", { write: "never", nullable: false }),
-  modified_by: reference("user", "Username of the last modifier.", { write: "never", nullable: false }),
-  created: instant("When the record was created."),
-  modified: instant("When the record was last changed."),
+  id: uuid("Identifier of the record, a UUID.", IN_DETAILS),
+  created_by: reference("user", "Username of the creator.", {
+    write: "never",
+    nullable: false,
+    ...IN_DETAILS,
+  }),
+  modified_by: reference("user", "Username of the last modifier.", {
+    write: "never",
+    nullable: false,
+    ...IN_DETAILS,
+  }),
+  created: instant("When the record was created.", IN_DETAILS),
+  modified: instant("When the record was last changed.", IN_DETAILS),
 });
 
 type Shown = { shown: "always" | "extra" };
@@ -331,19 +344,32 @@ export const uniquePathField = (): Record<string, Field> => ({
 /** Whether everyone may view a record. */
 export const publicField = (options: Shown): Field =>
   flag("Whether everyone may view the record.", false, {
-    form: { label: "Public", hint: "Everyone can view it, also without signing in." },
+    form: {
+      label: "Public",
+      hint: "Everyone can view it, also without signing in.",
+      shownIn: "access",
+    },
     ...options,
   });
 
 /** The owners of a record. */
 export const ownerFields = (options: Shown): Record<string, Field> => ({
-  owner: reference("user", "Username of the owner; by default the creator.", { nullable: false, ...options }),
+  owner: reference("user", "Username of the owner; by default the creator.", {
+    nullable: false,
+    form: { shownIn: "access", administrators: true, copied: false, summary: true },
+    ...options,
+  }),
   owned_by: reference(
     "group",
     "Name of the owning group, whose members may view the record; by default the creator's primary group.",
     {
       nullable: false,
-      form: { label: "Group", hint: "Its members can view it; by default your primary group." },
+      form: {
+        label: "Group",
+        hint: "Its members can view it; by default your primary group.",
+        shownIn: "access",
+        copied: false,
+      },
       ...options,
     },
   ),
@@ -351,19 +377,25 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
 
 /** Deletion and version; shown on request. */
 export const deletionFields = (): Record<string, Field> => ({
-  deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never" }),
-  deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true }),
-  deleted_by: reference("user", "Username of the user who deleted it.", { shown: "extra", write: "never" }),
+  deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never", ...NOT_SHOWN }),
+  deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true, ...NOT_SHOWN }),
+  deleted_by: reference("user", "Username of the user who deleted it.", {
+    shown: "extra",
+    write: "never",
+    ...NOT_SHOWN,
+  }),
   version: integer("Version of the record; increases with every write.", {
     shown: "extra",
     write: "never",
     initial: 1,
+    ...IN_DETAILS,
   }),
 });
 
 /** The address of a record, with the format of the request or else `otherwise`. */
 export const urlField = (segment: string, otherwise = ""): Field =>
   computed("Address of the record.", {
+    ...NOT_SHOWN,
     from: ["id"],
     shape: Type.String(),
     compute({ id }, { base, format = otherwise }) {
@@ -380,6 +412,7 @@ export const COMMON: ReadonlySet<string> = new Set([
 /** The rights of the caller on a record. */
 export const permissionsField = (options: Shown): Field =>
   computed("Whether the record is public, and whether the caller may change or delete it.", {
+    ...NOT_SHOWN,
     ...options,
     from: ["public"],
     shape: Type.Object({
@@ -402,6 +435,9 @@ type Declared = Pick<Resource, "name" | "segment" | "model" | "summary" | "table
     showsAccess?: "always" | "extra";
   };
 
+/** Pages show the description of a record below its name, and lists only where there is room for it. */
+export const IN_HEAD: { form: FieldForm } = { form: { shownIn: "head" } };
+
 /** Completes the declaration of a resource whose records have a name, owners and a life cycle. */
 export const ownedResource = ({ fields, showsAccess = "always", ...declared }: Declared): Resource => ({
   key: "name",
@@ -413,6 +449,7 @@ export const ownedResource = ({ fields, showsAccess = "always", ...declared }: D
   fields: {
     ...commonFields(),
     ...fields,
+    ...(fields.description ? { description: { ...fields.description, ...IN_HEAD } } : {}),
     public: publicField({ shown: showsAccess }),
     permissions: permissionsField({ shown: "extra" }),
     ...ownerFields({ shown: showsAccess }),

@@ -1,18 +1,21 @@
 import { visible } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
 import { type Resource, targetOf, type Viewer } from "../model/resource.ts";
-import type { RoutedResource } from "../resources/index.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { LISTS } from "../resources/lists.ts";
 import type { ReferringField } from "./references.ts";
 
 /**
  * The fields by which a record is inside another; the first that is set decides. Everything else that refers to one of
  * these is its contents.
  */
-export const INSIDE: Readonly<Record<string, readonly string[]>> = {
-  place: [],
-  equipment: ["place"],
-  location: ["parent", "equipment", "place"],
-};
+export const INSIDE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  RESOURCES.flatMap(({ name, segment }): [string, string[]][] => {
+    const { inside } = LISTS[segment] ?? {};
+    return inside ? [[name, Object.values(inside)]] : [];
+    // The outermost first, which are in nothing.
+  }).toSorted(([, one], [, other]) => one.length - other.length),
+);
 
 /** Names of the resources of the tree. */
 export const IN_TREE: readonly string[] = Object.keys(INSIDE);

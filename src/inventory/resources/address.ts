@@ -1,5 +1,5 @@
 import { integer, text } from "../model/field.ts";
-import { nameField, ownedResource } from "../model/resource.ts";
+import { IN_DETAILS, nameField, ownedResource } from "../model/resource.ts";
 
 const line = (doc: string) => text(doc);
 
@@ -12,7 +12,11 @@ export const address = ownedResource({
   table: "address",
   descriptionFields: ["organisation", "street", "city"],
   fields: {
-    id: integer("Identifier of the record, a number.", { column: "rid", write: "never" }),
+    id: integer("Identifier of the record, a number.", {
+      column: "rid",
+      write: "never",
+      ...IN_DETAILS,
+    }),
     name: nameField("Short name, such as that of the institute.", { example: "Alder Institute" }),
     organisation: line("Organisation."),
     street: line("Street and number."),

@@ -1,6 +1,6 @@
 import { flag, integer, prose, reference, referring, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
-import { CONSTANT } from "./model-type.ts";
+import { statusField } from "./model-type.ts";
 
 /** MD5 in hexadecimal digits, as sequencing facilities give it. */
 export const MD5 = { expression: /^[0-9a-f]{32}$/, rule: "an MD5 sum of 32 hexadecimal digits" };
@@ -26,6 +26,7 @@ export const datafile = ownedResource({
       column: "filetype",
       shown: "extra",
       write: "never",
+      form: { omitted: true },
     }),
     mime_type: text("Media type."),
     readtype: text("Read of a sequencing file, such as read_1."),
@@ -33,7 +34,7 @@ export const datafile = ownedResource({
     byte: integer("Size in bytes."),
     is_folder: flag("Whether it is a folder.", false),
     is_managed: flag("Whether a core facility manages the file.", false),
-    status: text("Status, such as NEW.", { pattern: CONSTANT, initial: "NEW" }),
+    status: statusField("Status, such as NEW.", { initial: "NEW" }),
     copies: referring("datafile_copy", "datafile", "The copies of the file that the caller may view."),
   },
   rules: ({ byte }) => notNegative("byte", byte),

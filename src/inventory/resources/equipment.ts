@@ -1,6 +1,6 @@
 import { prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource, uniquePathField } from "../model/resource.ts";
-import { CONSTANT } from "./model-type.ts";
+import { barcodeField, CONSTANT } from "./model-type.ts";
 
 export const equipment = ownedResource({
   name: "equipment",
@@ -15,9 +15,15 @@ export const equipment = ownedResource({
     name: nameField("Name of the equipment.", { example: "Freezer 1", trigrams: "name" }),
     description: prose("Description.", { trigrams: "description" }),
     code: text("Serial or inventory number."),
-    model_type: text("Kind of equipment, such as FREEZER.", { pattern: CONSTANT }),
-    barcode: text("Barcode."),
-    place: reference("place", "Place of the equipment."),
+    model_type: text("Kind of equipment, such as FREEZER.", {
+      pattern: CONSTANT,
+      form: {
+        shownIn: "head",
+        inNames: ["FREEZER", "FRIDGE", "CABINET", "INCUBATOR", "MICROSCOPE", "CENTRIFUGE"],
+      },
+    }),
+    barcode: barcodeField(),
+    place: reference("place", "Place of the equipment.", { form: { shownIn: "location" } }),
     instrumentmodel: reference("instrument_model", "The model of an instrument.", {
       column: "instrument_model",
       nested: true,

@@ -1,6 +1,6 @@
-import { day, flag, prose, reference, text } from "../model/field.ts";
+import { day, flag, prose, reference } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
-import { STATUS } from "./model-type.ts";
+import { STATUS, statusField } from "./model-type.ts";
 
 export const experiment = ownedResource({
   name: "experiment",
@@ -12,7 +12,7 @@ export const experiment = ownedResource({
   fields: {
     name: nameField("Name of the experiment.", { example: "Light sheet, day 3", trigrams: "name" }),
     description: prose("Purpose.", { trigrams: "description" }),
-    status: text("Status; LabID's client knows PLANNED, IN PROGRESS, COMPLETED and FAILED.", {
+    status: statusField("Status; LabID's client knows PLANNED, IN PROGRESS, COMPLETED and FAILED.", {
       pattern: STATUS,
       initial: "PLANNED",
     }),

@@ -70,7 +70,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
     label: "Required",
     hint: "Records cannot be saved without it. Existing records stay as they are.",
   },
-  description: { advanced: true },
+  description: { advanced: true, shownIn: "head" },
   help_text: { advanced: true, hint: "Shown below the input." },
   default: { label: "Default value", advanced: true, hint: "Of new records; empty if there is none." },
   has_default: { omitted: true },

@@ -120,6 +120,12 @@ export function validateDeclarations(resources: Resources): string[] {
   });
 }
 
+/** Fields that the form of a field names and that do not exist. A field may stand beside one that only other lists have. */
+const formErrors = ({ fields }: Resource, name: string, { form = {} }: Field): string[] =>
+  [form.suffix, form.when?.field, form.derivedFrom]
+    .filter((other) => other !== undefined && !(other in fields))
+    .map((other) => `the form of ${name} names the unknown field ${other}`);
+
 function fieldErrors(resources: Resources, resource: Resource, name: string, field: Field): string[] {
   const words = [name, field.column, field.folded, field.trigrams].filter((word) => word !== undefined);
   const missing = (field.from ?? []).filter((from) => !fieldAt(resources, resource, [from]));
@@ -129,5 +135,6 @@ function fieldErrors(resources: Resources, resource: Resource, name: string, fie
     ...(field.kind === "reference" && !resources.has(field.to ?? "") ? [`${name} refers to nothing`] : []),
     ...(field.kind === "computed" && (!field.compute || !field.shape) ? [`${name} is not computed`] : []),
     ...missing.map((from) => `${name} is computed from the unknown field ${from}`),
+    ...formErrors(resource, name, field),
   ];
 }

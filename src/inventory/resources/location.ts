@@ -1,8 +1,12 @@
-import { type Field, integer, prose, reference, text } from "../model/field.ts";
+import { type Field, type FieldForm, integer, prose, reference, text } from "../model/field.ts";
 import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, slotOf } from "../model/grid.ts";
 import { ownedResource, uniquePathField, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
+import { barcodeField } from "./model-type.ts";
 import { evictionHint } from "./position.ts";
+
+/** The path to a location shows these. */
+const IN_PATH: { form: FieldForm } = { form: { shownIn: "location" } };
 
 const MAX_CAPACITY = 1_000_000;
 
@@ -28,21 +32,34 @@ export const location = ownedResource({
       folded: "label_fold",
       trigrams: "label",
     }),
-    equipment: reference("equipment", "The equipment that the location is, or is part of."),
-    place: reference("place", "Place of the location."),
+    equipment: reference("equipment", "The equipment that the location is, or is part of.", IN_PATH),
+    place: reference("place", "Place of the location.", IN_PATH),
     description: prose("Purpose.", { shown: "extra", trigrams: "description" }),
-    barcode: text("Barcode.", { shown: "extra" }),
-    parent: reference("location", "The enclosing location.", { shown: "extra", places: true }),
-    grid_rows: count(`Rows of slots, such as 9 of a 9 × 9 box; at most ${MAX_SIDE}.`, { dependent: true }),
-    grid_columns: count(`Columns of slots; at most ${MAX_SIDE}.`, { dependent: true }),
+    barcode: barcodeField("Barcode.", { shown: "extra" }),
+    parent: reference("location", "The enclosing location.", {
+      shown: "extra",
+      places: true,
+      ...IN_PATH,
+    }),
+    grid_rows: count(`Rows of slots, such as 9 of a 9 × 9 box; at most ${MAX_SIDE}.`, {
+      dependent: true,
+      form: { shownIn: "box" },
+    }),
+    grid_columns: count(`Columns of slots; at most ${MAX_SIDE}.`, {
+      dependent: true,
+      form: { shownIn: "box", beside: "grid_rows" },
+    }),
     numbering: text("Name of the first slot: A1 if rows have letters, 1 if slots are counted row by row.", {
       shown: "extra",
       choices: NUMBERINGS,
       initial: "A1",
       blank: false,
       dependent: true,
+      form: { shownIn: "box" },
     }),
-    capacity: count("Items and locations that fit in; of a location with a grid, its number of slots."),
+    capacity: count("Items and locations that fit in; of a location with a grid, its number of slots.", {
+      form: { when: { field: "grid_rows", values: [""] } },
+    }),
   },
   rules(record, given, previous) {
     const errors: Record<string, string> = {};

@@ -1,4 +1,5 @@
 import { type Field, type FieldForm, text } from "../model/field.ts";
+import { LISTS } from "./lists.ts";
 
 /** `Restriction enzyme` as `RESTRICTION_ENZYME`. */
 const constantOf =
@@ -33,28 +34,44 @@ export const MODEL_NAME = {
 export const modelType = (doc: string): Field =>
   text(doc, {
     pattern: CONSTANT,
-    form: { label: "Type", hint: "Such as Antibody; new types can be typed in." },
+    form: {
+      label: "Type",
+      hint: "Such as Antibody; new types can be typed in.",
+      shownIn: "head",
+      summary: true,
+    },
   });
 
 /** The name by which links of the specification filter by it. */
 export const sameAsModelType = (): Field =>
-  text("The same as model_type, as a filter.", { column: "model_type", shown: "extra", write: "never" });
+  text("The same as model_type, as a filter.", {
+    column: "model_type",
+    shown: "extra",
+    write: "never",
+    form: { omitted: true },
+  });
 
-/** Lists that metadata applies or refers to, by segment: model and name. */
-const LISTS = {
-  "stocks/consumables": ["stocks.consumable", "Consumables"],
-  "stocks/specimen": ["stocks.specimen", "Specimens"],
-  equipment: ["stocks.equipment", "Equipment"],
-  locations: ["stocks.location", "Locations"],
-  places: ["stocks.place", "Places"],
-  "core/projects": ["core.project", "Projects"],
-  "assays/experiments": ["assays.experiment", "Experiments"],
-  "assays/assays": ["assays.assay", "Assays"],
-} as const;
+/** The state of a record, which pages show as a shape and in words. */
+export const statusField = (doc: string, options: Partial<Field> = {}): Field =>
+  text(doc, {
+    pattern: CONSTANT,
+    form: { shownIn: "head", look: "state", beside: "model_type" },
+    ...options,
+  });
 
+/** The code that is on a record, or printed for it. */
+export const barcodeField = (doc = "Barcode.", options: Partial<Field> = {}): Field =>
+  text(doc, {
+    form: { shownIn: "head", look: "code", column: false, copied: false, summary: true },
+    ...options,
+  });
+
+const LISTS_OF_MODELS = Object.entries(LISTS).filter(([, { model }]) => model !== undefined);
+
+/** Lists and models that metadata applies or refers to, in words. */
 export const MODELS_IN_WORDS: NonNullable<FieldForm["words"]> = Object.fromEntries(
-  Object.values(LISTS).map(([model, name]) => [model, [name]]),
+  LISTS_OF_MODELS.map(([, { model, title }]) => [model, [title]]),
 );
 export const LISTS_IN_WORDS: NonNullable<FieldForm["words"]> = Object.fromEntries(
-  Object.entries(LISTS).map(([segment, [, name]]) => [segment, [name]]),
+  LISTS_OF_MODELS.map(([segment, { title }]) => [segment, [title]]),
 );

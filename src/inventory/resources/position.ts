@@ -14,7 +14,11 @@ export const positionField = (): Field =>
   text("Position in the grid of the location; unique there.", {
     maxLength: 8,
     dependent: true,
-    form: { group: "Location", hint: "Such as A1 or 17, in a location with a grid." },
+    form: {
+      group: "Location",
+      hint: "Such as A1 or 17, in a location with a grid.",
+      shownIn: "location",
+    },
     pattern: { expression: /^(?:[A-Za-z]{1,2}[ -]?)?\d{1,5}$/, rule: "a position such as A1 or 17" },
   });
 

@@ -1,6 +1,6 @@
 import { list, prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
-import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
+import { barcodeField, modelType, sameAsModelType, statusField } from "./model-type.ts";
 
 export const sample = ownedResource({
   name: "sample",
@@ -14,14 +14,17 @@ export const sample = ownedResource({
     description: prose("Description.", { trigrams: "description" }),
     model_type: modelType("Kind of sample, such as GENERICSAMPLE or SEQUENCINGLIBRARY."),
     type: sameAsModelType(),
-    status: text("Status, such as AVAILABLE.", { pattern: CONSTANT }),
+    status: statusField("Status, such as AVAILABLE."),
     sample_type: text("Material, such as genomic DNA."),
     application: text("Application, such as RNA-seq."),
     provider_sample_name: text("Name of the sample at its provider."),
     provider_sample_id: text("Id of the sample at its provider."),
-    barcode: text("Barcode; of a sequencing library, its index sequence."),
+    barcode: barcodeField("Barcode; of a sequencing library, its index sequence."),
     specimen: reference("specimen", "The specimen that the sample was taken from."),
     parents: list("sample", "The samples that it was made of."),
-    location: reference("location", "Storage location.", { places: true }),
+    location: reference("location", "Storage location.", {
+      places: true,
+      form: { shownIn: "location" },
+    }),
   },
 });

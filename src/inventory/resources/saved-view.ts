@@ -1,11 +1,6 @@
 import { prose, text } from "../model/field.ts";
-import { LISTS_IN_WORDS } from "./model-type.ts";
 import { nameField, ownedResource, type Resource } from "../model/resource.ts";
-import { labelOf } from "../model/schema.ts";
-
-/** A list in words, such as `Consumables` for `stocks/consumables`. */
-const inWords = (list: string): readonly [word: string, remark?: string] =>
-  LISTS_IN_WORDS[list] ?? [labelOf(list.slice(list.lastIndexOf("/") + 1))];
+import { titleOf } from "./lists.ts";
 
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
@@ -33,7 +28,7 @@ export const savedView = (lists: readonly string[]): Resource =>
         example: "locations",
         form: {
           hint: "The list that it shows.",
-          words: Object.fromEntries(lists.map((list) => [list, inWords(list)])),
+          words: Object.fromEntries(lists.map((list) => [list, [titleOf(list)]])),
         },
       }),
       query: prose("Query string of the list: filters, `ordering`, `fields`.", {

@@ -1,6 +1,6 @@
-import { prose, reference, text } from "../model/field.ts";
+import { prose, reference } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
-import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
+import { barcodeField, modelType, sameAsModelType, statusField } from "./model-type.ts";
 import { checkPosition, positionField, positionRules } from "./position.ts";
 import { specimenStock, stockErrors } from "./stock.ts";
 
@@ -16,11 +16,11 @@ export const specimen = ownedResource({
     description: prose("Description.", { trigrams: "description" }),
     model_type: modelType("Kind of specimen, such as FISH."),
     type: sameAsModelType(),
-    status: text("Status, such as ALIVE or FROZEN.", { pattern: CONSTANT }),
-    barcode: text("Barcode."),
+    status: statusField("Status, such as ALIVE or FROZEN."),
+    barcode: barcodeField(),
     location: reference("location", "Storage location.", {
       places: true,
-      form: { group: "Location", hint: "" },
+      form: { group: "Location", hint: "", shownIn: "location", suffix: "position" },
     }),
     position: positionField(),
     ...specimenStock(),

@@ -3,49 +3,62 @@ import type { Resource } from "../model/resource.ts";
 
 /** What is known of stock: how much is left, where it came from, until when it is good. */
 
-/** The part of forms that has it, and a hint if its name does not say enough. */
-const inForm = (group: NonNullable<FieldForm["group"]>, hint = ""): { form: FieldForm } => ({
-  form: { group, hint },
+/** Forms have it under Stock, and the card of the stock shows it. */
+const inStock = (form: FieldForm = {}): { form: FieldForm } => ({
+  form: { group: "Stock", hint: "", shownIn: "stock", ...form },
 });
-const STOCK = inForm("Stock");
-const SUPPLIER = inForm("Supplier");
+/** Forms have it under Supplier, and lists only where it is chosen. */
+const ofSupplier = (form: FieldForm = {}): { form: FieldForm } => ({
+  form: { group: "Supplier", hint: "", column: false, ...form },
+});
 
-const amount = (): Field => number("Amount, in the given unit.", { dependent: true, ...STOCK });
+const amount = (): Field =>
+  number("Amount, in the given unit.", {
+    dependent: true,
+    ...inStock({ suffix: "unit", look: "amount", summary: true }),
+  });
 const unit = (): Field =>
-  reference("term", "Unit of the amount: a term of a category of units.", { imports: "unit", ...STOCK });
+  reference("term", "Unit of the amount: a term of a category of units.", {
+    imports: "unit",
+    ...inStock(),
+  });
 const minimum = (): Field =>
   number("Amount below which stock is low, in the same unit.", {
     dependent: true,
-    ...inForm("Stock", "Stock is low below this amount."),
+    ...inStock({ hint: "Stock is low below this amount.", suffix: "unit", column: false }),
   });
 const belowMinimum = (): Field =>
-  flag("Whether the amount is below the minimum.", false, { shown: "extra", write: "never" });
-const supplier = (): Field => text("Supplier.", { example: "Metabion", ...SUPPLIER });
-const lot = (): Field => text("Lot or batch number.", SUPPLIER);
-const received = (): Field => day("Day of receipt.", STOCK);
-const expiry = (): Field => day("Day of expiry.", STOCK);
+  flag("Whether the amount is below the minimum.", false, { shown: "extra", write: "never", ...inStock() });
+const supplier = (): Field => text("Supplier.", { example: "Metabion", ...ofSupplier({ summary: true }) });
+const lot = (): Field => text("Lot or batch number.", ofSupplier({ shownIn: "stock", summary: true }));
+const received = (): Field => day("Day of receipt.", inStock({ column: false }));
+const expiry = (): Field => day("Day of expiry.", inStock({ look: "expiry", summary: true }));
 const thaws = (): Field =>
-  integer("How often it was frozen and thawed.", {
-    form: { group: "Stock", label: "Freeze–thaw cycles", hint: "" },
-  });
+  integer(
+    "How often it was frozen and thawed.",
+    inStock({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
+  );
 const aliquotOf = (name: string): Field =>
-  reference(name, `The ${name} that this is an aliquot of.`, { outlived: true, ...STOCK });
+  reference(name, `The ${name} that this is an aliquot of.`, {
+    outlived: true,
+    form: { group: "Stock", hint: "", column: false, summary: true },
+  });
 
 /** Fields of consumables besides amount and unit. */
 export const consumableStock = (): Record<string, Field> => ({
   minimum_amount: minimum(),
   below_minimum: belowMinimum(),
   supplier: supplier(),
-  catalogue_number: text("Catalogue number of the supplier.", SUPPLIER),
+  catalogue_number: text("Catalogue number of the supplier.", ofSupplier({ beside: "supplier" })),
   lot: lot(),
-  price: number("Price, in the given currency.", SUPPLIER),
+  price: number("Price, in the given currency.", ofSupplier({ suffix: "currency" })),
   currency: text("Currency of the price, by its code.", {
     example: "EUR",
     pattern: { expression: /^[A-Z]{3}$/, rule: "a currency code such as EUR" },
-    ...inForm("Supplier", "By its code, such as EUR."),
+    ...ofSupplier({ hint: "By its code, such as EUR." }),
   }),
   received: received(),
-  opened: day("Day of first use.", STOCK),
+  opened: day("Day of first use.", inStock({ beside: "received", column: false })),
   expiry: expiry(),
   freeze_thaw_count: thaws(),
   aliquot_of: aliquotOf("consumable"),

@@ -20,7 +20,7 @@ export const term = ownedResource({
     label: text("Label; by default the name.", { folded: "label_fold", trigrams: "label" }),
     description: prose("Definition.", { trigrams: "description" }),
     dbxref_id: text("Accession in an ontology, such as UO:0000016."),
-    position: integer("Position in the category, from 0."),
+    position: integer("Position in the category, from 0.", { form: { column: false } }),
   },
   rules(record) {
     if (record.label === "") record.label = record.name;

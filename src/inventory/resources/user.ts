@@ -1,5 +1,5 @@
 import { computed, type Field, type Json, printInstant, Shape, text, uuid } from "../model/field.ts";
-import { type Resource, rowNumber } from "../model/resource.ts";
+import { IN_DETAILS, type Resource, rowNumber } from "../model/resource.ts";
 
 const named = Shape.Object({ id: Shape.String(), name: Shape.String() });
 
@@ -30,7 +30,7 @@ export const user: Resource = {
   selfEditable: true,
   fields: {
     rid: rowNumber(),
-    id: uuid("Identifier of the account."),
+    id: uuid("Identifier of the account.", IN_DETAILS),
     username: text("Username; cannot be changed.", {
       example: "carol",
       write: "required",

@@ -5,7 +5,7 @@ import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx"
 import { Card, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { ApiError, get, requestJson } from "../request.ts";
-import { annotationOfType, api, type FieldInfo, type Reference } from "./declaration.ts";
+import { annotationOfType, api, type FieldInfo, type Reference, referenceTo } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 import { asText, parseJson, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
@@ -58,7 +58,7 @@ function referenceOf(address: string | null): Reference | undefined {
   const { pathname, searchParams } = new URL(address, location.href);
   const segment = pathname.replace(/^.*\/api\/v2\//, "").replace(/\/$/, "");
   const filter = Object.fromEntries([...searchParams].filter(([name]) => !DISPLAY.has(name)));
-  return { segment, key: segment === "locations" ? "label" : "name", printed: "id", filter };
+  return referenceTo(segment, filter);
 }
 
 export function Annotations(props: SubResourceProps) {

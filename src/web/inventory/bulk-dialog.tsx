@@ -15,6 +15,10 @@ import {
   fieldOf,
   formFields,
   isEditable,
+  isSetByPeople,
+  isStored,
+  placeFields,
+  storedIn,
 } from "./declaration.ts";
 import { useFreeSlots } from "./free-slots.tsx";
 import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
@@ -35,12 +39,6 @@ import { type Column, Table } from "../components/table.tsx";
 /** Changes to many records: chosen, previewed, then done in one batch. */
 
 export type Task = "Edit" | "Move" | "Share" | "Delete";
-
-/** Fields that say where a record is. */
-export const placeFields = ({ fields }: Declaration): string[] =>
-  ["parent", "location", "equipment", "place"].filter(
-    (name) => fields[name]?.reference && fields[name].write !== "never",
-  );
 
 interface BulkProps {
   task: Task;
@@ -108,7 +106,7 @@ function EditDialog(props: EditProps) {
   const label = (name: string): string => columnTitle(of, name);
   const fieldAt = (name: string): FieldInfo => fieldOf(of, name)!;
   const [isFilling, setFilling] = useState(true);
-  const location = isMove && "position" in of.fields && names.length === 1 ? (values.location ?? "") : "";
+  const location = isMove && names.length === 1 && isStored(of) ? (values[storedIn(of)!] ?? "") : "";
   const space = useFreeSlots("locations", location);
   const form = useSubmission(async () => {
     if (space && isFilling) return onFill(location, await idsOf(of, selected));
@@ -254,8 +252,6 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
 
 type Change = Preview["changes"][number];
 
-const AUTOMATIC = new Set(["version", "modified", "modified_by"]);
-
 /** The records with these ids, by id, with some of their fields. */
 function useRows(of: Declaration, ids: readonly string[], fields: readonly string[]) {
   const { value } = useLoaded(ids.length === 0 ? null : ids.join(), (signal) =>
@@ -280,7 +276,7 @@ export function PreviewTable(props: {
   const own = changes.flat().flatMap((change) => (change.of ? [] : Object.keys(change.after ?? {})));
   const annotations = Object.keys(entered).filter((name) => name in of.annotations);
   const changed = [...new Set([...own, ...annotations])];
-  const names = hasValues ? changed.filter((name) => fieldOf(of, name) && !AUTOMATIC.has(name)) : [];
+  const names = hasValues ? changed.filter((name) => fieldOf(of, name) && isSetByPeople(of, name)) : [];
   const rows = useRows(
     of,
     changes.map(([change]) => idOf(change)),

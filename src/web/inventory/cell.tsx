@@ -26,7 +26,7 @@ export function Cell(props: CellProps) {
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const field = fieldOf(of, name);
-  const value = <Value value={row.values[name]} field={field} name={name} unit={suffixOf(row, name)} />;
+  const value = <Value value={row.values[name]} field={field} suffix={suffixOf(of, row, name)} />;
   const isLong = field !== undefined && LONG.has(field.kind) && !hasWords(field);
   const look = isLong ? "cell cell-long" : "cell";
   if (!row.mayChange || !isEditable(field))

@@ -8,7 +8,7 @@ import { formatTime } from "../format.tsx";
 import { get, send } from "../request.ts";
 import { annotationOfType, api, type Declaration, fieldOf } from "./declaration.ts";
 import type { Change } from "./history.tsx";
-import { asText, readRecord, type RecordValue, type Row, rowOf, unitOf, Value, WHOLE } from "./record.tsx";
+import { asText, readRecord, type RecordValue, type Row, rowOf, suffixOf, Value, WHOLE } from "./record.tsx";
 import { write } from "./write-record.ts";
 
 /** Two versions of a record side by side, and the way back to one of them. */
@@ -116,7 +116,7 @@ function Differences({ of, from, to }: { of: Declaration; from: Row; to: Row }) 
   const names = differencesOf(of, from, to);
   if (names.length === 0) return <p class="muted">Nothing differs.</p>;
   const cell = (row: Row) => (name: string) => (
-    <Value value={row.values[name]} field={fieldOf(of, name)} name={name} unit={unitOf(row, name)} />
+    <Value value={row.values[name]} field={fieldOf(of, name)} suffix={suffixOf(of, row, name)} />
   );
   return (
     <Table

@@ -5,7 +5,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount, formatDay, Time, unitSymbol } from "../format.tsx";
 import { get } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, pageOf, singularOf } from "./declaration.ts";
+import { api, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
 import { ExpiryTag, stockStateOf } from "./record.tsx";
 import * as views from "./stock-views.ts";
@@ -13,7 +13,6 @@ import type { StockView } from "./stock-views.ts";
 
 /** What needs attention: each panel asks for the first records of the lists of stock, and their number. */
 
-const STOCK = ["stocks/consumables", "stocks/specimen"] as const;
 /** Records that a panel shows. */
 const SHOWN = 5;
 
@@ -128,7 +127,7 @@ async function readTotals(filters: Record<string, string>, signal: AbortSignal):
   // An order that other panels need, too.
   const query = { ...filters, ordering: "-modified", fields: "id", page_size: "1" };
   const totals = await Promise.all(
-    STOCK.map(async (segment) => {
+    STOCK_LISTS.map(async (segment) => {
       const { total } = await get<{ total: number }>(api(segment), query, signal);
       return { segment, total };
     }),
@@ -145,7 +144,7 @@ async function readPanel({ filters, ordering, fields, compare }: Panel, signal: 
     page_size: String(SHOWN),
   };
   const pages = await Promise.all(
-    STOCK.map(async (segment) => {
+    STOCK_LISTS.map(async (segment) => {
       const page = await get<{ total: number; results: Item[] }>(api(segment), query, signal);
       return {
         segment,

@@ -1,7 +1,10 @@
 import type { Field, FieldForm } from "../../inventory/model/field.ts";
 import { href } from "../address.ts";
 import { onWrite, requestJson } from "../request.ts";
+import { LISTS, listsIn, titleOf } from "../../inventory/resources/lists.ts";
 import { capitalized } from "../format.tsx";
+
+export { isInTree, LISTS, singularOf, STOCK_LISTS, titleOf } from "../../inventory/resources/lists.ts";
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
@@ -119,80 +122,55 @@ export const pageOf = (segment: string, id?: string): string =>
 export const newPageOf = (segment: string): string =>
   segment === "stocktakes" ? "/inventory/stocktake" : `${pageOf(segment)}/new`;
 
-const TITLES: Readonly<Record<string, string>> = {
-  annotationtypes: "Annotation types",
-  custompropertytypes: "Custom property types",
-  fieldmeta: "Field metadata",
-  "vocabularies/categories": "Vocabularies",
-  "stocks/specimen": "Specimens",
-  views: "Saved views",
-  "assays/instrumentruns": "Instrument runs",
-  "stocks/instrumentmodels": "Instrument models",
-  "data_management/datafiles": "Data files",
-  "data_management/datafilecopies": "Data file copies",
-  "data_management/datasetcollections": "Dataset collections",
-  "data_management/dropbox": "Dropboxes",
-  "data_management/storagevolume": "Storage volumes",
-};
-
-/** `Consumables` for `stocks/consumables`. */
-export const titleOf = (segment: string): string =>
-  TITLES[segment] ?? capitalized(segment.split("/").at(-1)!);
-
 /** Whether it is a list of accounts or groups, to which references are not listed. */
 export const isPeople = (segment: string): boolean => segment === "users" || segment === "groups";
 
 /** A breadcrumb to a list. */
 export const crumbOf = (segment: string) => ({ name: titleOf(segment), href: href(pageOf(segment)) });
 
-/** `consumable` for `stocks/consumables`. */
-export const singularOf = (segment: string): string =>
-  titleOf(segment)
-    .toLowerCase()
-    .replace(/ies$/, "y")
-    .replace(/(ss)es$|s$/, "$1");
+/** The field that names the records of a list. */
+export const keyOf = (segment: string): string => LISTS[segment]?.key ?? "name";
 
-/** Lists of types and vocabularies, which describe other records. */
-const DEFINITIONS = [
-  "annotationtypes",
-  "custompropertytypes",
-  "vocabularies/categories",
-  "vocabularies/terms",
-  "fieldmeta",
-];
+/** A reference to records of a list by their ids. */
+export const referenceTo = (segment: string, filter: Readonly<Record<string, string>> = {}): Reference => ({
+  segment,
+  key: keyOf(segment),
+  printed: "id",
+  filter,
+});
 
-export const GROUPS: readonly { title: string; segments: readonly string[] }[] = [
-  { title: "Stock", segments: ["stocks/consumables", "stocks/specimen"] },
-  { title: "Locations", segments: ["locations", "equipment", "places", "addresses", "stocktakes"] },
-  { title: "Projects", segments: ["core/projects", "assays/experiments", "assays/assays"] },
-  {
-    title: "Metadata",
-    segments: DEFINITIONS,
-  },
-];
+/** Whether labels are printed for the records of a list. */
+export const hasLabels = ({ name }: Pick<Declaration, "name">): boolean => !LISTS[name]?.withoutLabels;
 
-/** Whether labels are printed for the records of a list: definitions, views and stocktakes are on no shelf. */
-export const hasLabels = ({ name }: Pick<Declaration, "name">): boolean =>
-  !["views", "stocktakes", ...DEFINITIONS].includes(name);
+/** Lists that the overview of the inventory links, by headings. */
+export const GROUPS: readonly { title: string; segments: readonly string[] }[] = (
+  ["Stock", "Locations", "Projects", "Metadata"] as const
+).map((title) => ({ title, segments: listsIn(title) }));
 
-/** Fields of all records. */
-const COMMON = new Set(
-  (
-    "id created_by modified_by created modified url public permissions owner owned_by deleted deleted_date " +
-    "deleted_by version"
-  ).split(" "),
-);
-export const isCommon = (name: string): boolean => COMMON.has(name);
+/** Whether changes of a field are those of people; the program sets the details of a record with every write. */
+export const isSetByPeople = ({ fields }: Pick<Declaration, "fields">, name: string): boolean =>
+  !["details", "none"].includes(fields[name]?.form?.shownIn ?? "");
+
+/** Whether all records have a field, which their pages show under Access or Details. */
+export const isCommon = (field: FieldInfo | undefined): boolean =>
+  ["access", "details", "none"].includes(field?.form?.shownIn ?? "");
 
 const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !== "computed";
 
-/** Fields that are no columns by default: long, repeated by others, or part of them, as units of amounts. */
-const SECONDARY = new Set(
-  (
-    "description barcode unit help_text choice_label position minimum_amount supplier catalogue_number lot price currency " +
-    "received opened freeze_thaw_count aliquot_of"
-  ).split(" "),
-);
+/** Characters from which a text is prose, for which few lists have room. */
+const PROSE = 5000;
+export const isProse = ({ max_length }: FieldInfo): boolean => (max_length ?? 0) >= PROSE;
+
+/** Names of the fields that complete the values of others, such as units. */
+const suffixesIn = ({ fields }: Pick<Declaration, "fields">): Set<string | undefined> =>
+  new Set(Object.values(fields).map(({ form }) => form?.suffix));
+
+/** Whether a value completes that of another field, as units and positions do. */
+export const isSuffix = (of: Pick<Declaration, "fields">, name: string): boolean => suffixesIn(of).has(name);
+
+/** The field with the name of records for people, where their key is one for programs. */
+export const titleFieldOf = ({ fields, key }: Pick<Declaration, "fields" | "key">): string =>
+  fields[key]?.form?.derivedFrom ?? key;
 
 /** Whether few people need a field, or others imply it. */
 export const isSeldomUsed = ({ form }: FieldInfo): boolean =>
@@ -201,19 +179,18 @@ export const isSeldomUsed = ({ form }: FieldInfo): boolean =>
 /** Columns that a list shows unless others are chosen. */
 export function defaultColumns(of: Declaration): string[] {
   const { fields, key } = of;
-  const own = Object.keys(fields).filter(
-    (name) =>
-      name !== key &&
-      !SECONDARY.has(name) &&
-      fields[name].shown === "always" &&
-      !fields[name].for_clients &&
-      !isSeldomUsed(fields[name]) &&
-      !COMMON.has(name) &&
-      name !== fields[key].form?.derivedFrom &&
-      isShowable(fields[name]),
-  );
+  const suffixes = suffixesIn(of);
+  const own = Object.keys(fields).filter((name) => {
+    const field = fields[name];
+    if (name === key || name === titleFieldOf(of) || suffixes.has(name) || isCommon(field)) return false;
+    if (field.form?.column === false || field.for_clients || isSeldomUsed(field)) return false;
+    return field.shown === "always" && isShowable(field) && !isProse(field);
+  });
   const few = own.slice(0, MAX_FIELDS);
-  const described = few.length < MAX_FIELDS - 1 && fields.description ? ["description"] : [];
+  const prose = Object.keys(fields).filter(
+    (name) => fields[name].form?.shownIn === "head" && isProse(fields[name]),
+  );
+  const described = few.length < MAX_FIELDS - 1 ? prose : [];
   const annotations = listedAnnotations(of).filter(
     ([, { annotation }]) => annotation!.list_visibility === "ALWAYS",
   );
@@ -254,8 +231,7 @@ export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
 /** Title of a column; for one across references, the names on the way. */
 export function columnTitle(of: Declaration, name: string): string {
   const [first, ...rest] = pathOf(of, name);
-  // The column of records' names shows names for people.
-  const shown = first === of.key ? (of.fields[first]?.form?.derivedFrom ?? first) : first;
+  const shown = first === of.key ? titleFieldOf(of) : first;
   const { label = capitalized(first.replaceAll("_", " ")) } = fieldOf(of, shown) ?? {};
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
@@ -264,9 +240,21 @@ export function columnTitle(of: Declaration, name: string): string {
 export const recordsOf = (field: FieldInfo | undefined): Reference | undefined =>
   field?.reference && field.reference.printed !== "key" ? field.reference : undefined;
 
-/** Whether records are kept in slots of locations. Terms have a position, too: in their vocabulary. */
-export const isStored = ({ fields }: Pick<Declaration, "fields">): boolean =>
-  "position" in fields && fields.location?.reference?.segment === "locations";
+/** The field that says in which location records are, if they are kept in slots there; its suffix is the position. */
+export const storedIn = ({ fields }: Pick<Declaration, "fields">): string | undefined =>
+  Object.keys(fields).find((name) => fields[name].places && fields[name].form?.suffix);
+
+/** Whether records are kept in slots of locations. */
+export const isStored = (of: Pick<Declaration, "fields">): boolean => storedIn(of) !== undefined;
+
+/** Names of the fields that put records into others and can be changed, the ones that take a right first. */
+export const placeFields = ({ fields }: Pick<Declaration, "fields">): string[] =>
+  Object.keys(fields)
+    .filter((name) => {
+      const { form, reference, write } = fields[name];
+      return form?.shownIn === "location" && reference !== null && write !== "never";
+    })
+    .toSorted((a, b) => Number(fields[b].places ?? false) - Number(fields[a].places ?? false));
 
 /** What a list is ordered by for a column: names as people order them, of references too. */
 export function orderOf({ fields, key }: Declaration, name: string): string {

@@ -14,6 +14,7 @@ import {
   fieldOf,
   hasWords,
   isSeldomUsed,
+  isSuffix,
   listedAnnotations,
   wordOf,
 } from "./declaration.ts";
@@ -29,13 +30,13 @@ const MAX_VALUES = 8;
 const MAX_TEXTS = 20;
 
 /** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
-const facetsOf = (of: Declaration): string[] => {
+export const facetsOf = (of: Declaration): string[] => {
   const { fields } = of;
   const shown = Object.keys(fields).filter(
     (name) =>
       fields[name].shown === "always" && fields[name].write !== "never" && !isSeldomUsed(fields[name]),
   );
-  const references = shown.filter((name) => fields[name].reference?.printed === "id" && name !== "unit");
+  const references = shown.filter((name) => fields[name].reference?.printed === "id" && !isSuffix(of, name));
   const own = [...shown.filter((name) => hasWords(fields[name])), ...references].slice(0, MAX_FACETS);
   const annotations = listedAnnotations(of)
     .filter(([, field]) => field.lookups.length > 0 && (hasFewValues(field) || isText(field)))

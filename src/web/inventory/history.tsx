@@ -6,9 +6,16 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
 import { get } from "../request.ts";
 import { CompareDialog, versionsOf } from "./compare-versions.tsx";
-import { annotationOfType, api, type Declaration, type FieldInfo, isStored } from "./declaration.ts";
+import {
+  annotationOfType,
+  api,
+  type Declaration,
+  type FieldInfo,
+  isSetByPeople,
+  storedIn,
+} from "./declaration.ts";
 import { levelName } from "./sharing.tsx";
-import { asText, isNamed, PlainValue, type RecordValue, type Row, unitFieldOf } from "./record.tsx";
+import { asText, isNamed, PlainValue, type RecordValue, type Row } from "./record.tsx";
 
 type Values = Record<string, RecordValue>;
 export type Change = RecordedChange & { before: Values | null; after: Values | null };
@@ -24,8 +31,6 @@ const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }
   permissions: { name: "Permission", fields: ["group", "user"] },
 };
 const MAX_TEXT = 80;
-/** Fields that the program sets. */
-const AUTOMATIC = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
 
 /** Changes that are loaded at first, and those of them that are shown. */
 const LOADED = 200;
@@ -139,13 +144,13 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
       </p>
     );
   if (op !== "update" || !before || !after) return <p>{VERBS[op]}</p>;
-  const isMove = isStored(of) && ("location" in after || "position" in after);
-  const names = Object.keys(after).filter(
-    (name) => !AUTOMATIC.has(name) && !(isMove && (name === "location" || name === "position")),
-  );
+  const location = storedIn(of);
+  const place = location === undefined ? [] : [location, of.fields[location].form!.suffix!];
+  const isMove = place.some((name) => name in after);
+  const names = Object.keys(after).filter((name) => isSetByPeople(of, name) && !place.includes(name));
   return (
     <>
-      {isMove && <Move {...{ was, is }} field={of.fields.location} />}
+      {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}
       {names.map((name) => (
         <p key={name}>
           {of.fields[name]?.label ?? name}:{" "}
@@ -163,7 +168,7 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
 
 /** A value with its unit. */
 function Amount({ of, name, values }: { of: Declaration; name: string; values: Values }) {
-  const unit = unitFieldOf(of, name);
+  const unit = of.fields[name]?.form?.suffix;
   const hasUnit = unit !== undefined && values[name] !== null && Boolean(values[unit]);
   return (
     <>

@@ -21,18 +21,23 @@ import {
 import { PathSelects, usePath } from "./filter-builder.tsx";
 import { filtersOf } from "./list-address.ts";
 
-export function ColumnsDialog(props: { of: Declaration; columns: readonly string[]; onClose: () => void }) {
-  const { of, columns } = props;
-  const [, setQuery] = useQuery();
+/** The columns that a list can have, those that it has first, those that all lists can have last. */
+export function offeredColumns(of: Declaration, columns: readonly string[]): string[] {
   const all = Object.keys(of.fields).filter((name) => of.fields[name].kind !== "computed" && name !== of.key);
   const others = all.filter((name) => !columns.includes(name));
   const annotations = listedAnnotations(of).map(([name]) => name);
-  const offered = [
+  return [
     ...columns.filter((name) => name !== of.key),
-    ...others.filter((name) => !isCommon(name)),
+    ...others.filter((name) => !isCommon(of.fields[name])),
     ...annotations.filter((name) => !columns.includes(name)),
-    ...others.filter(isCommon),
+    ...others.filter((name) => isCommon(of.fields[name])),
   ];
+}
+
+export function ColumnsDialog(props: { of: Declaration; columns: readonly string[]; onClose: () => void }) {
+  const { of, columns } = props;
+  const [, setQuery] = useQuery();
+  const offered = offeredColumns(of, columns);
   const choose = (chosen: readonly string[]): void =>
     setQuery({ fields: chosen.join() === defaultColumns(of).join() ? null : chosen.join() });
   const moveLeft = (name: string): void => {

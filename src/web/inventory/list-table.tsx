@@ -15,6 +15,7 @@ import {
   type FieldInfo,
   fieldOf,
   hasWords,
+  isProse,
   orderOf,
   pageOf,
   titleOf,
@@ -69,7 +70,7 @@ export function ListTable(props: {
         <Time at={String(row.values[name])} short />
       ) : field ? (
         <>
-          {name === "amount" && needsLowTag(row) && <Tag tone="warn">low</Tag>}{" "}
+          {field.form?.look === "amount" && needsLowTag(row) && <Tag tone="warn">low</Tag>}{" "}
           <Cell {...props} row={row} name={name} isActive={active === row.id} />
         </>
       ) : (
@@ -106,10 +107,10 @@ export function ListTable(props: {
 
 /** Where a value is on phones: values that need no label share a line. */
 function phoneOf(name: string, field: FieldInfo | undefined): Pick<Column<Row>, "phone"> {
-  if (name === "status") return { phone: "end" };
+  if (field?.form?.look === "state") return { phone: "end" };
   if (name === "modified") return { phone: "hide" };
   const speaksForItself =
-    name === "amount" || name === "description" || (field && (field.reference || hasWords(field)));
+    field && (field.form?.look === "amount" || isProse(field) || field.reference || hasWords(field));
   return speaksForItself ? { phone: "line" } : {};
 }
 

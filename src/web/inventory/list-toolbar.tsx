@@ -8,13 +8,14 @@ import { countOf, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
-import { placeFields, type Task } from "./bulk-dialog.tsx";
+import { type Task } from "./bulk-dialog.tsx";
 import {
   columnTitle,
   type Declaration,
   fieldOf,
   hasLabels,
   hasWords,
+  placeFields,
   recordsOf,
   wordOf,
 } from "./declaration.ts";

@@ -4,14 +4,10 @@ import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { MoveDialog } from "./box/move-dialog.tsx";
 import { readSlots } from "./box/slots.ts";
-import { type Declaration, isStored } from "./declaration.ts";
+import { type Declaration, isInTree, isStored } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { LocationPath } from "./path.tsx";
 import { asText, isNamed, nameOf, type Row } from "./record.tsx";
-
-/** Lists of which every record is part of the tree of locations. */
-const IN_TREE = new Set(["locations", "equipment", "places"]);
-export const isInTree = (segment: string): boolean => IN_TREE.has(segment);
 
 interface LocationCardProps {
   of: Declaration;

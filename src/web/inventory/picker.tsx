@@ -10,17 +10,19 @@ import { snapshot } from "../offline/device.ts";
 import { MOST as MOST_KNOWN, whereIs } from "../offline/snapshot.ts";
 import { get, isUnreachable, send } from "../request.ts";
 import { useSession } from "../session.ts";
-import { CREATABLE, suggestionsFor } from "./creatable.ts";
 import {
   api,
   constantOf,
+  type Declaration,
   declaration,
   isConstant,
+  isInTree,
+  LISTS,
   type Reference,
   singularOf,
   wordsOf,
 } from "./declaration.ts";
-import { PLACES, readName } from "./record.tsx";
+import { readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
 interface Option {
@@ -35,14 +37,6 @@ interface Option {
   creates?: string;
 }
 
-/** Fields that distinguish records of the same name. */
-const CONTEXT: Readonly<Record<string, readonly string[]>> = {
-  locations: ["equipment__name", "place__name"],
-  equipment: ["place__name"],
-  "vocabularies/terms": ["category__name"],
-  "assays/assays": ["experiment__name"],
-  users: ["full_name"],
-};
 const MOST = 20;
 
 /** Records whose name starts with the text, then others that contain its words; without a network those that this device knows. */
@@ -73,9 +67,8 @@ async function searchOnline(to: Reference, words: string, signal: AbortSignal): 
 }
 
 async function read(to: Reference, filter: Record<string, string>, signal: AbortSignal): Promise<Option[]> {
-  const context = CONTEXT[to.segment] ?? [];
-  const isPlace = PLACES.includes(to.segment);
-  const name = isPlace ? "unique_path" : to.key;
+  const { context = [] } = LISTS[to.segment] ?? {};
+  const name = isInTree(to.segment) ? "unique_path" : to.key;
   const fields = ["id", to.key, name, ...context].join(",");
   const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: MOST };
   const { results } = await get<{ results: Record<string, string | null>[] }>(api(to.segment), query, signal);
@@ -104,7 +97,7 @@ interface PickerProps extends FieldProps {
 export function Picker({ to, value, name: known, onChoose, creates = false, ...field }: PickerProps) {
   const [name, setName] = useState(known ?? "");
   const [created, setCreated] = useState<string | null>(null);
-  const mayCreate = creates && to.segment in CREATABLE && Boolean(useSession());
+  const mayCreate = creates && LISTS[to.segment]?.asked !== undefined && Boolean(useSession());
   useEffect(() => {
     setName(known ?? value);
     if (value !== "" && known === undefined && to.printed !== "key") void readName(to, value).then(setName);
@@ -164,6 +157,19 @@ const withCreation = (options: Option[], name: string): Option[] =>
     ? options
     : [...options, { value: "", name: "", context: "", creates: name }];
 
+/** Values that the name of a new record suggests: `FREEZER` for Freezer 3. */
+const suggestedValues = (
+  { fields }: Declaration,
+  asked: readonly string[],
+  name: string,
+): Record<string, string> =>
+  Object.fromEntries(
+    asked.flatMap((field) => {
+      const value = fields[field].form?.inNames?.find((each) => name.toUpperCase().includes(each));
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+
 /** Asks for the few fields that a new record needs. */
 function CreateDialog(props: {
   to: Reference;
@@ -175,13 +181,12 @@ function CreateDialog(props: {
   const { segment } = to;
   // What the choice is limited to holds for the new record, too.
   const limits = to.filter?.category_id ? { category: to.filter.category_id } : {};
-  const [first, ...others] = CREATABLE[segment];
+  const [first, ...others] = LISTS[segment].asked!;
+  const asked = [first, ...others.filter((name) => !(name in limits))];
   const declared = useLoaded(segment, () => declaration(segment));
-  const [values, setValues] = useState<Record<string, string>>({
-    ...suggestionsFor(segment, props.name),
-    ...limits,
-    [first]: props.name,
-  });
+  const [entered, setEntered] = useState<Record<string, string>>({ ...limits, [first]: props.name });
+  const suggested = declared.value && suggestedValues(declared.value, asked, props.name);
+  const values: Record<string, string> = { ...suggested, ...entered };
   const form = useSubmission(async () => {
     const given = Object.entries(values).filter(([, value]) => value !== "");
     const query = { response_format: "flat", fields: [...new Set(["id", to.key])].join(",") };
@@ -193,10 +198,9 @@ function CreateDialog(props: {
     props.onCreated({ value, name: results[to.key], context: "" });
     return true;
   });
-  const asked = [first, ...others.filter((name) => !(name in limits))];
   return (
     <Dialog
-      title={`New ${segment === "places" ? "room" : singularOf(segment)}`}
+      title={`New ${singularOf(segment)}`}
       onClose={onClose}
       cancel
       actions={
@@ -215,7 +219,7 @@ function CreateDialog(props: {
               optional: field.write !== "required",
               errors: form.fields[name],
             };
-            const set = (value: string): void => setValues((before) => ({ ...before, [name]: value }));
+            const set = (value: string): void => setEntered((before) => ({ ...before, [name]: value }));
             return field.reference ? (
               <Picker key={name} {...shared} to={field.reference} value={values[name] ?? ""} onChoose={set} />
             ) : (

@@ -16,8 +16,9 @@ import {
   isCommon,
   isEditable,
   machineName,
+  storedIn,
 } from "./declaration.ts";
-import { isTypeList, MachineName, Terms, TypePreview } from "./type-form.tsx";
+import { isTypeList, isVocabulary, MachineName, Terms, TypePreview } from "./type-form.tsx";
 import { asText, bodyOf, inputOf, isNamed, type Row } from "./record.tsx";
 import { useFreeSlots } from "./free-slots.tsx";
 import { ValueInput } from "./value-input.tsx";
@@ -30,18 +31,19 @@ interface Group {
   closed?: true;
 }
 
-/** The parts of a form in their order; the first has the record's name, required fields, then the rest. */
-const PARTS = ["Properties", "Location", "Stock", "Supplier", "Metadata"];
-
-/** Names of the fields by part; what few people need comes last, closed. */
+/**
+ * The parts of a form: the record's name, required fields, then the rest; the groups of the declaration in its order;
+ * annotations. The fields that few people need come last, closed.
+ */
 export function groupsOf(
   of: Declaration,
   values: Values,
   isSuperuser: boolean,
   annotations: readonly string[] = [],
 ): Group[] {
-  // Only administrators change owners.
-  const names = formFields(of).flatMap(([name]) => (name === "owner" && !isSuperuser ? [] : name));
+  const names = formFields(of).flatMap(([name, { form }]) =>
+    form?.administrators && !isSuperuser ? [] : name,
+  );
   const rank = (name: string): number => {
     const { write, kind, form } = of.fields[name];
     if (form?.order !== undefined) return form.order - 1000;
@@ -49,16 +51,18 @@ export function groupsOf(
   };
   const own = names
     .filter(
-      (name) => !isCommon(name) && !of.fields[name].form?.derivedFrom && applies(of.fields[name], values),
+      (name) =>
+        !isCommon(of.fields[name]) && !of.fields[name].form?.derivedFrom && applies(of.fields[name], values),
     )
     .toSorted((a, b) => rank(a) - rank(b));
   const advanced = own.filter((name) => of.fields[name].form?.advanced);
-  const parts = Object.groupBy([...own, ...annotations], (name) => {
-    const form = of.fields[name]?.form;
-    return form?.advanced ? "Advanced" : name in of.fields ? (form?.group ?? PARTS[0]) : "Metadata";
-  });
-  const groups: Group[] = PARTS.flatMap((title) => (parts[title] ? { title, names: parts[title] } : []));
-  const last = [...advanced, ...names.filter(isCommon)];
+  const parts = Map.groupBy(
+    own.filter((name) => !of.fields[name].form?.advanced),
+    (name) => of.fields[name].form?.group ?? "Properties",
+  );
+  if (annotations.length > 0) parts.set("Metadata", [...annotations]);
+  const groups: Group[] = Array.from(parts, ([title, names]) => ({ title, names }));
+  const last = [...advanced, ...names.filter((name) => isCommon(of.fields[name]))];
   if (last.length > 0)
     groups.push({ title: advanced.length > 0 ? "Advanced" : "Access", names: last, closed: true });
   return groups;
@@ -127,7 +131,9 @@ export function RecordForm(props: RecordFormProps) {
   const given = { ...before, ...props.values };
   const [values, setValues] = useState<Record<string, string>>(given);
   const annotations = formAnnotations(of, given, values);
-  const positionHint = usePositionHint(values.position === undefined ? "" : (values.location ?? ""));
+  const location = storedIn(of);
+  const position = location && of.fields[location].form!.suffix;
+  const positionHint = usePositionHint((location && values[location]) ?? "");
   const groups = groupsOf(of, values, useSession()?.user.is_superuser === true, annotations);
   const element = useFirstFocus();
   const form = useSubmission(async () => {
@@ -135,7 +141,7 @@ export function RecordForm(props: RecordFormProps) {
       const sent = sentValues(of, values);
       const names = Object.keys(sent).filter((name) => sent[name] !== before[name]);
       // A record that moves without a position loses it.
-      if (names.includes("location") && values.position) names.push("position");
+      if (position && names.includes(location) && values[position]) names.push(position);
       await props.onSubmit(
         Object.fromEntries(names.map((name) => [name, bodyOf(sent[name], fieldOf(of, name)!)])),
       );
@@ -161,9 +167,9 @@ export function RecordForm(props: RecordFormProps) {
           referenceName={isUnchanged && isNamed(value) ? asText(value) : undefined}
           errors={form.fields[name]?.map((message) => inWords(message, field, Object.values(of.fields)))}
           onChange={set}
-          {...(name === "position" && positionHint ? { hint: positionHint } : {})}
+          {...(name === position && positionHint ? { hint: positionHint } : {})}
         />
-        {name === "cv_category" && values[name] && <Terms category={values[name]} />}
+        {isTypeList(of) && isVocabulary(field) && values[name] && <Terms category={values[name]} />}
         {derived && (
           <MachineName
             label={of.fields[derived].label}
@@ -178,7 +184,7 @@ export function RecordForm(props: RecordFormProps) {
   return (
     <div class={isTypeList(of) ? "with-panel" : undefined}>
       <form ref={element} class="form" onSubmit={form.submit} noValidate>
-        <FormError of={form} shown={[...groups.flatMap(({ names }) => names), "name"]} />
+        <FormError of={form} shown={[...groups.flatMap(({ names }) => names), of.key]} />
         {groups.map((group) =>
           group.closed ? (
             <Advanced
@@ -193,7 +199,7 @@ export function RecordForm(props: RecordFormProps) {
             <fieldset key={group.title} class="card">
               <legend class="card-head">{group.title}</legend>
               <div class="card-body">
-                {pairsOf(group.names).map((names) =>
+                {pairsOf(of, group.names).map((names) =>
                   names.length === 1 ? (
                     input(names[0])
                   ) : (
@@ -228,24 +234,17 @@ function usePositionHint(location: string): string | undefined {
   return isHere ? `Next free position: ${space.next!.position}.` : undefined;
 }
 
-/** Fields that stand beside others. */
-const BESIDE: Readonly<Record<string, string>> = {
-  model_type: "status",
-  amount: "unit",
-  location: "position",
-  supplier: "catalogue_number",
-  expiry: "freeze_thaw_count",
-  price: "currency",
-  received: "opened",
-  grid_rows: "grid_columns",
-};
-
-/** The fields of a group in rows. */
-export function pairsOf(names: readonly string[]): string[][] {
-  const isSecond = (name: string): boolean => names.some((other) => BESIDE[other] === name);
-  return names
-    .filter((name) => !isSecond(name))
-    .map((name) => (names.includes(BESIDE[name]) ? [name, BESIDE[name]] : [name]));
+/** The fields of a group in rows: units and positions beside what they complete, others as declared. */
+export function pairsOf({ fields }: Pick<Declaration, "fields">, names: readonly string[]): string[][] {
+  const rows: string[][] = [];
+  for (const name of names) {
+    const isBeside = ([first]: string[]): boolean =>
+      fields[first]?.form?.suffix === name || fields[name]?.form?.beside === first;
+    const row = rows.find((each) => each.length === 1 && isBeside(each));
+    if (row) row.push(name);
+    else rows.push([name]);
+  }
+  return rows;
 }
 
 /** Fields that few people need, behind a heading that names some of them. */

@@ -8,9 +8,12 @@ import {
   type Declaration,
   type FieldInfo,
   isConstant,
+  isInTree,
+  isPeople,
   pageOf,
   type Reference,
   recordsOf,
+  titleFieldOf,
   wordOf,
   wordsOf,
 } from "./declaration.ts";
@@ -80,44 +83,27 @@ function namePlaces(values: Record<string, RecordValue>): void {
   }
 }
 
-/** Lists of places, whose records are named so. */
-export const PLACES: readonly string[] = ["locations", "equipment", "places"];
-
 /** What requests ask for besides these fields, so that places cannot be mistaken. */
 const pathsOf = ({ fields }: Declaration, names: readonly string[]): string[] =>
-  names.flatMap((name) => (PLACES.includes(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
+  names.flatMap((name) => (isInTree(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
 
-const UNITS: Readonly<Record<string, string>> = {
-  amount: "unit",
-  minimum_amount: "unit",
-  price: "currency",
-};
-
-/** The field with the unit of an amount. */
-export const unitFieldOf = ({ fields }: Declaration, name: string): string | undefined =>
-  UNITS[name] !== undefined && UNITS[name] in fields ? UNITS[name] : undefined;
-
-/** The unit of an amount, as a symbol. */
-export function unitOf({ values }: Row, name: string): string {
-  const unit = values[UNITS[name] ?? ""];
-  return isEmpty(unit) || isEmpty(values[name]) ? "" : ` ${unitSymbol(asText(unit))}`;
+/** What completes a value: the unit of an amount as a symbol, the position in a location. */
+export function suffixOf({ fields }: Pick<Declaration, "fields">, { values }: Row, name: string): string {
+  const { form, reference } = fields[name] ?? {};
+  const suffix = values[form?.suffix ?? ""];
+  if (isEmpty(suffix) || isEmpty(values[name])) return "";
+  return reference ? `, ${asText(suffix)}` : ` ${unitSymbol(asText(suffix))}`;
 }
 
-/** What belongs to a value: the unit of an amount, the position in a location. */
-export const suffixOf = (row: Row, name: string): string =>
-  name === "location" && row.values.position ? `, ${String(row.values.position)}` : unitOf(row, name);
-
 /** The name of a record for people: the label where the name is one for programs. */
-export const nameOf = ({ key, fields }: Declaration, { values }: Row): string =>
-  asText(values[fields[key]?.form?.derivedFrom ?? key] || values[key]);
+export const nameOf = (of: Declaration, { values }: Row): string =>
+  asText(values[titleFieldOf(of)] || values[of.key]);
 
-/** Fields that columns show besides their own. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  amount: ["unit", "below_minimum"],
-  minimum_amount: ["unit"],
-  price: ["currency"],
-  location: ["position"],
-};
+/** Names of the fields that are read for a column besides its own: what completes its values, and says that stock is low. */
+const besideColumn = (field: FieldInfo | undefined): string[] => [
+  ...(field?.form?.suffix ? [field.form.suffix] : []),
+  ...(field?.form?.look === "amount" ? ["below_minimum"] : []),
+];
 
 /** One page of a list with these fields. @throws ApiError */
 export async function readPage(
@@ -127,16 +113,9 @@ export async function readPage(
   signal?: AbortSignal,
 ): Promise<Page> {
   const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
-  const beside = fields.flatMap((name) => BESIDE[name] ?? []).filter((name) => name in of.fields);
+  const beside = fields.flatMap((name) => besideColumn(of.fields[name]));
   const names = [
-    ...new Set([
-      ...always,
-      of.key,
-      of.fields[of.key]?.form?.derivedFrom ?? of.key,
-      ...fields,
-      ...beside,
-      ...pathsOf(of, fields),
-    ]),
+    ...new Set([...always, of.key, titleFieldOf(of), ...fields, ...beside, ...pathsOf(of, fields)]),
   ].join(",");
   const { results, ...page } = await get<Omit<Page, "rows"> & { results: Nested[] }>(
     api(of.name),
@@ -150,8 +129,7 @@ export async function readPage(
 export const WHOLE = { response_format: "nested", fields: `*,annotations__*,*${UNIQUE}` };
 
 /** Accounts and groups have no annotations, and cannot be deleted and restored. */
-const isPerson = (segment: string): boolean => segment === "users" || segment === "groups";
-const evenDeleted = (segment: string) => (isPerson(segment) ? { fields: "*" } : { deleted: "all" });
+const evenDeleted = (segment: string) => (isPeople(segment) ? { fields: "*" } : { deleted: "all" });
 
 /** One record with all fields, also if it is deleted; `as_of` a batch, as that left it. @throws ApiError */
 export const readRecord = async (
@@ -168,7 +146,7 @@ onWrite(() => names.clear());
 /** The name of a record, requested once until something is written; the start of the id where it cannot be viewed. */
 export function readName(to: Pick<Reference, "segment" | "key">, id: string): Promise<string> {
   const { segment } = to;
-  const key = PLACES.includes(segment) ? "unique_path" : to.key;
+  const key = isInTree(segment) ? "unique_path" : to.key;
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {
@@ -335,13 +313,13 @@ export function ExpiryTag({ day }: { day: string }) {
 interface ValueProps {
   value: RecordValue | undefined;
   field?: FieldInfo | undefined;
-  name?: string;
-  unit?: string;
+  /** What completes it: a unit, a position. */
+  suffix?: string;
 }
 
 /** A value in a table or on the page of a record. */
 export function Value(props: ValueProps) {
-  const { value, field, unit = "" } = props;
+  const { value, field, suffix = "" } = props;
   if (isEmpty(value)) return <span class="muted none">–</span>;
   const to = field?.reference;
   if (Array.isArray(value) && value.length > 0 && to)
@@ -353,27 +331,28 @@ export function Value(props: ValueProps) {
     return (
       <a href={href(pageOf(to.segment, String(value.id)))}>
         {asText(value)}
-        {unit}
+        {suffix}
       </a>
     );
   return to?.printed === "plain id" ? <PlainValue value={value} field={field} /> : <OwnValue {...props} />;
 }
 
 /** A value that names no other record. */
-function OwnValue({ value, field, name, unit = "" }: ValueProps) {
-  if (name === "expiry")
+function OwnValue({ value, field, suffix = "" }: ValueProps) {
+  const look = field?.form?.look;
+  if (look === "expiry")
     return (
       <>
         {asText(value, field)} <ExpiryTag day={String(value)} />
       </>
     );
   if (field?.kind === "instant") return <Time at={String(value)} />;
-  if (name === "status") return <State values={{ status: value }} />;
-  if (name === "barcode") return <code>{String(value)}</code>;
+  if (look === "state") return <State values={{ status: value }} />;
+  if (look === "code") return <code>{String(value)}</code>;
   return (
     <>
       {asText(value, field)}
-      {unit}
+      {suffix}
     </>
   );
 }

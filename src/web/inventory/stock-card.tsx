@@ -6,8 +6,8 @@ import { Meter } from "../components/progress.tsx";
 import { daysUntil, Time } from "../format.tsx";
 import { send } from "../request.ts";
 import { useAmounts } from "./amounts.ts";
-import { api, type Declaration } from "./declaration.ts";
-import { asText, type Row, rowOf, shortageOf, unitOf, WHOLE } from "./record.tsx";
+import { api, type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
+import { asText, type Row, rowOf, shortageOf, suffixOf, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** How much is left of a record, what happened to it, and taking some out. */
@@ -23,7 +23,7 @@ type Action = "Consume" | "Refill" | "Aliquots";
 
 /** The stock of a record that has one. */
 export const StockCard = (props: StockProps) =>
-  "freeze_thaw_count" in props.of.fields ? <Stock {...props} /> : null;
+  stockFields(props.of).length > 0 ? <Stock {...props} /> : null;
 
 function Stock(props: StockProps) {
   const { of, row, onSaved, onUndone } = props;
@@ -82,13 +82,20 @@ const WORDS: Readonly<Record<string, string>> = {
   expired: "Expired",
 };
 
-/** Fields of stock that are facts beside the amount. */
-const FACTS = ["expiry", "opened", "received", "lot", "freeze_thaw_count"] as const;
+/** Names of the fields that the card shows, with an expiry first. */
+const stockFields = ({ fields }: Declaration): string[] =>
+  Object.keys(fields)
+    .filter((name) => fields[name].form?.shownIn === "stock" && fields[name].write !== "never")
+    .toSorted((a, b) => Number(isExpiry(fields[b])) - Number(isExpiry(fields[a])));
+const isExpiry = ({ form }: FieldInfo): boolean => form?.look === "expiry";
 
 /** Amount, dates and counts, each with what follows from it. */
 function StockFacts({ of, row }: { of: Declaration; row: Row }) {
   const shortage = shortageOf(row.values);
-  const facts = FACTS.filter((name) => name in of.fields && row.values[name]);
+  // The amount stands before the others, with its unit and the minimum.
+  const facts = stockFields(of).filter(
+    (name) => row.values[name] && !of.fields[name].form?.suffix && !isSuffix(of, name),
+  );
   const { full, lastUsed } = useAmounts(of, row);
   return (
     <dl class="facts">
@@ -96,9 +103,9 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
         <dt>Amount</dt>
         <dd>
           {asText(row.values.amount)}
-          {unitOf(row, "amount")}
+          {suffixOf(of, row, "amount")}
         </dd>
-        <AmountLeft row={row} full={full} />
+        <AmountLeft of={of} row={row} full={full} />
         {shortage && (
           <dd>
             <span class={`state state-${shortage}`}>{WORDS[shortage]}</span>
@@ -117,7 +124,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
         <div key={name}>
           <dt>{of.fields[name].label}</dt>
           <dd>{asText(row.values[name], of.fields[name])}</dd>
-          {name === "expiry" && <dd class="hint">{daysUntil(String(row.values[name]))}</dd>}
+          {isExpiry(of.fields[name]) && <dd class="hint">{daysUntil(String(row.values[name]))}</dd>}
         </div>
       ))}
     </dl>
@@ -125,10 +132,10 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
 }
 
 /** How much is left of what there was, with the minimum. */
-function AmountLeft({ row, full }: { row: Row; full: number | undefined }) {
+function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number | undefined }) {
   const { amount, minimum_amount: minimum } = row.values;
   if (typeof amount !== "number") return <dd class="hint">No amount recorded</dd>;
-  const unit = unitOf(row, "amount");
+  const unit = suffixOf(of, row, "amount");
   const words = [
     full !== undefined && full > amount && `of ${full}${minimum === null ? unit : ""}`,
     minimum !== null && `low below ${String(minimum)}${unit}`,
@@ -157,7 +164,7 @@ const DATES: FormField<Record<string, string>>[] = [
 function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClose: () => void }) {
   const { of, row, action, onSaved, onUndone, onClose } = props;
   const isRefill = action === "Refill";
-  const unit = unitOf(row, "amount").trim();
+  const unit = suffixOf(of, row, "amount").trim();
   return (
     <FormDialog<Record<string, string>>
       title={`${action} ${String(row.values.name)}`}
@@ -174,7 +181,7 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
         const path = api(of.name, `${row.id}/${action.toLowerCase()}/`);
         const response = await send("POST", path, { query: WHOLE, body });
         const saved = rowOf(await response.json());
-        const left = `${String(saved.values.amount)}${unitOf(saved, "amount")}`;
+        const left = `${String(saved.values.amount)}${suffixOf(of, saved, "amount")}`;
         showDone(`${isRefill ? "Refilled" : "Consumed"}: ${left} left.`, response, onUndone);
         onSaved(saved);
       }}
@@ -183,7 +190,7 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
 }
 
 function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: () => void }) {
-  const unit = unitOf(row, "amount").trim();
+  const unit = suffixOf(of, row, "amount").trim();
   return (
     <FormDialog<Record<string, string>>
       title={`Make aliquots of ${String(row.values.name)}`}

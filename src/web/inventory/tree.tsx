@@ -11,17 +11,14 @@ import { withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, declaration, singularOf, titleOf } from "./declaration.ts";
+import { api, LISTS, referenceTo, singularOf, titleOf } from "./declaration.ts";
 import { type Branch, type Level, type Node, readBranch, treeAddress } from "./path.tsx";
 import { Picker } from "./picker.tsx";
 import { USABLE } from "./value-input.tsx";
 import { showDone } from "./write-record.ts";
 
-/** The field by which something is inside something else, by their lists; the first that is set counts. */
-export const INSIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  locations: { locations: "parent", equipment: "equipment", places: "place" },
-  equipment: { places: "place" },
-};
+/** The fields by which records of a list are inside others, by the lists of these; the first that is set counts. */
+const insideOf = (segment: string): Readonly<Record<string, string>> => LISTS[segment]?.inside ?? {};
 
 /** Moves on this page; each makes open branches load again. */
 export const Moves = createContext<{ count: number; onMoved: () => void }>({ count: 0, onMoved: () => {} });
@@ -64,7 +61,7 @@ function Nodes({ parent, level: { segment, total, results } }: { parent: Node | 
 const useDragNode = draggable<Node>();
 
 async function move(node: Node, into: Node, onMoved: () => void): Promise<void> {
-  const fields = INSIDE[node.segment];
+  const fields = insideOf(node.segment);
   const field = fields[into.segment];
   const earlier = Object.values(fields).slice(0, Object.values(fields).indexOf(field));
   const body = { ...Object.fromEntries(earlier.map((name) => [name, null])), [field]: into.id };
@@ -79,11 +76,11 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
   const { count, onMoved } = useContext(Moves);
   const of = `${node.segment}/${node.id}`;
   const branch = useLoaded(isOpen ? `${of} ${count}` : null, (signal) => readBranch(of, 1, signal));
-  const isMovable = Boolean(useSession()) && node.segment in INSIDE;
+  const isMovable = Boolean(useSession()) && Object.keys(insideOf(node.segment)).length > 0;
   const { isTarget, attributes } = useDragNode({
     value: isMovable ? node : null,
     name: node.name,
-    accepts: ({ id, segment }) => id !== node.id && node.segment in INSIDE[segment],
+    accepts: ({ id, segment }) => id !== node.id && node.segment in insideOf(segment),
     onDrop: (source) => void withErrorToast(() => move(source, node, onMoved)),
   });
   return (
@@ -103,7 +100,7 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
           <span class="leaf" />
         )}
         <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
-        <small>{node.segment === "places" ? "room" : singularOf(node.segment)}</small>
+        <small>{singularOf(node.segment)}</small>
         {node.space && (
           <span
             class="tag"
@@ -122,10 +119,9 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
 }
 
 function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => void; onMoved: () => void }) {
-  const segments = Object.keys(INSIDE[node.segment]);
+  const segments = Object.keys(insideOf(node.segment));
   const [segment, setSegment] = useState(segments[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });
-  const declared = useLoaded(segment, () => declaration(segment));
   const form = useSubmission(async () => {
     await move(node, { segment, ...chosen }, onMoved);
     onClose();
@@ -154,21 +150,14 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
           }}
         />
       )}
-      {declared.value && (
-        <Picker
-          key={segment}
-          label="Destination"
-          to={{
-            segment,
-            key: declared.value.key,
-            printed: "id",
-            ...(segment === "locations" ? { filter: USABLE } : {}),
-          }}
-          value={chosen.id}
-          onChoose={(id, name) => setChosen({ id, name })}
-          creates
-        />
-      )}
+      <Picker
+        key={segment}
+        label="Destination"
+        to={referenceTo(segment, segment === "locations" ? USABLE : {})}
+        value={chosen.id}
+        onChoose={(id, name) => setChosen({ id, name })}
+        creates
+      />
     </Dialog>
   );
 }

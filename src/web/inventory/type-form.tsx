@@ -8,13 +8,17 @@ import { Table } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
 import { get } from "../request.ts";
 import { AnnotationInput, type AnnotationType } from "./annotations.tsx";
-import { api, type Declaration, type FieldInfo, pageOf, titleOf } from "./declaration.ts";
+import { api, type Declaration, type FieldInfo, keyOf, pageOf, titleOf } from "./declaration.ts";
 import { asText, bodyOf, type RecordValue, type Row } from "./record.tsx";
 
 /** What the form of annotation types and custom property types has besides the others. */
 
 export const isTypeList = ({ name }: Declaration): boolean =>
   name === "annotationtypes" || name === "custompropertytypes";
+
+/** Whether a field has the vocabulary, or the units, of a type. */
+export const isVocabulary = ({ reference }: FieldInfo): boolean =>
+  reference?.segment === "vocabularies/categories";
 
 /** A name for programs: shown as text until somebody wants to change it or it is rejected. */
 export function MachineName(props: {
@@ -155,7 +159,7 @@ function segmentFor({ fields }: Declaration, model: string): string {
 
 function ListPreview(props: { segment: string; label: string; shown: readonly string[] }) {
   const { segment, label, shown } = props;
-  const key = segment === "locations" ? "label" : segment === "places" ? "room" : "name";
+  const key = keyOf(segment);
   const records = useFirst(segment, key, 2)?.results ?? [];
   return (
     <div class="card">

@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
 import { Tag } from "../components/layout.tsx";
-import { STORED_LISTS } from "../inventory/box/slots.ts";
+import { STOCK_LISTS } from "../inventory/declaration.ts";
 import { showDone } from "../inventory/write-record.ts";
 import { type Found, findScanned, movedTo, moveRecords } from "./relocation.ts";
 
@@ -65,8 +65,7 @@ export function useMoves() {
 
 /** @throws Error that says what to do first */
 function requireTarget({ name, segment }: Found, target: Target | null): Target {
-  if (!(STORED_LISTS as readonly string[]).includes(segment))
-    throw new Error(`${name} is not stored in locations.`);
+  if (!STOCK_LISTS.includes(segment)) throw new Error(`${name} is not stored in locations.`);
   if (target === null) throw new Error(`${name} was not moved. Scan the location first.`);
   const { place, position } = target;
   if (place.free && position === "") throw new Error(`${name} was not moved: ${place.name} is full.`);

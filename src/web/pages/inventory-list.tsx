@@ -2,7 +2,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import type { IconName } from "../components/icon.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { BulkDialog, type Task } from "../inventory/bulk-dialog.tsx";
@@ -11,6 +10,7 @@ import {
   declaration,
   defaultColumns,
   defaultOrder,
+  LISTS,
   newPageOf,
   pageOf,
   segmentOf,
@@ -211,7 +211,7 @@ function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
     );
   if (session === undefined) return <Skeleton />;
   return (
-    <Empty title={`No ${plural} yet`} icon={ICONS[of.name] ?? "layers"}>
+    <Empty title={`No ${plural} yet`} icon={LISTS[of.name]?.icon ?? "layers"}>
       <p>
         {session
           ? "Add the first one, or import a spreadsheet."
@@ -234,17 +234,6 @@ function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
     </Empty>
   );
 }
-
-const ICONS: Readonly<Record<string, IconName>> = {
-  "stocks/consumables": "flask-conical",
-  "stocks/specimen": "test-tubes",
-  equipment: "microscope",
-  locations: "map-pin",
-  places: "map-pin",
-  stocktakes: "clipboard-check",
-  annotationtypes: "tags",
-  custompropertytypes: "tags",
-};
 
 export const inventoryListPage = definePage({
   name: "inventory-list",

@@ -15,9 +15,6 @@ import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { requestJson } from "../request.ts";
 
-/** Fields that a copy does not take over. */
-const UNIQUE = new Set(["barcode", "owner", "owned_by"]);
-
 function InventoryNew() {
   const segment = segmentOf(useParams().list);
   const [query] = useQuery();
@@ -30,7 +27,8 @@ function InventoryNew() {
     // The address may name values, such as `?parent=…`.
     const fields = [...writableFields(of), ...Object.entries(of.annotations)];
     const values = fields.flatMap(([name, field]): [string, string][] => {
-      const copiedValue = copy && !UNIQUE.has(name) ? inputOf(copy.values[name], field) : undefined;
+      const copiedValue =
+        copy && field.form?.copied !== false ? inputOf(copy.values[name], field) : undefined;
       const value = query.get(name) ?? copiedValue;
       return value === undefined ? [] : [[name, value]];
     });

@@ -19,6 +19,7 @@ import {
   declaration,
   hasLabels,
   isConstant,
+  isInTree,
   isPeople,
   pageOf,
   segmentOf,
@@ -28,7 +29,7 @@ import {
 import { Files } from "../inventory/files.tsx";
 import { History } from "../inventory/history.tsx";
 import { Notes } from "../inventory/notes.tsx";
-import { isInTree, LocationCard } from "../inventory/location-card.tsx";
+import { LocationCard } from "../inventory/location-card.tsx";
 import { crumbsOf, readBranch, treeAddress } from "../inventory/path.tsx";
 import { ClosedProperties, Properties, shownFields } from "../inventory/properties.tsx";
 import {
@@ -39,6 +40,7 @@ import {
   rowOf,
   State,
   stateText,
+  Value,
   WHOLE,
 } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
@@ -91,9 +93,7 @@ function Record(props: RecordProps) {
   const onChanged = (): void => setRevision((count) => count + 1);
   const isDeleted = row.values.deleted === true;
   const { main, advanced } = shownFields(of, row);
-  const details = "created_by created modified_by modified version id"
-    .split(" ")
-    .filter((name) => name in of.fields);
+  const details = Object.keys(of.fields).filter((name) => of.fields[name].form?.shownIn === "details");
   const hasGrid = typeof row.values.grid_rows === "number" && !isDeleted;
   const head = (first?: ComponentChildren, last?: ComponentChildren) => (
     <RecordHead {...{ ...props, hasGrid, first, last }} onShare={() => setSharing(true)} />
@@ -219,20 +219,23 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
   );
 }
 
-/** What a record is, in a line. */
+/** The facts that say what a record is, in a line: its state, its kind, then the others. */
 function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
-  const { grid_rows, grid_columns, model_type, description, barcode } = values;
+  const { grid_rows, grid_columns } = values;
+  const names = Object.keys(of.fields).filter((name) => {
+    const { form } = of.fields[name];
+    return form?.shownIn === "head" && form.look !== "state" && values[name];
+  });
+  const first = names.filter((name) => isConstant(of.fields[name]));
   return (
     <>
       {typeof grid_rows === "number" && <span>{`${grid_rows} × ${String(grid_columns)} box`}</span>}
       {stateText(values) !== "" && <State values={values} />}
-      {isConstant(of.fields.model_type) && model_type && <span>{wordsOf(String(model_type))}</span>}
-      {description && <span class="anywhere">{String(description)}</span>}
-      {barcode && (
-        <span>
-          <code>{String(barcode)}</code>
+      {[...first, ...names.filter((name) => !first.includes(name))].map((name) => (
+        <span key={name} class="anywhere">
+          <Value value={values[name]} field={of.fields[name]} />
         </span>
-      )}
+      ))}
     </>
   );
 }

@@ -3,15 +3,12 @@ import { LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
+import { api, GROUPS, isInTree, LISTS, pageOf, STOCK_LISTS, titleOf } from "../inventory/declaration.ts";
 import { Dashboard } from "../inventory/dashboard.tsx";
 import { FirstSteps, NextStep } from "../inventory/first-steps.tsx";
 import type { View } from "../inventory/list-views.tsx";
 import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
-
-const STORAGE = ["places", "equipment", "locations"];
-const STOCK = ["stocks/consumables", "stocks/specimen"];
 
 /** Numbers of records, by list. */
 type Counts = Record<string, number>;
@@ -55,9 +52,9 @@ function Overview({ counts, onLoaded }: { counts: Counts; onLoaded: () => void }
   const isUsed = (segments: readonly string[]): boolean => segments.some((segment) => counts[segment] > 0);
   return (
     <div class="stack">
-      {!isUsed([...STORAGE, ...STOCK]) ? (
+      {!isUsed([...Object.keys(LISTS).filter(isInTree), ...STOCK_LISTS]) ? (
         <FirstSteps onLoaded={onLoaded} />
-      ) : isUsed(STOCK) ? (
+      ) : isUsed(STOCK_LISTS) ? (
         <Dashboard>
           <Views />
         </Dashboard>

@@ -6,13 +6,20 @@ import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { declaration, pageOf, singularOf, titleOf } from "../inventory/declaration.ts";
+import {
+  declaration,
+  LISTS,
+  newPageOf,
+  pageOf,
+  singularOf,
+  STOCK_LISTS,
+  titleOf,
+} from "../inventory/declaration.ts";
 import { Box } from "../inventory/box/box.tsx";
-import { STORED_LISTS } from "../inventory/box/slots.ts";
 import { FreeSlots, useFreeSlots } from "../inventory/free-slots.tsx";
 import { type Branch, crumbsOf, type Node, readBranch } from "../inventory/path.tsx";
-import { nameOf, readPage, unitOf, Value } from "../inventory/record.tsx";
-import { INSIDE, Moves, Tree } from "../inventory/tree.tsx";
+import { nameOf, readPage, suffixOf, Value } from "../inventory/record.tsx";
+import { Moves, Tree } from "../inventory/tree.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import { useSession } from "../session.ts";
 
@@ -31,7 +38,7 @@ function LocationTree() {
       {...(here ? { crumbs: crumbsOf(path) } : {})}
       actions={here && <Actions {...{ here, first, last }} />}
     >
-      {here && (here.segment === "places" ? "room" : singularOf(here.segment))}
+      {here && singularOf(here.segment)}
     </PageHead>
   );
   const below = (hasGrid: boolean) => (
@@ -53,7 +60,7 @@ function LocationTree() {
 function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
   const { path, levels, contents } = branch;
   const here = path.at(-1);
-  const others = contents.filter(({ segment }) => !STORED_LISTS.some((list) => list === segment));
+  const others = contents.filter(({ segment }) => !STOCK_LISTS.includes(segment));
   const kept = hasGrid ? others : contents;
   // A box of tubes has no locations inside.
   const showsInside = levels.length > 0 || (!hasGrid && kept.length === 0);
@@ -122,7 +129,7 @@ function Actions(props: { here: Node; first: ComponentChildren; last: ComponentC
         </LinkButton>
       )}
       {canBuild && isLocation && (
-        <LinkButton icon="plus" href={href("/inventory/stocks-consumables/new", { location: id })}>
+        <LinkButton icon="plus" href={href(newPageOf("stocks/consumables"), { location: id })}>
           Add consumable
         </LinkButton>
       )}
@@ -136,7 +143,7 @@ function Actions(props: { here: Node; first: ComponentChildren; last: ComponentC
         <LinkButton
           look="primary"
           icon="plus"
-          href={href("/inventory/locations/new", { [INSIDE.locations[segment]]: id })}
+          href={href(newPageOf("locations"), { [LISTS.locations.inside![segment]]: id })}
         >
           Add location
         </LinkButton>
@@ -165,7 +172,9 @@ function Kept(props: { segment: string; field: string; total: number; id: string
   const { segment, field, total, id } = props;
   const found = useLoaded(`${segment} ${id}`, async (signal) => {
     const of = await declaration(segment);
-    const fields = ["amount", "status"].filter((name) => name in of.fields);
+    const fields = ["amount", "state"].flatMap((look) =>
+      Object.keys(of.fields).filter((name) => of.fields[name].form?.look === look),
+    );
     const { rows } = await readPage(of, { [field]: id, page_size: String(FIRST) }, fields, signal);
     return { of, fields, rows };
   });
@@ -190,10 +199,9 @@ function Kept(props: { segment: string; field: string; total: number; id: string
                     .map((name) => (
                       <Value
                         key={name}
-                        unit={unitOf(row, name)}
+                        suffix={suffixOf(of, row, name)}
                         value={row.values[name]}
-                        field={{ ...of.fields[name], reference: null }}
-                        name={name}
+                        field={of.fields[name]}
                       />
                     ))}
                 </span>

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Field } from "../../../src/inventory/model/field.ts";
 import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
-import { DECLARED, validateDeclarations } from "../../../src/inventory/resources/index.ts";
+import { DECLARED, RESOURCES, validateDeclarations } from "../../../src/inventory/resources/index.ts";
+import { LISTS } from "../../../src/inventory/resources/lists.ts";
 import { openMigrated } from "../../database.ts";
 
 const database = openMigrated();
@@ -13,12 +14,36 @@ test("the declarations are consistent", () => {
 
 test("reports errors in a declaration", () => {
   const location = DECLARED.get("location")!;
-  const broken = { ...location, table: "location; --", key: "nothing", nameFields: ["place__nothing"] };
+  const barcode: Field = { ...location.fields.barcode, form: { suffix: "symbol" } };
+  const broken = {
+    ...location,
+    table: "location; --",
+    key: "nothing",
+    nameFields: ["place__nothing"],
+    fields: { ...location.fields, barcode },
+  };
   expect(validateDeclarations(new Map([...DECLARED, ["location", broken]]))).toEqual([
     "location: location; -- is not a plain word",
+    "location: the form of barcode names the unknown field symbol",
     "location: nothing is not a field",
     "location: place__nothing is not a field",
   ]);
+});
+
+test("every list has a title, and what pages know of it are fields of its records", () => {
+  expect(RESOURCES.filter(({ segment }) => !LISTS[segment]).map(({ segment }) => segment)).toEqual([]);
+  const wrong = RESOURCES.flatMap((resource) => {
+    const { key = "name", context = [], asked = [], inside = {}, model } = LISTS[resource.segment];
+    expect([resource.segment, key, model ?? resource.model]).toEqual([
+      resource.segment,
+      resource.key,
+      resource.model,
+    ]);
+    return [...context, ...asked, ...Object.values(inside)].filter(
+      (name) => !fieldAt(DECLARED, resource, name.split("__")),
+    );
+  });
+  expect(wrong).toEqual([]);
 });
 
 interface Column {

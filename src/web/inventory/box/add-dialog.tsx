@@ -5,15 +5,15 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
 import { findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
-import { pageOf, singularOf } from "../declaration.ts";
+import { pageOf, singularOf, STOCK_LISTS } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
-import { type Slots, STORED_LISTS } from "./slots.ts";
+import { type Slots } from "./slots.ts";
 
 /** Puts an existing record into a slot, or leads to the form for a new one. */
 export function AddDialog(props: { box: Slots; position: string; onClose: () => void; onMoved: () => void }) {
   const { box, position, onClose, onMoved } = props;
-  const [segment, setSegment] = useState<string>(STORED_LISTS[0]);
+  const [segment, setSegment] = useState<string>(STOCK_LISTS[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });
   const form = useSubmission(async () => {
     const [record] = await findScanned(chosen.id);
@@ -46,7 +46,7 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
       <SelectField
         label="Kind"
         value={segment}
-        choices={STORED_LISTS.map((value) => ({ value, name: singularOf(value) }))}
+        choices={STOCK_LISTS.map((value) => ({ value, name: singularOf(value) }))}
         onChange={(value) => {
           setSegment(value);
           setChosen({ id: "", name: "" });

@@ -10,14 +10,14 @@ import { readKnownSlots } from "../../offline/known-slots.ts";
 import { QueueList } from "../../offline/queue-list.tsx";
 import { useQueue, useReloadAfterSending } from "../../offline/use-queue.ts";
 import { useSession } from "../../session.ts";
-import { singularOf } from "../declaration.ts";
+import { singularOf, STOCK_LISTS } from "../declaration.ts";
 import { Capacity } from "../free-slots.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
 import { HiddenRecords } from "./evict.tsx";
 import { ScanBar } from "./scan-bar.tsx";
 import { SlotPanel } from "./slot-panel.tsx";
-import { type Slots, STORED_LISTS, type Stored } from "./slots.ts";
+import { type Slots, type Stored } from "./slots.ts";
 
 interface BoxProps {
   id: string;
@@ -172,7 +172,7 @@ const PrintMenu = ({ box }: { box: Slots }) =>
         Print the box
       </button>
       <a href={href("/inventory/labels", { list: "locations", id: box.id })}>Print a label for the box</a>
-      {STORED_LISTS.map((list) => (
+      {STOCK_LISTS.map((list) => (
         <a key={list} href={href("/inventory/labels", { list, location: box.id })}>
           Print labels of its {singularOf(list)}s
         </a>

@@ -6,12 +6,13 @@ import { FormError, useSubmission } from "../../components/form.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
 import { readKnownSlots } from "../../offline/known-slots.ts";
 import { movedTo, moveRecords } from "../../offline/relocation.ts";
+import { referenceTo } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { USABLE } from "../value-input.tsx";
 import { showDone } from "../write-record.ts";
 import { freePositionsIn, type Movable } from "./slots.ts";
 
-const LOCATIONS = { segment: "locations", key: "label", printed: "id", filter: USABLE } as const;
+const LOCATIONS = referenceTo("locations", USABLE);
 
 /** Moves a record to a slot of this location or another, chosen from those that are free. */
 export function MoveDialog(props: {

@@ -1,11 +1,12 @@
 import { useRef, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { type Found, findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
+import { STOCK_LISTS } from "../declaration.ts";
 import { Scanner } from "../scanner.tsx";
 import { batchOf, undo } from "../write-record.ts";
-import { freePositionsIn, type Slots, STORED_LISTS } from "./slots.ts";
+import { freePositionsIn, type Slots } from "./slots.ts";
 
-const isStored = ({ segment }: Found): boolean => (STORED_LISTS as readonly string[]).includes(segment);
+const isStored = ({ segment }: Found): boolean => STOCK_LISTS.includes(segment);
 
 /** Every scanned tube goes to the selected slot or the next free one. */
 export function ScanBar(props: {

@@ -6,7 +6,7 @@ import { Skeleton, useLoaded } from "../../components/loaded.tsx";
 import { Time } from "../../format.tsx";
 import { takeOut } from "../../offline/relocation.ts";
 import { useAmounts } from "../amounts.ts";
-import { type Declaration, declaration, fieldOf, pageOf } from "../declaration.ts";
+import { type Declaration, declaration, fieldOf, isConstant, pageOf } from "../declaration.ts";
 import { pairsOf } from "../properties.tsx";
 import { asText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
 import { EvictButton } from "./evict.tsx";
@@ -59,9 +59,12 @@ export function SlotPanel(props: {
   );
 }
 
-/** Fields that the panel shows, around the annotations. */
-const FIRST = ["model_type"];
-const LAST = ["amount", "expiry", "lot", "supplier", "barcode", "aliquot_of", "owner"];
+/** Names of what the panel shows: the kind of record, its annotations, then the other fields of its summary. */
+function summaryOf({ fields, annotations }: Declaration): string[] {
+  const names = Object.keys(fields).filter((name) => fields[name].form?.summary);
+  const first = names.filter((name) => isConstant(fields[name]));
+  return [...first, ...Object.keys(annotations), ...names.filter((name) => !first.includes(name))];
+}
 
 function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; onMoved: () => void }) {
   const [isMoving, setMoving] = useState(false);
@@ -119,9 +122,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
 function Fields({ of, row, box }: { of: Declaration; row: Row; box: Slots }) {
   const { lastUsed } = useAmounts(of, row);
   const { values } = row;
-  const names = [...FIRST, ...Object.keys(of.annotations), ...LAST].filter(
-    (name) => fieldOf(of, name) && ![null, undefined, ""].includes(values[name] as null),
-  );
+  const names = summaryOf(of).filter((name) => ![null, undefined, ""].includes(values[name] as null));
   // Records that it names, such as the other primer of a pair, may be in the same box.
   const beside = names.flatMap((name) => {
     const value = values[name];

@@ -17,9 +17,6 @@ export type Slots = Omit<ServerSlots, "slots" | "others"> & {
   isOffline?: true;
 };
 
-/** Lists of records that are stored in slots. */
-export const STORED_LISTS = ["stocks/consumables", "stocks/specimen"] as const;
-
 export const readSlots = (location: string, signal?: AbortSignal): Promise<Slots> =>
   get<Slots>(api("locations", `${location}/slots/`), {}, signal);
 

@@ -1,0 +1,139 @@
+/** The lists of the inventory in words, for pages and documents. Pages bundle this file, so it imports nothing. */
+
+export interface ListInWords {
+  title: string;
+  /** One of its records; by default the title in the singular. */
+  one?: string;
+  /** Application and model of its records, where annotation types may be for one list or refer to it. */
+  model?: string;
+  /** Heading of the overview under which it is; lists without one are for clients of LabID, or have pages of their own. */
+  section?: "Stock" | "Locations" | "Projects" | "Metadata";
+  icon?: "flask-conical" | "test-tubes" | "microscope" | "map-pin" | "clipboard-check" | "tags";
+  /** Field that names a record for people; by default `name`. */
+  key?: string;
+  /** Fields that distinguish records of the same name. */
+  context?: readonly string[];
+  /** Fields that pickers ask for to create a record, first the one that gets the typed text. */
+  asked?: readonly string[];
+  /** Of records in the tree of locations: the fields by which they are inside others, by lists; the first that is set decides. */
+  inside?: Readonly<Record<string, string>>;
+  /** Whether its records are on no shelf, so that no labels are printed for them. */
+  withoutLabels?: true;
+}
+
+/** By segments, in the order of the overview. */
+export const LISTS: Readonly<Record<string, ListInWords>> = {
+  "stocks/consumables": {
+    title: "Consumables",
+    model: "stocks.consumable",
+    section: "Stock",
+    icon: "flask-conical",
+  },
+  "stocks/specimen": {
+    title: "Specimens",
+    model: "stocks.specimen",
+    section: "Stock",
+    icon: "test-tubes",
+  },
+  locations: {
+    title: "Locations",
+    model: "stocks.location",
+    section: "Locations",
+    icon: "map-pin",
+    key: "label",
+    context: ["equipment__name", "place__name"],
+    asked: ["label", "parent", "equipment"],
+    inside: { locations: "parent", equipment: "equipment", places: "place" },
+  },
+  equipment: {
+    title: "Equipment",
+    model: "stocks.equipment",
+    section: "Locations",
+    icon: "microscope",
+    context: ["place__name"],
+    asked: ["name", "model_type", "place"],
+    inside: { places: "place" },
+  },
+  places: {
+    title: "Places",
+    one: "room",
+    model: "stocks.place",
+    section: "Locations",
+    icon: "map-pin",
+    asked: ["room", "building"],
+    inside: {},
+  },
+  addresses: { title: "Addresses", section: "Locations", asked: ["name"] },
+  stocktakes: { title: "Stocktakes", section: "Locations", icon: "clipboard-check", withoutLabels: true },
+  "core/projects": { title: "Projects", model: "core.project", section: "Projects", asked: ["name"] },
+  "assays/experiments": {
+    title: "Experiments",
+    model: "assays.experiment",
+    section: "Projects",
+    asked: ["name", "project"],
+  },
+  "assays/assays": {
+    title: "Assays",
+    model: "assays.assay",
+    section: "Projects",
+    context: ["experiment__name"],
+  },
+  annotationtypes: { title: "Annotation types", section: "Metadata", icon: "tags", withoutLabels: true },
+  custompropertytypes: {
+    title: "Custom property types",
+    section: "Metadata",
+    icon: "tags",
+    withoutLabels: true,
+  },
+  "vocabularies/categories": {
+    title: "Vocabularies",
+    section: "Metadata",
+    asked: ["name"],
+    withoutLabels: true,
+  },
+  "vocabularies/terms": {
+    title: "Terms",
+    section: "Metadata",
+    context: ["category__name"],
+    asked: ["name", "category"],
+    withoutLabels: true,
+  },
+  fieldmeta: { title: "Field metadata", section: "Metadata", withoutLabels: true },
+  views: { title: "Saved views", withoutLabels: true },
+  users: { title: "Users", key: "username", context: ["full_name"] },
+  groups: { title: "Groups" },
+  "assays/instrumentruns": { title: "Instrument runs" },
+  "stocks/instrumentmodels": { title: "Instrument models" },
+  "stocks/samples": { title: "Samples" },
+  "core/studies": { title: "Studies" },
+  "protocols/protocols": { title: "Protocols" },
+  "protocols/workflows": { title: "Workflows" },
+  "data_management/datafiles": { title: "Data files" },
+  "data_management/datafilecopies": { title: "Data file copies" },
+  "data_management/datasets": { title: "Datasets" },
+  "data_management/datasetcollections": { title: "Dataset collections" },
+  "data_management/dropbox": { title: "Dropboxes" },
+  "data_management/archives": { title: "Archives" },
+  "data_management/storagevolume": { title: "Storage volumes" },
+};
+
+/** `Consumables` for `stocks/consumables`. */
+export const titleOf = (segment: string): string => LISTS[segment]?.title ?? segment;
+
+/** `consumable` for `stocks/consumables`. */
+export const singularOf = (segment: string): string =>
+  LISTS[segment]?.one ??
+  titleOf(segment)
+    .toLowerCase()
+    .replace(/ies$/, "y")
+    .replace(/(ss|x)es$|s$/, "$1");
+
+/** Segments of the lists in a section of the overview. */
+export const listsIn = (section: ListInWords["section"]): string[] =>
+  Object.keys(LISTS).filter((segment) => LISTS[segment].section === section);
+
+/** Lists whose records are kept in slots of locations. */
+export const STOCK_LISTS: readonly string[] = listsIn("Stock");
+
+/** Whether records of a list are in the tree of locations, in which paths name them. */
+export const isInTree = (segment: string): boolean => LISTS[segment]?.inside !== undefined;
