@@ -30,7 +30,7 @@ import { Metrics } from "../platform/metrics.ts";
 import { isOwnHost } from "../platform/own-host.ts";
 import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
 import { linkPurpose } from "../accounts/account-routes.ts";
-import { requireUser } from "../accounts/guards.ts";
+import { guardsOf } from "../accounts/guards.ts";
 import { accountRoutes } from "../accounts/routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
@@ -186,9 +186,8 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     log,
     workers: config.workers,
     clientOf: (request) => callerOf(request, accounts),
-    requireWriter: (request) => void accounts.authenticate(request),
+    guards: guardsOf(accounts),
     ownership: ownershipOf(accounts),
-    requireUser: (request) => void requireUser(accounts, request),
     requireWritable: () => {
       const problem = storage.problem();
       if (problem) throw problem;

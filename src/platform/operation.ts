@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema } from "typebox";
-import type { Actor, SignedIn } from "./actor.ts";
+import { type Actor, ANONYMOUS, type SignedIn } from "./actor.ts";
 import type { ErrorStatus } from "./error-responses.ts";
 import type { RequestContext } from "./request-context.ts";
 import { bodySchema, OptionalInput } from "./schema.ts";
@@ -35,6 +35,17 @@ export interface Guards {
    */
   confirmed(request: Request, caller: Actor, password: string): Promise<void>;
 }
+
+const SOMEBODY: SignedIn = { ...ANONYMOUS, user: 0, username: "" };
+
+/** For a service without accounts, in which everybody may do everything. */
+export const WITHOUT_ACCOUNTS: Guards = {
+  anyone: () => ANONYMOUS,
+  signedIn: () => SOMEBODY,
+  enrolling: () => SOMEBODY,
+  administrator: () => SOMEBODY,
+  confirmed: async () => {},
+};
 
 /** A service may find its caller by a function of its own, which throws a Problem if access is denied. */
 type OwnAccess = (request: Request, context: RequestContext) => unknown;

@@ -2,6 +2,7 @@ import { MESSAGE_LIMITS } from "./contract/limits.ts";
 import { RECEIVE_TIMEOUT } from "../platform/body.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import { type Guards, WITHOUT_ACCOUNTS } from "../platform/operation.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
@@ -77,12 +78,10 @@ export interface ScoringOptions {
   farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
   /** The client of a request, as a key for fair scheduling; by default all are one client. */
   clientOf?: (request: Request) => string;
-  /** Refuses callers that may not start or cancel jobs. @throws Problem forbidden */
-  requireWriter?: (request: Request) => void;
+  /** Who may use operations; by default everybody may use all. */
+  guards?: Guards;
   /** Who may change jobs and searches; by default their clients. */
   ownership?: Ownership;
-  /** Guards what only signed-in users may have; by default everybody may. @throws Problem unauthenticated */
-  requireUser?: (request: Request) => void;
   /** Guards new jobs. @throws Problem if the disk takes none */
   requireWritable?: () => void;
 }
@@ -328,8 +327,7 @@ function openRoutes(
   const { log, namespace, maxMessageBytes, clientOf = () => "" } = options;
   const {
     receiveTimeoutSeconds = RECEIVE_TIMEOUT,
-    requireUser = () => {},
-    requireWriter = () => {},
+    guards = WITHOUT_ACCOUNTS,
     hasPublicUrl = false,
     ownership = {
       identify: (request: Request) => ({ keys: [clientOf(request)], isAdministrator: false }),
@@ -343,8 +341,7 @@ function openRoutes(
     ...services,
     models,
     clientOf,
-    requireUser,
-    requireWriter,
+    guards,
     requireWritable,
     ownership,
   });
@@ -355,7 +352,7 @@ function openRoutes(
     limits: { ...MESSAGE_LIMITS, bytes: maxMessageBytes },
     receiveTimeout: receiveTimeoutSeconds * 1000,
     clientOf,
-    requireWriter,
+    guards,
     ownership,
     hasPublicUrl,
   };
@@ -365,11 +362,11 @@ function openRoutes(
     clientOf,
     clock: options.clock,
     own: new OwnSearches(options.database),
-    requireWriter,
+    guards,
     requireWritable,
     ownership,
   });
-  const watched = openWatched(options, { ...services, openCorpus: json.corpus });
+  const watched = openWatched({ ...options, clientOf, guards }, { ...services, openCorpus: json.corpus });
   return {
     routes: soapRoutes(soap).use(json.routes).use(proteome).use(watched.routes),
     reject: soapRejection(soap),

@@ -4,6 +4,8 @@ import type { identityOperations } from "../accounts/identity-routes.ts";
 import type { secondFactorOperations } from "../accounts/second-factor-routes.ts";
 import type { administrationOperations } from "../operations/administration/administration-routes.ts";
 import type { reminderOperations } from "../reminders/reminder-routes.ts";
+import type { watchedOperations } from "../scoring/api/watched-routes.ts";
+import type { taskOperations } from "../tasks/task-operations.ts";
 import type { webhookOperations } from "../webhooks/route.ts";
 
 /** The declared operations of the server. */
@@ -14,6 +16,8 @@ type Declared = (
   | typeof identityOperations
   | typeof reminderOperations
   | typeof secondFactorOperations
+  | typeof taskOperations
+  | typeof watchedOperations
   | typeof webhookOperations
 )[number];
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
+import { WITHOUT_ACCOUNTS } from "../../src/platform/operation.ts";
 import { Problem } from "../../src/problem.ts";
 import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calibration-file.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
@@ -18,8 +19,12 @@ beforeAll(async () => {
   service = await openScoringAlone({
     workers: 1,
     corpus: true,
-    requireUser(request) {
-      if (!request.headers.has("authorization")) throw new Problem("unauthenticated", "Sign in.");
+    guards: {
+      ...WITHOUT_ACCOUNTS,
+      signedIn(request) {
+        if (!request.headers.has("authorization")) throw new Problem("unauthenticated", "Sign in.");
+        return WITHOUT_ACCOUNTS.signedIn(request);
+      },
     },
   });
   waiting = await openScoringAlone({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { WITHOUT_ACCOUNTS } from "../../src/platform/operation.ts";
 import { Problem } from "../../src/problem.ts";
 import { PROTEOME_FORMS, searchProteome } from "../../src/scoring/index.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
@@ -12,8 +13,12 @@ const start = (body: unknown) => service.ask("POST", "/proteome/searches", { bod
 beforeAll(async () => {
   service = await openScoringAlone({
     workers: 1,
-    requireWriter: () => {
-      if (isReader) throw new Problem("forbidden", "Only readers here.");
+    guards: {
+      ...WITHOUT_ACCOUNTS,
+      anyone(request) {
+        if (isReader) throw new Problem("forbidden", "Only readers here.");
+        return WITHOUT_ACCOUNTS.anyone(request);
+      },
     },
   });
 });

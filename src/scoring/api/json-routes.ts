@@ -16,6 +16,7 @@ import { EventStreams, type Snapshot } from "../../platform/event-streams.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { singlePage } from "../../platform/page.ts";
+import type { Guards } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
@@ -51,10 +52,7 @@ interface JsonOptions {
   models: JobModels;
   /** Guards uploads. @throws Problem if the disk takes none */
   requireWritable: () => void;
-  /** @throws Problem unauthenticated */
-  requireUser: (request: Request) => void;
-  /** @throws Problem forbidden for callers that may not start or cancel jobs */
-  requireWriter: (request: Request) => void;
+  guards: Guards;
   ownership: Ownership;
   featureSource: () => FeatureSource;
   /** Residues that a query may have. */
@@ -63,10 +61,10 @@ interface JsonOptions {
 
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
-  const { handlers, requireWriter, ownership } = options;
+  const { handlers, guards, ownership } = options;
   const corpus = openCorpusOnce(options.corpora);
   const requireJobOwner = (request: Request, id: string): void => {
-    requireWriter(request);
+    guards.anyone(request);
     requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
   };
   const context = { ...options, corpus, requireJobOwner };
@@ -82,7 +80,7 @@ export function jsonRoutes(options: JsonOptions) {
     .post(
       `${API}/jobs`,
       async ({ body, request, requestContext, set, status }) => {
-        requireWriter(request);
+        guards.anyone(request);
         const { job, headers } = await submit(context, body, request, requestContext.baseUrl);
         Object.assign(set.headers, headers, { Location: job.links.self });
         return status(202, job);
@@ -180,13 +178,13 @@ export function jobSnapshot(job: JobObject): Snapshot {
 }
 
 /** Motif classes and corpora. */
-function referenceRoutes({ corpora, classes, corpus, requireUser }: JsonOptions & { corpus: () => Corpus }) {
+function referenceRoutes({ corpora, classes, corpus, guards }: JsonOptions & { corpus: () => Corpus }) {
   const corpusWith = (hash: string): CorpusInfo => {
     const found = corpora.list().find((one) => one.hash === hash);
     if (!found) throw new Problem("not_found", "No corpus has this hash.");
     return found;
   };
-  const guard = ({ request }: { request: Request }): void => requireUser(request);
+  const guard = ({ request }: { request: Request }): void => void guards.signedIn(request);
   return new Elysia({ detail: { tags: ["scoring"] } })
     .get(
       `${API}/motif-classes`,

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { type HomologChoice, METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
+import { readJson } from "../../platform/body.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
 import {
@@ -139,6 +140,12 @@ export const Submission = schema(
 export function omitNulls(body: unknown, { properties }: { properties: object } = Submission): void {
   const fields = body as Record<string, unknown> | null;
   for (const name of Object.keys(properties)) if (fields?.[name] === null) delete fields[name];
+}
+
+/** A JSON body, which must say that it is JSON. @throws Problem unsupported_media_type, too_large, timeout, malformed */
+export function readBody(request: Request): Promise<unknown> {
+  requireJson(request.headers);
+  return readJson(request);
 }
 
 /** @throws Problem unsupported_media_type */

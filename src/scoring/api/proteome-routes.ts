@@ -6,6 +6,7 @@ import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Guards } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
@@ -35,8 +36,7 @@ interface ProteomeOptions {
   clock: Clock;
   /** The client of a request, as a key. */
   clientOf: (request: Request) => string;
-  /** @throws Problem forbidden for callers that may not start or cancel searches */
-  requireWriter: (request: Request) => void;
+  guards: Guards;
   /** @throws Problem if the disk takes none */
   requireWritable: () => void;
   /** The searches of callers, which share computations. */
@@ -50,7 +50,7 @@ const HEADERS = { "Cache-Control": "no-store", "Content-Type": "application/json
 
 /** Searches of all proteins for a motif, as JSON. A thread does all work that grows with the corpus or the matches. */
 export function proteomeRoutes(options: ProteomeOptions) {
-  const { client, corpora, own, requireWriter } = options;
+  const { client, corpora, own, guards } = options;
   const respond = (json: string, status = 200, headers = {}): Response =>
     new Response(paced(json), { status, headers: { ...HEADERS, ...headers } });
   return new Elysia({ name: "scoring-proteome", detail: { tags: ["scoring"] } })
@@ -72,7 +72,7 @@ export function proteomeRoutes(options: ProteomeOptions) {
     .post(
       SEARCHES,
       async ({ body, request, requestContext: { baseUrl } }) => {
-        requireWriter(request);
+        guards.anyone(request);
         const { id, json, headers } = await open(options, body, request, baseUrl);
         return respond(json, 202, { ...headers, Location: `${baseUrl}${SEARCHES}/${id}` });
       },
@@ -95,7 +95,7 @@ export function proteomeRoutes(options: ProteomeOptions) {
     .delete(
       `${SEARCHES}/:id`,
       async ({ params, request, requestContext: { baseUrl } }) => {
-        requireWriter(request);
+        guards.anyone(request);
         return respond(await cancel(options, own.find(params.id), request, baseUrl));
       },
       { params: SearchId, detail: operations.CANCEL },

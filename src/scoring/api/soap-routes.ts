@@ -9,6 +9,7 @@ import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { holdBody, reserveBody } from "../../platform/byte-budget.ts";
+import type { Guards } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
 import {
   encodeFault,
@@ -44,8 +45,7 @@ interface SoapOptions {
   receiveTimeout: number;
   /** The client of a request, as a key for fair scheduling. */
   clientOf: (request: Request) => string;
-  /** @throws Problem forbidden for callers that may not start jobs */
-  requireWriter: (request: Request) => void;
+  guards: Guards;
   ownership: Ownership;
   /** Whether public_url is set, so that the Host header does not matter. */
   hasPublicUrl: boolean;
@@ -260,10 +260,10 @@ function handle(
   request: Request,
   { operation, value, soapVersion }: Envelope & { problem: null },
 ): Answer | Promise<Answer> {
-  const { handlers, namespace, clientOf, requireWriter, ownership } = options;
+  const { handlers, namespace, clientOf, guards, ownership } = options;
   switch (operation) {
     case "RunJob":
-      requireWriter(request);
+      guards.anyone(request);
       return handlers
         .runJob(
           value,

@@ -1,32 +1,26 @@
-import { Elysia } from "elysia";
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import type { Corpus, HomologChoice } from "../../motif/index.ts";
-import { readJson } from "../../platform/body.ts";
-import { errorResponses, type ErrorStatus } from "../../platform/error-responses.ts";
-import { requestPlugin } from "../../platform/http.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
+import { operation } from "../../platform/operation.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
-import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
-import { ComparisonSchema } from "../results/comparison.ts";
-import { instant, JobSchema, requireJson, uuid } from "./json-schemas.ts";
-import { API } from "./result-routes.ts";
+import { nullable, oneOf } from "../../platform/schema.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { count, list, object, text } from "../prediction/prediction.ts";
+import { ComparisonSchema } from "../results/comparison.ts";
 import type { Reruns } from "../watched/reruns.ts";
 import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "../watched/watched-queries.ts";
+import { instant, JobSchema, uuid } from "./json-schemas.ts";
 
-interface WatchedOptions {
+/** What the operations of watched queries use. */
+export interface WatchedParts {
   queries: WatchedQueries;
   reruns: Reruns | null;
   /** Hash of the corpus in use; null without one. */
   corpus: () => string | null;
   /** The corpus in use. */
   openCorpus: () => Corpus;
+  /** The client of a request, as the key of the owner. */
   clientOf: (request: Request) => string;
-  /** @throws Problem unauthenticated */
-  requireUser: (request: Request) => void;
-  /** @throws Problem forbidden for read-only tokens */
-  requireWriter: (request: Request) => void;
 }
 
 const STATES = ["current", "waiting", "running", "failed"] as const;
@@ -77,109 +71,84 @@ const ChangesSchema = object(
   "Verdicts that changed with a corpus.",
 );
 
-const operation = (
-  operationId: string,
-  summary: string,
-  returns: TSchema,
-  more: readonly ErrorStatus[] = [],
-  description = "",
-) => ({
-  operationId,
-  summary,
-  ...(description ? { description } : {}),
-  responses: {
-    200: { description: "Success.", content: { "application/json": { schema: returns } } },
-    ...errorResponses(400, 401, ...more),
-  },
-});
-
-const JobParameter = schema(
-  Type.Object(
-    { job: uuid("A finished job.") },
-    { additionalProperties: false, examples: [{ job: EXAMPLE_ID }] },
-  ),
+const JobParameter = Type.Object(
+  { job: uuid("A finished job.") },
+  { additionalProperties: false, examples: [{ job: EXAMPLE_ID }] },
 );
-const QueryId = textSchema(Type.Object({ id: uuid("Identifier of the watched query.") }));
-const PATH = `${API}/watched-queries`;
+
+const signedIn = { access: "signedIn", errors: [400] } as const;
 
 /** Saved queries of signed-in users, and how their verdicts change with the corpus. */
-export function watchedRoutes({ queries, reruns, ...options }: WatchedOptions) {
-  const ownerOf = (request: Request): string => {
-    options.requireUser(request);
-    if (request.method !== "GET" && request.method !== "HEAD") options.requireWriter(request);
-    return options.clientOf(request);
-  };
-  const show = (query: WatchedQuery) => watchedObject(query, options);
-  const listOf = (owner: string) => singlePage(queries.list(owner).map(show));
-  return new Elysia({ name: "watched-queries", detail: { tags: ["scoring"] } })
-    .use(requestPlugin)
-    .parser("watchedJson", ({ request }) => {
-      // Before the body is looked at.
-      options.requireUser(request);
-      requireJson(request.headers);
-      return readJson(request);
-    })
-    .get(PATH, ({ request }) => listOf(ownerOf(request)), {
-      detail: operation("listWatchedQueries", "List your watched queries", WatchedListSchema),
-    })
-    .post(
-      PATH,
-      ({ request, body }) => {
-        const added = queries.add(body.job, ownerOf(request));
-        void reruns?.advance();
-        return show(added);
-      },
-      {
-        parse: "watchedJson",
-        body: JobParameter,
-        detail: operation(
-          "watchQuery",
-          "Watch the query of a job",
-          WatchedSchema,
-          [403, 404, 409, 413, 415],
-          `Saves protein, motifs and choice of homologs. When another corpus is used, the query is scored again after all other jobs. Up to ${MAX_PER_OWNER} for each user.`,
-        ),
-      },
-    )
-    .get(`${PATH}/changes`, ({ request }) => changesOf(queries, ownerOf(request)), {
-      detail: operation("listVerdictChanges", "List verdicts that changed with a corpus", ChangesSchema),
-    })
-    .post(
-      `${PATH}/cancel`,
-      async ({ request }) => {
-        const owner = ownerOf(request);
-        await reruns?.cancel(owner);
-        return listOf(owner);
-      },
-      {
-        detail: operation("cancelReruns", "Cancel the reruns of your queries", WatchedListSchema, [403]),
-      },
-    )
-    .post(
-      `${PATH}/retry`,
-      ({ request }) => {
-        const owner = ownerOf(request);
-        queries.retry(owner);
-        void reruns?.advance();
-        return listOf(owner);
-      },
-      {
-        detail: operation("retryReruns", "Score failed queries again", WatchedListSchema, [403]),
-      },
-    )
-    .delete(
-      `${PATH}/:id`,
-      ({ request, params }) => (queries.remove(params.id, ownerOf(request)), listOf(ownerOf(request))),
-      {
-        params: QueryId,
-        detail: operation("unwatchQuery", "Stop watching a query", WatchedListSchema, [403, 404]),
-      },
-    );
-}
+export const watchedOperations = [
+  operation("GET /api/scoring/watched-queries", {
+    ...signedIn,
+    operationId: "listWatchedQueries",
+    summary: "List your watched queries",
+    returns: WatchedListSchema,
+    run: ({ request }, parts: WatchedParts) => listWatched(parts, request),
+  }),
+  operation("POST /api/scoring/watched-queries", {
+    ...signedIn,
+    operationId: "watchQuery",
+    summary: "Watch the query of a job",
+    description: `Saves protein, motifs and choice of homologs. When another corpus is used, the query is scored again after all other jobs. Up to ${MAX_PER_OWNER} for each user.`,
+    body: JobParameter,
+    returns: WatchedSchema,
+    errors: [404, 409, 413, 415],
+    run({ request, body }, parts: WatchedParts) {
+      const added = parts.queries.add(body.job, parts.clientOf(request));
+      void parts.reruns?.advance();
+      return watchedObject(added, parts);
+    },
+  }),
+  operation("GET /api/scoring/watched-queries/changes", {
+    ...signedIn,
+    operationId: "listVerdictChanges",
+    summary: "List verdicts that changed with a corpus",
+    returns: ChangesSchema,
+    run: ({ request }, { queries, clientOf }: WatchedParts) => changesOf(queries, clientOf(request)),
+  }),
+  operation("POST /api/scoring/watched-queries/cancel", {
+    ...signedIn,
+    operationId: "cancelReruns",
+    summary: "Cancel the reruns of your queries",
+    returns: WatchedListSchema,
+    async run({ request }, parts: WatchedParts) {
+      await parts.reruns?.cancel(parts.clientOf(request));
+      return listWatched(parts, request);
+    },
+  }),
+  operation("POST /api/scoring/watched-queries/retry", {
+    ...signedIn,
+    operationId: "retryReruns",
+    summary: "Score failed queries again",
+    returns: WatchedListSchema,
+    run({ request }, parts: WatchedParts) {
+      parts.queries.retry(parts.clientOf(request));
+      void parts.reruns?.advance();
+      return listWatched(parts, request);
+    },
+  }),
+  operation("DELETE /api/scoring/watched-queries/:id", {
+    access: "signedIn",
+    operationId: "unwatchQuery",
+    summary: "Stop watching a query",
+    params: { id: uuid("Identifier of the watched query.") },
+    returns: WatchedListSchema,
+    errors: [400, 404],
+    run({ request, params }, parts: WatchedParts) {
+      parts.queries.remove(params.id, parts.clientOf(request));
+      return listWatched(parts, request);
+    },
+  }),
+];
+
+const listWatched = (parts: WatchedParts, request: Request) =>
+  singlePage(parts.queries.list(parts.clientOf(request)).map((query) => watchedObject(query, parts)));
 
 function watchedObject(
   query: WatchedQuery,
-  { corpus: active, openCorpus }: Pick<WatchedOptions, "corpus" | "openCorpus">,
+  { corpus: active, openCorpus }: Pick<WatchedParts, "corpus" | "openCorpus">,
 ) {
   const { id, request, created, job, corpus, rerun, failure } = query;
   const state = rerun ? "running" : failure !== null ? "failed" : corpus === active() ? "current" : "waiting";
