@@ -126,11 +126,13 @@ type LooseMember<T, Name extends keyof T> = object extends Pick<T, Name> ? undef
 /** A part of a request: not allowed if the operation has none, and optional if nothing in it is required. */
 type Part<Name extends string, T> = [T] extends [undefined]
   ? { [Key in Name]?: undefined }
-  : [keyof T] extends [never]
-    ? { [Key in Name]?: undefined }
-    : object extends T
-      ? { [Key in Name]?: Loose<T> | undefined }
-      : { [Key in Name]: Loose<T> };
+  : [T] extends [Blob | FormData]
+    ? { [Key in Name]: T }
+    : [keyof T] extends [never]
+      ? { [Key in Name]?: undefined }
+      : object extends T
+        ? { [Key in Name]?: Loose<T> | undefined }
+        : { [Key in Name]: Loose<T> };
 
 type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key]["params"]> &
   Part<"query", Operations[Key]["query"]> &

@@ -8,7 +8,7 @@ import {
   perform,
 } from "../../src/web/administration/page.tsx";
 import { addressOf, PageView } from "../../src/web/page.tsx";
-import { get, requestJson } from "../../src/web/request.ts";
+import { call } from "../../src/web/request.ts";
 
 /** A worked example: all that the file of an administration page holds. */
 
@@ -20,11 +20,18 @@ interface Probe {
 interface Probes {
   results: readonly Probe[];
 }
+/** A page calls operations that the server declares; these are the example's. */
+interface ProbeCalls {
+  (key: "GET /api/admin/probes", options: { signal: AbortSignal }): Promise<Probes>;
+  (key: "POST /api/admin/probes/:id/pause", options: { params: { id: string } }): Promise<Probe>;
+  (key: "DELETE /api/admin/probes/:id", options: { params: { id: string } }): Promise<void>;
+}
+const callProbes = call as unknown as ProbeCalls;
 
 const config: AdministrationPage<Probes, Probe> = {
   section: "jobs",
   intro: ({ results }) => `${results.length} probes run every minute.`,
-  load: (_query, signal) => get<Probes>("/api/admin/probes", {}, signal),
+  load: (_query, signal) => callProbes("GET /api/admin/probes", { signal }),
   keyOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   empty: { title: "No probes", text: "Add one in the settings." },
@@ -36,16 +43,13 @@ const config: AdministrationPage<Probes, Probe> = {
     {
       label: "Pause",
       applies: ({ paused }) => !paused,
-      run: ({ id }) => requestJson<Probe>("POST", `/api/admin/probes/${id}/pause`),
+      run: ({ id }) => callProbes("POST /api/admin/probes/:id/pause", { params: { id } }),
       done: ({ name }) => `Paused ${name}.`,
     },
     {
       label: "Delete",
       confirm: ({ name }) => ({ title: `Delete ${name}?`, text: "You cannot undo this." }),
-      run: async ({ id }) => {
-        await requestJson("DELETE", `/api/admin/probes/${id}`);
-        return null;
-      },
+      run: ({ id }) => callProbes("DELETE /api/admin/probes/:id", { params: { id } }).then(() => null),
       done: ({ name }) => `Deleted ${name}.`,
     },
   ],

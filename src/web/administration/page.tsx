@@ -42,7 +42,7 @@ export interface AdministrationContext<Data> {
   /** Shows a dialog until `close` is called. */
   open: (dialog: (close: () => void) => ComponentChildren) => void;
   /** Starts a task on the server and follows it. */
-  startTask: (path: string) => void;
+  startTask: (start: () => Promise<unknown>) => void;
   /** Follows a task that something else has started. */
   watchTasks: () => void;
   taskIsRunning: boolean;

@@ -1,15 +1,13 @@
 import { useEffect } from "preact/hooks";
 import type { AdministrationTask } from "../../operations/administration/tasks.ts";
-import type { Query } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
-import { type Answer, ApiError, get, requestJson } from "../request.ts";
+import { type Answer, ApiError, call } from "../request.ts";
 
-const PATH = "/api/admin/tasks";
 const SECONDS = 0.7;
 
 /** Work that runs on the server. */
@@ -21,7 +19,7 @@ export type TaskNames = Partial<Record<AdministrationTask, string>>;
 /** The tasks of some kinds, newest first, followed while one runs; `onEnd` is called when one has ended. */
 export function useTasks(names: TaskNames | undefined, onEnd: () => void) {
   const { value, reload } = useLoaded(names ? "tasks" : null, (signal) =>
-    get<{ results: Task[] }>(PATH, {}, signal),
+    call("GET /api/admin/tasks", { signal }),
   );
   const tasks = (value?.results ?? []).filter(({ kind }) => names && kind in names);
   const running = tasks
@@ -36,21 +34,20 @@ export function useTasks(names: TaskNames | undefined, onEnd: () => void) {
       onEnd();
     };
   }, [running]);
-  const startTask = (path: string): void => void withErrorToast(() => requestJson("POST", path)).then(reload);
+  const startTask = (start: () => Promise<unknown>): void => void withErrorToast(start).then(reload);
   return { tasks, startTask, watchTasks: reload };
 }
 
-/** Sends a file to a path; the server reports progress as a task while it arrives. */
+/** Sends a file; the server reports progress as a task while it arrives. */
 export async function sendFile(
-  path: string,
   file: File | null,
-  query: Query,
   watchTasks: () => void,
+  sendIt: (file: File) => Promise<unknown>,
 ): Promise<void> {
   if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
   const timer = setInterval(watchTasks, 1000);
   try {
-    await requestJson("POST", path, { query, body: file });
+    await sendIt(file);
   } finally {
     clearInterval(timer);
     watchTasks();
@@ -72,7 +69,11 @@ export function TaskList(props: { tasks: readonly Task[]; names: TaskNames; relo
             <Progress label={`${name}: ${said}`} fraction={fraction || undefined} />
             <Button
               small
-              onClick={() => void withErrorToast(() => requestJson("DELETE", `${PATH}/${id}`)).then(reload)}
+              onClick={() =>
+                void withErrorToast(() => call("DELETE /api/admin/tasks/:id", { params: { id } })).then(
+                  reload,
+                )
+              }
             >
               Cancel
             </Button>

@@ -1,24 +1,11 @@
-import type { Manifest } from "../../operations/backup/manifest.ts";
 import { type AdministrationContext, administrationPage } from "../administration/page.tsx";
 import { Button } from "../components/button.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
-import { get } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
-interface Backup extends Pick<Manifest, "created" | "reason" | "labd"> {
-  name: string;
-  place: string;
-  bytes: number;
-  compressed_bytes: number;
-  rows: number;
-  corpora: number;
-}
-interface Backups {
-  directory: string;
-  hours: number;
-  results: Backup[];
-}
+type Backups = Answer<"GET /api/admin/backups">;
+type Backup = Backups["results"][number];
 
-const PATH = "/api/admin/backups";
 const REASONS = { asked: "On request", schedule: "On schedule", upgrade: "Before an upgrade" };
 
 export const administrationBackupsPage = administrationPage({
@@ -31,13 +18,17 @@ export const administrationBackupsPage = administrationPage({
       server and run <code>labd restore</code>.
     </>
   ),
-  load: (_query, signal) => get<Backups>(PATH, {}, signal),
+  load: (_query, signal) => call("GET /api/admin/backups", { signal }),
   keyOf: ({ name, place }: Backup) => `${place}/${name}`,
   nameOf: ({ name }) => name,
   empty: { title: "No backups yet", text: "Everybody can keep working while a backup is made." },
   tasks: { backup: "Backup", "backup-verify": "Verifying" },
   buttons: ({ startTask, taskIsRunning }: AdministrationContext<Backups>) => (
-    <Button look="primary" busy={taskIsRunning} onClick={() => startTask(PATH)}>
+    <Button
+      look="primary"
+      busy={taskIsRunning}
+      onClick={() => startTask(() => call("POST /api/admin/backups"))}
+    >
       Back up now
     </Button>
   ),
@@ -64,5 +55,11 @@ export const administrationBackupsPage = administrationPage({
     },
     { name: "corpora", title: "Corpora", numeric: true, cell: ({ corpora }) => corpora },
   ],
-  actions: [{ label: "Verify", run: ({ name }, { startTask }) => startTask(`${PATH}/${name}/verify`) }],
+  actions: [
+    {
+      label: "Verify",
+      run: ({ name }, { startTask }) =>
+        startTask(() => call("POST /api/admin/backups/:name/verify", { params: { name } })),
+    },
+  ],
 });

@@ -1,21 +1,19 @@
-import type { Static } from "typebox";
-import type { Corpus as CorpusRow } from "../../operations/administration/corpus-routes.ts";
 import { administrationPage } from "../administration/page.tsx";
 import { sendFile } from "../administration/tasks.tsx";
 import { Form } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
-type Corpus = Static<typeof CorpusRow>;
+type Corpus = Answer<"GET /api/admin/corpora">["results"][number];
 
-const PATH = "/api/admin/corpora";
+const ofCorpus = ({ hash }: { hash: string }) => ({ params: { corpus: hash } });
 
 export const administrationCorporaPage = administrationPage({
   section: "corpora",
   intro: () =>
     "Scoring finds homologs in the corpus in use. Results keep the name of their corpus, even after it is removed.",
-  load: (_query, signal) => get<{ results: Corpus[] }>(PATH, {}, signal),
+  load: (_query, signal) => call("GET /api/admin/corpora", { signal }),
   keyOf: ({ hash }: Corpus) => hash,
   nameOf: ({ name }) => name,
   empty: {
@@ -45,10 +43,14 @@ export const administrationCorporaPage = administrationPage({
     {
       label: "Use",
       applies: ({ active }) => !active,
-      run: async ({ hash }) => requestJson("POST", `${PATH}/${hash}/use`),
+      run: (corpus) => call("POST /api/admin/corpora/:corpus/use", ofCorpus(corpus)).then(() => {}),
       done: ({ name }) => `${name} is in use.`,
     },
-    { label: "Verify", run: ({ hash }, { startTask }) => startTask(`${PATH}/${hash}/verify`) },
+    {
+      label: "Verify",
+      run: (corpus, { startTask }) =>
+        startTask(() => call("POST /api/admin/corpora/:corpus/verify", ofCorpus(corpus))),
+    },
     {
       label: "Remove",
       applies: ({ active }, { results }) => !active || results.length === 1,
@@ -56,10 +58,7 @@ export const administrationCorporaPage = administrationPage({
         title: `Remove ${name}?`,
         text: `This deletes ${formatCount(sequences)} proteins from the disk. Results are kept. To get the corpus back, add its file again.`,
       }),
-      run: async ({ hash }) => {
-        await requestJson("DELETE", `${PATH}/${hash}`);
-        return null;
-      },
+      run: (corpus) => call("DELETE /api/admin/corpora/:corpus", ofCorpus(corpus)).then(() => null),
       done: ({ name }) => `Removed ${name}.`,
     },
   ],
@@ -71,7 +70,9 @@ const nameFor = (file: File | null): string =>
 
 function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
   const add = ({ file, name, use }: { file: File | null; name: string; use: boolean }) =>
-    sendFile(PATH, file, { name, use: use ? 1 : null }, watchTasks);
+    sendFile(file, watchTasks, (body) =>
+      call("POST /api/admin/corpora", { query: { name, use: use ? "1" : undefined }, body }),
+    );
   return (
     <Card title="Add a corpus">
       <p>Stay on this page until the file is uploaded. Proteins that already exist are not added again.</p>

@@ -1,16 +1,12 @@
-import type { Static } from "typebox";
-import type { FeatureFile as FeatureFileRow } from "../../operations/administration/feature-routes.ts";
 import { administrationPage } from "../administration/page.tsx";
 import { sendFile } from "../administration/tasks.tsx";
 import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
-import { GROUP_ORDER, GROUPS } from "../score/features.ts";
+import { type Answer, call } from "../request.ts";
+import { type FeatureGroup, GROUP_ORDER, GROUPS } from "../score/features.ts";
 
-type FeatureFile = Static<typeof FeatureFileRow>;
-
-const PATH = "/api/admin/features";
+type FeatureFile = Answer<"GET /api/admin/features">["results"][number];
 
 /** Formats and groups as the server names them, and how pages call them. */
 const FORMATS = [
@@ -26,7 +22,7 @@ export const administrationFeaturesPage = administrationPage({
   section: "features",
   intro: () =>
     "What is known about proteins of the corpus: domains, modifications, motif instances. Results and scans show it; scores do not depend on it.",
-  load: (_query, signal) => get<{ results: FeatureFile[] }>(PATH, {}, signal),
+  load: (_query, signal) => call("GET /api/admin/features", { signal }),
   keyOf: ({ name }: FeatureFile) => name,
   nameOf: ({ name }) => name,
   empty: {
@@ -74,10 +70,7 @@ export const administrationFeaturesPage = administrationPage({
         title: `Remove ${name}?`,
         text: `Results no longer show its ${formatCount(features)} features. To get them back, import the file again.`,
       }),
-      run: async ({ name }) => {
-        await requestJson("DELETE", `${PATH}/${encodeURIComponent(name)}`);
-        return null;
-      },
+      run: ({ name }) => call("DELETE /api/admin/features/:name", { params: { name } }).then(() => null),
       done: ({ name }) => `Removed ${name}.`,
     },
   ],
@@ -107,10 +100,18 @@ function NotShown({ file: { unmatched, flagged } }: { file: FeatureFile }) {
 const choices = (values: readonly (readonly [string, string])[]) =>
   values.map(([value, name]) => ({ value, name }));
 
+interface Chosen {
+  file: File | null;
+  name: string;
+  format: (typeof FORMATS)[number][0];
+  group: FeatureGroup | "";
+}
+const NOTHING: Chosen = { file: null, name: "", format: "", group: "" };
+
 function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
-  const add = (values: { file: File | null; name: string; format: string; group: string }) => {
-    const { file, name, format, group } = values;
-    return sendFile(PATH, file, { name, format: format || undefined, group: group || undefined }, watchTasks);
+  const add = ({ file, name, format, group }: Chosen) => {
+    const query = { name, format: format || undefined, group: group || undefined };
+    return sendFile(file, watchTasks, (body) => call("POST /api/admin/features", { query, body }));
   };
   return (
     <Card title="Import features">
@@ -121,7 +122,7 @@ function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
       <Form
         submit="Import features"
         reset
-        initial={{ file: null as File | null, name: "", format: "", group: "" }}
+        initial={NOTHING}
         onSubmit={add}
         fields={[
           {

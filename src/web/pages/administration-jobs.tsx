@@ -1,22 +1,14 @@
-import type { Scoring } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { administrationPage } from "../administration/page.tsx";
-import type { Printed } from "../administration/printed.ts";
 import { SelectField } from "../components/field.tsx";
 import { Card, KeyValues, Tag } from "../components/layout.tsx";
 import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
-type Job = Printed<ReturnType<Scoring["recentJobs"]>[number], "submitted" | "started" | "ended">;
+type Jobs = Answer<"GET /api/admin/jobs">;
+type Job = Jobs["results"][number];
 type State = Job["state"];
-type Worker = ReturnType<Scoring["workerStatuses"]>[number];
-interface Jobs {
-  counts: Record<State, number>;
-  queue_seconds: number;
-  memory: { bytes: number; limit: number };
-  workers: Worker[];
-  results: Job[];
-}
+type Worker = Jobs["workers"][number];
 
 const STATES: Record<State, { name: string; tone?: "ok" | "warn" | "danger" }> = {
   queued: { name: "Queued" },
@@ -35,7 +27,11 @@ const took = ({ started, ended }: Job): string =>
 export const administrationJobsPage = administrationPage({
   section: "jobs",
   polls: true,
-  load: (query, signal) => get<Jobs>("/api/admin/jobs", { state: query.get("state") }, signal),
+  load: (query, signal) =>
+    call("GET /api/admin/jobs", {
+      query: { state: (query.get("state") ?? undefined) as State | undefined },
+      signal,
+    }),
   keyOf: ({ id }: Job) => id,
   nameOf: ({ name }) => name || "unnamed",
   empty: { title: "No jobs", text: "No job is in this state." },
@@ -106,7 +102,7 @@ export const administrationJobsPage = administrationPage({
         title: `Cancel ${name || "this job"}?`,
         text: `${client || "The client"} gets no result and must submit the job again.`,
       }),
-      run: ({ id }) => requestJson("DELETE", `/api/admin/jobs/${id}`),
+      run: ({ id }) => call("DELETE /api/admin/jobs/:id", { params: { id } }),
       done: () => "Cancelled the job.",
     },
   ],

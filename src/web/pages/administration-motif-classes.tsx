@@ -10,19 +10,12 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
 import { formatCount, Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
-interface MotifClasses {
-  classes: number;
-  imported: {
-    name: string;
-    hash: string;
-    version: string | null;
-    published: string | null;
-    imported: string;
-    size: number;
-  } | null;
-}
+type MotifClasses = Answer<"GET /api/admin/motif-classes">;
+type Preview = Extract<Answer<"PUT /api/admin/motif-classes">, { rows: unknown }>;
+type Row = Preview["rows"][number];
+type Verdict = Row["verdict"];
 
 const VERDICTS = {
   wrong: { tone: "danger", name: "Invalid" },
@@ -30,24 +23,10 @@ const VERDICTS = {
   changed: { tone: "warn", name: "Pattern differs" },
   same: { tone: undefined, name: "Unchanged" },
 } as const;
-type Verdict = keyof typeof VERDICTS;
-interface Row {
-  line: number;
-  name: string | null;
-  expression: string | null;
-  problem: string | null;
-  verdict: Verdict;
-}
-interface Preview {
-  problems: string[];
-  rows: Row[];
-}
-
-const PATH = "/api/admin/motif-classes";
 const ROWS_SHOWN = 200;
 
 function MotifClassesPage() {
-  const loaded = useLoaded("motif-classes", (signal) => get<MotifClasses>(PATH, {}, signal));
+  const loaded = useLoaded("motif-classes", (signal) => call("GET /api/admin/motif-classes", { signal }));
   return (
     <AdministrationFrame section="motif-classes">
       <Loaded of={loaded}>
@@ -68,7 +47,7 @@ function InUse({ value: { classes, imported }, onRemoved }: { value: MotifClasse
       title: `Remove ${imported?.name}?`,
       text: "The classes that come with labd are used again. Existing results do not change.",
       verb: `Remove ${imported?.name}`,
-      run: () => requestJson("DELETE", PATH).then(onRemoved),
+      run: () => call("DELETE /api/admin/motif-classes").then(onRemoved),
       done: "Removed the imported table.",
     });
   return (
@@ -102,13 +81,15 @@ function Import({ onImported }: { onImported: (value: MotifClasses) => void }) {
     setError(null);
     if (!chosen) return;
     try {
-      setPreview(await requestJson<Preview>("PUT", PATH, { query: { dry_run: 1 }, body: chosen }));
+      const query = { dry_run: "1" };
+      setPreview((await call("PUT /api/admin/motif-classes", { query, body: chosen })) as Preview);
     } catch (problem) {
       setError(problem);
     }
   };
   const form = useSubmission(async () => {
-    const value = await requestJson<MotifClasses>("PUT", PATH, { query: { name: file!.name }, body: file });
+    const query = { name: file!.name };
+    const value = (await call("PUT /api/admin/motif-classes", { query, body: file! })) as MotifClasses;
     showToast(`${formatCount(value.classes)} motif classes are in use.`);
     setPreview(null);
     onImported(value);

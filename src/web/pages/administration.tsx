@@ -6,19 +6,8 @@ import { Button } from "../components/button.tsx";
 import { Card, KeyValues, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
 import { formatDuration, formatSize, Time } from "../format.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 import { useNoCorpus } from "../score/score-form.tsx";
-
-interface Health {
-  version: string;
-  commit: string;
-  uptime: number;
-  now: string;
-  data_directory: string;
-  disk: { free: number; size: number };
-  database: { bytes: number; log: number };
-  memory: number;
-}
 
 interface Finding {
   about: string;
@@ -30,7 +19,7 @@ interface Finding {
 const TASKS = { examination: "System check" };
 
 function HealthPage() {
-  const health = useLoaded("health", (signal) => get<Health>("/api/admin/health", {}, signal));
+  const health = useLoaded("health", (signal) => call("GET /api/admin/health", { signal }));
   usePolling(health.reload, 15);
   return (
     <AdministrationFrame section="health">
@@ -104,7 +93,7 @@ function SystemCheck() {
           look="primary"
           small
           busy={tasks[0]?.state === "running"}
-          onClick={() => startTask("/api/admin/health/examination")}
+          onClick={() => startTask(() => call("POST /api/admin/health/examination"))}
         >
           Check now
         </Button>

@@ -1,6 +1,4 @@
 import { useState } from "preact/hooks";
-import type { Build, BuildEstimate } from "../../scoring/index.ts";
-import type { Printed } from "../administration/printed.ts";
 import { Button } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
 import { TextField } from "../components/field.tsx";
@@ -10,13 +8,13 @@ import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount, formatDuration, formatSize, Time } from "../format.tsx";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { isOver } from "./proteome.ts";
 
-type BuildRow = Printed<Build, "submitted" | "ended">;
+type BuildRow = Answer<"GET /api/admin/proteome/builds/:id">;
+type Estimate = Extract<Answer<"POST /api/admin/proteome/builds">, { missing: number }>;
 
-const PATH = "/api/admin/proteome/builds";
 /** Milliseconds between requests while a build is not over. */
 const POLL = 2000;
 /** Builds that are listed. */
@@ -27,7 +25,7 @@ export const ProteomeBuilds = ({ onStored }: { onStored: () => void }) =>
   useSession()?.user.is_superuser === true ? <Builds onStored={onStored} /> : null;
 
 function Builds({ onStored }: { onStored: () => void }) {
-  const builds = useLoaded("builds", (signal) => get<{ results: BuildRow[] }>(PATH, {}, signal));
+  const builds = useLoaded("builds", (signal) => call("GET /api/admin/proteome/builds", { signal }));
   const { reload } = builds;
   const reloadAll = (): void => {
     reload();
@@ -54,14 +52,15 @@ function BuildForm({ onStarted }: { onStarted: () => void }) {
   const [organism, setOrganism] = useState("9606");
   const form = useSubmission(async () => {
     const body = organism.trim() === "" ? {} : { organism: organism.trim() };
-    const estimate = await requestJson<BuildEstimate>("POST", PATH, { body, query: { dry_run: 1 } });
+    const query = { dry_run: "1" };
+    const estimate = (await call("POST /api/admin/proteome/builds", { body, query })) as Estimate;
     confirm({
       title: `Build ${countOf(estimate.missing, "family", "families")}?`,
       text: estimateText(estimate),
       verb: "Build",
       look: "primary",
       run: async () => {
-        await requestJson("POST", PATH, { body });
+        await call("POST /api/admin/proteome/builds", { body });
         onStarted();
       },
     });
@@ -84,13 +83,7 @@ function BuildForm({ onStarted }: { onStarted: () => void }) {
 }
 
 /** The size of a build in sentences. */
-export function estimateText({
-  missing,
-  existing,
-  carry_over: carried,
-  seconds,
-  bytes,
-}: BuildEstimate): string {
+export function estimateText({ missing, existing, carry_over: carried, seconds, bytes }: Estimate): string {
   const known = existing > 0 ? `${formatCount(existing)} exist. ` : "";
   if (missing === 0) return `${known}No family is missing.`;
   const taken = carried > 0 ? ` Up to ${formatCount(carried)} are taken over from another corpus.` : "";
@@ -102,7 +95,7 @@ function BuildState({ build, onChange }: { build: BuildRow; onChange: () => void
   const name = `${organism ?? "All proteins"} of ${corpus}`;
   const cancel = (): Promise<void> =>
     withErrorToast(async () => {
-      await requestJson("DELETE", `${PATH}/${id}`);
+      await call("DELETE /api/admin/proteome/builds/:id", { params: { id } });
       onChange();
     });
   if (isOver(build))
