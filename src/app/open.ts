@@ -12,6 +12,7 @@ import {
   Imports,
   type InventorySample,
   inventoryAliases,
+  linksIn,
   inventoryRoutes,
   openMemberships,
   RequestPool,
@@ -250,7 +251,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
 
 async function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[]): Promise<Answer> {
   // Most commands show no pages.
-  const { pageForMissing, webRoutes } = await import("../web/index.ts");
+  const { pageForJson, pageForMissing, pageForReference, webRoutes } = await import("../web/index.ts");
   const { accounts, database } = parts;
   const reach = publicUrlOptions(config);
   const pageContext = (request: Request) => ({
@@ -278,6 +279,7 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
       version: VERSION,
       introduction: INTRODUCTION,
       tags: TAGS,
+      page: (request, document) => pageForReference(request, document, pageContext(request)),
       baseOf: (request) =>
         basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach),
     },
@@ -289,6 +291,11 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
     aliases: inventoryAliases(),
     reject: parts.scoring.reject,
     missing: (request) => pageForMissing(request, pageContext(request)),
+    showJson: (request, response) =>
+      pageForJson(request, response, {
+        context: pageContext(request),
+        linkOf: linksIn(new URL(request.url).pathname),
+      }),
     allowedHosts: allowedHosts(config),
     corsOrigins: corsOrigins(config),
     tls: config.tls_key !== "",

@@ -1,9 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { Problem } from "../problem.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import { Components } from "./openapi-components.ts";
-import { indexPage, type OpenApi, type Operation, operationPage, type Parameter } from "./reference-page.ts";
-import { currentRequest } from "./request-context.ts";
+import type { OpenApi, Operation, Parameter } from "./openapi.ts";
 import { SECURITY_SCHEMES } from "./security-schemes.ts";
 import { capitalized } from "./words.ts";
 
@@ -15,6 +13,8 @@ export interface Documentation {
   tags: readonly { name: string; description: string }[];
   /** The address of the service where it is not that of the document; else empty. */
   baseOf?: (request: Request) => string;
+  /** The reference for people, from the document. */
+  page?: (request: Request, document: OpenApi) => Promise<Response>;
 }
 
 const PATH = "/docs";
@@ -29,8 +29,8 @@ interface Served {
 }
 
 /**
- * `/docs`, the reference as pages without scripts, and `/docs/json`, OpenAPI for programs: both from the routes of `app`,
- * which are read at the first request.
+ * `/docs`, the reference for people, and `/docs/json`, OpenAPI for programs: both from the routes of `app`, which are read
+ * at the first request.
  */
 export function documentation(options: Documentation, app: AnyElysia) {
   const served = new Map<string, Served>();
@@ -44,23 +44,15 @@ export function documentation(options: Documentation, app: AnyElysia) {
     if (served.size < MAX_DOCUMENTS) served.set(base, result);
     return result;
   };
-  const basePath = (): string => currentRequest()?.basePath ?? "";
-  return new Elysia({ name: "documentation" })
-    .get(
-      JSON_PATH,
-      async ({ request }) => answer(request, await serve(options.baseOf?.(request) ?? "")),
-      HIDE,
-    )
-    .get(PATH, async ({ request }) => indexPage(await document(), searchOf(request), basePath()), HIDE)
-    .get(
-      `${PATH}/operations/:operation`,
-      async ({ params }) => {
-        const page = operationPage(await document(), params.operation, basePath());
-        if (!page) throw new Problem("not_found", "Not found. /docs lists all operations.");
-        return page;
-      },
-      HIDE,
-    );
+  const plugin = new Elysia({ name: "documentation" }).get(
+    JSON_PATH,
+    async ({ request }) => answer(request, await serve(options.baseOf?.(request) ?? "")),
+    HIDE,
+  );
+  const { page } = options;
+  if (!page) return plugin;
+  const show = async ({ request }: { request: Request }) => page(request, await document());
+  return plugin.get(PATH, show, HIDE).get(`${PATH}/operations/:operation`, show, HIDE);
 }
 
 /** `detail` of a route whose description takes memory and is made only for the document. */
@@ -169,8 +161,6 @@ function withJsonBody(operation: Operation): Operation {
     ? { ...operation, requestBody: { ...requestBody, content: { "application/json": json } } }
     : operation;
 }
-
-const searchOf = (request: Request): string => new URL(request.url).searchParams.get("q") ?? "";
 
 const about = ({ version, introduction, tags }: Documentation) => ({
   openapi: "3.1.0",

@@ -54,7 +54,12 @@ export interface HttpOptions {
   reject?: (request: Request, problem: Problem) => Response | undefined;
   /** The page for browsers at an unknown address; undefined for programs. */
   missing?: (request: Request) => Promise<Response | undefined>;
+  /** The page that shows a response with the type JSON_FOR_PEOPLE. */
+  showJson?: (request: Request, response: Response) => Promise<Response>;
 }
+
+/** Content type with which an API answers a browser: `showJson` makes it a page. */
+export const JSON_FOR_PEOPLE = "application/json; view=page";
 
 /** One request and its response; for a streamed one, until its first byte. */
 export interface Answered {
@@ -116,7 +121,9 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
           reach.basePath !== "" && path === reach.basePath
             ? new Response(null, { status: 308, headers: { Location: `${path}/` } })
             : await app.fetch(request);
-        return await compress(request, response);
+        const isForPeople = response.headers.get("content-type") === JSON_FOR_PEOPLE;
+        const shown = isForPeople ? await options.showJson?.(request, response) : undefined;
+        return await compress(request, shown ?? response);
       } catch (error) {
         context.problem = Problem.from(error);
         return options.reject?.(request, context.problem) ?? problemResponse(context.problem);

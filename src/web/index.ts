@@ -1,1 +1,1 @@
-export { pageForMissing, webRoutes } from "./route.ts";
+export { pageForJson, pageForMissing, pageForReference, webRoutes } from "./route.ts";

@@ -9,6 +9,7 @@ import { administrationJobsPage } from "./pages/administration-jobs.tsx";
 import { administrationMotifClassesPage } from "./pages/administration-motif-classes.tsx";
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
 import { administrationUsersPage } from "./pages/administration-users.tsx";
+import { apiPage } from "./pages/api.tsx";
 import { batchPage } from "./pages/batch.tsx";
 import { changesPage } from "./pages/changes.tsx";
 import { comparePage } from "./pages/compare.tsx";
@@ -31,6 +32,7 @@ import { offlinePage } from "./pages/offline.tsx";
 import { proteomePage } from "./pages/proteome.tsx";
 import { proteomeSearchPage } from "./pages/proteome-search.tsx";
 import { profilePage } from "./pages/profile.tsx";
+import { referencePage } from "./pages/reference.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scanPage } from "./pages/scan.tsx";
 import { scorePage } from "./pages/score.tsx";
@@ -86,6 +88,8 @@ export const PAGES: readonly Page[] = [
   administrationFeaturesPage,
   administrationTokensPage,
   administrationUsersPage,
+  apiPage,
+  referencePage,
   missingPage,
   usedLinkPage,
 ];

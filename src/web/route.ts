@@ -6,11 +6,17 @@ import { LOGO } from "./components/icon.tsx";
 import { renderPage } from "./document.tsx";
 import { HELP_TOPICS } from "./help-topics.ts";
 import type { Asset, Bundle } from "./make-bundle.ts";
+import { toHtml } from "./markdown.ts";
 import { addressOf, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
+import { apiPage } from "./pages/api.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { missingPage } from "./pages/missing.tsx";
+import { referencePage } from "./pages/reference.tsx";
 import { usedLinkPage } from "./pages/used-link.tsx";
+import { type LinkOf, printJson } from "./print-json.ts";
+import { referenceIndex, referenceOperation } from "./reference.ts";
+import type { OpenApi } from "../platform/openapi.ts";
 
 /** Only scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
 const policyOf = ({ camera }: Page): string =>
@@ -53,10 +59,46 @@ export async function pageForMissing(request: Request, context: PageContext): Pr
   return wantsPage ? show(missingPage, request, context, 404) : undefined;
 }
 
+/** The page that shows JSON of an API, with links; status and other headers stay. No cache keeps it, because it names the caller. */
+export async function pageForJson(
+  request: Request,
+  response: Response,
+  { context, linkOf }: { context: PageContext; linkOf: LinkOf },
+): Promise<Response> {
+  const json: unknown = JSON.parse(await response.text());
+  const { pathname, search } = new URL(request.url);
+  const head = Bun.escapeHTML(
+    `${request.method} ${context.base}${pathname}${search}\nHTTP ${response.status}`,
+  );
+  const content = `<pre tabindex="0">${head}\n\n${printJson(json, linkOf, context.base)}</pre>`;
+  const page = await show(apiPage, request, { ...context, content }, response.status);
+  const headers = new Headers(response.headers);
+  headers.delete("etag");
+  for (const [name, value] of page.headers) headers.set(name, value);
+  headers.set("Cache-Control", "no-store");
+  return new Response(page.body, { status: response.status, headers });
+}
+
+/** The reference of the API, or of one operation. @throws Problem not_found */
+export function pageForReference(
+  request: Request,
+  document: OpenApi,
+  context: PageContext,
+): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  const [, id] = /^\/docs\/operations\/([^/]+)/.exec(pathname) ?? [];
+  const markdown = id
+    ? referenceOperation(document, id)
+    : referenceIndex(document, searchParams.get("q") ?? "");
+  if (markdown === undefined) throw new Problem("not_found", "Not found. /docs lists all operations.");
+  const content = withBase(toHtml(markdown), context.base);
+  return show(referencePage, request, { ...context, content });
+}
+
 async function show(page: Page, request: Request, context: PageContext, status = 200): Promise<Response> {
   const made = await bundle();
   const address = addressOf(page, new URL(request.url));
-  const content = page === helpPage ? helpText(made, address.path, context.base) : "";
+  const content = page === helpPage ? helpText(made, address.path, context.base) : (context.content ?? "");
   const html = renderPage(page, address, made, { ...context, content });
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
@@ -70,8 +112,11 @@ async function show(page: Page, request: Request, context: PageContext, status =
 function helpText({ help }: Bundle, path: string, base: string): string {
   const name = path.split("/")[2] ?? HELP_TOPICS[0].name;
   const html = new TextDecoder().decode(Bun.gunzipSync(Uint8Array.fromBase64(help[name])));
-  return html.replaceAll(/ (href|src)="\//g, ` $1="${base}/`);
+  return withBase(html, base);
 }
+
+/** Links and pictures below the path of the service. */
+const withBase = (html: string, base: string): string => html.replaceAll(/ (href|src)="\//g, ` $1="${base}/`);
 
 let byName: ReadonlyMap<string, Asset> | undefined;
 

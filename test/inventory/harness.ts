@@ -93,6 +93,12 @@ const HTTP = {
   receiveTimeout: 60,
   notReadyReasons: () => [],
   documentation: { version: "0", introduction: "", tags: [] },
+  // Pages are tested in test/web/api-page.test.ts.
+  showJson: async (_: Request, response: Response): Promise<Response> => {
+    const headers = new Headers(response.headers);
+    headers.set("content-type", "text/html; charset=utf-8");
+    return new Response(response.body, { status: response.status, headers });
+  },
 };
 
 const openAnswer = (

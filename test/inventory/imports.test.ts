@@ -153,21 +153,3 @@ test("resumes an accepted import after a restart and runs it once", async () => 
   expect(last.get(id, actor).state).toBe("failed");
   await last.close();
 });
-
-test("shows an upload form and a page that reloads until the import ends", async () => {
-  const page = (path: string) => lab.ask("GET", path, { as: "alice", headers: { Accept: "text/html" } });
-  expect((await page(`${IMPORT}?format=api`)).text).toContain('enctype="multipart/form-data"');
-  const body = new FormData();
-  body.append("file", new File([csv(3000)], "things.csv"));
-  const sent = await lab.bytes("POST", `${IMPORT}?format=api`, { as: "alice", body });
-  const location = sent.headers.get("location")!;
-  expect([sent.status, location.endsWith("?format=api")]).toEqual([303, true]);
-  let shown = await page(location);
-  expect(shown.headers.get("refresh")).toBe("1");
-  expect(shown.text).toContain("<progress");
-  while (shown.headers.has("refresh")) {
-    await Bun.sleep(5);
-    shown = await page(location);
-  }
-  expect(shown.text).toContain("3000 created, 0 updated");
-});

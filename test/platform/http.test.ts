@@ -129,28 +129,11 @@ test("compresses a stream as a stream, without losing data", async () => {
 });
 
 test("every response has security headers, including errors", async () => {
-  for (const path of ["/", "/nothing", "/defect", "/docs"]) {
+  for (const path of ["/", "/nothing", "/defect", "/docs/json"]) {
     const { headers } = await ask(path);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
   }
-});
-
-test("the API reference lists, finds and describes every operation, and needs no scripts", async () => {
-  const page = async (path: string) => (await ask(path)).text();
-  const index = await page("/docs");
-  expect(index).toContain(
-    '<a href="/docs/operations/checkThatProcessRuns"><code>/healthz</code></a> Check that the process runs',
-  );
-  expect(index).not.toMatch(/<script|src=/);
-  expect(await page("/docs?q=takes%20READYZ")).toContain("1 of ");
-  expect(await page("/docs?q=%22%3E%3Cb")).toContain('value="&quot;&gt;&lt;b"');
-  const operation = await page("/docs/operations/checkThatServiceTakesRequests");
-  expect(operation).toContain("<code>GET /readyz</code>");
-  expect(operation).toContain(
-    "<strong>503</strong> The service takes no requests; <code>reasons</code> say why.",
-  );
-  expect((await ask("/docs/operations/nothing")).status).toBe(404);
 });
 
 test("the OpenAPI document is generated once and has an entity tag", async () => {

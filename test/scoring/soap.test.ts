@@ -367,21 +367,10 @@ describe("documents", () => {
     expect((await get(`${ENDPOINT}/${name}`, "POST")).status).toBe(405);
   });
 
-  test("the documents include a page for people with links and a working example message", async () => {
+  test("the endpoint without a parameter leads to the guide", async () => {
     const response = await get(ENDPOINT);
-    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    const html = await response.text();
-    for (const part of [
-      'href="http://lab.example:8480/soap/ConservationScorer?wsdl"',
-      "DEG_MDM2_SWIB_1",
-      'href="/score"',
-    ])
-      expect(html).toContain(part);
-    expect(html).not.toContain("<script");
-    const shown = /&lt;&lt;&#39;END&#39;\n(.*?)\nEND/s.exec(html)![1];
-    const message = shown.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
-    const { element } = await post(message);
-    expect(await result(element("JobIdentifier")!)).toContain("FSDLWKLL");
+    const location = "http://lab.example:8480/help/soap";
+    expect([response.status, response.headers.get("location")]).toEqual([302, location]);
   });
 
   test.each(["?xsd=1", "?disco", "?wsdl2", "/", "/?wsdl", "/other.xsd"])(
@@ -408,7 +397,7 @@ describe("documents", () => {
     },
   );
 
-  test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])(
+  test.each(["?wsdl", "/messages.xsd", "/prediction.xsd"])(
     "HEAD returns the headers of GET: %p",
     async (path) => {
       const [head, full] = [await get(ENDPOINT + path, "HEAD"), await get(ENDPOINT + path)];

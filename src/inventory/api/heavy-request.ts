@@ -4,7 +4,6 @@ import { plan, visibleOnly } from "../model/plan.ts";
 import { countStatement, pageStatement } from "../model/sql.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
-import { FROM_FORM } from "./browsable-forms.ts";
 import { isFiltered } from "./write-records.ts";
 
 /** Which requests take long is decided by what they ask for, and by SQLite's query plans; nothing is tried. */
@@ -56,7 +55,7 @@ export const isHeavyRead = ({ url: { searchParams } }: Call): boolean =>
  */
 export function isHeavyList(call: Call, resource: RoutedResource): boolean | Promise<boolean> {
   const { actor, store, url } = call;
-  if (url.search === "" || url.searchParams.has(FROM_FORM)) return false;
+  if (url.search === "") return false;
   if (isHeavyRead(call)) return true;
   const { resources, reader } = store;
   const listing = parseListing(resources, resource, url.searchParams, actor);

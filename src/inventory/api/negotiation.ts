@@ -1,3 +1,4 @@
+import { JSON_FOR_PEOPLE } from "../../platform/http.ts";
 import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import type { Representation } from "../model/listing.ts";
 import { Problem } from "../../problem.ts";
@@ -15,7 +16,7 @@ const TYPES: Record<Format, string> = {
 
 export const MEDIA_TYPES: Record<Format, string> = {
   ...TYPES,
-  api: `${TYPES.api}; charset=utf-8`,
+  api: JSON_FOR_PEOPLE,
   csv: `${TYPES.csv}; charset=utf-8`,
 };
 

@@ -13,7 +13,7 @@ import {
   unknownItemParameters,
 } from "../model/listing.ts";
 import { envelopeText, pageInfo } from "../model/page.ts";
-import { columnOf, isGuarded, type Resource } from "../model/resource.ts";
+import { columnOf, type Resource } from "../model/resource.ts";
 import { csvFile, csvText, yieldBetweenChunks, xlsxFile } from "../imports/export-file.ts";
 import type { Snapshot } from "../records/store.ts";
 import type { RecordReader } from "../records/record-reader.ts";
@@ -29,13 +29,13 @@ import {
   withParameter,
 } from "./call.ts";
 import { exportArchive } from "./export-archive.ts";
-import { isKnown, listTag, recordTag } from "./entity-tag.ts";
+import { listTag, recordTag } from "./entity-tag.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import { openSnapshotFor, streamList, streamRecords } from "./list-stream.ts";
 import { checkRoom } from "../../platform/byte-budget.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { formOf, notModified, show } from "./render.ts";
+import { sendJson } from "./render.ts";
 
 const EXPORT_CHUNK = 500;
 /** Bytes of a record with all fields and little text. */
@@ -60,20 +60,8 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   checkRoom(found.rids.length * RECORD_SIZE);
   const links = { base: call.base, format: listing.format };
   const json = envelopeText(page, reader.texts(resource, listing, actor, found.rids, links));
-  headers.ETag = listTag(json, formOf(call, format));
-  if (isKnown(call, headers.ETag)) return notModified(headers);
-  return show(call, format, json, resource, {
-    headers,
-    links: {
-      "Previous page": page.previous,
-      "Next page": page.next,
-      JSON: withParameter(call, "format", "json"),
-      CSV: withParameter(call, "format", "csv"),
-      XLSX: withParameter(call, "format", "xlsx"),
-      ELN: withParameter(call, "format", "eln"),
-      Import: actor.user === null ? null : `${call.base}${resource.segment}/import/?format=api`,
-    },
-  });
+  headers.ETag = listTag(json, format);
+  return sendJson(call, json, { format, headers });
 }
 
 /** Parameters with which a list that may be bare has its envelope. */
@@ -145,21 +133,11 @@ export function showRecord(
   const [text] = reader.texts(resource, representation, actor, [rid], links);
   // Clients of the flat form expect the record in `results`.
   const json = representation.shape === "flat" ? `{"results":${text}}` : text;
-  const form = formOf(call, format);
   headers.ETag =
     reader === store.reader && "version" in resource.fields
-      ? recordTag(store.version(resource, rid), json, form)
-      : listTag(json, form);
-  if (isKnown(call, headers.ETag)) return notModified(headers);
-  const below = status === 200 && isGuarded(resource) ? ["history", "annotations", "notes"] : [];
-  return show(call, format, json, resource, {
-    status,
-    headers,
-    links: {
-      JSON: withParameter(call, "format", "json"),
-      ...Object.fromEntries(below.map((name) => [name, `${urlOf(call, resource, rid)}${name}/?format=api`])),
-    },
-  });
+      ? recordTag(store.version(resource, rid), json, format)
+      : listTag(json, format);
+  return sendJson(call, json, { format, status, headers });
 }
 
 /** Several records as JSON; in pieces if there are many, unless the response is stored for its Idempotency-Key. */

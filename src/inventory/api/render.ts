@@ -1,101 +1,20 @@
 import type { Json } from "../model/field.ts";
-import type { RoutedResource } from "../resources/index.ts";
-import { type BrowsablePage, browsablePage, linksOf } from "./browsable.ts";
-import { bulkForm, createForm, filterForm, recordForms, sessionForm } from "./browsable-forms.ts";
-import { type Call, here, respond, withParameter } from "./call.ts";
-import { API_ROOT } from "../model/resource.ts";
+import { type Call, respond } from "./call.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { type Html, markup } from "../../platform/html.ts";
 
-/** Responses as JSON or, for browsers, as pages. */
+/** JSON for programs, or for people: the platform shows it on a page. */
+type JsonFormat = Extract<Format, "json" | "api">;
 
-interface Page extends Pick<BrowsablePage, "title" | "trail" | "links" | "forms" | "linkOf"> {
-  summary?: string;
-  status?: number;
-  headers: Record<string, string>;
-}
-
-/** JSON text as a page. It shows the caller's name, so that caches must tell callers apart. */
-export function respondPage(call: Call, json: string, page: Page): Response {
-  const { status = 200, headers } = page;
-  const text = browsablePage(
-    {
-      summary: "",
-      ...page,
-      method: call.method,
-      url: here(call) + call.url.search,
-      status: `${status} ${status === 201 ? "Created" : "OK"}`,
-      headers: { Allow: call.allow, ...headers, "Content-Type": "application/json", Vary: "Accept" },
-      trail: [{ name: "api", url: `${call.base}?format=api` }, ...page.trail],
-      session: sessionForm(call),
-    },
-    JSON.parse(json) as Json,
-  );
-  return respond(text, status, MEDIA_TYPES.api, { ...headers, Vary: "Accept, Cookie" });
-}
-
-/** The URLs of all lists as a page. */
-export const showRoot = (call: Call, lists: Record<string, string>): Response =>
-  respondPage(call, JSON.stringify(lists), {
-    title: "Api Root",
-    summary: "The URLs of all lists.",
-    headers: {},
-    trail: [],
-    links: [
-      { name: "JSON", url: `${call.base}?format=json` },
-      { name: "Reference", url: new URL("../../docs", call.base).href },
-    ],
-  });
-
-interface Shown {
-  status?: number;
-  headers: Record<string, string>;
-  links?: Record<string, string | null>;
-}
-
-/** A record, or a page of a list, in the requested format. */
-export function show(
+/** JSON text in the negotiated format; 304 if the client has it. `headers` has its ETag. */
+export function sendJson(
   call: Call,
-  format: Format,
   json: string,
-  resource: RoutedResource,
-  { status = 200, headers, links = {} }: Shown,
+  { format, status = 200, headers }: { format: JsonFormat; status?: number; headers: Record<string, string> },
 ): Response {
-  if (format !== "api") return respond(json, status, MEDIA_TYPES.json, headers);
-  const { segment, summary } = resource;
-  return respondPage(call, json, {
-    title: segment,
-    summary,
-    status,
-    headers,
-    trail: [{ name: segment, url: `${call.base}${segment}/?format=api` }],
-    links: Object.entries(links).map(([name, url]) => ({ name, url })),
-    forms: formsFor(call, resource, JSON.parse(json) as Json),
-    linkOf: linksOf(resource, call.base),
-  });
+  if (isKnown(call, headers.ETag)) return notModified(headers);
+  return respond(json, status, MEDIA_TYPES[format], headers);
 }
-
-function formsFor(call: Call, resource: RoutedResource, value: Json): Html[] {
-  const isSignedIn = call.actor.user !== null;
-  const list = `${call.base}${resource.segment}/`;
-  const whole = value as Record<string, Json>;
-  if (Array.isArray(whole.results) && "total_pages" in whole) {
-    const records = whole.results as Record<string, Json>[];
-    const filter = filterForm(resource, here(call), call.url.searchParams);
-    return isSignedIn ? [filter, bulkForm(resource, list, records), createForm(resource, list)] : [filter];
-  }
-  const record = (whole.results ?? whole) as Record<string, Json>;
-  if (!isSignedIn || Array.isArray(record) || record.id === undefined) return [];
-  return [markup``, ...recordForms(resource, `${list}${String(record.id)}/`, record)];
-}
-
-/** What an entity tag says about the format: a page contains the caller's name and forms. */
-export const formOf = (call: Call, format: Format): string =>
-  format === "api" ? `api.${Bun.hash(call.actor.username ?? "").toString(36)}` : format;
-
-/** Keys whose values are ids of batches. */
-const BATCH_KEYS = new Set(["batch", "undoes", "undone_by"]);
 
 /** A value that is not a record of a list, such as a history. `version`: of a sub-resource, for its entity tag. */
 export function showValue(
@@ -104,39 +23,23 @@ export function showValue(
   {
     status = 200,
     version,
-    headers: more,
+    headers,
   }: { status?: 200 | 201; version?: number; headers?: Record<string, string> } = {},
 ): Response {
   const json = JSON.stringify(value);
-  const isPage = wantsPage(call);
-  const form = formOf(call, isPage ? "api" : "json");
-  const ETag = version === undefined ? listTag(json, form) : recordTag(version, json, form);
-  const headers = { ...more, ETag };
-  if (isKnown(call, headers.ETag)) return notModified(headers);
-  if (!isPage) return respond(json, status, MEDIA_TYPES.json, headers);
-  const path = call.url.pathname.slice(API_ROOT.length).replace(/\/+$/, "");
-  // The record, and the rest of the path below it.
-  const [, record, rest] = /^(.*\/[^/]+)\/(\w+(?:\/.*)?)$/.exec(path) ?? [];
-  return respondPage(call, json, {
-    title: rest ?? path,
-    status,
-    headers,
-    trail: record === undefined ? [] : [{ name: record, url: `${call.base}${record}/?format=api` }],
-    links: [{ name: "JSON", url: withParameter(call, "format", "json") }],
-    linkOf: (key, id) => (BATCH_KEYS.has(key) ? `${call.base}batches/${id}/?format=api` : undefined),
-  });
+  const format = formatOfValue(call);
+  const ETag = version === undefined ? listTag(json, format) : recordTag(version, json, format);
+  return sendJson(call, json, { format, status, headers: { ...headers, ETag } });
 }
 
-function wantsPage({ method, request, url }: Call): boolean {
+/** The format of a value that is JSON or a page. */
+export function formatOfValue({ method, request, url }: Call): JsonFormat {
   const given = url.searchParams.get("format");
   const requested = given === "api" || given === "json" ? given : undefined;
   const accept = request.headers.get("accept") ?? "";
   const isRead = method === "GET" || method === "HEAD";
-  return (
-    isRead &&
-    (requested !== undefined || accept.includes("text/html")) &&
-    negotiate(requested, accept) === "api"
-  );
+  const mayBePage = isRead && (requested !== undefined || accept.includes("text/html"));
+  return mayBePage && negotiate(requested, accept) === "api" ? "api" : "json";
 }
 
 export const notModified = (headers: Record<string, string>): Response => respond(null, 304, "", headers);

@@ -1,24 +1,21 @@
 import { Type } from "typebox";
 import type { Imported } from "../imports/import.ts";
 import { type ImportOptions, MATCHES, REPORT } from "../imports/import-report.ts";
-import { importJson, importPage, uploadPage } from "./import-page.ts";
 import { bytesOf, csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";
-import { KINDS } from "../model/field.ts";
+import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { inQuery } from "../model/schema.ts";
-import { RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
-import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { type Call, membersOf, respond, respondJson } from "./call.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Api } from "./api.ts";
-import { isForm, readFields, readUpload } from "./request-body.ts";
+import { formatOfValue } from "./render.ts";
+import { readUpload } from "./request-body.ts";
 import { binary, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
-
-/** Maximum size of the form that cancels an import. */
-const FORM_BYTES = 10_000;
 
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
 
@@ -45,8 +42,7 @@ const OPTIONS = Type.Object({
   format: Type.Optional(
     Type.String({
       $id: "import_format",
-      description:
-        "api: respond with a page. csv, with dry_run: respond with all changes of existing records.",
+      description: "csv, with dry_run: respond with all changes of existing records.",
     }),
   ),
   response_format: Type.Optional(
@@ -54,7 +50,7 @@ const OPTIONS = Type.Object({
   ),
 });
 
-const TEMPLATE_FORMAT = Type.Enum(["xlsx", "api"], { examples: ["xlsx"] });
+const TEMPLATE_FORMAT = Type.Enum(["xlsx"], { examples: ["xlsx"] });
 
 /** Of locations: a header, and a row. */
 const EXAMPLE = csvText(["label"], [{ label: "Shelf 1" }]);
@@ -86,27 +82,19 @@ export function addImports(api: Api, imports: Imports): void {
     returns: content(IMPORT),
     run: async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
   });
-  // HTML forms cannot send DELETE.
-  api.add("POST", "imports/:id/", {
-    async run({ call, params }) {
-      imports.get(params.id, call.actor);
-      const method = isForm(call.request) && (await readFields(call.request, FORM_BYTES)).get("_method");
-      if (method !== "DELETE") throw parameterProblem("_method", "Choices: DELETE.");
-      await imports.cancel(params.id, call.actor);
-      return respond(null, 303, "", { Location: `${here(call)}?format=api` });
-    },
-  });
   api.add("OPTIONS", "imports/:id/", { signedIn: true, run: () => respondJson({ name: "imports" }) });
 }
 
 function show(call: Call, status: ImportStatus): Response {
-  const given = call.url.searchParams.get("format");
-  const requested = given === "api" || given === "json" ? given : undefined;
-  const format = negotiate(requested, call.request.headers.get("accept"));
-  const headers = { "Cache-Control": "no-store" };
-  if (format === "api") return importPage(call, status, headers);
   const poll: Record<string, string> = status.ended === null ? { "Retry-After": "1" } : {};
-  return respondJson(importJson(call, status), { ...headers, ...poll });
+  const headers = { "Cache-Control": "no-store", ...poll };
+  return respond(JSON.stringify(importJson(call, status)), 200, MEDIA_TYPES[formatOfValue(call)], headers);
+}
+
+function importJson({ base }: Call, { resource, id, ...status }: ImportStatus): { [name: string]: Json } {
+  const list = DECLARED.get(resource)?.segment ?? resource;
+  const urls = { id, url: `${base}imports/${id}/`, list: `${base}${list}/` };
+  return { ...urls, ...status } as unknown as { [name: string]: Json };
 }
 
 function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
@@ -117,12 +105,11 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
     parameters: [
       {
         $id: "format_of_template",
-        ...inQuery("format", "xlsx, or api for a page with a form.", TEMPLATE_FORMAT),
+        ...inQuery("format", "The format of the template.", TEMPLATE_FORMAT),
       },
     ],
-    returns: { ...binary(MEDIA_TYPES.xlsx, "ImportTemplate"), ...page() },
+    returns: binary(MEDIA_TYPES.xlsx, "ImportTemplate"),
     async run({ call }) {
-      if (call.url.searchParams.get("format") === "api") return uploadPage(call, resource);
       const bytes = await importTemplate(call.store, resource, call.actor);
       const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
       const headers = { "Content-Disposition": `attachment; filename="${name}"` };
@@ -169,16 +156,14 @@ async function importFile(
   const { actor, base, request, maxBytes } = call;
   const options = optionsOf(query);
   checkOptions(options, query, fields);
-  const isPage = query.format === "api";
   const inBackground = flagOf(query, "background");
   const withProgress = flagOf(query, "progress");
   const { bytes } = await readUpload(request, maxBytes);
   const requested = { resource: name, options, actor, bytes };
   const urlOf = ({ id }: ImportStatus): string => `${base}imports/${id}/`;
-  if (isPage || inBackground || (prefersAsync(request) && !options.listsChanges)) {
+  if (inBackground || (prefersAsync(request) && !options.listsChanges)) {
     const status = await imports.accept(requested);
     const Location = urlOf(status);
-    if (isPage) return respond(null, 303, "", { Location: `${Location}?format=api` });
     return respondJson(importJson(call, status), { Location, "Preference-Applied": "respond-async" }, 202);
   }
   const run = imports.run(requested);

@@ -20,15 +20,12 @@ import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRequested, mayChange, noSuchRecord, respondJson } from "./call.ts";
-import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
 import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
-import { negotiate } from "./negotiation.ts";
 import type { Operation, Path, Run } from "./operation.ts";
 import type { Api } from "./api.ts";
 import { bareList, listRecords, readRecord } from "./read-records.ts";
-import { showRoot } from "./render.ts";
-import { isForm } from "./request-body.ts";
+import { showValue } from "./render.ts";
 import { content, optional, rendered } from "./schema.ts";
 import { createRecords, deleteRecords, updateRecords, writeRecord } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
@@ -49,14 +46,8 @@ function addRoot(api: Api): void {
   api.add("GET", "", {
     summary: "List resources",
     returns: content(Type.Record(Type.String(), Type.String())),
-    run({ call }) {
-      const { base, request, url } = call;
-      const requested = url.searchParams.get("format") === "api" ? "api" : undefined;
-      const isPage = negotiate(requested, request.headers.get("accept")) === "api";
-      const lists = segments.map((segment) => [segment, `${base}${segment}/${isPage ? "?format=api" : ""}`]);
-      const value = Object.fromEntries(lists) as Record<string, string>;
-      return isPage ? showRoot(call, value) : respondJson(value);
-    },
+    run: ({ call }) =>
+      showValue(call, Object.fromEntries(segments.map((segment) => [segment, `${call.base}${segment}/`]))),
   });
   // As Django REST framework describes it.
   const description = { name: "Api Root", description: "The URLs of all lists." };
@@ -111,7 +102,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     parses: true,
     returns: () => rendered(listSchema(DECLARED, resource)),
     heavy: ({ call }) => isHeavyList(call, resource),
-    run: ({ call }) => redirectOfFilterForm(call) ?? bareList(call, resource) ?? listRecords(call, resource),
+    run: ({ call }) => bareList(call, resource) ?? listRecords(call, resource),
   });
   addSearch(api, [resource, SEARCH], resource, { list });
   api.add("POST", [resource, ""], {
@@ -123,8 +114,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     status: 201,
     returns: () => rendered(recordSchema(DECLARED, resource)),
     heavy: (_, sent) => hasLargeBody(sent!),
-    run: ({ call }) =>
-      isForm(call.request) ? submitListForm(call, resource) : createRecords(call, resource),
+    run: ({ call }) => createRecords(call, resource),
   });
   for (const method of ["PUT", "PATCH"] as const)
     api.add(method, [resource, ""], {
@@ -233,11 +223,10 @@ function addItem(api: Api, resource: RoutedResource): void {
   api.add("POST", path, {
     unlisted: true,
     accepts: ["dryRun"],
-    run({ call, params }) {
+    run({ params }) {
       // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
       if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined)
         throw noSuchRecord(resource, params.id);
-      if (isForm(call.request)) return submitRecordForm(call, resource, params.id);
       const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
       throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
     },

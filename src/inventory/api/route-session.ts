@@ -4,18 +4,16 @@ import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
 import { membersOf, noContent, notFound, respondJson } from "./call.ts";
-import { API_ROOT } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { Operation } from "./operation.ts";
 import type { Api } from "./api.ts";
-import { isForm, readPairs } from "./request-body.ts";
+import { readJson, readPairs } from "./request-body.ts";
 import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./schema.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
 import type { Credentials } from "../../accounts/sign-in.ts";
 import { SCOPES, type TokenRecord, TOKENS_LISTED } from "../../accounts/token.ts";
 import { unauthenticated } from "../../platform/unauthenticated.ts";
-import { ownPage } from "../../platform/origin.ts";
 import { Problem } from "../../problem.ts";
 
 const NO_STORE = { "Cache-Control": "no-store" };
@@ -89,11 +87,6 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
     const shown = { user, csrf_token: csrfToken, expires, needs_second_factor: needed, vouched };
     return respondJson(shown, { ...NO_STORE, ...headers });
   };
-  /** Redirects a form to the page that it names, if that is one of this server. */
-  const redirect = (basePath: string, next: Json | undefined, cookie: string): Response => {
-    const Location = ownPage(next) ?? `${basePath}${API_ROOT}?format=api`;
-    return new Response(null, { status: 303, headers: { ...NO_STORE, Location, "Set-Cookie": cookie } });
-  };
   /** Ends the session; returns the cookie that removes it. */
   const close = (request: Request): string => {
     const session = accounts.sessions.find(request);
@@ -114,21 +107,14 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
     anonymous: true,
     summary: "Start a session",
     description:
-      "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken. " +
-      "A form is redirected to its field `next`.",
+      "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken.",
     sends: CREDENTIALS,
     returns: SESSION,
     errors: [429],
-    async run({ call: { request, maxBytes, path } }) {
-      const body = await readPairs(request, maxBytes);
-      const { _method: method, next } = membersOf(body) ?? {};
-      // HTML forms cannot send DELETE.
-      if (isForm(request) && method === "DELETE") return redirect(path, next, close(request));
-      const opened = await accounts.openSession(credentialsOf(body), request);
-      const { session, cookie, browserCookie } = opened;
-      const response = isForm(request)
-        ? redirect(path, next, cookie)
-        : show(session, { "Set-Cookie": cookie });
+    async run({ call: { request, maxBytes } }) {
+      const credentials = credentialsOf(await readJson(request, maxBytes));
+      const { session, cookie, browserCookie } = await accounts.openSession(credentials, request);
+      const response = show(session, { "Set-Cookie": cookie });
       if (browserCookie !== undefined) response.headers.append("Set-Cookie", browserCookie);
       return response;
     },

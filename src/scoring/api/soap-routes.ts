@@ -28,15 +28,12 @@ import type { MessageLimits } from "../contract/limits.ts";
 import { SOAP_11 } from "../contract/namespaces.ts";
 import { escapeAttribute } from "../prediction/xml-text.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
-import type { MotifClasses } from "../corpus/motif-classes.ts";
-import { endpointPage } from "./endpoint-page.ts";
 import type { Ownership } from "../../accounts/owner.ts";
 import type { Handlers } from "../jobs/handlers.ts";
 import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface SoapOptions {
   handlers: Handlers;
-  classes: MotifClasses;
   log: Log;
   namespace: string;
   /** What a message may contain; its bytes are the setting max_message_bytes. */
@@ -54,7 +51,8 @@ interface SoapOptions {
 export const ENDPOINT = "/soap/ConservationScorer";
 const METHODS = "GET, HEAD, OPTIONS, POST";
 const XML = "text/xml; charset=utf-8";
-const HTML = "text/html; charset=utf-8";
+/** The guide to the service, for people. */
+const GUIDE = "help/soap";
 
 /** Bytes up to which a message is read in one piece. */
 const SMALL = 65_536;
@@ -86,7 +84,7 @@ const callIn = (namespace: string) => ({
   },
 });
 const SHOW = {
-  summary: "Get the WSDL (`?wsdl`), or a page for people",
+  summary: "Get the WSDL (`?wsdl`)",
   operationId: "getWsdl",
   security: [],
   parameters: [
@@ -100,7 +98,8 @@ const SHOW = {
     },
   ],
   responses: {
-    200: { description: "The document.", content: { ...xml(), "text/html": { schema: TEXT } } },
+    200: { description: "The document.", content: xml() },
+    302: { description: "Without a parameter: the guide to the service." },
     ...errorResponses(404),
   },
 };
@@ -111,13 +110,16 @@ type MakeDocument = (endpoint: string, request: Request) => Response | Promise<R
 const loadWsdl = () => import("../contract/wsdl.ts");
 const loadXsd = () => import("../contract/xsd.ts");
 
-/** The SOAP endpoint, its WSDL and schemas, and its page for people. Every error is a SOAP fault. */
+/** The SOAP endpoint, its WSDL and its schemas. Every error is a SOAP fault. */
 export function soapRoutes(options: SoapOptions) {
-  const { namespace, classes } = options;
+  const { namespace } = options;
   const documentAt: MakeDocument = async (endpoint, request) => {
     const parameters = [...new URL(request.url).searchParams.keys()];
     if (parameters.length === 0)
-      return document(request, endpointPage({ endpoint, namespace, classes: classes.classes }), HTML);
+      return new Response(null, {
+        status: 302,
+        headers: { Location: new URL(`../${GUIDE}`, endpoint).href },
+      });
     if (!parameters.some((name) => WSDL_PARAMETER.test(name))) throw noSuchDocument(endpoint);
     const { wsdl } = await loadWsdl();
     return document(request, wsdl(namespace, endpoint), XML);

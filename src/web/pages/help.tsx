@@ -1,5 +1,6 @@
-import { href, pageContent } from "../address.ts";
+import { href } from "../address.ts";
 import { PageHead } from "../components/layout.tsx";
+import { ServerText } from "../components/server-text.tsx";
 import { HELP_GROUPS, HELP_TOPICS } from "../help-topics.ts";
 import { definePage, usePath, useTitle } from "../page.tsx";
 
@@ -12,7 +13,7 @@ function Help() {
     <div class="help">
       <article>
         <PageHead title={topic.title} />
-        <div class="prose" dangerouslySetInnerHTML={{ __html: pageContent() }} />
+        <ServerText />
       </article>
       <nav aria-label="Help">
         {HELP_GROUPS.map(({ title, topics }) => (

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { indexPage, type OpenApi, operationPage } from "../../src/platform/reference-page.ts";
+import type { OpenApi } from "../../src/platform/openapi.ts";
+import { referenceIndex, referenceOperation } from "../../src/web/reference.ts";
 
 type Schema = NonNullable<NonNullable<OpenApi["components"]>["schemas"]>[string];
 
@@ -32,24 +33,18 @@ const documentOf = (schema: Schema): OpenApi => ({
 });
 
 /** The fields of the request body in words: one line each, indented by depth. */
-async function linesOf(schema: Schema): Promise<string[]> {
-  const html = await operationPage(documentOf(schema), "addBox", "")!.text();
-  let depth = -1;
-  const lines: string[] = [];
-  for (const [tag, name, type] of html.matchAll(
-    /<ul>|<\/ul>|<li><code>(.*?)<\/code> <span class="muted">(.*?)<\/span>/g,
-  ))
-    if (tag === "<ul>") depth++;
-    else if (tag === "</ul>") depth--;
-    else lines.push(`${" ".repeat(depth)}${name}: ${type}`);
-  return lines;
+function linesOf(schema: Schema): string[] {
+  const markdown = referenceOperation(documentOf(schema), "addBox")!;
+  return [...markdown.matchAll(/^( *)- `(.*?)` \*(.*)\*$/gm)].map(
+    ([, indent, name, type]) => `${" ".repeat(indent.length / 2)}${name}: ${type}`,
+  );
 }
 
 test.each<[schema: Schema, lines: string[]]>([
   [{ properties: { a: { type: "string" } } }, ["a: string"]],
   [{ required: ["a"], properties: { a: { type: "string" }, b: {} } }, ["a: string, required", "b: object"]],
   [{ properties: { a: { type: ["string", "null"] } } }, ["a: string or null"]],
-  [{ properties: { a: { const: "x" } } }, ["a: &quot;x&quot;"]],
+  [{ properties: { a: { const: "x" } } }, ['a: "x"']],
   [{ properties: { a: { enum: ["x", "y"] } } }, ["a: one of x, y"]],
   [
     { properties: { a: { anyOf: [{ type: "string" }, { type: "integer" }, { type: "string" }] } } },
@@ -66,14 +61,13 @@ test.each<[schema: Schema, lines: string[]]>([
   ],
   [nested(2), ["in: object", " in: string"]],
   [nested(7), ["in: object", " in: object", "  in: object", "   in: object", "    in: object"]],
-])("the schema %j is shown as %j", async (schema, lines) => {
-  expect(await linesOf(schema)).toEqual(lines);
+])("the schema %j is shown as %j", (schema, lines) => {
+  expect(linesOf(schema)).toEqual(lines);
 });
 
-test("a body without fields is shown by its type", async () => {
-  const html = await operationPage(documentOf({ type: "string" }), "addBox", "")!.text();
-  expect(html).toContain("<p>string</p>");
-  expect(operationPage(documentOf({}), "none", "")).toBeUndefined();
+test("a body without fields is shown by its type", () => {
+  expect(referenceOperation(documentOf({ type: "string" }), "addBox")).toContain("\n\nstring\n");
+  expect(referenceOperation(documentOf({}), "none")).toBeUndefined();
 });
 
 test.each([
@@ -82,11 +76,11 @@ test.each([
   ["BOX", true],
   ["places add", true],
   ["nothing", false],
-])("a search for %p lists the operation: %p", async (search, isListed) => {
-  const html = await indexPage(documentOf({}), search, "/labd").text();
-  expect(html.includes('href="/labd/docs/operations/addBox"')).toBe(isListed);
+])("a search for %p lists the operation: %p", (search, isListed) => {
+  const markdown = referenceIndex(documentOf({}), search);
+  expect(markdown.includes("(/docs/operations/addBox) Add a box")).toBe(isListed);
 });
 
-test("groups operations by resource", async () => {
-  expect(await indexPage(documentOf({}), "", "").text()).toContain('<summary>boxes <span class="muted">1<');
+test("groups operations by resource", () => {
+  expect(referenceIndex(documentOf({}), "")).toContain('<summary>boxes <span class="count">1<');
 });

@@ -1,0 +1,36 @@
+/** Path of what a value of JSON names, such as the record with an id; undefined for other values. */
+export type LinkOf = (key: string, value: string | number) => string | undefined;
+
+const ADDRESS = /^https?:\/\/[^\s<>"']+$/;
+
+/**
+ * JSON as HTML, indented by four blanks, in which addresses and what `linkOf` knows are links.
+ * @param base prefix of paths
+ * @param key name of the member that has the value
+ */
+export function printJson(value: unknown, linkOf: LinkOf, base: string, key = "", indent = ""): string {
+  const print = (item: unknown, name: string): string => printJson(item, linkOf, base, name, `${indent}    `);
+  const block = (open: string, lines: string[], close: string): string =>
+    lines.length === 0
+      ? open + close
+      : `${open}\n${lines.map((line) => `${indent}    ${line}`).join(",\n")}\n${indent}${close}`;
+  if (Array.isArray(value))
+    return block(
+      "[",
+      value.map((item) => print(item, key)),
+      "]",
+    );
+  const text = Bun.escapeHTML(JSON.stringify(value));
+  if (value !== null && typeof value === "object")
+    return block(
+      "{",
+      Object.entries(value).map(
+        ([name, item]) => `${Bun.escapeHTML(JSON.stringify(name))}: ${print(item, name)}`,
+      ),
+      "}",
+    );
+  if (typeof value !== "string" && typeof value !== "number") return text;
+  const path = linkOf(key, value);
+  const address = ADDRESS.test(String(value)) ? String(value) : path && base + path;
+  return address === undefined ? text : `<a href="${Bun.escapeHTML(address)}">${text}</a>`;
+}
