@@ -17,22 +17,46 @@ const PLATFORM = ["src/platform", "src/problem.ts"];
 const TASKS = "src/tasks";
 const RECORD_DECLARATIONS = ["src/inventory/model", "src/inventory/resources"];
 
-/** The longest matching prefix applies. */
-const RULES: Record<string, Rule> = {
-  "src/kernel": { files: [], packages: [] },
-  "src/motif": { files: ["src/kernel"], packages: [] },
-  "src/scoring": {
-    files: ["src/motif", "src/accounts", TASKS, ...PLATFORM],
-    packages: ["elysia", "typebox", "node:"],
-  },
+/** Folders of the scoring service, from the lowest: each may use those before it. And the packages that it may import. */
+const SCORING_LAYERS: Record<string, string[]> = {
+  prediction: ["typebox"],
+  corpus: ["node:"],
+  jobs: ["node:"],
+  features: ["typebox", "node:"],
+  structure: ["typebox", "node:"],
+  batch: ["node:"],
+  proteome: ["node:"],
+  table: ["typebox"],
+  results: ["typebox"],
+  watched: [],
+  api: ["elysia", "typebox", "node:"],
+};
+const SCORING_LAYER = ["src/motif", "src/accounts", TASKS, ...PLATFORM];
+const SCORING_RULES: Record<string, Rule> = {
+  ...Object.fromEntries(
+    Object.entries(SCORING_LAYERS).map(([name, packages], i, layers) => {
+      const lower = layers.slice(0, i).map(([folder]) => `src/scoring/${folder}`);
+      if (name === "api") lower.push("src/scoring/contract");
+      return [`src/scoring/${name}`, { files: [...lower, ...SCORING_LAYER], packages }];
+    }),
+  ),
+  // The messages of SOAP, which only the API sends and reads.
   "src/scoring/contract": {
     files: ["src/scoring/prediction", "src/motif/index.ts", ...PLATFORM],
     packages: ["saxes", "typebox", "xmlbuilder2", "node:util"],
   },
-  "src/scoring/features": {
-    files: ["src/scoring", "src/motif", "src/accounts", ...PLATFORM],
-    packages: ["saxes", "typebox", "node:"],
+};
+
+/** The longest matching prefix applies. */
+const RULES: Record<string, Rule> = {
+  "src/kernel": { files: [], packages: [] },
+  "src/motif": { files: ["src/kernel"], packages: [] },
+  // The files that compose the service, and the entry point of its workers; its folders follow from SCORING_LAYERS.
+  "src/scoring": {
+    files: ["src/motif", "src/accounts", TASKS, ...PLATFORM],
+    packages: ["node:"],
   },
+  ...SCORING_RULES,
   // In layers: model, resources, records, then imports and labels, then api. Each may use those before it.
   "src/inventory": {
     files: [],
@@ -155,6 +179,14 @@ test("every file imports only from the folders that its own folder may use", () 
     }
   }
   expect(violations).toEqual([]);
+});
+
+test("every folder of the scoring service is a layer", () => {
+  const folders = readdirSync(join(ROOT, "src/scoring"), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const layers = [...Object.keys(SCORING_LAYERS), "contract"];
+  expect(folders.map(({ name }) => name).sort()).toEqual(layers.sort());
 });
 
 test("finds imports of files and packages", () => {

@@ -32,11 +32,11 @@ export {
   type BackgroundTask,
   type IdleTask,
   type IdleWork,
-} from "./proteome/background.ts";
+} from "./jobs/background.ts";
 export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
-export type { FamiliesReport, FamiliesTask } from "./proteome/proteome-tasks.ts";
+export type { FamiliesReport, FamiliesTask } from "./jobs/worker-messages.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
-export type { ScoringVersion } from "./jobs/job.ts";
+export type { ScoringVersion } from "./corpus/corpus.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
 export {
   CLASS_TYPE_NAMES,

@@ -1,5 +1,6 @@
 import { MESSAGE_LIMITS } from "./contract/limits.ts";
 import { RECEIVE_TIMEOUT } from "../platform/body.ts";
+import type { Corpus } from "../motif/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { type Guards, WITHOUT_ACCOUNTS } from "../platform/operation.ts";
@@ -7,7 +8,8 @@ import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import type { Ownership } from "../accounts/owner.ts";
-import { type Handlers, type JobRunner, readPatterns, scoringHandlers } from "./jobs/handlers.ts";
+import { type Handlers, type JobRunner, scoringHandlers } from "./jobs/handlers.ts";
+import { readPatterns } from "./corpus/patterns.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
@@ -31,7 +33,7 @@ import { MotifTables } from "./corpus/motif-tables.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
-import { BackgroundQueue } from "./proteome/background.ts";
+import { BackgroundQueue } from "./jobs/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
@@ -91,7 +93,7 @@ export type Scoring = Awaited<ReturnType<typeof openScoring>>;
 
 /** Opens the service: requeues the jobs that a stopped process left running, and starts the workers. */
 export async function openScoring(options: ScoringOptions) {
-  const { database, clock, maxQueryLength = 40_000 } = options;
+  const { database, clock, requireWritable, maxQueryLength = 40_000 } = options;
   const corpora = new Corpora(options.dataDirectory, database, clock);
   const classes = new MotifTables(database, clock);
   const features = featureFilesIn(options.dataDirectory);
@@ -105,16 +107,12 @@ export async function openScoring(options: ScoringOptions) {
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
   const { pool, runner, builds } = workers;
-  const handlers = scoringHandlers({
-    store,
-    runner,
-    classes,
-    maxQueryLength,
-    requireWritable: options.requireWritable,
-  });
+  const corpus = (): Corpus => corpora.opened();
+  const reading = { classes, maxQueryLength };
+  const handlers = scoringHandlers({ ...reading, store, runner, corpus, requireWritable });
   const searches = new ProteomeSearchClient({ ...options, own: new OwnSearches(database) });
-  const common = { corpora, classes, store, runner, handlers, searches, tasks: workers.tasks };
-  const http = openRoutes(options, { ...common, maxQueryLength, featureSource });
+  const common = { corpora, corpus, store, runner, handlers, searches, tasks: workers.tasks };
+  const http = openRoutes(options, { ...common, ...reading, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
   if (options.workers > 0) http.openNames();
@@ -142,10 +140,8 @@ export async function openScoring(options: ScoringOptions) {
           "not_found",
           "There is no corpus whose proteins could have features. Add one first.",
         );
-      return importFeatures(
-        { ...request, corpus: corpora.openActive() },
-        { files: features, database, clock },
-      );
+      const corpus = corpora.openActive();
+      return importFeatures({ ...request, corpus }, { files: features, database, clock });
     },
     /** Removes an imported file of features. @throws Problem not_found */
     removeFeatures: (name: string) => features.remove(name, database, clock),
@@ -167,18 +163,18 @@ export async function openScoring(options: ScoringOptions) {
     /** Name of the corpus in use; null if there is none. */
     corpusName: () => corpora.active()?.name ?? null,
     /** Scores on an alignment from the user, without a job. */
-    scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, { classes, maxQueryLength }),
+    scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, reading),
     /** Reads patterns and names of classes. @throws Problem invalid_pattern, unknown_motif_class */
     readPatterns: ({ regularExpression, elmIdentifierName }: PatternInput) =>
       readPatterns(regularExpression, elmIdentifierName, classes),
     /** Reads FASTA and patterns, and validates them before any work is done. */
     readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
-      readSequences(request, { classes, maxQueryLength }),
+      readSequences(request, reading),
     /** Reads FASTA to scan for motif classes likewise. */
-    readScan: (request: ScanRequest) => readScan(request, { classes, maxQueryLength }),
+    readScan: (request: ScanRequest) => readScan(request, reading),
     /** Reads a table of proteins and patterns, or a list of proteins, likewise. */
     readBatch: (table: string | Uint8Array, how?: BatchTableOptions) =>
-      readBatch(table, corpora.openActive(), { classes, maxQueryLength }, how),
+      readBatch(table, corpora.openActive(), reading, how),
     /** Scores them in order, on threads of their own. */
     scoreQuestions: (questions: readonly NamedQuestion[], how: BatchOptions) =>
       scoreQuestions(questions, how, corpora),
@@ -314,6 +310,7 @@ function openRoutes(
   options: ScoringOptions,
   services: {
     corpora: Corpora;
+    corpus: () => Corpus;
     classes: MotifTables;
     store: JobStore;
     runner: JobRunner;
@@ -366,7 +363,7 @@ function openRoutes(
     requireWritable,
     ownership,
   });
-  const watched = openWatched({ ...options, clientOf, guards }, { ...services, openCorpus: json.corpus });
+  const watched = openWatched({ ...options, clientOf, guards }, { ...services, openCorpus: services.corpus });
   return {
     routes: soapRoutes(soap).use(json.routes).use(proteome).use(watched.routes),
     reject: soapRejection(soap),

@@ -2,11 +2,8 @@ import { getPriority, setPriority } from "node:os";
 import {
   type Corpus,
   DEFAULTS,
-  type Draw,
   drawMatches,
   findHits,
-  type Hit,
-  type Options,
   parsePattern,
   predict,
   predictFromAlignment,
@@ -17,70 +14,23 @@ import { calibrationStamp } from "./corpus/calibration-file.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus/corpus.ts";
 import {
   carryFamilies,
-  type CarryTask,
   computeFamilies,
-  type FamiliesReport,
-  type FamiliesTask,
   type MatchReport,
   type MatchTask,
   scoreFamilies,
 } from "./proteome/proteome-tasks.ts";
 import { type PlanReport, type PlanTask, planBuild } from "./proteome/plan.ts";
-import type { JobPattern, JobRequest } from "./jobs/job.ts";
+import type {
+  CarryTask,
+  CorpusSource,
+  FamiliesReport,
+  FamiliesTask,
+  SearchTask,
+  WorkerReport,
+  WorkerTask,
+} from "./jobs/worker-messages.ts";
+import type { DrawnReport, DrawTask } from "./batch/calibration.ts";
 import { printJson } from "./jobs/prediction-json.ts";
-
-interface CorpusSource {
-  /** The file of the corpus; null for none. */
-  corpusPath: string | null;
-  /** The content of the file, if it has been read. */
-  corpusBytes?: SharedArrayBuffer | undefined;
-}
-
-/** A job to score, against the corpus in a file. */
-export interface WorkerTask extends CorpusSource {
-  ticket: number;
-  request: JobRequest;
-  /** Replace the defaults of the method. */
-  options?: Partial<Options>;
-  /** Whether the prediction is returned packed for the store, instead of as JSON text. */
-  pack?: boolean;
-  /** The query's hits, if they have been found. */
-  hits?: Hit[] | undefined;
-}
-
-/** A search that all workers with the same counter share, each in other parts of the corpus. */
-export interface SearchTask extends CorpusSource {
-  ticket: number;
-  queries: string[];
-  options?: Partial<Options> | undefined;
-  /** A zero in shared memory. */
-  counter: Int32Array;
-}
-
-/** Random matches of patterns to draw from proteins of the corpus. */
-export interface DrawTask extends CorpusSource {
-  ticket: number;
-  proteins: number[];
-  patterns: JobPattern[];
-  seed: number;
-  corpusPath: string;
-}
-
-/** A message of a worker. `ticket` is that of the task, so that messages about an earlier one are ignored. */
-export type WorkerReport =
-  | { ticket: number; kind: "progress"; stage: Stage; fraction: number }
-  | { ticket: number; kind: "finished"; prediction: string | Uint8Array<ArrayBuffer> }
-  /** Hits of each query in this worker's parts of the corpus. */
-  | { ticket: number; kind: "searched"; hits: Hit[][] }
-  /** `reason` is for the client, with the code of its problem; null for an unexpected error. `cause` is for the log. */
-  | { ticket: number; kind: "failed"; reason: string | null; code?: Problem["code"]; cause: string };
-
-/** The response to a DrawTask: random matches of each protein. */
-export interface DrawnReport {
-  ticket: number;
-  kind: "drawn";
-  drawn: Draw[][];
-}
 
 type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | CarryTask | MatchTask | PlanTask;
 type Report = WorkerReport | DrawnReport | FamiliesReport | MatchReport | PlanReport;

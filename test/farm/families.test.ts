@@ -12,11 +12,11 @@ import {
 } from "../../src/farm/family-messages.ts";
 import { FamilyWorker } from "../../src/farm/family-worker.ts";
 import type { WorkerRecord } from "../../src/farm/redis-records.ts";
-import { BackgroundQueue } from "../../src/scoring/proteome/background.ts";
+import { BackgroundQueue } from "../../src/scoring/jobs/background.ts";
 import { buildFamilies, type TaskRunner } from "../../src/scoring/proteome/build.ts";
 import { familiesPath } from "../../src/scoring/corpus/families-file.ts";
 import { planBuild } from "../../src/scoring/proteome/plan.ts";
-import type { FamiliesReport, FamiliesTask } from "../../src/scoring/proteome/proteome-tasks.ts";
+import type { FamiliesReport, FamiliesTask } from "../../src/scoring/jobs/worker-messages.ts";
 import { proteomeStage } from "../scoring/proteome-stage.ts";
 
 /** In place of families: real ones take long, and farm-families.test.ts compares them. */

@@ -10,7 +10,7 @@ import {
 import type { WorkerRecord } from "../../src/farm/redis-records.ts";
 import { fetchCorpus } from "../../src/farm/corpus-fetch.ts";
 import { Corpora } from "../../src/scoring/corpus/corpus.ts";
-import { BackgroundQueue } from "../../src/scoring/proteome/background.ts";
+import { BackgroundQueue } from "../../src/scoring/jobs/background.ts";
 import { FarmJobs } from "../../src/scoring/jobs/farm-jobs.ts";
 import { Pool } from "../../src/scoring/jobs/pool.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** Starter table of motif classes: format, and published motifs that its expressions must match. */
 
 const ROOT = join(import.meta.dir, "../..");
-const [HEAD, ...LINES] = readFileSync(join(ROOT, "src/scoring/motif-classes.tsv"), "utf8")
+const [HEAD, ...LINES] = readFileSync(join(ROOT, "src/scoring/corpus/motif-classes.tsv"), "utf8")
   .trimEnd()
   .split("\n");
 const CLASSES = LINES.map((line) => {

@@ -21,7 +21,7 @@ const table = (path: string): Record<string, string>[] => {
 
 const FAMILIES = table(join(SAMPLE, "families.tsv"));
 const EXPRESSIONS = new Map(
-  table(join(SAMPLE, "../scoring/motif-classes.tsv")).map((row) => [row.name, row.expression]),
+  table(join(SAMPLE, "../scoring/corpus/motif-classes.tsv")).map((row) => [row.name, row.expression]),
 );
 
 const records = FASTA.split(/^>/m)

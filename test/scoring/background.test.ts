@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { StoredFamily } from "../../src/motif/index.ts";
-import { BackgroundQueue } from "../../src/scoring/proteome/background.ts";
-import type { CarryTask, FamiliesReport, FamiliesTask } from "../../src/scoring/proteome/proteome-tasks.ts";
+import { BackgroundQueue } from "../../src/scoring/jobs/background.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask } from "../../src/scoring/jobs/worker-messages.ts";
 
 const task = (...members: number[]): FamiliesTask => ({ ticket: 0, corpusPath: "c", members });
 const carryTask = { ticket: 0, corpusPath: "c", families: "f", among: [1] } as unknown as CarryTask;

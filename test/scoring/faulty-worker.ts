@@ -1,7 +1,7 @@
 /** A worker that dies, hangs and fails as the job's identifier says, for pool.test.ts. */
 import { existsSync, writeFileSync } from "node:fs";
-import type { FamiliesReport, FamiliesTask } from "../../src/scoring/proteome/proteome-tasks.ts";
-import type { SearchTask, WorkerReport, WorkerTask } from "../../src/scoring/worker.ts";
+import type { FamiliesReport, FamiliesTask } from "../../src/scoring/jobs/worker-messages.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "../../src/scoring/jobs/worker-messages.ts";
 
 declare const self: Worker;
 

@@ -47,7 +47,7 @@ test("reads the names of the corpus at the start of a server, and starts with a 
   await open({ workers: 0 });
   const { settings, scoring } = alone;
   const { path } = await scoring.corpora.add({ name: "sample", bytes: proteins });
-  const opened = spyOn(Corpora.prototype, "openActive");
+  const opened = spyOn(Corpora.prototype, "opened");
   const start = async (workers: number) => {
     opened.mockClear();
     await (await openScoring({ ...settings, workers })).close();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readPatterns } from "../../src/scoring/jobs/handlers.ts";
+import { readPatterns } from "../../src/scoring/corpus/patterns.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { MotifTables } from "../../src/scoring/corpus/motif-tables.ts";
 import type { Database } from "../../src/platform/sqlite.ts";

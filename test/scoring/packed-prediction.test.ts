@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { bodyOf, type StoredResult, withNames } from "../../src/scoring/jobs/stored-result.ts";
-import { encodePrediction } from "../../src/scoring/contract/encode.ts";
+import { encodePrediction } from "../../src/scoring/prediction/encode-prediction.ts";
 import type { NamedQuery, PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 import {
   type Form,

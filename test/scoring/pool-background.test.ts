@@ -1,6 +1,6 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
-import { BackgroundQueue, BackgroundTask } from "../../src/scoring/proteome/background.ts";
+import { BackgroundQueue, BackgroundTask } from "../../src/scoring/jobs/background.ts";
 import { Pool } from "../../src/scoring/jobs/pool.ts";
 import { openQueue, VERSION } from "./job-queue.ts";
 

@@ -34,7 +34,13 @@ function stage() {
   const { store, database, clock, version } = queue;
   const queries = new WatchedQueries(database, clock);
   const runner: JobRunner = { wake() {}, progress: () => null, cancel: (id) => store.cancel(id) };
-  const handlers = scoringHandlers({ store, runner, classes: motifClasses([]), maxQueryLength: 1000 });
+  const handlers = scoringHandlers({
+    store,
+    runner,
+    corpus: emptyCorpus,
+    classes: motifClasses([]),
+    maxQueryLength: 1000,
+  });
   const log = { info: () => {}, problem: () => {} };
   const start = (): Reruns =>
     (open = new Reruns({
@@ -44,7 +50,6 @@ function stage() {
       handlers,
       log,
       corpus: () => version.corpus,
-      openCorpus: emptyCorpus,
       interval: 1e6,
     }));
   const finish = (prediction: Prediction): void =>

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import {
@@ -46,6 +45,8 @@ import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 interface JsonOptions {
   handlers: Handlers;
   corpora: Corpora;
+  /** The corpus in use, opened. */
+  corpus: () => Corpus;
   classes: MotifClasses;
   /** The client of a request, as a key for fair scheduling. */
   clientOf: (request: Request) => string;
@@ -62,12 +63,11 @@ interface JsonOptions {
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
   const { handlers, guards, ownership } = options;
-  const corpus = openCorpusOnce(options.corpora);
   const requireJobOwner = (request: Request, id: string): void => {
     guards.anyone(request);
     requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
   };
-  const context = { ...options, corpus, requireJobOwner };
+  const context = { ...options, requireJobOwner };
   const events = new EventStreams();
   const show = (id: string, request: Request, base: string): JobObject =>
     jobReader(context, id, ownership.identify(request), base)();
@@ -130,18 +130,14 @@ export function jsonRoutes(options: JsonOptions) {
   return {
     routes,
     notifyWatchers: () => events.checkSoon(),
-    openNames: () => openNames(corpus),
-    /** The corpus in use, opened. */
-    corpus,
+    openNames: () => openNames(options.corpus),
     close: () => events.close(),
   };
 }
 
-type JobContext = JsonOptions & { corpus: () => Corpus };
-
 /** Returns a function that reads a job for a caller. @throws Problem unknown_job */
 function jobReader(
-  { handlers, corpus }: JobContext,
+  { handlers, corpus }: JsonOptions,
   id: string,
   { keys, isAdministrator }: Owner,
   base: string,
@@ -154,7 +150,7 @@ function jobReader(
 
 /** Starts a job. `headers` make a browser its owner. */
 async function submit(
-  context: JobContext,
+  context: JsonOptions,
   body: Static<typeof Submission>,
   request: Request,
   base: string,
@@ -178,7 +174,7 @@ export function jobSnapshot(job: JobObject): Snapshot {
 }
 
 /** Motif classes and corpora. */
-function referenceRoutes({ corpora, classes, corpus, guards }: JsonOptions & { corpus: () => Corpus }) {
+function referenceRoutes({ corpora, classes, corpus, guards }: JsonOptions) {
   const corpusWith = (hash: string): CorpusInfo => {
     const found = corpora.list().find((one) => one.hash === hash);
     if (!found) throw new Problem("not_found", "No corpus has this hash.");
@@ -228,19 +224,6 @@ function referenceRoutes({ corpora, classes, corpus, guards }: JsonOptions & { c
       ({ params, request }) => calibrationOf(request, corpusWith(params.id)),
       { transform: guard, params: CorpusHash, detail: operations.CALIBRATION },
     );
-}
-
-/** Opens the corpus in use once, and again when another is taken into use. */
-function openCorpusOnce(corpora: Corpora): () => Corpus {
-  let opened: { hash: string | null; corpus: Corpus } | undefined;
-  return () => {
-    const active = corpora.active();
-    const hash = active?.hash ?? null;
-    // Reading beyond the end of a mapped file would end the process.
-    const isWhole = !active || statSync(active.path, { throwIfNoEntry: false })?.size === active.bytes;
-    if (!opened || opened.hash !== hash || !isWhole) opened = { hash, corpus: corpora.openActive() };
-    return opened.corpus;
-  };
 }
 
 /** Searches the corpus by name once, so that the first person who does need not wait until its names are read. */

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import type { Ownership } from "../../accounts/owner.ts";
-import { SCORING_MODELS } from "../../motif/index.ts";
+import { type PatternRequest, SCORING_MODELS } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { requestPlugin } from "../../platform/http.ts";
@@ -11,13 +11,12 @@ import { Problem } from "../../problem.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
-import type { JobPattern } from "../jobs/job.ts";
 import type { MatchFilter, MatchQuery } from "../table/proteome-matches.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
 import { PROTEOME_FORMS } from "../table/proteome-forms.ts";
 import type { ProteomeSearchClient } from "./proteome-search-client.ts";
 import type { OwnSearch, OwnSearches } from "../proteome/own-searches.ts";
-import { readPatterns } from "../jobs/handlers.ts";
+import { readPatterns } from "../corpus/patterns.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
 import * as operations from "./proteome-operations.ts";
 import {
@@ -218,7 +217,7 @@ function activeCorpus(corpora: Corpora): CorpusInfo {
 function readMotif(
   { pattern, motifClass }: Static<typeof ProteomeSearchRequest>,
   classes: MotifClasses,
-): JobPattern {
+): PatternRequest {
   const errors = new FieldErrors();
   const given = [pattern, motifClass].filter(
     (text) => text !== undefined && text !== null && text.trim() !== "",

@@ -9,7 +9,7 @@ import {
   needsNotes,
   viewMatches,
 } from "../table/proteome-matches.ts";
-import { openedCorpus } from "../proteome/opened-corpus.ts";
+import { openedCorpus } from "../corpus/corpus.ts";
 import { familiesOverview, organismWithFamilies } from "../proteome/overview.ts";
 import { flanksOf } from "../proteome/flanks.ts";
 import { PROTEOME_FORMS, type ProteomeFormName } from "../table/proteome-forms.ts";

@@ -1,8 +1,6 @@
 import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import { paced } from "../../platform/byte-budget.ts";
-import type { Corpus } from "../../motif/index.ts";
-import { identify } from "../corpus/find-proteins.ts";
 import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { type Handlers, notFinished } from "../jobs/handlers.ts";
@@ -24,7 +22,6 @@ import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface ResultOptions {
   handlers: Handlers;
-  corpus: () => Corpus;
   featureSource: () => FeatureSource;
 }
 
@@ -75,10 +72,9 @@ async function resultResponse(
     "Content-Disposition": `inline; filename="${id}.${extension}"`,
     Vary: "Accept",
   };
-  const { handlers, corpus } = options;
+  const { handlers } = options;
   if (form === "json" || form === "xml") {
-    const protein = identify(corpus, handlers.request(id));
-    const result = (await handlers.getResult(id, form, protein)) ?? notFinished(handlers, id);
+    const result = (await handlers.getResult(id, form)) ?? notFinished(handlers.job(id));
     const [head, tail] = STORED_FORMS[form];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
@@ -110,17 +106,8 @@ async function printed(
   as: PrintTask["as"],
   headers: HeadersInit,
 ): Promise<Response> {
-  const task = { ...(await storedOf(options, id)), as, source: options.featureSource() };
+  const task = { ...(await options.handlers.getPrediction(id)), as, source: options.featureSource() };
   return new Response(paced(await print(task)), { headers });
-}
-
-/** A stored result with the names of its query. @throws Problem unknown_job, not_finished and others */
-export async function storedOf(
-  { handlers, corpus }: Pick<ResultOptions, "handlers" | "corpus">,
-  job: string,
-) {
-  const stored = (await handlers.getPrediction(job)) ?? notFinished(handlers, job);
-  return { job, protein: identify(corpus, handlers.request(job)), ...stored };
 }
 
 const filterOf = (query: Static<typeof ScanParameters>): ScanFilter => ({
@@ -148,7 +135,7 @@ async function jointScanResponse(
   const joint: JointTask["joint"][number][] = [];
   for (const job of new Set(jobs)) {
     try {
-      joint.push(await storedOf(options, job));
+      joint.push(await options.handlers.getPrediction(job));
     } catch (error) {
       const { code, message, headers } = Problem.from(error);
       throw new Problem(code, `jobs: ${job}: ${message}`, { headers });

@@ -4,13 +4,13 @@ import {
   didYouMean,
   parsePattern,
   PatternError,
+  type PatternRequest,
   proteinsNamed,
   readProteinText,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../jobs/handlers.ts";
+import { readPatterns } from "../corpus/patterns.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
-import type { JobPattern } from "../jobs/job.ts";
 import {
   type NamedQuestion,
   type PatternInput,
@@ -106,8 +106,8 @@ const SYMBOL = /^[A-Z]{1,9}$/;
 class BatchReader {
   readonly questions = new Map<string, NamedQuestion>();
   readonly ambiguous: string[] = [];
-  readonly #patterns = new Map<string, JobPattern>();
-  readonly #common: JobPattern[];
+  readonly #patterns = new Map<string, PatternRequest>();
+  readonly #common: PatternRequest[];
 
   constructor(
     private readonly corpus: Corpus,
@@ -159,7 +159,7 @@ class BatchReader {
     return `Batch line ${line} (“${printable(query)}”): scored is ${protein}; ${others} more proteins have this name. Add the species to choose another: “${printable(query.split(/\s/)[0])} mouse”.`;
   }
 
-  #pattern(pattern: string): JobPattern {
+  #pattern(pattern: string): PatternRequest {
     if (pattern === "")
       throw new Problem("invalid_request", "pattern: empty; expected an expression or a motif class.");
     const known = this.#patterns.get(pattern) ?? findPattern(pattern, this.context.classes);
@@ -169,7 +169,7 @@ class BatchReader {
 }
 
 /** Whatever parses as an expression is one; anything else must be the name of a motif class. */
-function findPattern(pattern: string, classes: MotifClasses): JobPattern {
+function findPattern(pattern: string, classes: MotifClasses): PatternRequest {
   try {
     parsePattern(pattern, "soap");
     return { expression: pattern, name: null, dialect: "soap" };

@@ -7,6 +7,7 @@ import {
   METHOD,
   MIN_DRAWS,
   NULL_BINS,
+  type PatternRequest,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import {
@@ -16,15 +17,30 @@ import {
   removeCalibrations,
 } from "../corpus/calibration-file.ts";
 import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
+import type { CorpusSource } from "../jobs/worker-messages.ts";
 import { resultsInOrder } from "../jobs/task-results.ts";
 import { writeDurably } from "../../platform/durable-file.ts";
-import type { JobPattern } from "../jobs/job.ts";
-import type { DrawnReport, DrawTask } from "../worker.ts";
+
+/** Random matches of patterns to draw from proteins of the corpus. */
+export interface DrawTask extends CorpusSource {
+  ticket: number;
+  proteins: number[];
+  patterns: PatternRequest[];
+  seed: number;
+  corpusPath: string;
+}
+
+/** The response to a DrawTask: random matches of each protein. */
+export interface DrawnReport {
+  ticket: number;
+  kind: "drawn";
+  drawn: Draw[][];
+}
 
 export interface CalibrationRequest {
   corpus: CorpusInfo;
   /** Motif classes whose matches are drawn. */
-  patterns: readonly JobPattern[];
+  patterns: readonly PatternRequest[];
   /** Threads; the result does not depend on their number. */
   workers: number;
   /** Determines which proteins and matches are drawn; 1 by default. */

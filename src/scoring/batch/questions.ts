@@ -1,15 +1,14 @@
-import { placeOf, readHeader, readProteinText } from "../../motif/index.ts";
+import { type PatternRequest, placeOf, readHeader, readProteinText } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../jobs/handlers.ts";
+import { readPatterns } from "../corpus/patterns.ts";
 import { readElmTable } from "../corpus/elm-table.ts";
 import { motifClasses, type MotifClasses } from "../corpus/motif-classes.ts";
 import { textOf } from "../corpus/motif-tables.ts";
-import type { JobPattern } from "../jobs/job.ts";
 
 /** One query to be scored for several patterns. */
 export interface Question {
   sequence: string;
-  patterns: JobPattern[];
+  patterns: PatternRequest[];
 }
 
 export interface NamedQuestion extends Question {

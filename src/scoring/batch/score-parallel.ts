@@ -1,7 +1,7 @@
 import { groupQueries, type Options, type Prediction, type ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { JointSearch } from "../jobs/joint-search.ts";
-import type { SearchTask, WorkerReport, WorkerTask } from "../worker.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "../jobs/worker-messages.ts";
 import { workerAddress } from "../jobs/worker-entrypoints.ts";
 import type { Question } from "./questions.ts";
 import { WorkerGroup } from "../jobs/worker-group.ts";

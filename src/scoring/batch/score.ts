@@ -8,7 +8,7 @@ import {
   SequenceError,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../jobs/handlers.ts";
+import { readPatterns } from "../corpus/patterns.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
 import type { Corpora } from "../corpus/corpus.ts";

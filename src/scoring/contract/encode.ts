@@ -1,9 +1,7 @@
 import { PROBLEMS, type Problem } from "../../problem.ts";
-import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
-import { type ComplexType, CON_SCORE_PREDICTION } from "../prediction/con-score-prediction.ts";
-import type { PredictionReport } from "../prediction/prediction.ts";
+import { PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
-import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "../prediction/xml-text.ts";
+import { escapeAttribute, escapeText, XML_DECLARATION } from "../prediction/xml-text.ts";
 
 export type SoapVersion = "1.1" | "1.2";
 
@@ -127,33 +125,3 @@ function printFields(fields: Fields, value: Readonly<Record<string, unknown>>): 
   }
   return out;
 }
-
-/**
- * The element ConScorePrediction in its own namespace.
- * @throws the error of `tooLong` once more than `limit` characters have been printed
- */
-export function encodePrediction(
-  report: PredictionReport,
-  limit = Number.POSITIVE_INFINITY,
-  tooLong?: () => Error,
-): string {
-  let length = 0;
-  const printParts = (type: ComplexType<never>, source: unknown): string => {
-    let out = "";
-    for (const { name, type: inner, read } of type.parts)
-      for (const item of read(source as never, report)) {
-        const text = typeof inner === "string" ? printValue(item) : printParts(inner, item);
-        const element = `<p:${name}>${text}</p:${name}>`;
-        length += typeof inner === "string" ? element.length : element.length - text.length;
-        if (length > limit && tooLong) throw tooLong();
-        out += element;
-      }
-    return out;
-  };
-  const name = `p:${CON_SCORE_PREDICTION.name}`;
-  const content = printParts(CON_SCORE_PREDICTION as ComplexType<never>, report);
-  return `<${name} xmlns:p="${PREDICTION_NAMESPACE}">${content}</${name}>`;
-}
-
-const printValue = (item: unknown): string =>
-  typeof item === "number" ? printNumber(item) : escapeText(String(item));

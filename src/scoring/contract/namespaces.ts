@@ -15,7 +15,5 @@ export const XMLNS = "http://www.w3.org/2000/xmlns/";
 
 /** Target namespace of the service where the setting names no other. */
 export const DEFAULT_SERVICE_NAMESPACE = "http://labd.example/conservation-scorer";
-/** Namespace of ConScorePrediction; the number at the end changes when its schema changes incompatibly. */
-export const PREDICTION_NAMESPACE = "http://labd.example/conservation-prediction/1";
 /** Namespace of the detail of faults that the contract does not declare. */
 export const PROBLEM_NAMESPACE = "http://labd.example/problem/1";

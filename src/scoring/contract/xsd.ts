@@ -1,7 +1,8 @@
 import { create } from "xmlbuilder2";
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import { printXsdPattern } from "./characters.ts";
-import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, XSD } from "./namespaces.ts";
+import { PREDICTION_NAMESPACE } from "../prediction/con-score-prediction.ts";
+import { PROBLEM_NAMESPACE, XSD } from "./namespaces.ts";
 import {
   type ComplexType,
   complexTypes,

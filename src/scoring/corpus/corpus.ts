@@ -32,7 +32,6 @@ import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing
 import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
 import { removeFamilies } from "./families-file.ts";
-import type { ScoringVersion } from "../jobs/job.ts";
 
 /** A protein collection in the data directory. */
 export interface CorpusInfo {
@@ -47,6 +46,14 @@ export interface CorpusInfo {
   /** Whether jobs are scored against it. */
   active: boolean;
   path: string;
+}
+
+/** What a result depends on besides the request. */
+export interface ScoringVersion {
+  /** Content hash of the corpus. */
+  corpus: string;
+  /** Version of the method. */
+  method: string;
 }
 
 export interface CorpusSource {
@@ -91,6 +98,17 @@ export function openCorpusFile(path: string, content?: SharedArrayBuffer): Corpu
   } catch (error) {
     throw corpusProblem(error, `corpora/${basename(path)}`);
   }
+}
+
+let opened: { path: string; stamp: string; corpus: Corpus } | undefined;
+
+/** A corpus that stays open until another is asked for, or its file has changed. @throws Problem bad_corpus */
+export function openedCorpus(path: string): Corpus {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const stamp = `${stat?.ino} ${stat?.size} ${stat?.mtimeMs}`;
+  // Reading beyond the end of a mapped file that was truncated would end the process.
+  if (opened?.path !== path || opened.stamp !== stamp) opened = { path, stamp, corpus: openCorpusFile(path) };
+  return opened.corpus;
 }
 
 /** Errors of files that can only be read. */
@@ -410,6 +428,12 @@ export class Corpora {
   openActive(): Corpus {
     const active = this.active();
     return active ? openCorpusFile(active.path) : emptyCorpus();
+  }
+
+  /** The corpus in use, which stays open as long as it is in use. @throws Problem bad_corpus */
+  opened(): Corpus {
+    const active = this.active();
+    return active ? openedCorpus(active.path) : emptyCorpus();
   }
 
   /** Reads every byte of a corpus. @throws Problem bad_corpus if one was altered */

@@ -1,6 +1,5 @@
 import { type Corpus, decode, type ProteinIdentity, proteinsNamed, searchNames } from "../../motif/index.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
-import type { JobRequest } from "../jobs/job.ts";
 
 /** A protein of a corpus by its place in it. */
 export function summarize(corpus: Corpus, index: number): ProteinObject {
@@ -20,7 +19,7 @@ export function findProteins(corpus: Corpus, query: string, limit: number) {
  */
 export function identify(
   corpus: () => Corpus,
-  request: Pick<JobRequest, "identifier" | "query"> | null,
+  request: { identifier: string; query: string } | null,
 ): ProteinObject | null {
   if (!request) return null;
   try {

@@ -1,6 +1,6 @@
 import { currentRequest } from "../../platform/request-context.ts";
 import { nearest, Problem } from "../../problem.ts";
-import STARTER from "../motif-classes.tsv" with { type: "text" };
+import STARTER from "./motif-classes.tsv" with { type: "text" };
 
 /** A named motif, requested as `elmIdentifierName`. */
 export interface MotifClass {

@@ -1,19 +1,13 @@
-import {
-  type AlignedText,
-  didYouMean,
-  type HomologChoice,
-  parsePattern,
-  PatternError,
-  type ScoringModel,
-} from "../../motif/index.ts";
+import type { AlignedText, Corpus, HomologChoice, ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import type { ProteinObject } from "../prediction/prediction.ts";
+import { identify } from "../corpus/find-proteins.ts";
+import { readPatterns } from "../corpus/patterns.ts";
+import type { NamedQuery } from "../prediction/prediction.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
-import type { JobPattern, JobRequest } from "./job.ts";
+import type { JobRequest } from "./job.ts";
 import { compressedParts, type Form } from "./packed-prediction.ts";
 import type { Progress } from "./pool.ts";
 import type { JobStore, JobView } from "./store.ts";
-import type { PrintTask } from "../results/result-format.ts";
 import { type StoredResult, withNames } from "./stored-result.ts";
 
 /** A job to run, in the terms of the SOAP contract. */
@@ -48,9 +42,18 @@ export interface JobRunner {
   cancel(id: string): JobView;
 }
 
+/** The stored prediction of a job, to print it in another form. */
+export interface StoredJob extends NamedQuery {
+  job: string;
+  /** The prediction as JSON, as it is stored. */
+  parts: Uint8Array<ArrayBuffer>[];
+}
+
 interface HandlersOptions {
   store: JobStore;
   runner: JobRunner;
+  /** The corpus in use, which may have the protein of a query. */
+  corpus: () => Corpus;
   classes: MotifClasses;
   /** Residues that a query may have. */
   maxQueryLength: number;
@@ -71,7 +74,7 @@ const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
 
 /** The operations of the service, independent of SOAP and JSON. */
 export function scoringHandlers(options: HandlersOptions) {
-  const { store, runner, classes, maxQueryLength, requireWritable = () => {} } = options;
+  const { store, runner, corpus, classes, maxQueryLength, requireWritable = () => {} } = options;
   return {
     /**
      * Validates and stores a job, and returns its identifier once it is on the disk. The queue is shared fairly between
@@ -106,28 +109,23 @@ export function scoringHandlers(options: HandlersOptions) {
       return { status: job.state, details: describe(job, runner) };
     },
     /**
-     * Null until the job has ended.
-     * @param protein the query, for JSON
+     * The result, with the names of the query; null until the job has ended.
      * @throws Problem unknown_job, job_failed, job_cancelled, job_expired, content_damaged
      */
-    async getResult(
-      id: string,
-      form: Form,
-      protein: ProteinObject | null = null,
-    ): Promise<StoredResult | null> {
+    async getResult(id: string, form: Form): Promise<StoredResult | null> {
       const parts = await store.intactPrediction(id, form);
       const request = store.request(id);
-      return parts && request
-        ? withNames(parts, form, { identifier: request.identifier, protein })
-        : withoutPrediction(store.get(id));
+      if (!parts || !request) return withoutPrediction(store.get(id));
+      const protein = form === "json" ? identify(corpus, request) : null;
+      return withNames(parts, form, { identifier: request.identifier, protein });
     },
-    /** Likewise, to print it in another form. */
-    async getPrediction(id: string): Promise<Pick<PrintTask, "parts" | "identifier"> | null> {
-      const parts = await store.intactPrediction(id, "json");
-      const request = store.request(id);
-      return parts && request
-        ? { parts: compressedParts(parts), identifier: request.identifier }
-        : withoutPrediction(store.get(id));
+    /** The result to print in another form. @throws Problem likewise, not_finished */
+    async getPrediction(job: string): Promise<StoredJob> {
+      const parts = await store.intactPrediction(job, "json");
+      const request = store.request(job);
+      if (!parts || !request) return withoutPrediction(store.get(job)) ?? notFinished(store.get(job));
+      const { identifier } = request;
+      return { job, identifier, protein: identify(corpus, request), parts: compressedParts(parts) };
     },
     /** Key of the owner of a job. @throws Problem unknown_job */
     ownerOf: (id: string): string => store.ownerOf(id),
@@ -156,8 +154,7 @@ function withoutPrediction({ state, failure }: JobView): null {
 }
 
 /** @throws Problem not_finished, with the state of the job */
-export function notFinished(handlers: Handlers, id: string): never {
-  const { state } = handlers.job(id);
+export function notFinished({ state }: JobView): never {
   const headers = { "Retry-After": "1" };
   throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
 }
@@ -170,48 +167,6 @@ export function readQuery(text: string, maxLength: number): string {
     "invalid_request",
     `querySequence: ${query.length} residues; at most ${maxLength} are scored.`,
   );
-}
-
-/**
- * Expressions and motif classes as patterns, in this order. Checked on submission, so that an invalid pattern is an error
- * of the request instead of a job that fails later.
- * @throws Problem invalid_pattern with the number of the expression and the position in it; unknown_motif_class
- */
-export function readPatterns(
-  expressions: readonly string[],
-  names: readonly string[],
-  classes: MotifClasses,
-): JobPattern[] {
-  const patterns = expressions.flatMap((expression, i): JobPattern[] => {
-    if (expression.trim() === "") return [];
-    check(expression, `regularExpression ${i + 1}`);
-    return [{ expression, name: null, dialect: "soap" }];
-  });
-  const named = names.flatMap((name, i): JobPattern[] => {
-    if (name === "") return [];
-    const { expression, dialect } = find(classes, name, `elmIdentifierName ${i + 1}`);
-    return [{ expression, name, dialect }];
-  });
-  return [...patterns, ...named];
-}
-
-function check(expression: string, where: string): void {
-  try {
-    parsePattern(expression, "soap");
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    const text = `${where}, character ${error.position + 1}: ${error.message}${didYouMean(expression)}`;
-    throw new Problem("invalid_pattern", text, { cause: error });
-  }
-}
-
-function find(classes: MotifClasses, name: string, where: string): ReturnType<MotifClasses["find"]> {
-  try {
-    return classes.find(name);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    throw new Problem(error.code, `${where}: ${error.message}`, { cause: error });
-  }
 }
 
 function describe(job: JobView, runner: JobRunner): string {

@@ -1,4 +1,4 @@
-import type { AlignedText, HomologChoice, ScoringModel } from "../../motif/index.ts";
+import type { AlignedText, Dialect, HomologChoice, PatternRequest, ScoringModel } from "../../motif/index.ts";
 
 export const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 export type State = (typeof STATES)[number];
@@ -62,15 +62,6 @@ export const MAX_ATTEMPTS = 2;
  */
 export const MAX_INTERRUPTIONS = 10;
 
-/** A pattern to score. Motif classes are resolved when the job is accepted, so that later imports do not change it. */
-export interface JobPattern {
-  expression: string;
-  /** Name of the requested motif class, else null. */
-  name: string | null;
-  /** Grammar of the expression: `elm` has look-arounds. */
-  dialect: "soap" | "elm";
-}
-
 /** A validated job; its result depends on nothing else but the corpus and the method. */
 export interface JobRequest {
   /** The client's name for the query. */
@@ -78,19 +69,12 @@ export interface JobRequest {
   /** Letters A–Z without white space. */
   query: string;
   model: ScoringModel;
-  patterns: JobPattern[];
+  /** Motif classes are resolved when the job is accepted, so that later imports do not change it. */
+  patterns: PatternRequest[];
   /** Absent for the choice of the method. */
   homologs?: HomologChoice | undefined;
   /** Rows of an alignment from the client, the query first: the others are the homologs. Absent for a search. */
   alignment?: readonly AlignedText[] | undefined;
-}
-
-/** What a result depends on besides the request. */
-export interface ScoringVersion {
-  /** Content hash of the corpus. */
-  corpus: string;
-  /** Version of the method. */
-  method: string;
 }
 
 /**
@@ -105,7 +89,9 @@ export function jobId(milliseconds: number, random: string): string {
 
 /** SHA-256 of what the prediction depends on, which excludes the client's identifier. */
 export function digestOf({ query, model, patterns, homologs, alignment }: JobRequest): string {
-  const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialect]);
+  // The words of a digest never change: results are found by it.
+  const wordOf = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
+  const values = patterns.map(({ expression, name, dialect }) => [expression, name, wordOf(dialect)]);
   const source = [homologs, alignment].filter((one) => one !== undefined);
   const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");

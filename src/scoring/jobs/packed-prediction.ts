@@ -2,8 +2,8 @@ import type { Prediction } from "../../motif/index.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { gzipMember, isGzip } from "../../platform/gzip-members.ts";
 import { Problem } from "../../problem.ts";
-import { encodePrediction } from "../contract/encode.ts";
-import type { ScoringVersion } from "./job.ts";
+import { encodePrediction } from "../prediction/encode-prediction.ts";
+import type { ScoringVersion } from "../corpus/corpus.ts";
 import { MAX_PREDICTION, printJson, tooLarge } from "./prediction-json.ts";
 
 /** Forms in which predictions are stored, as they are sent except for the client's name of the query. */

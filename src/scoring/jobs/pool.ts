@@ -4,12 +4,12 @@ import { causeOf, type Log } from "../../platform/log.ts";
 import { memoryLimit, ownMemory, releaseMemory } from "../../platform/memory.ts";
 import { SharedCorpus } from "../corpus/shared-corpus.ts";
 import { JointSearch } from "./joint-search.ts";
-import type { ScoringVersion } from "./job.ts";
+import type { ScoringVersion } from "../corpus/corpus.ts";
 import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
-import type { IdleTask, IdleWork } from "../proteome/background.ts";
-import type { CarryTask, FamiliesReport, FamiliesTask } from "../proteome/proteome-tasks.ts";
-import type { SearchTask, WorkerReport, WorkerTask } from "../worker.ts";
+import type { IdleTask, IdleWork } from "./background.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask } from "./worker-messages.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "./worker-messages.ts";
 
 type PoolTask = WorkerTask | SearchTask | FamiliesTask | CarryTask;
 type PoolReport = WorkerReport | FamiliesReport;

@@ -2,6 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
+import type { ScoringVersion } from "../corpus/corpus.ts";
 import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
 import { FairScheduler, type Lease } from "./fair-scheduler.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -11,7 +12,6 @@ import {
   type JobRequest,
   MAX_ATTEMPTS,
   MAX_INTERRUPTIONS,
-  type ScoringVersion,
   type State,
   STATES,
   transitionSql,

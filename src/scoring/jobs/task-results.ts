@@ -1,5 +1,5 @@
 import { Problem } from "../../problem.ts";
-import type { WorkerReport } from "../worker.ts";
+import type { WorkerReport } from "./worker-messages.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import { WorkerGroup } from "./worker-group.ts";
 

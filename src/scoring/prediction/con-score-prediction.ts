@@ -18,6 +18,9 @@ import {
  * `class`, `default`) or a method of their objects (`hash`, `method`).
  */
 
+/** Namespace of ConScorePrediction; the number at the end changes when its schema changes incompatibly. */
+export const PREDICTION_NAMESPACE = "http://labd.example/conservation-prediction/1";
+
 type SimpleName = "string" | "int" | "long" | "double" | ChoiceName;
 
 /** One child element of a complex type whose values are `Source`. */

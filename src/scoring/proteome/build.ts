@@ -4,7 +4,7 @@ import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { CarryOver } from "./carry-over.ts";
 import { removeFamilies, sweepFamilies, writeFamilies } from "../corpus/families-file.ts";
 import { type BuildPlan, secondsOf, secondsOfCheck } from "./plan.ts";
-import type { CarryTask, FamiliesReport, FamiliesTask } from "./proteome-tasks.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask } from "../jobs/worker-messages.ts";
 
 /** Proteins per file: what a kill loses at most, about a minute of work. */
 const BATCH = 256;

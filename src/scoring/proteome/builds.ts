@@ -4,7 +4,7 @@ import { type Report, type StoredTask, taskHasEnded, type TaskKind } from "../..
 import type { Tasks } from "../../tasks/tasks.ts";
 import { resultsInOrder } from "../jobs/task-results.ts";
 import type { Corpora } from "../corpus/corpus.ts";
-import type { BackgroundQueue } from "./background.ts";
+import type { BackgroundQueue } from "../jobs/background.ts";
 import { buildFamilies, type BuildProgress } from "./build.ts";
 import type { BuildPlan, PlanReport, PlanTask } from "./plan.ts";
 import type { ProteinSelection } from "./protein-selection.ts";

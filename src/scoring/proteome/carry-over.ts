@@ -2,7 +2,7 @@ import { compareCorpora, type Corpus, residuesIn } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
 import { type FamiliesFile, listFamilies } from "../corpus/families-file.ts";
-import type { CarryTask } from "./proteome-tasks.ts";
+import type { CarryTask } from "../jobs/worker-messages.ts";
 
 /** Families of another corpus, such as an earlier release, that may be the same in this one. */
 export interface CarryOver {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { organismTest, type ProteinIdentity } from "../../motif/index.ts";
 import { familiesPath, listFamilies } from "../corpus/families-file.ts";
-import { openedCorpus } from "./opened-corpus.ts";
+import { openedCorpus } from "../corpus/corpus.ts";
 
 /** The families that a corpus has. */
 export interface FamiliesOverview {

@@ -1,51 +1,18 @@
 import {
   carryOver,
   type Corpus,
-  type CorpusChange,
   familyRecords,
   parsePattern,
+  type PatternRequest,
   type ProteomeMatch,
   type ScoringModel,
   scoreRecord,
   type StoredFamily,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
-import type { JobPattern } from "../jobs/job.ts";
+import { openCorpusFile } from "../corpus/corpus.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask, Stop } from "../jobs/worker-messages.ts";
 import { readFamilies } from "../corpus/families-file.ts";
-
-/** Families of proteins to compute. */
-export interface FamiliesTask {
-  ticket: number;
-  corpusPath: string;
-  /** Indexes in the corpus. */
-  members: number[];
-  stop?: Stop;
-}
-
-/** Another thread sets it to 1, in shared memory, to interrupt the task. */
-type Stop = Int32Array;
-
-/** Families of a file of another corpus to carry over. */
-export interface CarryTask {
-  ticket: number;
-  corpusPath: string;
-  former: Pick<CorpusInfo, "path" | "hash">;
-  change: CorpusChange;
-  families: string;
-  /** Indexes in the former corpus. */
-  among: number[];
-  stop?: Stop;
-}
-
-/** Families of the corpus in the order of the members; of a CarryTask those that are unchanged. */
-export interface FamiliesReport {
-  ticket: number;
-  kind: "families";
-  families: StoredFamily[];
-  /** Whether some members are left. */
-  isInterrupted?: boolean;
-}
 
 /** Proteins of a file of families to score. */
 export interface MatchTask {
@@ -54,7 +21,7 @@ export interface MatchTask {
   families: string;
   /** Indexes in the corpus. */
   among: number[];
-  pattern: JobPattern;
+  pattern: PatternRequest;
   model: ScoringModel;
 }
 

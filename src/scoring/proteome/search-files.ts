@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import type { ScoringModel } from "../../motif/index.ts";
+import type { PatternRequest, ScoringModel } from "../../motif/index.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
-import type { JobPattern } from "../jobs/job.ts";
 import type { ProteomeTable } from "./table.ts";
 
 /** A search as a client requests it. */
 export interface SearchRequest {
   corpus: { name: string; hash: string };
-  pattern: JobPattern;
+  pattern: PatternRequest;
   model: ScoringModel;
   /** Taxon, scientific name or mnemonic; null for all proteins. */
   organism: string | null;

@@ -1,16 +1,15 @@
-import { type ProteomeMatch, type ScoringModel } from "../../motif/index.ts";
+import type { PatternRequest, ProteomeMatch, ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
-import type { JobPattern } from "../jobs/job.ts";
 import { listFamilies } from "../corpus/families-file.ts";
-import { openedCorpus } from "./opened-corpus.ts";
+import { openedCorpus } from "../corpus/corpus.ts";
 import type { MatchReport, MatchTask } from "./proteome-tasks.ts";
 import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
 
 export interface ProteomeRequest {
   corpus: Pick<CorpusInfo, "name" | "hash" | "path">;
-  pattern: JobPattern;
+  pattern: PatternRequest;
   model: ScoringModel;
   /** Proteins to search, of those that have families. */
   selection: ProteinSelection;

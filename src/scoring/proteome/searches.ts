@@ -4,7 +4,7 @@ import { Problem } from "../../problem.ts";
 import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { familiesPath } from "../corpus/families-file.ts";
-import { openedCorpus } from "./opened-corpus.ts";
+import { openedCorpus } from "../corpus/corpus.ts";
 import { familiesOverview, organismWithFamilies } from "./overview.ts";
 import { selectProteins } from "./protein-selection.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";

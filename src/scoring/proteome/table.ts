@@ -2,7 +2,7 @@ import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index
 import type { ProteinObject } from "../prediction/prediction.ts";
 import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
-import { openedCorpus } from "./opened-corpus.ts";
+import { openedCorpus } from "../corpus/corpus.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */

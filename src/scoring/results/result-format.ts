@@ -1,10 +1,11 @@
 import type { Prediction } from "../../motif/index.ts";
-import { encodePrediction } from "../contract/encode.ts";
+import { encodePrediction } from "../prediction/encode-prediction.ts";
 import { XML_DECLARATION } from "../prediction/xml-text.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
 import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import { Problem } from "../../problem.ts";
+import type { StoredJob } from "../jobs/handlers.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { compare } from "./comparison.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
@@ -137,17 +138,12 @@ export interface PrintTask extends NamedQuery {
 
 /** Two stored results to compare. */
 export interface ComparisonTask {
-  compared: readonly [StoredOf, StoredOf];
-}
-
-/** A stored result and its job. */
-interface StoredOf extends Pick<PrintTask, "parts" | "identifier" | "protein"> {
-  job: string;
+  compared: readonly [StoredJob, StoredJob];
 }
 
 /** Stored scans to print as one. */
 export interface JointTask {
-  joint: readonly (StoredOf & NamedQuery)[];
+  joint: readonly StoredJob[];
   form: ScanFormName;
   filter: ScanFilter;
   source: FeatureSource;

@@ -1,6 +1,6 @@
-import { encodePrediction } from "../contract/encode.ts";
+import { encodePrediction } from "../prediction/encode-prediction.ts";
 import { escapeAttribute, XML_DECLARATION } from "../prediction/xml-text.ts";
-import { PREDICTION_NAMESPACE } from "../contract/namespaces.ts";
+import { PREDICTION_NAMESPACE } from "../prediction/con-score-prediction.ts";
 import { GFF3_HEADER, printFeatures } from "./result-gff3.ts";
 import { HEADER_ROW, printRows } from "./result-rows.ts";
 import type { Scored } from "../batch/score.ts";

@@ -1,10 +1,8 @@
-import type { Corpus } from "../../motif/index.ts";
 import type { Log } from "../../platform/log.ts";
 import { Problem } from "../../problem.ts";
 import type { Comparison } from "../results/comparison.ts";
 import type { Handlers, JobRunner } from "../jobs/handlers.ts";
 import { print } from "../results/print-thread.ts";
-import { storedOf } from "../api/result-routes.ts";
 import { hasEnded } from "../jobs/job.ts";
 import { SERVICE } from "../jobs/anonymous-storage.ts";
 import type { JobStore } from "../jobs/store.ts";
@@ -17,8 +15,6 @@ interface RerunOptions {
   handlers: Handlers;
   /** Hash of the corpus in use; null without one. */
   corpus: () => string | null;
-  /** The corpus in use. */
-  openCorpus: () => Corpus;
   log: Log;
   /** Milliseconds between looks at the corpus, which a command may change. */
   interval?: number;
@@ -132,9 +128,9 @@ export class Reruns {
 
   /** The changed verdicts; null if there are none, or the results cannot be compared. */
   async #change(before: string, after: string): Promise<Comparison | null> {
-    const { handlers, openCorpus: corpus, log } = this.#options;
+    const { handlers, log } = this.#options;
     try {
-      const [a, b] = await Promise.all([before, after].map((job) => storedOf({ handlers, corpus }, job)));
+      const [a, b] = await Promise.all([before, after].map((job) => handlers.getPrediction(job)));
       const text = await print({ compared: [a, b] });
       const comparison = (
         typeof text === "string" ? JSON.parse(text) : await new Response(text).json()

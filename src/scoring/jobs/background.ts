@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
-import type { CarryTask, FamiliesReport, FamiliesTask } from "./proteome-tasks.ts";
-import type { WorkerReport } from "../worker.ts";
+import type { CarryTask, FamiliesReport, FamiliesTask } from "./worker-messages.ts";
+import type { WorkerReport } from "./worker-messages.ts";
 
 /** How often a worker may die with a task. */
 const MAX_LOSSES = 3;
