@@ -16,6 +16,7 @@ import reminders from "./0015-reminders.sql" with { type: "text" };
 import verifiedAddresses from "./0016-verified-addresses.sql" with { type: "text" };
 import owners from "./0017-owners.sql" with { type: "text" };
 import tasks from "./0018-tasks.sql" with { type: "text" };
+import recordText from "./0019-record-text.sql" with { type: "text" };
 
 /** Embedded migrations in order. Forward only: never edit a released one. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0016-verified-addresses.sql", sql: verifiedAddresses },
   { name: "0017-owners.sql", sql: owners },
   { name: "0018-tasks.sql", sql: tasks },
+  { name: "0019-record-text.sql", sql: recordText },
 ];

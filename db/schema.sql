@@ -390,81 +390,6 @@ CREATE INDEX field_type_cv_category ON field_type (cv_category);
 
 CREATE INDEX field_type_field_meta ON field_type (field_meta);
 
-CREATE VIRTUAL TABLE place_fts USING fts5 (building, room, name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER place_trigrams_insert AFTER INSERT ON place BEGIN
-  INSERT INTO place_fts (rowid, building, room, name, description) VALUES (new.rid, new.building_fold, new.room_fold, fold(new.name), fold(new.description));
-END;
-
-CREATE TRIGGER place_trigrams_update AFTER UPDATE OF building, room, description ON place
-WHEN new.building <> old.building OR new.room <> old.room OR new.description <> old.description BEGIN
-  UPDATE place_fts SET building = new.building_fold, room = new.room_fold, name = fold(new.name), description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER place_trigrams_delete AFTER DELETE ON place BEGIN
-  DELETE FROM place_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE equipment_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER equipment_trigrams_insert AFTER INSERT ON equipment BEGIN
-  INSERT INTO equipment_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER equipment_trigrams_update AFTER UPDATE OF name, description ON equipment
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE equipment_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER equipment_trigrams_delete AFTER DELETE ON equipment BEGIN
-  DELETE FROM equipment_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE location_fts USING fts5 (label, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER location_trigrams_insert AFTER INSERT ON location BEGIN
-  INSERT INTO location_fts (rowid, label, description) VALUES (new.rid, new.label_fold, fold(new.description));
-END;
-
-CREATE TRIGGER location_trigrams_update AFTER UPDATE OF label, description ON location
-WHEN new.label <> old.label OR new.description <> old.description BEGIN
-  UPDATE location_fts SET label = new.label_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER location_trigrams_delete AFTER DELETE ON location BEGIN
-  DELETE FROM location_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE vocabulary_term_fts USING fts5 (name, label, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER vocabulary_term_trigrams_insert AFTER INSERT ON vocabulary_term BEGIN
-  INSERT INTO vocabulary_term_fts (rowid, name, label, description) VALUES (new.rid, new.name_fold, new.label_fold, fold(new.description));
-END;
-
-CREATE TRIGGER vocabulary_term_trigrams_update AFTER UPDATE OF name, label, description ON vocabulary_term
-WHEN new.name <> old.name OR new.label <> old.label OR new.description <> old.description BEGIN
-  UPDATE vocabulary_term_fts SET name = new.name_fold, label = new.label_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER vocabulary_term_trigrams_delete AFTER DELETE ON vocabulary_term BEGIN
-  DELETE FROM vocabulary_term_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE field_type_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER field_type_trigrams_insert AFTER INSERT ON field_type BEGIN
-  INSERT INTO field_type_fts (rowid, name, description) VALUES (new.rid, new.name_fold, new.description_fold);
-END;
-
-CREATE TRIGGER field_type_trigrams_update AFTER UPDATE OF name, description ON field_type
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE field_type_fts SET name = new.name_fold, description = new.description_fold WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER field_type_trigrams_delete AFTER DELETE ON field_type BEGIN
-  DELETE FROM field_type_fts WHERE rowid = old.rid;
-END;
-
 CREATE TABLE object_permission (
   rid INTEGER PRIMARY KEY,
   object_kind TEXT NOT NULL,
@@ -920,36 +845,6 @@ WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM audit) BEGIN
   SELECT RAISE(ABORT, 'the audit log only grows');
 END;
 
-CREATE VIRTUAL TABLE consumable_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER consumable_trigrams_insert AFTER INSERT ON consumable BEGIN
-  INSERT INTO consumable_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER consumable_trigrams_update AFTER UPDATE OF name, description ON consumable
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE consumable_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER consumable_trigrams_delete AFTER DELETE ON consumable BEGIN
-  DELETE FROM consumable_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE specimen_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER specimen_trigrams_insert AFTER INSERT ON specimen BEGIN
-  INSERT INTO specimen_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER specimen_trigrams_update AFTER UPDATE OF name, description ON specimen
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE specimen_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER specimen_trigrams_delete AFTER DELETE ON specimen BEGIN
-  DELETE FROM specimen_fts WHERE rowid = old.rid;
-END;
-
 CREATE INDEX location_label ON location (deleted, label, id, public, owner, owned_by, label_fold);
 
 CREATE INDEX location_place ON location (place, parent, equipment, deleted, public, owner, owned_by);
@@ -1225,16 +1120,6 @@ SELECT
   a.rid AS annotation
 FROM annotation AS a, json_each(CASE json_type(a.value) WHEN 'array' THEN a.value ELSE json_array(json(a.value)) END) AS i
 WHERE a.deleted = 0 AND i.key < 1024;
-
-CREATE VIRTUAL TABLE annotation_value_fts USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER annotation_value_trigrams_insert AFTER INSERT ON annotation_value WHEN new.fold IS NOT NULL BEGIN
-  INSERT INTO annotation_value_fts (rowid, text) VALUES (new.rid, new.fold);
-END;
-
-CREATE TRIGGER annotation_value_trigrams_delete AFTER DELETE ON annotation_value WHEN old.fold IS NOT NULL BEGIN
-  DELETE FROM annotation_value_fts WHERE rowid = old.rid;
-END;
 
 CREATE INDEX annotation_value_record ON annotation_value (object_kind, annotation_type, object_rid);
 
@@ -1726,139 +1611,6 @@ CREATE INDEX specimen_aliquot_of ON specimen (aliquot_of);
 
 CREATE INDEX place_address ON place (address);
 
-CREATE VIRTUAL TABLE sample_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER sample_trigrams_insert AFTER INSERT ON sample BEGIN
-  INSERT INTO sample_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER sample_trigrams_update AFTER UPDATE OF name, description ON sample
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE sample_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER sample_trigrams_delete AFTER DELETE ON sample BEGIN
-  DELETE FROM sample_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE dataset_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER dataset_trigrams_insert AFTER INSERT ON dataset BEGIN
-  INSERT INTO dataset_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER dataset_trigrams_update AFTER UPDATE OF name, description ON dataset
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE dataset_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER dataset_trigrams_delete AFTER DELETE ON dataset BEGIN
-  DELETE FROM dataset_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE datafile_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER datafile_trigrams_insert AFTER INSERT ON datafile BEGIN
-  INSERT INTO datafile_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER datafile_trigrams_update AFTER UPDATE OF name, description ON datafile
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE datafile_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER datafile_trigrams_delete AFTER DELETE ON datafile BEGIN
-  DELETE FROM datafile_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE datafile_copy_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER datafile_copy_trigrams_insert AFTER INSERT ON datafile_copy BEGIN
-  INSERT INTO datafile_copy_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER datafile_copy_trigrams_update AFTER UPDATE OF name, description ON datafile_copy
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE datafile_copy_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER datafile_copy_trigrams_delete AFTER DELETE ON datafile_copy BEGIN
-  DELETE FROM datafile_copy_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE assay_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER assay_trigrams_insert AFTER INSERT ON assay BEGIN
-  INSERT INTO assay_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER assay_trigrams_update AFTER UPDATE OF name, description ON assay
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE assay_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER assay_trigrams_delete AFTER DELETE ON assay BEGIN
-  DELETE FROM assay_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE experiment_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER experiment_trigrams_insert AFTER INSERT ON experiment BEGIN
-  INSERT INTO experiment_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER experiment_trigrams_update AFTER UPDATE OF name, description ON experiment
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE experiment_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER experiment_trigrams_delete AFTER DELETE ON experiment BEGIN
-  DELETE FROM experiment_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE project_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER project_trigrams_insert AFTER INSERT ON project BEGIN
-  INSERT INTO project_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
-END;
-
-CREATE TRIGGER project_trigrams_update AFTER UPDATE OF name, description ON project
-WHEN new.name <> old.name OR new.description <> old.description BEGIN
-  UPDATE project_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER project_trigrams_delete AFTER DELETE ON project BEGIN
-  DELETE FROM project_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE note_fts USING fts5 (content, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER note_trigrams_insert AFTER INSERT ON note BEGIN
-  INSERT INTO note_fts (rowid, content) VALUES (new.rid, fold(new.content));
-END;
-
-CREATE TRIGGER note_trigrams_update AFTER UPDATE OF content ON note WHEN new.content <> old.content BEGIN
-  UPDATE note_fts SET content = fold(new.content) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER note_trigrams_delete AFTER DELETE ON note BEGIN
-  DELETE FROM note_fts WHERE rowid = old.rid;
-END;
-
-CREATE VIRTUAL TABLE attachment_fts USING fts5 (name, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-
-CREATE TRIGGER attachment_trigrams_insert AFTER INSERT ON attachment BEGIN
-  INSERT INTO attachment_fts (rowid, name) VALUES (new.rid, fold(new.name));
-END;
-
-CREATE TRIGGER attachment_trigrams_update AFTER UPDATE OF name ON attachment WHEN new.name <> old.name BEGIN
-  UPDATE attachment_fts SET name = fold(new.name) WHERE rowid = new.rid;
-END;
-
-CREATE TRIGGER attachment_trigrams_delete AFTER DELETE ON attachment BEGIN
-  DELETE FROM attachment_fts WHERE rowid = old.rid;
-END;
-
 CREATE TABLE reminder (
   -- Never reused, so that a record that is due again is a new event.
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -2005,3 +1757,8 @@ CREATE INDEX task_shared ON task (shared) WHERE shared IS NOT NULL;
 CREATE INDEX task_unfinished ON task (kind) WHERE ended IS NULL;
 
 CREATE INDEX job_owner ON job (coalesce(owner, client));
+
+CREATE TABLE record_text_source (
+  source TEXT PRIMARY KEY,
+  texts TEXT NOT NULL
+) STRICT;

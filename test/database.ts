@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MIGRATIONS } from "../db/index.ts";
+import { openStore } from "../src/inventory/records/store.ts";
+import { DECLARED } from "../src/inventory/resources/index.ts";
 import { type Database, openDatabase } from "../src/platform/sqlite.ts";
 
 /** Shared by the processes of the tests: migrating takes as long as dozens of requests. */
@@ -8,13 +10,24 @@ const CACHE = join(import.meta.dir, "../node_modules/.cache/labd");
 
 let image: Uint8Array | undefined;
 
-/** The bytes of an empty database with all migrations, which are applied once for all tests. */
+/** Changes the schema, like a migration. */
+const searchable = (): unknown =>
+  [...DECLARED.values()].map(({ table, fields }) => [
+    table,
+    Object.keys(fields).filter((name) => fields[name].searchable),
+  ]);
+
+/** The bytes of an empty database with all migrations and the text index, which are made once for all tests. */
 function emptyDatabase(): Uint8Array {
   if (image) return image;
-  const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify(MIGRATIONS)).digest("hex");
+  const digest = new Bun.CryptoHasher("sha256")
+    .update(JSON.stringify([MIGRATIONS, searchable()]))
+    .digest("hex");
   const file = join(CACHE, `${digest}.sqlite`);
   if (!existsSync(file)) {
     const database = openDatabase(":memory:", MIGRATIONS);
+    // Makes the text index.
+    openStore(database, { now: () => 0, newId: () => "" });
     mkdirSync(CACHE, { recursive: true });
     writeFileSync(`${file}.${process.pid}`, database.serialize());
     // Another process may read it.

@@ -125,7 +125,7 @@ function headOf(path: string): { seq: AuditHead["seq"]; hash: string } | null {
 function summary({ created, labd, database, corpora, features, damaged = [] }: Manifest): string {
   const rows = Object.entries(database.rows)
     // Full-text indexes are tables too.
-    .filter(([table, count]) => count > 0 && !table.includes("_fts") && table !== "migration")
+    .filter(([table, count]) => count > 0 && !/_fts|^record_text/.test(table) && table !== "migration")
     .map(([table, count]) => `${table} ${count}`);
   return `Made ${created} by labd ${labd}, up to ${database.migrations.at(-1) ?? "no migration"}; corpora: ${corpora.length}; features: ${features?.length ?? "none, because this version of labd left them out"}.\nRows: ${rows.join(", ")}.\n${LEFT_OUT}${damaged.map((name) => `\nDamaged when it was made: ${name}.`).join("")}`;
 }

@@ -4,6 +4,7 @@ import { isHeavyList, isLarge } from "../../src/inventory/api/heavy-request.ts";
 import { openStore } from "../../src/inventory/records/store.ts";
 import { RESOURCES } from "../../src/inventory/index.ts";
 import { type Lab, openLab } from "./harness.ts";
+import { indexTexts } from "./text-index.ts";
 
 let lab: Lab;
 beforeAll(async () => {
@@ -25,6 +26,7 @@ beforeAll(async () => {
      SELECT printf('30000000-0000-4000-8000-%012d', i), 'annotation', 'type ' || i, 'type ' || i, '', 'TEXT', 'TEXT', 'TEXTINPUT',
        'TEXT', (SELECT min(rid) FROM field_meta), i, i, ${alice}, ${alice}, ${alice}, ${group} FROM n`,
   );
+  indexTexts(lab.database);
 });
 
 function isHeavy(path: string, as: string | undefined): boolean | Promise<boolean> {

@@ -3,6 +3,7 @@ import type { Database } from "../../src/platform/sqlite.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { EMPTY } from "./sample.ts";
+import { indexTexts } from "./text-index.ts";
 import { rankOf, type Searched, views } from "./search-model.ts";
 
 /**
@@ -109,6 +110,7 @@ async function openFilled(written: readonly Thing[]): Promise<Lab> {
     expect(status).toBe(201);
   }
   fill(lab.database, written);
+  indexTexts(lab.database);
   return lab;
 }
 

@@ -17,7 +17,7 @@ function statistics(countOf: (trigram: string) => number) {
     },
   };
   const { choose } = new TrigramStatistics(query);
-  return { counted, choose: (text: string) => choose({ table: "location_fts" }, text) };
+  return { counted, choose: (text: string) => choose("location", text) };
 }
 
 test("chooses the rarest trigrams first, and none if all are common", () => {
@@ -42,14 +42,16 @@ test("counts few trigrams of a long text", () => {
 test("estimates the frequency of common trigrams by the newest rows", () => {
   const database = new Database(":memory:");
   database.run("CREATE TABLE box (rid INTEGER PRIMARY KEY)");
-  database.run("CREATE VIRTUAL TABLE box_fts USING fts5 (label, tokenize = 'trigram case_sensitive 1')");
+  database.run(
+    "CREATE VIRTUAL TABLE record_text_box USING fts5 (text, tokenize = 'trigram case_sensitive 1')",
+  );
   database.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
-     INSERT INTO box_fts (rowid, label) SELECT i, iif(i % 4 = 0, 'four', iif(i % 100 = 1, 'rare', 'none')) FROM n`,
+     INSERT INTO record_text_box (rowid, text) SELECT i, iif(i % 4 = 0, 'four', iif(i % 100 = 1, 'rare', 'none')) FROM n`,
   );
-  database.run("INSERT INTO box SELECT rowid FROM box_fts");
+  database.run("INSERT INTO box SELECT rowid FROM record_text_box");
   const statistics = new TrigramStatistics(new Statements(database));
-  const count = (trigram: string): number => statistics.count("box_fts", trigram);
+  const count = (trigram: string): number => statistics.count("box", trigram);
   expect([count("rar"), count("xyz")]).toEqual([120, 0]);
   expect(count("fou")).toBeCloseTo(3000, -1);
 });

@@ -11,7 +11,6 @@ import { withAnnotations } from "../model/annotation-type.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Store } from "../records/store.ts";
-import { indexingTogether } from "../records/trigram-index.ts";
 import { Problem } from "../../problem.ts";
 
 /** Follows an import while it is written. */
@@ -31,8 +30,6 @@ export interface Imported {
 }
 
 const MAX_ERRORS = 1000;
-/** Rows from which on their trigrams are written together. */
-const MANY = 1000;
 
 const UNCONFIRMED =
   "This row would show an existing record to more people. Change it by PATCH or on its page, where that is confirmed.";
@@ -104,9 +101,7 @@ export function runImport(
           if (options.dryRun || report.errors.length > 0) throw ROLLBACK;
         };
         // Rows may exchange the positions of records.
-        const rearranged = (): void => writer.rearrange(importer.moved(table), write);
-        if (table.count < MANY) rearranged();
-        else indexingTogether(store.statements, resource.table, rearranged);
+        writer.rearrange(importer.moved(table), write);
         report.batch = store.openBatch;
         watcher?.onWritten(report);
       },

@@ -76,8 +76,8 @@ export interface Field {
   column?: string;
   /** Column with the folded copy, for comparisons that ignore case. */
   folded?: string;
-  /** Column of the table's trigram index (`<table>_fts`) that holds the folded text, for what looks inside texts. */
-  trigrams?: string;
+  /** Text: in the text index, so that what is inside it is found without reading all records. */
+  searchable?: true;
   /** always: in every record; extra: only where `fields` names it; internal: never leaves the program. */
   shown: "always" | "extra" | "internal";
   /** required: a new record must have it; optional; never: only the program sets it. */

@@ -1,4 +1,5 @@
 import type { KindName } from "./field.ts";
+import { lookUpTexts, matchAll, TRIGRAM } from "./text-index.ts";
 
 /** SQL with its arguments: what a client typed is always an argument, never text. */
 export interface Sql {
@@ -20,12 +21,12 @@ export interface Operand {
   plain: string;
   /** The same text for comparisons that ignore case. */
   folded: string;
-  /** The trigram index that holds the folded text, if any: its table and column, and the row number to look up. */
-  index?: { table: string; column: string; row: string; choose?: ChooseTrigrams };
+  /** Where the text index has the text, if it has it: its table, and the row number to look up. */
+  index?: { table: string; row: string; choose?: ChooseTrigrams };
 }
 
-/** The parts of a text to look up in a trigram index; undefined if reading all rows is faster. */
-export type ChooseTrigrams = (index: { table: string }, text: string) => readonly string[] | undefined;
+/** The parts of a text to look up in the text index; undefined if reading all rows is faster. */
+export type ChooseTrigrams = (table: string, text: string) => readonly string[] | undefined;
 
 /**
  * One operator in its two meanings: as SQL, and as a predicate on the stored value. A test holds them equal. Both are
@@ -179,21 +180,17 @@ export function compareStored(a: string | number, b: string | number): number {
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }
 
-/** The comparison, limited to rows that the trigram index finds for `part`. Shorter parts are not indexed. */
+/** The comparison, limited to rows that the text index finds for `part`. Shorter parts are not indexed. */
 function among({ index }: Operand, part: string, exact: Sql): Sql {
-  if (!index || Array.from(part).length < 3) return exact;
-  const { table, column, row, choose } = index;
-  const chosen = choose ? choose(index, part) : [part];
+  if (!index || Array.from(part).length < TRIGRAM) return exact;
+  const { table, row, choose } = index;
+  const chosen = choose ? choose(table, part) : [part];
   if (chosen === undefined) return exact;
   return {
-    text: `${exact.text} AND ${row} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?)`,
-    args: [...exact.args, `{${column}} : (${matchAll(chosen)})`],
+    text: `${exact.text} AND ${row} IN (${lookUpTexts(table)})`,
+    args: [...exact.args, matchAll(chosen)],
   };
 }
-
-/** Rows with all of the texts, in the language of FTS5. */
-export const matchAll = (texts: readonly string[]): string =>
-  texts.map((text) => `"${text.replaceAll('"', '""')}"`).join(" AND ");
 
 /** A range instead of substr(), so that an index on the column serves. */
 function startsWith(column: string, value: string): Sql {

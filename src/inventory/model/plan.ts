@@ -94,14 +94,13 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       if (field.signedIn && actor.user === null) return { plain: "NULL", folded: "NULL", field };
       const plain = `${at}.${field.column ?? name}`;
       const folded = field.folded ? `${at}.${field.folded}` : foldedText(plain);
-      if (field.trigrams === undefined) return { plain, folded, field };
-      const index = {
-        table: `${of.table}_fts`,
-        column: field.trigrams,
-        row: `${at}.rid`,
-        ...(choose && { choose }),
+      if (!field.searchable) return { plain, folded, field };
+      return {
+        plain,
+        folded,
+        field,
+        index: { table: of.table, row: `${at}.rid`, ...(choose && { choose }) },
       };
-      return { plain, folded, field, index };
     },
     referenceTo(path) {
       if (path.length < 2) return undefined;

@@ -2,9 +2,8 @@ import { hasId, idOfCode, isUrl } from "./code.ts";
 import { compare, type Condition, NEVER, or } from "./condition.ts";
 import { foldCase } from "./operator.ts";
 import type { Resource } from "./resource.ts";
+import { TRIGRAM } from "./text-index.ts";
 
-/** Characters of a text that a trigram index can find. */
-const TRIGRAM = 3;
 /** Characters of an excerpt. */
 const EXCERPT = 120;
 
@@ -18,11 +17,11 @@ export interface SearchQuery {
   phrase: string;
   /** Folded words, of which each must be found. */
   words: readonly string[];
-  /** Those that are long enough for the trigram indexes. Without one, only beginnings of names are searched. */
+  /** Those that are long enough for the text index. Without one, only beginnings of names are searched. */
   indexed: readonly string[];
 }
 
-/** Whether a trigram index can find the word. */
+/** Whether the text index can find the word. */
 export const isIndexed = (word: string): boolean => Array.from(word).length >= TRIGRAM;
 
 export function parseSearch(typed: string): SearchQuery {

@@ -134,18 +134,18 @@ class PastReader extends RecordReader {
   }
 }
 
-const withoutTrigrams = new WeakMap<Resource, Resource>();
+const unindexedResources = new WeakMap<Resource, Resource>();
 
-/** Trigram indexes contain the present only. */
+/** The text index contains the present only. */
 function unindexed(resource: Resource): Resource {
-  let made = withoutTrigrams.get(resource);
+  let made = unindexedResources.get(resource);
   if (made) return made;
   const fields = Object.entries(resource.fields).map(([name, field]) => [
     name,
-    Object.assign({}, field, { trigrams: undefined }),
+    Object.assign({}, field, { searchable: undefined }),
   ]);
   made = { ...resource, fields: Object.fromEntries(fields) as Resource["fields"] };
-  withoutTrigrams.set(resource, made);
+  unindexedResources.set(resource, made);
   return made;
 }
 

@@ -4,6 +4,7 @@ import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
 import { type ExposedRecord, exposedBy } from "./exposure.ts";
 import type { Resource } from "../model/resource.ts";
+import type { RecordText } from "./record-text.ts";
 import type { Statements } from "./statements.ts";
 
 /** What is recorded about a batch. */
@@ -26,7 +27,7 @@ interface OpenBatch {
 
 type Parent = { kind: string; rid: number };
 
-/** Writes the history: every write of a record is recorded here, in its own transaction. */
+/** Writes history and text index: every write of a record is recorded here, in its own transaction. */
 export class Journal {
   #open: OpenBatch | undefined;
 
@@ -34,6 +35,7 @@ export class Journal {
     private readonly statements: Statements,
     private readonly clock: Clock,
     private readonly audit: BatchAudit,
+    private readonly texts: RecordText,
     /** Called after every write of a record. */
     private readonly noted: (resource: Resource, rid: number, parent: Parent | undefined) => void,
   ) {}
@@ -55,11 +57,13 @@ export class Journal {
     this.#open = batch;
     try {
       const value = work(batch.written, batch.exposed);
+      this.texts.flush();
       this.audit.finish(batch.id, info.kind);
       return { value, batch: batch.id };
     } finally {
       this.#open = undefined;
       this.audit.forget();
+      this.texts.forget();
     }
   }
 
@@ -68,6 +72,7 @@ export class Journal {
     const { resource, rid, op, version, before, after } = written;
     const parent = resource.parent?.(after ?? before!);
     this.noted(resource, rid, parent);
+    this.texts.note(written);
     const batch = this.#open ?? { info: { kind: op }, written: [], exposed: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.skipsEvents) batch.written.push(written);
@@ -87,7 +92,9 @@ export class Journal {
       ],
     });
     this.audit.add(written, actor);
-    if (!this.#open) this.audit.finish(batch.id, batch.info.kind);
+    if (this.#open) return;
+    this.texts.flush();
+    this.audit.finish(batch.id, batch.info.kind);
   }
 
   #begin(batch: OpenBatch, actor: Actor): number {

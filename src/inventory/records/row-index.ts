@@ -132,7 +132,7 @@ export class RowIndex {
     const known = intersectionOf(sets);
     if (known.count <= TESTED) return [];
     const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
-    // Few rows are found by the trigram index even where nothing is in memory.
+    // Few rows are found by the text index even where nothing is in memory.
     const isLight =
       isNarrow ||
       (sets.length > 0 && !isScan(rowsStatement(scope.resource, and(...rest), this.#plan(scope))));
@@ -218,7 +218,7 @@ export class RowIndex {
     return { sets, rest };
   }
 
-  /** Rows that the trigram index finds for a search, at most; infinite for other conditions. */
+  /** Rows that the text index finds for a search, at most; infinite for other conditions. */
   #bound(scope: Scope, condition: Condition): number {
     if (condition.kind === "or" || condition.kind === "and") {
       const bounds = condition.parts.map((part) => this.#bound(scope, part));
@@ -228,9 +228,9 @@ export class RowIndex {
     if (condition.kind === "some" && condition.relation === ANNOTATIONS)
       bound = this.#fewAnnotated(scope, condition);
     else if (condition.kind !== "compare") return bound;
-    const observed: ChooseTrigrams = (index, text) => {
-      const chosen = this.trigrams.choose(index, text);
-      if (chosen) bound = this.trigrams.count(index.table, chosen[0]);
+    const observed: ChooseTrigrams = (table, text) => {
+      const chosen = this.trigrams.choose(table, text);
+      if (chosen) bound = this.trigrams.count(table, chosen[0]);
       return chosen;
     };
     compile(condition, this.#plan(scope, observed));

@@ -1,9 +1,10 @@
 import { ALWAYS, and, compare, type Condition, or } from "../model/condition.ts";
-import { foldedText, matchAll, type Row, type Sql } from "../model/operator.ts";
+import { foldedText, type Row, type Sql } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { Viewer } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
 import { type FoundBy, searchedNames } from "../model/search-query.ts";
+import { lookUpTexts, matchAll, textTable } from "../model/text-index.ts";
 import { readNewest } from "./read-newest.ts";
 import type { ReadStatements } from "./statements.ts";
 
@@ -108,8 +109,7 @@ export class SearchedParts {
     if (words.length < 2) return words;
     const counted = words.map((word) => {
       const counts = this.#sources.map(({ table }) => {
-        const index = `${table}_fts`;
-        const some = `SELECT 1 FROM ${index} WHERE ${index} MATCH ? LIMIT ${MOST_PARTS}`;
+        const some = `${lookUpTexts(table)} LIMIT ${MOST_PARTS}`;
         const row = this.statements.get({
           text: `SELECT count(*) AS parts FROM (${some})`,
           args: [matchAll([word])],
@@ -209,7 +209,7 @@ export class SearchedParts {
   /** Whether there are more parts with the word than were added. */
   #findIn(source: Source, word: string, found: PartsFound): boolean {
     const { table, where } = source;
-    const index = `${table}_fts`;
+    const index = textTable(table);
     const text =
       `SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid FROM ${index}` +
       ` CROSS JOIN ${table} AS p ON p.rid = ${index}.rowid WHERE ${index} MATCH ? AND ${index}.rowid < ?` +

@@ -19,8 +19,8 @@ import {
   type SearchQuery,
   whereIn,
 } from "../model/search-query.ts";
-import { matchAll } from "../model/operator.ts";
 import { amongStatement, rowsStatement } from "../model/sql.ts";
+import { lookUpTexts, matchAll } from "../model/text-index.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { SearchedParts } from "./search-parts.ts";
 import { readNewest } from "./read-newest.ts";
@@ -251,8 +251,8 @@ class ListSearch {
     if (this.#count <= TESTED) return this.#newest(this.#viewableAmong(contain));
     if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
     const { table } = resource;
-    const text = `SELECT rowid AS rid FROM ${table}_fts WHERE ${table}_fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
-    const lookedUp = matchAll(this.trigrams.chooseOfWords(`${table}_fts`, words.filter(isIndexed)));
+    const text = `${lookUpTexts(table)} AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
+    const lookedUp = matchAll(this.trigrams.chooseOfWords(table, words.filter(isIndexed)));
     let rids: number[] = [];
     const more = readNewest<number>({
       most,
@@ -314,4 +314,4 @@ class ListSearch {
 }
 
 const hasIndex = (resource: Resource): boolean =>
-  searchedTexts(resource).every((name) => resource.fields[name].trigrams);
+  searchedTexts(resource).every((name) => resource.fields[name].searchable);

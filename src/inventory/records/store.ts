@@ -12,6 +12,7 @@ import { describeExposure, type ExposedRecord, type Exposure, unconfirmed } from
 import { History } from "./history.ts";
 import { type BatchInfo, Journal } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
+import { RecordText } from "./record-text.ts";
 import { RecordWriter } from "./record-writer.ts";
 import { Search } from "./search.ts";
 import { Statements } from "./statements.ts";
@@ -94,7 +95,9 @@ export class Store {
     this.reader = new RecordReader(statements, DECLARED);
     this.search = new Search(statements, DECLARED, this.reader);
     const audit = new BatchAudit(statements, auditOf(database, clock));
-    this.#journal = new Journal(statements, clock, audit, (resource, rid, parent) => {
+    const texts = new RecordText(statements, versioned.values(), annotationValue!);
+    texts.update();
+    this.#journal = new Journal(statements, clock, audit, texts, (resource, rid, parent) => {
       this.reader.note(resource, rid);
       // Filters on annotations are conditions on their record.
       if (parent && resource.name === "annotation") this.reader.note(DECLARED.get(parent.kind)!, parent.rid);

@@ -1,4 +1,5 @@
-import { type ChooseTrigrams, matchAll, type Query } from "../model/operator.ts";
+import type { ChooseTrigrams, Query } from "../model/operator.ts";
+import { lookUpTexts, matchAll } from "../model/text-index.ts";
 
 const MAX_KNOWN = 20_000;
 /** Rows per match below which reading all rows is faster than looking up each match. */
@@ -28,9 +29,9 @@ export class TrigramStatistics {
   constructor(private readonly query: Query) {}
 
   /** The other trigrams need no lookup: the comparison itself tests the rows that are found. */
-  readonly choose: ChooseTrigrams = ({ table }, text) => {
+  readonly choose: ChooseTrigrams = (table, text) => {
     const rarest = this.#rarest(table, text, MAX_COMPARED);
-    const divisor = table === "annotation_value_fts" ? ANNOTATION_ROWS : 1;
+    const divisor = table === "annotation_value" ? ANNOTATION_ROWS : 1;
     if (rarest[0].count >= this.#rows(table) / divisor / MIN_SELECTIVITY) return undefined;
     return rarest.map(({ text }) => text);
   };
@@ -59,11 +60,11 @@ export class TrigramStatistics {
     this.#known.clear();
   }
 
-  /** Rows with the trigram, in any column; an estimate if they are more than COUNTED. */
+  /** Rows of the table whose texts have the trigram; an estimate if they are more than COUNTED. */
   count(table: string, trigram: string): number {
     return this.#remember(`${table}:${trigram}`, () => {
-      const newest = `SELECT rowid FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT ${COUNTED}`;
-      const text = `SELECT count(*) AS rows, min(rowid) AS oldest FROM (${newest})`;
+      const newest = `${lookUpTexts(table)} ORDER BY rowid DESC LIMIT ${COUNTED}`;
+      const text = `SELECT count(*) AS rows, min(rid) AS oldest FROM (${newest})`;
       const row = this.query.get({ text, args: [matchAll([trigram])] });
       const [count, rows] = [Number(row?.rows), this.#rows(table)];
       return count < COUNTED ? count : (count * rows) / Math.max(count, rows - Number(row?.oldest) + 1);
@@ -84,7 +85,7 @@ export class TrigramStatistics {
 
   /** The largest row number. */
   #rows(table: string): number {
-    const text = `SELECT max(rid) AS rows FROM ${table.replace(/_fts$/, "")}`;
+    const text = `SELECT max(rid) AS rows FROM ${table}`;
     return this.#remember(`${table} rows`, () => Number(this.query.get({ text, args: [] })?.rows ?? 0));
   }
 

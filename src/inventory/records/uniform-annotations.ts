@@ -14,7 +14,6 @@ import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
-import { withLargeSegments } from "./trigram-index.ts";
 import { areUnchanged, FEW, type PlannedUpdate, recordAll, ROWS } from "./uniform-update.ts";
 
 type Write = RecordWrite & { after: StoredRecord };
@@ -155,14 +154,12 @@ export class UniformAnnotations {
   #write(all: readonly Found[], actor: Actor): boolean {
     if (!all.every((found) => this.#isUnchanged(found))) return false;
     const modified = this.#now();
-    withLargeSegments(this.statements, "annotation_value", () => {
-      for (const found of all) {
-        const created = found.writes.filter(({ before }) => !before);
-        const changed = found.writes.filter(({ before }) => before);
-        this.#insert(found, created, modified, actor);
-        this.#update(changed, modified, actor);
-      }
-    });
+    for (const found of all) {
+      const created = found.writes.filter(({ before }) => !before);
+      const changed = found.writes.filter(({ before }) => before);
+      this.#insert(found, created, modified, actor);
+      this.#update(changed, modified, actor);
+    }
     for (const { writes } of all) recordAll(this.dependencies.journal, writes, modified, actor);
     return true;
   }
@@ -192,7 +189,7 @@ export class UniformAnnotations {
     const isUnchanged = writes && this.#countOf(resource, Number(annotation_type), of) === living;
     if (!isUnchanged || (this.#typeOf(Number(annotation_type)).readonly === 1 && !actor.superuser))
       return false;
-    withLargeSegments(this.statements, "annotation_value", () => this.#update(writes, modified, actor));
+    this.#update(writes, modified, actor);
     recordAll(this.dependencies.journal, writes, modified, actor);
     return true;
   }

@@ -10,7 +10,6 @@ import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { columnsOf } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
-import { withLargeSegments } from "./trigram-index.ts";
 import { type Clock, microsecondsOf } from "../../platform/clock.ts";
 
 /** Writes of many records, found and checked, but not written. */
@@ -151,12 +150,10 @@ export class UniformUpdates {
     const all = new Map(columns).set("modified", modified).set("modified_by", actor.user);
     if (columns.has("deleted")) all.set("deleted_date", modified);
     const sets = [...all.keys()].map((column) => `${column} = ?`).join(", ");
-    this.#withLargeSegments(resource, () =>
-      this.statements.run({
-        text: `UPDATE ${table} SET ${sets}, version = version + 1 WHERE rid IN (SELECT value FROM json_each(?))`,
-        args: [...all.values(), JSON.stringify(writes.map(({ rid }) => rid))],
-      }),
-    );
+    this.statements.run({
+      text: `UPDATE ${table} SET ${sets}, version = version + 1 WHERE rid IN (SELECT value FROM json_each(?))`,
+      args: [...all.values(), JSON.stringify(writes.map(({ rid }) => rid))],
+    });
     recordAll(this.journal, writes, modified, actor);
     return true;
   }
@@ -181,21 +178,19 @@ export class UniformUpdates {
     const columns = [...columnsOf(resource, writes[0].after, names).keys()];
     const sets = columns.map((column, i) => `${column} = v.value ->> ${i + 1}`).join(", ");
     const modified = microsecondsOf(this.clock);
-    this.#withLargeSegments(resource, () => {
-      for (let from = 0; from < writes.length; from += ROWS) {
-        const rows = writes
-          .slice(from, from + ROWS)
-          .map(({ rid, after }) =>
-            [rid as Stored].concat(Array.from(columnsOf(resource, after, names).values())),
-          );
-        this.statements.run({
-          text:
-            `UPDATE ${resource.table} AS t SET ${sets}, modified = ?, modified_by = ?, version = version + 1` +
-            " FROM json_each(?) AS v WHERE t.rid = v.value ->> 0",
-          args: [modified, actor.user, JSON.stringify(rows)],
-        });
-      }
-    });
+    for (let from = 0; from < writes.length; from += ROWS) {
+      const rows = writes
+        .slice(from, from + ROWS)
+        .map(({ rid, after }) =>
+          [rid as Stored].concat(Array.from(columnsOf(resource, after, names).values())),
+        );
+      this.statements.run({
+        text:
+          `UPDATE ${resource.table} AS t SET ${sets}, modified = ?, modified_by = ?, version = version + 1` +
+          " FROM json_each(?) AS v WHERE t.rid = v.value ->> 0",
+        args: [modified, actor.user, JSON.stringify(rows)],
+      });
+    }
     recordAll(this.journal, writes, modified, actor);
     return true;
   }
@@ -210,12 +205,6 @@ export class UniformUpdates {
       const isUnchanged = Object.keys(former!).every((name) => before[name] === left[name]);
       return isUnchanged ? { ...before, ...former } : undefined;
     });
-  }
-
-  #withLargeSegments({ table, fields }: Resource, write: () => void): void {
-    if (Object.values(fields).some(({ trigrams }) => trigrams))
-      withLargeSegments(this.statements, table, write);
-    else write();
   }
 }
 

@@ -45,8 +45,8 @@ export const assay = ownedResource({
   summary: "Measurements within an experiment.",
   table: "assay",
   fields: {
-    name: nameField("Name of the assay.", { example: "Confocal scan", trigrams: "name" }),
-    description: prose("Measurement and method.", { trigrams: "description" }),
+    name: nameField("Name of the assay.", { example: "Confocal scan", searchable: true }),
+    description: prose("Measurement and method.", { searchable: true }),
     model_type: modelType("Kind of assay, such as CONFOCAL."),
     type: sameAsModelType(),
     state: text("State, such as INITIALIZED.", { pattern: CONSTANT, wrapped: true }),

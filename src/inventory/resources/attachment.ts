@@ -33,7 +33,7 @@ export const attachment = subResource({
   searchFields: ["name"],
   defaultOrder: ["-created"],
   fields: {
-    name: text("Name of the file.", { trigrams: "name" }),
+    name: text("Name of the file.", { searchable: true }),
     media_type: text("Media type of the file."),
     mimetype: computed("The same as media_type.", {
       from: ["media_type"],

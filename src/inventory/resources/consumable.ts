@@ -12,8 +12,8 @@ export const consumable = ownedResource({
   summary: "Antibodies, enzymes, oligos, grids, slides and other consumables.",
   table: "consumable",
   fields: {
-    name: nameField("Name of the consumable.", { example: "Anti-GFP", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the consumable.", { example: "Anti-GFP", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     model_type: modelType("Kind of consumable, such as ANTIBODY."),
     type: sameAsModelType(),
     status: statusField("Status, such as AVAILABLE."),

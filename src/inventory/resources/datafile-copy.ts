@@ -9,8 +9,8 @@ export const datafileCopy = ownedResource({
   summary: "Copies of data files on storage volumes.",
   table: "datafile_copy",
   fields: {
-    name: nameField("Name of the copy.", { example: "library1_R1.fastq.gz", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the copy.", { example: "library1_R1.fastq.gz", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     datafile: reference("datafile", "The file.", { nested: true }),
     storage_volume: reference("storage_volume", "The volume that the copy is on.", { nested: true }),
     uri: text("Path or address of the copy.", {

@@ -17,8 +17,8 @@ export const datafile = ownedResource({
   table: "datafile",
   filters: { assay: "dataset__assay" },
   fields: {
-    name: nameField("Name of the file.", { example: "library1_R1.fastq.gz", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the file.", { example: "library1_R1.fastq.gz", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     dataset: reference("dataset", "The dataset of the file.", { nested: true }),
     uri: text("Path or address of the file when it was registered.", { maxLength: 4096 }),
     filetype: text("Format, such as fastq."),

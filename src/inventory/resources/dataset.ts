@@ -9,8 +9,8 @@ export const dataset = ownedResource({
   summary: "Datasets: files that belong together, with the samples and the assay that they come from.",
   table: "dataset",
   fields: {
-    name: nameField("Name of the dataset.", { example: "Lane 1, library 1", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the dataset.", { example: "Lane 1, library 1", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     dataset_type: text("Kind of data, such as fastq; generic by default.", { initial: "generic" }),
     qc: text("Outcome of the quality control."),
     is_raw: flag("Whether the data are as measured, not derived.", false),

@@ -12,8 +12,8 @@ export const equipment = ownedResource({
   filters: { technology: "instrumentmodel__technology", platform: "instrumentmodel__platform" },
   fields: {
     ...uniquePathField(),
-    name: nameField("Name of the equipment.", { example: "Freezer 1", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the equipment.", { example: "Freezer 1", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     code: text("Serial or inventory number."),
     model_type: text("Kind of equipment, such as FREEZER.", {
       pattern: CONSTANT,

@@ -10,8 +10,8 @@ export const experiment = ownedResource({
   summary: "Experiments, planned, running or completed.",
   table: "experiment",
   fields: {
-    name: nameField("Name of the experiment.", { example: "Light sheet, day 3", trigrams: "name" }),
-    description: prose("Purpose.", { trigrams: "description" }),
+    name: nameField("Name of the experiment.", { example: "Light sheet, day 3", searchable: true }),
+    description: prose("Purpose.", { searchable: true }),
     status: statusField("Status; LabID's client knows PLANNED, IN PROGRESS, COMPLETED and FAILED.", {
       pattern: STATUS,
       initial: "PLANNED",

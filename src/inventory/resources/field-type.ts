@@ -119,7 +119,7 @@ const MACHINE_NAME = text("Machine name.", {
   write: "required",
   blank: false,
   folded: "name_fold",
-  trigrams: "name",
+  searchable: true,
 });
 
 /** The fields of both; `own` stand before the owners. */
@@ -128,7 +128,7 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   ...commonFields(),
   name: { ...MACHINE_NAME, example: segment === "annotationtypes" ? "lot_number" : "clone" },
   choice_label: text("Label in selections; by default the label."),
-  description: prose("Purpose; may be empty.", { folded: "description_fold", trigrams: "description" }),
+  description: prose("Purpose; may be empty.", { folded: "description_fold", searchable: true }),
   public: publicField({ shown: "always" }),
   permissions: permissionsField({ shown: "always" }),
   unit_choices_api: address(

@@ -127,7 +127,7 @@ const formErrors = ({ fields }: Resource, name: string, { form = {} }: Field): s
     .map((other) => `the form of ${name} names the unknown field ${other}`);
 
 function fieldErrors(resources: Resources, resource: Resource, name: string, field: Field): string[] {
-  const words = [name, field.column, field.folded, field.trigrams].filter((word) => word !== undefined);
+  const words = [name, field.column, field.folded].filter((word) => word !== undefined);
   const missing = (field.from ?? []).filter((from) => !fieldAt(resources, resource, [from]));
   return [
     ...words.filter((word) => !WORD.test(word)).map((word) => `${word} is not a plain word`),

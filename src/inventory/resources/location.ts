@@ -30,11 +30,11 @@ export const location = ownedResource({
       write: "required",
       blank: false,
       folded: "label_fold",
-      trigrams: "label",
+      searchable: true,
     }),
     equipment: reference("equipment", "The equipment that the location is, or is part of.", IN_PATH),
     place: reference("place", "Place of the location.", IN_PATH),
-    description: prose("Purpose.", { shown: "extra", trigrams: "description" }),
+    description: prose("Purpose.", { shown: "extra", searchable: true }),
     barcode: barcodeField("Barcode.", { shown: "extra" }),
     parent: reference("location", "The enclosing location.", {
       shown: "extra",

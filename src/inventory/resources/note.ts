@@ -13,7 +13,7 @@ export const note = subResource({
       write: "required",
       blank: false,
       example: "Thawed twice.",
-      trigrams: "content",
+      searchable: true,
     }),
   },
   docs: { list: "List notes", add: "Add a note", body: '{"content": "…"}' },

@@ -16,22 +16,22 @@ export const place = ownedResource({
     building: text("Building; may be empty.", {
       example: "A",
       folded: "building_fold",
-      trigrams: "building",
+      searchable: true,
     }),
     room: text("Room.", {
       example: "101",
       write: "required",
       blank: false,
       folded: "room_fold",
-      trigrams: "room",
+      searchable: true,
     }),
     address: reference("address", "Address of the building."),
     name: text("Building and room, separated by a space.", {
       example: "A 101",
       shown: "extra",
       write: "never",
-      trigrams: "name",
+      searchable: true,
     }),
-    description: prose("Description.", { shown: "extra", trigrams: "description" }),
+    description: prose("Description.", { shown: "extra", searchable: true }),
   },
 });

@@ -9,7 +9,7 @@ export const project = ownedResource({
   summary: "Projects, which consist of experiments.",
   table: "project",
   fields: {
-    name: nameField("Name of the project.", { example: "Cell atlas", trigrams: "name" }),
-    description: prose("Purpose of the project.", { trigrams: "description" }),
+    name: nameField("Name of the project.", { example: "Cell atlas", searchable: true }),
+    description: prose("Purpose of the project.", { searchable: true }),
   },
 });

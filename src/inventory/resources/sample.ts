@@ -10,8 +10,8 @@ export const sample = ownedResource({
   summary: "Samples for assays, such as sequencing libraries.",
   table: "sample",
   fields: {
-    name: nameField("Name of the sample.", { example: "Library 1", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the sample.", { example: "Library 1", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     model_type: modelType("Kind of sample, such as GENERICSAMPLE or SEQUENCINGLIBRARY."),
     type: sameAsModelType(),
     status: statusField("Status, such as AVAILABLE."),

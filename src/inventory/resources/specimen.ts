@@ -12,8 +12,8 @@ export const specimen = ownedResource({
   summary: "Biological specimens: lines of fish, planarians, cnidarians, viruses.",
   table: "specimen",
   fields: {
-    name: nameField("Name of the specimen.", { example: "casper", trigrams: "name" }),
-    description: prose("Description.", { trigrams: "description" }),
+    name: nameField("Name of the specimen.", { example: "casper", searchable: true }),
+    description: prose("Description.", { searchable: true }),
     model_type: modelType("Kind of specimen, such as FISH."),
     type: sameAsModelType(),
     status: statusField("Status, such as ALIVE or FROZEN."),

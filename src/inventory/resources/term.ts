@@ -12,13 +12,13 @@ export const term = ownedResource({
   defaultOrder: ["category__name", "position", "name"],
   fields: {
     url: urlField("vocabularies/terms"),
-    name: nameField("The term.", { example: "liver", trigrams: "name" }),
+    name: nameField("The term.", { example: "liver", searchable: true }),
     category: reference("category", "The vocabulary that it belongs to.", {
       write: "required",
       nullable: false,
     }),
-    label: text("Label; by default the name.", { folded: "label_fold", trigrams: "label" }),
-    description: prose("Definition.", { trigrams: "description" }),
+    label: text("Label; by default the name.", { folded: "label_fold", searchable: true }),
+    description: prose("Definition.", { searchable: true }),
     dbxref_id: text("Accession in an ontology, such as UO:0000016."),
     position: integer("Position in the category, from 0.", { form: { column: false } }),
   },

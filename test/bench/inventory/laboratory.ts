@@ -28,6 +28,8 @@ export function fillLaboratory(path: string, records: number): void {
   const database = new Database(path);
   database.function("fold", { deterministic: true }, (text: unknown) => fold(String(text)));
   database.run("PRAGMA synchronous = OFF");
+  // The texts are indexed when the database is opened.
+  database.run("DELETE FROM record_text_source");
   const rid = (table: string, column: string, name: string): number =>
     (database.query(`SELECT rid FROM ${table} WHERE ${column} = ?`).get(name) as { rid: number }).rid;
   const [admin, alice, bob] = ["admin", "alice", "bob"].map((name) => rid("user_account", "username", name));

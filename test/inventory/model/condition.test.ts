@@ -19,6 +19,7 @@ import { plan } from "../../../src/inventory/model/plan.ts";
 import { compile, countStatement } from "../../../src/inventory/model/sql.ts";
 import { DECLARED } from "../../../src/inventory/resources/index.ts";
 import { type Random, randomText, seeded } from "../random.ts";
+import { indexTexts } from "../text-index.ts";
 import { openMigrated } from "../../database.ts";
 
 const ADMIN: Actor = { user: 1, username: "system", superuser: true, groups: [1], primaryGroup: 1 };
@@ -147,6 +148,7 @@ function randomCondition(random: Random, rows: readonly Row[], depth: number): C
 test("random conditions match the same rows in SQL and in memory", () => {
   const random = seeded(7);
   const rows = fill(random, 60);
+  indexTexts(database);
   let some = 0;
   for (let i = 0; i < 1500; i++) {
     const condition = randomCondition(random, rows, 3);

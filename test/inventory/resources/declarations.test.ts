@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Field } from "../../../src/inventory/model/field.ts";
-import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
+import { fieldAt, isGuarded, type Resource, shownFields } from "../../../src/inventory/model/resource.ts";
 import { DECLARED, RESOURCES, validateDeclarations } from "../../../src/inventory/resources/index.ts";
 import { LISTS } from "../../../src/inventory/resources/lists.ts";
 import { openMigrated } from "../../database.ts";
+import { INDEXED } from "../text-index.ts";
 
 const database = openMigrated();
 afterAll(() => database.close());
@@ -80,13 +81,21 @@ test.each([...DECLARED.values()].map((resource) => [resource.name, resource] as 
   "the columns of %s have the declared types",
   (_, resource) => {
     const columns = columnsOf(resource.table);
-    for (const [name, field] of Object.entries(resource.fields)) {
+    for (const [name, field] of Object.entries(resource.fields))
       for (const column of columnsOfField(name, field))
         expect(columns.get(column.name)).toMatchObject(column);
-      if (field.trigrams) expect(columnsOf(`${resource.table}_fts`).has(field.trigrams)).toBe(true);
-    }
   },
 );
+
+const searchableNames = ({ fields }: Pick<Resource, "fields">): string[] =>
+  Object.keys(fields).filter((name) => fields[name].searchable);
+
+test("resources that share a table have the same searchable fields", () => {
+  const byTable = Map.groupBy(INDEXED, ({ table }) => table);
+  for (const [table, [first, ...others]] of byTable)
+    for (const other of others)
+      expect([table, searchableNames(other)]).toEqual([table, searchableNames(first)]);
+});
 
 // Of accounts, only what records show is declared.
 test.each([...new Set([...DECLARED.values()].filter(isGuarded).map(({ table }) => table))])(

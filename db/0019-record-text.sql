@@ -1,0 +1,74 @@
+-- The program makes and fills the text index when it starts, from the declared searchable fields, in place of these.
+DROP TRIGGER place_trigrams_insert;
+DROP TRIGGER place_trigrams_update;
+DROP TRIGGER place_trigrams_delete;
+DROP TABLE place_fts;
+DROP TRIGGER equipment_trigrams_insert;
+DROP TRIGGER equipment_trigrams_update;
+DROP TRIGGER equipment_trigrams_delete;
+DROP TABLE equipment_fts;
+DROP TRIGGER location_trigrams_insert;
+DROP TRIGGER location_trigrams_update;
+DROP TRIGGER location_trigrams_delete;
+DROP TABLE location_fts;
+DROP TRIGGER vocabulary_term_trigrams_insert;
+DROP TRIGGER vocabulary_term_trigrams_update;
+DROP TRIGGER vocabulary_term_trigrams_delete;
+DROP TABLE vocabulary_term_fts;
+DROP TRIGGER field_type_trigrams_insert;
+DROP TRIGGER field_type_trigrams_update;
+DROP TRIGGER field_type_trigrams_delete;
+DROP TABLE field_type_fts;
+DROP TRIGGER consumable_trigrams_insert;
+DROP TRIGGER consumable_trigrams_update;
+DROP TRIGGER consumable_trigrams_delete;
+DROP TABLE consumable_fts;
+DROP TRIGGER specimen_trigrams_insert;
+DROP TRIGGER specimen_trigrams_update;
+DROP TRIGGER specimen_trigrams_delete;
+DROP TABLE specimen_fts;
+DROP TRIGGER annotation_value_trigrams_insert;
+DROP TRIGGER annotation_value_trigrams_delete;
+DROP TABLE annotation_value_fts;
+DROP TRIGGER sample_trigrams_insert;
+DROP TRIGGER sample_trigrams_update;
+DROP TRIGGER sample_trigrams_delete;
+DROP TABLE sample_fts;
+DROP TRIGGER dataset_trigrams_insert;
+DROP TRIGGER dataset_trigrams_update;
+DROP TRIGGER dataset_trigrams_delete;
+DROP TABLE dataset_fts;
+DROP TRIGGER datafile_trigrams_insert;
+DROP TRIGGER datafile_trigrams_update;
+DROP TRIGGER datafile_trigrams_delete;
+DROP TABLE datafile_fts;
+DROP TRIGGER datafile_copy_trigrams_insert;
+DROP TRIGGER datafile_copy_trigrams_update;
+DROP TRIGGER datafile_copy_trigrams_delete;
+DROP TABLE datafile_copy_fts;
+DROP TRIGGER assay_trigrams_insert;
+DROP TRIGGER assay_trigrams_update;
+DROP TRIGGER assay_trigrams_delete;
+DROP TABLE assay_fts;
+DROP TRIGGER experiment_trigrams_insert;
+DROP TRIGGER experiment_trigrams_update;
+DROP TRIGGER experiment_trigrams_delete;
+DROP TABLE experiment_fts;
+DROP TRIGGER project_trigrams_insert;
+DROP TRIGGER project_trigrams_update;
+DROP TRIGGER project_trigrams_delete;
+DROP TABLE project_fts;
+DROP TRIGGER note_trigrams_insert;
+DROP TRIGGER note_trigrams_update;
+DROP TRIGGER note_trigrams_delete;
+DROP TABLE note_fts;
+DROP TRIGGER attachment_trigrams_insert;
+DROP TRIGGER attachment_trigrams_update;
+DROP TRIGGER attachment_trigrams_delete;
+DROP TABLE attachment_fts;
+
+-- The tables whose texts are in the index, and the expression that gives the text of a row.
+CREATE TABLE record_text_source (
+  source TEXT PRIMARY KEY,
+  texts TEXT NOT NULL
+) STRICT;
