@@ -41,3 +41,23 @@ DROP TABLE proteome_build;
 
 -- Jobs are listed as tasks of their owners.
 CREATE INDEX job_owner ON job (coalesce(owner, client));
+
+-- Jobs of a batch, in their order.
+CREATE TABLE batch_item (
+  rid INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL REFERENCES task (rid) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  -- The protein, and its line in a list.
+  name TEXT NOT NULL,
+  line INTEGER,
+  -- Number of its group of patterns in the request of the task, from 0.
+  patterns INTEGER NOT NULL,
+  -- The job, once it is submitted.
+  job INTEGER REFERENCES job (rid),
+  -- Why there is no job.
+  failure TEXT,
+  -- Residues until then.
+  query TEXT,
+  UNIQUE (task, position),
+  CHECK ((job IS NOT NULL) + (failure IS NOT NULL) + (query IS NOT NULL) = 1)
+) STRICT;

@@ -158,6 +158,7 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   cancelJob: [409, "the job has ended"],
   addStructureModel: [400, "the file is no model"],
   getStructureModelFile: [404, "the job has no model"],
+  cancelScoringBatch: [409, "the batch has ended"],
   cancelProteomeSearch: [409, "the search has ended"],
   cancelBuildOfFamilies: [409, "the build has ended"],
   downloadCalibration: [404, "the corpus is not calibrated"],
@@ -207,6 +208,11 @@ const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
     made.set("/api/scoring/proteome", id);
     const path = `/api/scoring/proteome/searches/${id}`;
     while (!(await (await send("GET", path)).text()).includes('"state":"finished"')) await Bun.sleep(10);
+  },
+  async submitScoringBatch({ id }) {
+    made.set("/api/scoring/batches", id);
+    while ((await (await send("GET", `/api/scoring/batches/${id}`)).json()).state === "running")
+      await Bun.sleep(10);
   },
   watchQuery: ({ id }) => void made.set("/api/scoring/watched-queries", id),
   async buildFamiliesOfProteins({ id }) {

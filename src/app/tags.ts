@@ -5,7 +5,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   api: "The resources of the inventory.",
   version: "The version of the inventory's API.",
   resolver: "Records by id or name.",
-  batches: "Batches of changes, and undoing them.",
+  batches: "Batches of jobs, and batches of changes, which can be undone.",
   changes: "All changes, for synchronisation.",
   imports: "Imports of files.",
   attachments: "Files of records.",

@@ -11,6 +11,7 @@ import type { Ownership } from "../accounts/owner.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./jobs/handlers.ts";
 import { readPatterns } from "./corpus/patterns.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
+import { batchRoutes } from "./api/batch-operations.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
 import {
@@ -21,6 +22,7 @@ import {
   type ScanRequest,
 } from "./batch/questions.ts";
 import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
+import { Batches } from "./batch/batches.ts";
 import {
   type AlignmentRequest,
   type BatchOptions,
@@ -111,8 +113,8 @@ export async function openScoring(options: ScoringOptions) {
   const reading = { classes, maxQueryLength };
   const handlers = scoringHandlers({ ...reading, store, runner, corpus, requireWritable });
   const searches = new ProteomeSearchClient({ ...options, own: new OwnSearches(database) });
-  const common = { corpora, corpus, store, runner, handlers, searches, tasks: workers.tasks };
-  const http = openRoutes(options, { ...common, ...reading, featureSource });
+  const common = { corpora, corpus, store, runner, handlers, searches };
+  const http = openRoutes(options, { ...common, ...workers, ...reading, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
   if (options.workers > 0) http.openNames();
@@ -192,7 +194,7 @@ export async function openScoring(options: ScoringOptions) {
 }
 
 function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
-  const { database, clock, retentionDays = 0 } = options;
+  const { database, clock } = options;
   return new JobStore({
     database,
     clock,
@@ -200,9 +202,13 @@ function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
     newId: () => jobId(clock.now(), clock.newId()),
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
-    retention: retentionDays === 0 ? null : retentionDays * 86_400_000,
+    retention: retentionOf(options),
   });
 }
+
+/** Milliseconds for which ended jobs and batches are kept; null keeps them forever. */
+const retentionOf = ({ retentionDays = 0 }: ScoringOptions): number | null =>
+  retentionDays === 0 ? null : retentionDays * 86_400_000;
 
 interface WorkerDependencies {
   corpora: Corpora;
@@ -218,8 +224,10 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
   let farm: Farm | undefined;
   const background = new BackgroundQueue();
   const tasks = options.tasks ?? new Tasks(options);
+  let batches: Batches | undefined;
   const changed = (): void => {
     of.changed();
+    batches?.jobChanged();
     tasks.changed();
   };
   const builds = new ProteomeBuilds({ tasks, log, corpora, background });
@@ -260,7 +268,6 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
     });
     pool.wake();
     builds.open();
-    if (!options.tasks) tasks.open();
     sweeper = openSweeper({ database, clock, log });
   }
   const runner: JobRunner = {
@@ -276,6 +283,11 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
       return job;
     },
   };
+  batches = new Batches({ database, log, tasks, store, runner, retention: retentionOf(options) });
+  if (options.workers > 0) {
+    batches.open();
+    if (!options.tasks) tasks.open();
+  }
   const close = async (): Promise<void> => {
     sweeper?.close();
     builds.close();
@@ -284,7 +296,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
     await farm?.close();
     pool.close();
   };
-  return { pool, runner, builds, tasks, close };
+  return { pool, runner, builds, batches, tasks, close };
 }
 
 /** Says that P values of a calibrated corpus come from the built-in null distribution since an upgrade. */
@@ -317,6 +329,7 @@ function openRoutes(
     handlers: Handlers;
     searches: ProteomeSearchClient;
     tasks: Tasks;
+    batches: Batches;
     maxQueryLength: number;
     featureSource: () => FeatureSource;
   },
@@ -364,8 +377,9 @@ function openRoutes(
     ownership,
   });
   const watched = openWatched({ ...options, clientOf, guards }, { ...services, openCorpus: services.corpus });
+  const batches = batchRoutes({ ...services, ownership, clientOf, requireWritable }, guards);
   return {
-    routes: soapRoutes(soap).use(json.routes).use(proteome).use(watched.routes),
+    routes: soapRoutes(soap).use(json.routes).use(proteome).use(batches).use(watched.routes),
     reject: soapRejection(soap),
     watched,
     notifyWatchers() {

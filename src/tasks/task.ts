@@ -41,6 +41,8 @@ export interface NewTask<Request = unknown> {
   owner?: string | null;
   request?: Request;
   shared?: string | null;
+  /** Stores what belongs to the task, in its transaction. */
+  inTransaction?: (task: StoredTask) => void;
 }
 
 /** Reports the progress of a task. */

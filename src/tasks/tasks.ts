@@ -104,6 +104,7 @@ export class Tasks {
         const inserted = this.#table.insert(kind, input, { id, now, state: waits ? "queued" : "running" });
         removed = this.#table.removeOld(kind, input.client, now);
         this.#record("start", kind, inserted);
+        input.inTransaction?.(inserted);
         return inserted;
       })
       .immediate();

@@ -38,14 +38,33 @@ export const uri = (description: string) => text(description, { format: "uri" })
 export const optional = <Value extends TSchema>(value: Value) =>
   Type.Optional(Type.Unsafe<Static<Value>>(nullable(value)));
 
-const motifs = (item: string, description: string) =>
-  optional(Type.Array(text(item), { description, maxItems: MAX_PATTERNS }));
+const motifs = (item: string, description: string, maxItems = MAX_PATTERNS) =>
+  optional(Type.Array(text(item), { description, maxItems }));
+
+/** What to look for, and how homologs count. @param most patterns, and motif classes */
+export const motifFields = (most = MAX_PATTERNS) => ({
+  patterns: motifs("An expression.", "Motifs as regular expressions over residues.", most),
+  motifClasses: motifs("A name or alias.", "Motif classes, by name.", most),
+  allMotifClasses: optional(
+    Type.Boolean({
+      description:
+        "Scan: look for all motif classes, those of the imported table or else the built-in ones. Without motifClasses.",
+    }),
+  ),
+  scoringModel: optional(
+    oneOf<ScoringModel>(
+      SCORING_MODELS,
+      "continuous: every homolog counts by how far it keeps the match; discontinuous: all or nothing.",
+      { default: SCORING_MODELS[0] },
+    ),
+  ),
+});
 
 /** Organisms or proteins of a choice of homologs. */
 const MAX_CHOSEN = 200;
 const identity = (description: string) => Type.Number({ description, minimum: 0.25, maximum: 1 });
 
-const HomologChoiceSchema = Type.Object(
+export const HomologChoiceSchema = Type.Object(
   {
     organisms: optional(
       Type.Array(text("Scientific name, NCBI's number or UniProt's mnemonic."), {
@@ -94,15 +113,7 @@ export const Submission = schema(
           "A protein of the corpus in use, instead of a sequence: its accession, entry name or gene. A gene of several species is that of the most studied one; `TP53 mouse` chooses another.",
         ),
       ),
-      scoringModel: optional(
-        oneOf<ScoringModel>(
-          SCORING_MODELS,
-          "continuous: every homolog counts by how far it keeps the match; discontinuous: all or nothing.",
-          { default: SCORING_MODELS[0] },
-        ),
-      ),
-      patterns: motifs("An expression.", "Motifs as regular expressions over residues."),
-      motifClasses: motifs("A name or alias.", "Motif classes, by name."),
+      ...motifFields(),
       alignment: optional(
         text(
           "Your own alignment, instead of a search for homologs: aligned FASTA, A3M, Clustal or Stockholm, up to 1,000 rows and 1,000,000 letters and gaps.",
@@ -110,12 +121,6 @@ export const Submission = schema(
       ),
       alignmentQuery: optional(
         text("Identifier of the row of the alignment that is the query. Default: the first row."),
-      ),
-      allMotifClasses: optional(
-        Type.Boolean({
-          description:
-            "Scan: look for all motif classes, those of the imported table or else the built-in ones. Without motifClasses.",
-        }),
       ),
       homologs: optional(HomologChoiceSchema),
     },

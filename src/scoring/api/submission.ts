@@ -21,7 +21,7 @@ import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobSubmission } from "../jobs/handlers.ts";
 import type { Submission } from "./json-schemas.ts";
 
-interface SubmissionContext {
+export interface SubmissionContext {
   /** The corpus in use, in which accessions are looked up. */
   corpus: () => Corpus;
   classes: MotifClasses;
@@ -35,27 +35,47 @@ interface SubmissionContext {
  */
 export function readSubmission(body: Static<typeof Submission>, context: SubmissionContext): JobSubmission {
   const errors = new FieldErrors();
-  const { patterns = [], motifClasses = [], allMotifClasses = false } = body;
   const { name, sequence: querySequence, alignment } = readQuery(body, context, errors);
-  checkPatterns(patterns, errors);
-  checkClasses(motifClasses, context.classes, errors);
-  if (allMotifClasses && motifClasses.length > 0)
-    errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
-  const homologs = readChoice(body.homologs, context.corpus, errors);
-  if (homologs && body.alignment !== undefined)
+  const common = readCommon(body, context, errors);
+  if (common.homologs && body.alignment !== undefined)
     errors.add("homologs", "the homologs are the rows of the alignment. Remove others from it.");
   if (body.alignmentQuery !== undefined && body.alignment === undefined)
     errors.add("alignmentQuery", "give the alignment, too.");
   errors.check();
+  return { ...common, alignment, identifier: body.identifier ?? name, querySequence };
+}
+
+type CommonFields = Pick<
+  Static<typeof Submission>,
+  "patterns" | "motifClasses" | "allMotifClasses" | "scoringModel" | "homologs"
+>;
+
+/** What the jobs of a batch have in common: all of a submission but the protein. Mistakes are added to `errors`. */
+export function readCommon(
+  { patterns = [], motifClasses = [], allMotifClasses = false, ...body }: CommonFields,
+  { classes, corpus }: SubmissionContext,
+  errors: FieldErrors,
+): Pick<JobSubmission, "homologs" | "scoringModel" | "regularExpression" | "elmIdentifierName"> {
+  checkPatterns(patterns, errors);
+  checkClasses(motifClasses, classes, errors);
+  if (allMotifClasses && motifClasses.length > 0)
+    errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
   return {
-    homologs,
-    alignment,
-    identifier: body.identifier ?? name,
-    querySequence,
+    homologs: readChoice(body.homologs, corpus, errors),
     scoringModel: body.scoringModel ?? SCORING_MODELS[0],
     regularExpression: patterns,
-    elmIdentifierName: allMotifClasses ? context.classes.scanned.map(({ name }) => name) : motifClasses,
+    elmIdentifierName: allMotifClasses ? classes.scanned.map(({ name }) => name) : motifClasses,
   };
+}
+
+/** One protein of a batch, or why it cannot be scored. */
+export function readProtein(
+  protein: Pick<Static<typeof Submission>, "querySequence" | "accession">,
+  context: SubmissionContext,
+): { name: string; sequence: string; failure: string | null } {
+  const errors = new FieldErrors();
+  const { name, sequence } = readQuery(protein, context, errors);
+  return { name, sequence, failure: errors.first };
 }
 
 /** Nodes of all patterns of a job together, with their repeats expanded: five of the largest. ELM's 349 classes have 4,067. */
@@ -224,6 +244,11 @@ export class FieldErrors {
   add(field: string, text: string, code: Problem["code"] = "invalid_request"): void {
     (this.#fields[field] ??= []).push(text);
     this.#problems.push(new Problem(code, `${field}: ${text}`));
+  }
+
+  /** The first error with its field; null if there is none. */
+  get first(): string | null {
+    return this.#problems[0]?.message ?? null;
   }
 
   /** Number of errors of a field. */

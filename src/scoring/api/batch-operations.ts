@@ -1,0 +1,203 @@
+import type { Static } from "typebox";
+import type { PatternRequest } from "../../motif/index.ts";
+import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
+import { readJson } from "../../platform/body.ts";
+import { timestamp, timestampOrNull } from "../../platform/clock.ts";
+import { mount } from "../../platform/mount.ts";
+import { type Guards, operation, Reply } from "../../platform/operation.ts";
+import { type BatchTable, readBatch } from "../batch/batch-table.ts";
+import type { Batch, Batches, NewBatch } from "../batch/batches.ts";
+import type { NewItem } from "../batch/batch-items.ts";
+import { readPatterns } from "../corpus/patterns.ts";
+import {
+  type BatchObject,
+  BatchSchema,
+  BatchSubmission,
+  ItemQuery,
+  ItemsSchema,
+  MAX_LISTED_ITEMS,
+} from "./batch-schemas.ts";
+import { OWNER_KEY } from "./json-operations.ts";
+import { omitNulls, requireJson } from "./json-schemas.ts";
+import { FieldErrors, readCommon, readProtein, type SubmissionContext } from "./submission.ts";
+
+/** Patterns, and motif classes, of one job. */
+const MAX_PER_JOB = 1000;
+
+/** What the operations of batches use. */
+export interface BatchParts extends SubmissionContext {
+  batches: Batches;
+  ownership: Ownership;
+  clientOf: (request: Request) => string;
+  /** @throws Problem if the disk takes no batch */
+  requireWritable: () => void;
+}
+
+const ofOne = { access: "anyone", params: { id: "Id of the batch." }, errors: [404] } as const;
+
+/** Batches: many proteins, whose jobs the server submits. */
+export const batchOperations = [
+  operation("POST /api/scoring/batches", {
+    access: "anyone",
+    summary: "Score many proteins",
+    operationId: "submitScoringBatch",
+    description:
+      "The response is sent once the batch is stored durably; `Location` is its address. The server submits its jobs as the queue has room, also after a restart; they are ordinary jobs of the caller.",
+    headers: [OWNER_KEY],
+    body: BatchSubmission,
+    status: 202,
+    returns: BatchSchema,
+    errors: [413, 415, 503],
+    run({ body, request, context }, parts: BatchParts) {
+      const { batches, clientOf, ownership } = parts;
+      parts.requireWritable();
+      const batch = readSubmittedBatch(body, parts);
+      const { key, headers } = ownership.claim(request);
+      const stored = batches.start(batch, clientOf(request), key);
+      const { keys, isAdministrator } = ownership.identify(request);
+      const caller = { keys: key === null ? keys : [...keys, key], isAdministrator };
+      const shown = showBatch(stored, caller, context.baseUrl);
+      return new Reply(shown, { headers: { ...headers, Location: shown.links.self } });
+    },
+  }),
+  operation("GET /api/scoring/batches/:id", {
+    ...ofOne,
+    summary: "Get a batch",
+    operationId: "getScoringBatch",
+    description: "Progress is sent by the events of its task.",
+    returns: BatchSchema,
+    run: ({ params, request, context }, { batches, ownership }: BatchParts) =>
+      showBatch(batches.find(params.id), ownership.identify(request), context.baseUrl),
+  }),
+  operation("GET /api/scoring/batches/:id/items", {
+    ...ofOne,
+    summary: "Get the jobs of a batch",
+    operationId: "getScoringBatchItems",
+    query: ItemQuery,
+    returns: ItemsSchema,
+    run({ params: { id }, query: { offset = 0, limit = MAX_LISTED_ITEMS } }, { batches }: BatchParts) {
+      const { counts } = batches.find(id);
+      return { total: counts.total, items: batches.items(id, offset, limit) };
+    },
+  }),
+  operation("DELETE /api/scoring/batches/:id", {
+    ...ofOne,
+    summary: "Cancel a batch",
+    operationId: "cancelScoringBatch",
+    description: "Cancels its jobs that have not ended. Results are kept.",
+    headers: [OWNER_KEY],
+    returns: BatchSchema,
+    errors: [403, 404, 409],
+    async run({ params: { id }, request, context }, { batches, ownership }: BatchParts) {
+      const caller = ownership.identify(request);
+      requireOwner(caller, batches.find(id).owner, "batch");
+      return showBatch(await batches.cancel(id), caller, context.baseUrl);
+    },
+  }),
+];
+
+/** The routes of batches. */
+export const batchRoutes = (dependencies: BatchParts, guards: Guards) =>
+  mount(batchOperations, { tag: "scoring", guards, dependencies, readBody: readBatchBody });
+
+/** A JSON body without members that are null. @throws Problem unsupported_media_type */
+async function readBatchBody(request: Request): Promise<unknown> {
+  requireJson(request.headers);
+  const body = await readJson(request);
+  omitNulls(body, BatchSubmission);
+  return body;
+}
+
+/** @throws Problem with all errors by field, or naming lines of the table */
+function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchParts): NewBatch {
+  const { classes } = parts;
+  const errors = new FieldErrors();
+  const common = readCommon(body, parts, errors);
+  if ((body.proteins === undefined) === (body.table === undefined))
+    errors.add("proteins", "give exactly one of proteins and table.");
+  const hasMotifs = common.regularExpression.length + common.elmIdentifierName.length > 0;
+  if (body.proteins && !hasMotifs) errors.add("patterns", "give a pattern or a motif class.");
+  if (body.proteins && body.skipInvalid) errors.add("skipInvalid", "it is for tables only.");
+  errors.check();
+  const { homologs, scoringModel: model, regularExpression, elmIdentifierName } = common;
+  if (body.table !== undefined) {
+    const patterns = hasMotifs ? { regularExpression, elmIdentifierName } : undefined;
+    const options = { patterns, skipInvalid: body.skipInvalid ?? false };
+    const table = readBatch(body.table, parts.corpus(), parts, options);
+    return { model, homologs, ...itemsOfTable(table) };
+  }
+  const groups = inGroups(
+    readPatterns(regularExpression, [], classes),
+    readPatterns([], elmIdentifierName, classes),
+  );
+  const items = body.proteins!.flatMap((protein, i): NewItem[] => {
+    const { name, sequence, failure } = readProtein(protein, parts);
+    const item = {
+      name: protein.identifier ?? (name || (protein.accession ?? `sequence ${i + 1}`)),
+      line: protein.line ?? null,
+      query: failure === null ? sequence : null,
+      failure,
+    };
+    return groups.map((_, patterns) => ({ ...item, patterns }));
+  });
+  return { model, homologs, groups, items, warnings: [] };
+}
+
+/** Patterns and classes, divided by what one job takes. */
+function inGroups(
+  patterns: readonly PatternRequest[],
+  classes: readonly PatternRequest[] = [],
+): PatternRequest[][] {
+  const groups: PatternRequest[][] = [];
+  for (let at = 0; at < Math.max(patterns.length, classes.length); at += MAX_PER_JOB)
+    groups.push([...patterns.slice(at, at + MAX_PER_JOB), ...classes.slice(at, at + MAX_PER_JOB)]);
+  return groups;
+}
+
+/** The jobs of a table. Queries with the same patterns share a group. */
+function itemsOfTable({
+  questions,
+  skipped,
+  ambiguous,
+}: BatchTable): Pick<NewBatch, "groups" | "items" | "warnings"> {
+  const groups: PatternRequest[][] = [];
+  const numbers = new Map<string, number>();
+  const numberOf = (group: PatternRequest[]): number => {
+    const key = JSON.stringify(group);
+    if (!numbers.has(key)) numbers.set(key, groups.push(group) - 1);
+    return numbers.get(key)!;
+  };
+  const items = questions.flatMap(({ name, sequence, patterns }) =>
+    inGroups(patterns).map((group) => ({
+      name,
+      line: null,
+      query: sequence,
+      patterns: numberOf(group),
+      failure: null,
+    })),
+  );
+  return { groups, items, warnings: [...ambiguous, ...skipped] };
+}
+
+function showBatch(
+  { id, subject, state, created, ended, message, owner, request, counts }: Batch,
+  { keys, isAdministrator }: Owner,
+  base: string,
+): BatchObject {
+  const self = `${base}/api/scoring/batches/${id}`;
+  return {
+    id,
+    title: subject,
+    state,
+    created: timestamp(created),
+    ended: timestampOrNull(ended),
+    message,
+    fraction: (counts.finished + counts.failed) / counts.total,
+    jobs: counts,
+    scoringModel: request.model,
+    groups: request.groups.map((group) => group.map(({ expression, name }) => ({ expression, name }))),
+    warnings: request.warnings,
+    mayChange: isAdministrator || keys.includes(owner),
+    links: { self, items: `${self}/items`, events: `${base}/api/tasks/${id}/events` },
+  };
+}
