@@ -19,6 +19,7 @@ const RECORD_DECLARATIONS = ["src/inventory/model", "src/inventory/resources"];
 
 /** Folders of the scoring service, from the lowest: each may use those before it. And the packages that it may import. */
 const SCORING_LAYERS: Record<string, string[]> = {
+  table: [],
   prediction: ["typebox"],
   corpus: ["node:"],
   jobs: ["node:"],
@@ -26,7 +27,6 @@ const SCORING_LAYERS: Record<string, string[]> = {
   structure: ["typebox", "node:"],
   batch: ["node:"],
   proteome: ["node:"],
-  table: ["typebox"],
   results: ["typebox"],
   watched: [],
   api: ["elysia", "typebox", "node:"],
@@ -57,6 +57,8 @@ const RULES: Record<string, Rule> = {
     packages: ["node:"],
   },
   ...SCORING_RULES,
+  // The registry of columns, filters and formats of matches, which pages import.
+  "src/scoring/table": { files: ["src/motif/options.ts", "src/motif/match-disorder.ts"], packages: [] },
   // In layers: model, resources, records, then imports and labels, then api. Each may use those before it.
   "src/inventory": {
     files: [],
@@ -100,7 +102,16 @@ const RULES: Record<string, Rule> = {
   },
   "src/platform": {
     files: ["db", "src/problem.ts"],
-    packages: ["elysia", "typebox", "@elysiajs/swagger", "bun:sqlite", "bun:ffi", "bwip-js", "node:"],
+    packages: [
+      "elysia",
+      "typebox",
+      "hucre",
+      "@elysiajs/swagger",
+      "bun:sqlite",
+      "bun:ffi",
+      "bwip-js",
+      "node:",
+    ],
   },
   "src/sample": { files: [], packages: [] },
   "src/problem.ts": { files: [], packages: [] },
@@ -137,10 +148,13 @@ function filesUnder(folder: string): string[] {
   });
 }
 
-/** Imports of one file: paths from the root for our own files, names for packages. Types count, except in pages. */
+/** Folders whose code runs on pages. */
+const ON_PAGES = ["src/web", "src/scoring/table"];
+
+/** Imports of one file: paths from the root for our own files, names for packages. Types count, except in code of pages. */
 function importsOf(path: string): string[] {
   let text = readFileSync(join(ROOT, path), "utf8").replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
-  if (within(path, "src/web")) text = text.replace(/^import type [^;]*;/gm, "");
+  if (ON_PAGES.some((folder) => within(path, folder))) text = text.replace(/^import type [^;]*;/gm, "");
   return [...text.matchAll(SPECIFIER)].map((match) => {
     const specifier = match.slice(1).find((group) => group !== undefined)!;
     const isOwn = specifier.startsWith(".") && !specifier.includes("/node_modules/");

@@ -1,48 +1,79 @@
 import { Problem } from "../problem.ts";
-import type { PlaceFilter, Scoring } from "../scoring/index.ts";
-import type { Call } from "./command.ts";
+import {
+  dependsOnFeatures,
+  type Filter,
+  type FilterValues,
+  type MatchTable,
+  type Scoring,
+} from "../scoring/index.ts";
+import type { Call, Flags } from "./command.ts";
+
+const flagOf = ({ flag, name }: Filter): string => flag ?? `--${name.replaceAll("_", "-")}`;
+
+/** The flags of one filter, with their help. */
+function flagsOf(filter: Filter): [string, string][] {
+  if (filter.switches) return Object.entries(filter.switches).map(([flag, [, help]]) => [flag, help]);
+  const help = `Print o${filter.description.slice(1)}`;
+  if (filter.kind === "limit")
+    return [[`${flagOf(filter)} ${filter.type === "count" ? `0-${filter.maximum}` : "N"}`, help]];
+  const choices = filter.choices ? `: ${Object.keys(filter.choices).join(", ")}` : "";
+  return [[`${flagOf(filter)} VALUES`, `${help.replace(/\.$/, "")}, separated by commas${choices}.`]];
+}
 
 /** The flags that limit the printed matches. */
-export const MATCH_FILTERS = {
-  "--disordered": "Print only matches in regions predicted to be disordered.",
-  "--max-q Q": "Print only matches with at most this q-value, 0 to 1.",
-  "--inside-domains": "Print only matches that lie in a domain (labd features add).",
-  "--outside-domains": "Print only matches that lie in no domain.",
-  "--near-phosphosite 0-1000": "Print only matches with a phosphosite at most this many residues away.",
-  "--known": "Print only matches that are known instances of their motif.",
-  "--unknown": "Print only matches that are no known instances.",
-};
+export const filterFlags = ({ filters }: MatchTable): Flags => Object.fromEntries(filters.flatMap(flagsOf));
 
-/** The value of --max-q. @throws Problem usage */
-export function maxQOf(call: Call, help: string): number | undefined {
-  const given = call.value("--max-q");
+/** The values of the filters that are given. @throws Problem usage for a value that a filter does not have, and for opposite flags */
+export function filterValues(call: Call, { filters }: MatchTable, help: string): FilterValues {
+  const values: Record<string, readonly string[] | number> = {};
+  for (const filter of filters) {
+    const value = filter.switches
+      ? switchedValue(call, filter.switches, help)
+      : givenValue(call, filter, help);
+    if (value !== undefined) values[filter.name] = value;
+  }
+  return values;
+}
+
+function switchedValue(
+  call: Call,
+  switches: NonNullable<Filter["switches"]>,
+  help: string,
+): string[] | undefined {
+  const given = Object.keys(switches).filter((flag) => call.has(flag));
+  if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} exclude each other. ${help}`);
+  return given.length === 0 ? undefined : [switches[given[0]][0]];
+}
+
+function givenValue(call: Call, filter: Filter, help: string): string[] | number | undefined {
+  const flag = flagOf(filter);
+  const given = call.value(flag);
   if (given === undefined) return undefined;
-  const maxQ = given.trim() === "" ? NaN : Number(given);
-  if (maxQ >= 0 && maxQ <= 1) return maxQ;
-  throw new Problem("usage", `--max-q: expected a number from 0 to 1; "${given}" was given. ${help}`);
+  const wrong = (expected: string): Problem =>
+    new Problem("usage", `${flag}: expected ${expected}; "${given}" was given. ${help}`);
+  if (filter.kind === "limit") {
+    const limit = given.trim() === "" ? NaN : Number(given);
+    if (limit >= 0 && limit <= filter.maximum) return limit;
+    throw wrong(`a number from 0 to ${filter.maximum}`);
+  }
+  const { choices } = filter;
+  const texts = listIn(given);
+  if (texts.length === 0 || (choices && texts.some((text) => !Object.hasOwn(choices, text))))
+    throw wrong(`${choices ? Object.keys(choices).join(", ") : "values"}, separated by commas`);
+  return texts;
 }
 
-/** The filters by features. @throws Problem usage for opposite ones */
-export function placeFilterOf(call: Call, help: string): PlaceFilter {
-  for (const [one, other] of [
-    ["--inside-domains", "--outside-domains"],
-    ["--known", "--unknown"],
-  ])
-    if (call.has(one) && call.has(other))
-      throw new Problem("usage", `${one} and ${other} exclude each other. ${help}`);
-  const phosphosite = call.number("--near-phosphosite");
-  return {
-    ...(call.has("--inside-domains") ? { domain: "inside" } : {}),
-    ...(call.has("--outside-domains") ? { domain: "outside" } : {}),
-    ...(phosphosite === undefined ? {} : { phosphosite }),
-    ...(call.has("--known") ? { known: true } : {}),
-    ...(call.has("--unknown") ? { known: false } : {}),
-  };
-}
+/** Texts separated by commas. */
+export const listIn = (text: string): string[] => text.split(",").flatMap((part) => part.trim() || []);
 
 /** Says that filters by features have no meaning without any. */
-export function warnWithoutFeatures(call: Call, { features }: Scoring): void {
-  if (features.isEmpty && Object.keys(placeFilterOf(call, "")).length > 0)
+export function warnWithoutFeatures(
+  call: Call,
+  { features }: Scoring,
+  table: MatchTable,
+  values: FilterValues,
+): void {
+  if (features.isEmpty && dependsOnFeatures(table, { values }))
     call.warn(
       "no features are imported, so that filters by them find none. Import some: labd features add FILE",
     );

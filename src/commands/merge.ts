@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Problem } from "../problem.ts";
 import { writeDurably } from "../platform/durable-file.ts";
-import { PRINTERS, type Run } from "../scoring/index.ts";
+import { type Run, seriesPrinter } from "../scoring/index.ts";
 import type { Command } from "./command.ts";
 import { openShard, resultsOf, type ShardFile } from "./shard-file.ts";
 
@@ -27,7 +27,7 @@ export const merge: Command = {
 
 /** The output of the run as one piece. */
 function* merged(shards: readonly ShardFile[]): Generator<Uint8Array> {
-  const { head, tail } = PRINTERS[shards[0].format];
+  const { head, tail } = seriesPrinter(shards[0].format);
   yield new TextEncoder().encode(head);
   for (const shard of shards) yield* resultsOf(shard);
   yield new TextEncoder().encode(tail);

@@ -1,5 +1,13 @@
 import { Problem } from "../problem.ts";
-import { decompressed, type Scored } from "../scoring/index.ts";
+import {
+  decompressed,
+  type MatchTable,
+  type Scored,
+  TABLE_FORMATS,
+  type TableFormat,
+  type TablePart,
+  tableWorkbook,
+} from "../scoring/index.ts";
 import type { Call } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import type { ScoreOutput } from "./score-output.ts";
@@ -12,26 +20,72 @@ export interface ScoredPrinter {
   tail(this: void, digest: string): string;
 }
 
+type Results = AsyncIterable<Scored> | Iterable<Scored>;
+
 /** Writes results as they arrive, and each of their warnings once. `shown`: before anything is written. */
 export async function printScored(
   call: Call,
-  results: AsyncIterable<Scored> | Iterable<Scored>,
+  results: Results,
   { head, print, tail }: ScoredPrinter,
   output: ScoreOutput,
   shown: () => void = () => {},
 ): Promise<void> {
   let { done } = output;
   if (output.isNew && head !== "") await output.write(head, 0);
+  for await (const result of withWarnings(call, results, shown)) await output.write(print(result), ++done);
+  await output.finish(tail(output.digest()));
+}
+
+/** The same results; their warnings are printed, each once. */
+async function* withWarnings(call: Call, results: Results, shown: () => void): AsyncGenerator<Scored> {
   const warned = new Set<string>();
   for await (const result of results) {
     shown();
-    await output.write(print(result), ++done);
+    yield result;
     for (const warning of result.prediction.warnings) {
       if (!warned.has(warning)) call.warn(`${result.accession}: ${warning}`);
       warned.add(warning);
     }
   }
-  await output.finish(tail(output.digest()));
+}
+
+const FORMATS: Readonly<Record<string, TableFormat>> = TABLE_FORMATS;
+
+/** Whether a format is a workbook, which is written as a whole. */
+export const isWorkbook = (format: string): boolean => format in FORMATS && "isWorkbook" in FORMATS[format];
+
+/** @throws Problem usage for flags that need a text to which results can be added */
+export function refuseParts(call: Call, help: string): void {
+  const flag = ["--resume", "--shard"].find((name) => call.has(name));
+  if (flag)
+    throw new Problem("usage", `${flag}: a workbook is written as a whole. Choose another --format. ${help}`);
+}
+
+/** Results to print; `shown` is called before anything is written. */
+export interface Printing {
+  results: Results;
+  output: ScoreOutput;
+  shown?: (() => void) | undefined;
+}
+
+/** Writes results as a workbook. @param toPart the rows of a result; the last call has no result and returns all others */
+export async function printWorkbook(
+  call: Call,
+  table: MatchTable,
+  {
+    results,
+    toPart,
+    last = () => [],
+    output,
+    shown = () => {},
+  }: Printing & { toPart: (scored: Scored) => TablePart; last?: (() => TablePart[]) | undefined },
+): Promise<void> {
+  async function* parts(): AsyncGenerator<TablePart> {
+    for await (const result of withWarnings(call, results, shown)) yield toPart(result);
+    yield* last();
+  }
+  for await (const chunk of await tableWorkbook(table, parts())) await output.write(chunk, 0);
+  await output.finish("");
 }
 
 export const sha256 = (...parts: (string | Uint8Array)[]): string =>

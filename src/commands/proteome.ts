@@ -1,4 +1,4 @@
-import { DISORDERED, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   buildFamilies,
@@ -6,26 +6,30 @@ import {
   type CorpusInfo,
   familiesPath,
   listFamilies,
+  MATCH_TABLES,
+  methodOf,
   onThreads,
   planBuild,
-  PROTEOME_FORMS,
-  type ProteomeFormName,
+  printProteome,
+  PROTEOME_FORMATS,
+  type ProteomeFormatName,
   type ProteomeTable,
   removeFamilies,
   type Scoring,
-  passesPlaces,
   searchProteome,
+  viewRows,
   withRowNotes,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { MATCH_FILTERS, maxQOf, placeFilterOf, warnWithoutFeatures } from "./filter-flags.ts";
+import { filterFlags, filterValues, warnWithoutFeatures } from "./filter-flags.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
 import { shardOf } from "./shard-flag.ts";
 import { withScoring } from "./with-data.ts";
 
 const HELP = "See labd proteome --help.";
-const FORMATS = Object.keys(PROTEOME_FORMS);
+const TABLE = MATCH_TABLES.proteome;
+const FORMATS = Object.keys(PROTEOME_FORMATS);
 const CORPUS = { "--corpus NAME": "Corpus by name or hash; by default the active one." };
 const SELECTION = {
   "--organism NAME":
@@ -67,7 +71,7 @@ export const proteome: Command = {
         "--class NAME": "A motif class by name or ELM identifier, instead of a pattern.",
         ...CORPUS,
         ...SELECTION,
-        ...MATCH_FILTERS,
+        ...filterFlags(TABLE),
         [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
         [`--format ${FORMATS.join("|")}`]:
           "Output format; the first is the default. JSON is one match per line.",
@@ -144,15 +148,14 @@ async function search(call: Call): Promise<void> {
   const [expressions, classes] = [call.values("--pattern"), call.values("--class")];
   if (expressions.length + classes.length !== 1)
     throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
-  const maxQ = maxQOf(call, HELP);
-  const places = placeFilterOf(call, HELP);
+  const values = filterValues(call, TABLE, HELP);
   const selection = await selectionOf(call);
   const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
   const request = await withScoring(call, (scoring, _, { workers }) => {
     const [pattern] = scoring.readPatterns({ regularExpression: expressions, elmIdentifierName: classes });
     if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
     const corpus = corpusOf(call, scoring);
-    warnWithoutFeatures(call, scoring);
+    warnWithoutFeatures(call, scoring, TABLE, values);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
     return { corpus, pattern, model, selection, workers, source };
   });
@@ -161,14 +164,10 @@ async function search(call: Call): Promise<void> {
     progress.show(`${count(searched)} of ${count(total)} proteins searched`),
   );
   progress.clear();
-  const { head, print } = PROTEOME_FORMS[(call.value("--format") ?? FORMATS[0]) as ProteomeFormName];
-  const rows = withRowNotes(table.rows, request.pattern.name, request.source).filter(
-    ({ q, disorder, notes }) =>
-      passesPlaces(notes, places) &&
-      (maxQ === undefined || (q !== null && q <= maxQ)) &&
-      (!call.has("--disordered") || disorder > DISORDERED),
-  );
-  await call.print(head + print(rows, request.pattern.name ?? request.pattern.expression));
+  const { corpus, pattern: motif, source } = request;
+  const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), { values });
+  const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
+  await call.print(await printProteome(format, rows, methodOf(corpus.path)));
   call.warn(resultOf(table));
 }
 

@@ -1,24 +1,41 @@
 import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
-  CLASS_TYPE_NAMES,
-  type ClassType,
   JointScan,
-  SCAN_FORM_NAMES,
-  SCAN_FORMS,
-  type ScanFilter,
-  type ScanFormName,
+  MATCH_TABLES,
+  SCAN_FORMATS,
+  type ScanFormatName,
+  scanOf,
+  scanPart,
   type Scored,
+  type Scoring,
+  TABLE_FORMATS,
+  type TableFormat,
+  type TablePart,
+  type TableView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { MATCH_FILTERS, maxQOf, placeFilterOf, warnWithoutFeatures } from "./filter-flags.ts";
+import { filterFlags, filterValues, listIn, warnWithoutFeatures } from "./filter-flags.ts";
 import { namedBytes } from "./named-file.ts";
-import { printScored, readText, sha256 } from "./print-scored.ts";
+import {
+  isWorkbook,
+  type Printing,
+  printScored,
+  printWorkbook,
+  readText,
+  refuseParts,
+  sha256,
+} from "./print-scored.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import { outputOf } from "./score-output.ts";
 import { withScoring } from "./with-data.ts";
 
 const HELP = "See labd scan --help.";
+const TABLE = MATCH_TABLES.scan;
+/** TSV is the default. */
+const FORMATS = [...Object.keys(TABLE_FORMATS), ...Object.keys(SCAN_FORMATS)].filter(
+  (name, i, names) => names.indexOf(name) === i,
+);
 
 export const scan: Command = {
   name: "scan",
@@ -28,12 +45,11 @@ export const scan: Command = {
     "--elm TABLE":
       "ELM's table of motif classes, to test instead of the imported or built-in ones. It is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
-    "--type TYPES": `Print only matches of these types, separated by commas: ${CLASS_TYPE_NAMES.join(", ")}.`,
-    ...MATCH_FILTERS,
+    ...filterFlags(TABLE),
     "--joint":
       "Rank the matches of all proteins together, with q-values over all of them; printed at the end.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
-    [`--format ${["tsv", ...SCAN_FORM_NAMES.filter((name) => name !== "tsv")].join("|")}`]:
+    [`--format ${FORMATS.join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
     "--resume": "Continue an interrupted --output file; proteins with results in it are not scanned again.",
@@ -56,21 +72,22 @@ export const scan: Command = {
         "usage",
         `--joint needs the matches of all proteins: --resume does not go with it. ${HELP}`,
       );
-    const filter = filterOf(call);
-    const format = (call.value("--format") ?? "tsv") as ScanFormName;
+    const values = filterValues(call, TABLE, HELP);
+    const format = (call.value("--format") ?? "tsv") as ScanFormatName;
+    if (isWorkbook(format)) refuseParts(call, HELP);
     const scoringModel = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
     const fasta = await readText(file);
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
     await withScoring(call, async (scoring, _, { workers }) => {
-      const questions = scoring.readScan({ fasta, table, names: listOf(call, "--classes") });
-      warnWithoutFeatures(call, scoring);
+      const questions = scoring.readScan({ fasta, table, names: listIn(call.value("--classes") ?? "") });
+      warnWithoutFeatures(call, scoring, TABLE, values);
       const version = scoring.corpora.scoringVersion();
       const identity = [
         "scan",
         questions[0].patterns,
         scoringModel,
         format,
-        filter,
+        values,
         version,
         scoring.features.version(),
         call.has("--joint"),
@@ -83,40 +100,46 @@ export const scan: Command = {
         skip: output.done,
         report: (...at) => progress.show(progressBar(...at)),
       });
-      const { head, print } = SCAN_FORMS[format];
-      const annotated = scoring.annotator();
-      const joint = new JointScan();
-      const printer = call.has("--joint")
-        ? {
-            head: "",
-            print(scored: Scored) {
-              joint.add(null, annotated(scored));
-              return "";
-            },
-            tail: () => joint.print(format, filter),
-          }
-        : { head, print: (scored: Scored) => print(annotated(scored), filter), tail: () => "" };
-      await printScored(call, results, printer, output, progress.clear);
+      await printScans(call, scoring, { results, format, view: { values }, output, shown: progress.clear });
     });
   },
 };
 
-const listOf = (call: Call, flag: string): string[] =>
-  (call.value(flag) ?? "").split(",").flatMap((name) => name.trim() || []);
+interface ScanPrinting extends Printing {
+  format: ScanFormatName;
+  view: TableView;
+}
 
-function filterOf(call: Call): ScanFilter {
-  const types = listOf(call, "--type");
-  const unknown = types.find((type) => !(CLASS_TYPE_NAMES as readonly string[]).includes(type));
-  if (unknown !== undefined || (call.has("--type") && types.length === 0))
-    throw new Problem(
-      "usage",
-      `--type: expected ${CLASS_TYPE_NAMES.join(", ")}, separated by commas; "${call.value("--type")}" was given. ${HELP}`,
-    );
-  const maxQ = maxQOf(call, HELP);
-  return {
-    ...(types.length > 0 ? { types: types as ClassType[] } : {}),
-    ...(call.has("--disordered") ? { disordered: true } : {}),
-    ...(maxQ === undefined ? {} : { maxQ }),
-    ...placeFilterOf(call, HELP),
+/** Prints each scan as it arrives, or all in one order at the end. */
+function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promise<void> {
+  const { results, format, view, output, shown } = printing;
+  const annotated = scoring.annotator();
+  const joint = call.has("--joint") ? new JointScan() : null;
+  if (isWorkbook(format)) {
+    const toPart = (scored: Scored) => {
+      if (!joint) return scanPart(annotated(scored), view);
+      joint.add(null, annotated(scored));
+      return { rows: [], sequences: [] };
+    };
+    const last = () => (joint ? [joint.part(view)] : []);
+    return printWorkbook(call, TABLE, { results, toPart, last, output, shown });
+  }
+  const { head, printPart } = textPrinter(format);
+  const print = (scored: Scored): string => {
+    if (joint) joint.add(null, annotated(scored));
+    else if (printPart) return printPart(scanPart(annotated(scored), view));
+    return joint ? "" : `${JSON.stringify(scanOf(annotated(scored), view))}\n`;
   };
+  const tail = (): string => {
+    if (!joint) return "";
+    return printPart ? printPart(joint.part(view)) : `${JSON.stringify(joint.object(view))}\n`;
+  };
+  return printScored(call, results, { head, print, tail }, output, shown);
+}
+
+/** The head of a format that is text, and how it prints a part; JSON has neither. */
+function textPrinter(name: ScanFormatName) {
+  const format: TableFormat | undefined = name === "json" ? undefined : TABLE_FORMATS[name];
+  if (!format || "isWorkbook" in format) return { head: "", printPart: null };
+  return { head: format.head(TABLE), printPart: (part: TablePart) => format.print(TABLE, part) };
 }

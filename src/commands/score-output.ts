@@ -21,8 +21,8 @@ export interface ScoreOutput {
   readonly done: number;
   /** Whether nothing was written yet. */
   readonly isNew: boolean;
-  /** Appends text and resolves when reader or disk has it. @param queries done with it */
-  write(text: string, queries: number): Promise<void>;
+  /** Appends text or bytes, and resolves when reader or disk has them. @param queries done with it */
+  write(content: string | Uint8Array, queries: number): Promise<void>;
   /** Hexadecimal SHA-256 of everything written, including earlier runs. */
   digest(): string;
   /** Appends the last text. */
@@ -31,9 +31,9 @@ export interface ScoreOutput {
 
 function standardOutput(call: Call): ScoreOutput {
   const hash = new Bun.CryptoHasher("sha256");
-  const write = (text: string): Promise<void> => {
-    hash.update(text);
-    return call.print(text);
+  const write = (content: string | Uint8Array): Promise<void> => {
+    hash.update(content);
+    return call.print(content);
   };
   return { done: 0, isNew: true, write, digest: () => hash.copy().digest("hex"), finish: write };
 }
@@ -85,8 +85,8 @@ export function openOutput(path: string, request: string, resume: boolean): Scor
   ftruncateSync(file, bytes);
   const hash = new Bun.CryptoHasher("sha256");
   for (const chunk of chunksOf(path, 0, bytes)) hash.update(chunk);
-  const append = (text: string): void => {
-    const buffer = new TextEncoder().encode(text);
+  const append = (content: string | Uint8Array): void => {
+    const buffer = typeof content === "string" ? new TextEncoder().encode(content) : content;
     for (let at = 0; at < buffer.length;) at += writeSync(file, buffer, at, buffer.length - at, bytes + at);
     bytes += buffer.length;
     hash.update(buffer);
@@ -95,8 +95,8 @@ export function openOutput(path: string, request: string, resume: boolean): Scor
   return {
     done: kept?.queries ?? 0,
     isNew: kept === null,
-    async write(text, queries) {
-      append(text);
+    async write(content, queries) {
+      append(content);
       const checkpoint: Checkpoint = { request, queries, bytes };
       writeFileSync(`${checkpointPath(path)}.part`, JSON.stringify(checkpoint));
       renameDurably(`${checkpointPath(path)}.part`, checkpointPath(path));

@@ -4,17 +4,28 @@ import { Problem } from "../problem.ts";
 import {
   beginningOf,
   type NamedQuestion,
-  PRINTERS,
-  type PrinterName,
+  MATCH_TABLES,
+  SCORE_FORMATS,
+  type ScoreFormatName,
   type Scored,
+  scoredPart,
   type Scoring,
+  seriesPrinter,
   type Shard,
   type ShardBeginning,
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
 import type { Call, Command } from "./command.ts";
 import { progressBar, progressLine } from "./progress.ts";
-import { printScored, readText, sha256 } from "./print-scored.ts";
+import {
+  isWorkbook,
+  type Printing,
+  printScored,
+  printWorkbook,
+  readText,
+  refuseParts,
+  sha256,
+} from "./print-scored.ts";
 import { isComplete, outputOf } from "./score-output.ts";
 import { beginningLine, endLine, openShard } from "./shard-file.ts";
 import { shardOf } from "./shard-flag.ts";
@@ -46,7 +57,7 @@ export const score: Command = {
     "--min-identity 25-100": "Minimum identity of a homolog in percent; by default 25.",
     "--max-identity 25-100": "Maximum identity of a homolog in percent; by default 100.",
     "--max-homologs 1-100": "Number of homologs; by default 100.",
-    [`--format ${Object.keys(PRINTERS).join("|")}`]:
+    [`--format ${SCORE_FORMATS.join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
     "--resume": "Continue an interrupted --output file; queries with results in it are not scored again.",
@@ -65,8 +76,9 @@ export const score: Command = {
     const shard = shardOf(call, HELP);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
-    const text = await readText(call.value(source)!);
     const request = requestOf(call);
+    if (isWorkbook(request.format)) refuseParts(call, HELP);
+    const text = await readText(call.value(source)!);
     await withScoring(call, (scoring, _, config) =>
       source === "--alignment"
         ? scoreAlignment(call, scoring, { ...request, text })
@@ -78,13 +90,13 @@ export const score: Command = {
 interface Request {
   scoringModel: ScoringModel;
   options: Partial<Options>;
-  format: PrinterName;
+  format: ScoreFormatName;
   patterns: { regularExpression: string[]; elmIdentifierName: string[] };
 }
 
 const requestOf = (call: Call): Request => ({
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
-  format: (call.value("--format") ?? Object.keys(PRINTERS)[0]) as PrinterName,
+  format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
   options: { exhaustive: call.has("--exhaustive"), ...choiceOf(call) },
   patterns: {
     regularExpression: [...call.values("--pattern")],
@@ -118,21 +130,27 @@ async function scoreAlignment(
   const output = outputOf(call, sha256(JSON.stringify(identity), text));
   const query = call.value("--query");
   const result = scoring.scoreAlignment({ alignment: text, query, ...patterns, scoringModel, options });
-  await printScored(
-    call,
-    [result].slice(output.done),
-    { ...PRINTERS[format], print: annotatedPrint(scoring, format), tail: () => PRINTERS[format].tail },
-    output,
-  );
+  await printAll(call, scoring, { results: [result].slice(output.done), format, output });
 }
 
-/** Prints results with what is known at their matches. */
-function annotatedPrint(scoring: Scoring, format: PrinterName): (scored: Scored) => string {
+/** Prints results with known features of their matches. */
+function printAll(
+  call: Call,
+  scoring: Scoring,
+  { results, format, output, shown }: Printing & { format: ScoreFormatName },
+): Promise<void> {
   const annotated = scoring.annotator();
-  return (scored) => {
+  const withNotes = (scored: Scored): Scored => {
     const { notes } = annotated(scored);
-    return PRINTERS[format].print(notes ? { ...scored, notes } : scored);
+    return notes ? { ...scored, notes } : scored;
   };
+  if (isWorkbook(format)) {
+    const toPart = (scored: Scored) => scoredPart(withNotes(scored));
+    return printWorkbook(call, MATCH_TABLES.result, { results, toPart, output, shown });
+  }
+  const { head, print, tail } = seriesPrinter(format);
+  const printer = { head, print: (scored: Scored) => print(withNotes(scored)), tail: () => tail };
+  return printScored(call, results, printer, output, shown);
 }
 
 function readBatch(
@@ -192,12 +210,13 @@ async function scoreQueries(
     skip: output.done,
     report: (...at) => progress.show(progressBar(...at)),
   });
-  const { head, tail } = PRINTERS[format];
+  if (!shard) return printAll(call, scoring, { results, format, output, shown: progress.clear });
+  const { head, print, tail } = seriesPrinter(format);
   const printer = {
-    head: shard ? head + beginningLine(format, beginning) : head,
-    // Shards are computed on machines with other features.
-    print: shard ? PRINTERS[format].print : annotatedPrint(scoring, format),
-    tail: (digest: string) => (shard ? endLine(format, { end: shard.shard, sha256: digest }) : "") + tail,
+    head: head + beginningLine(format, beginning),
+    // Without features, since shards are computed on machines with other ones.
+    print,
+    tail: (digest: string) => endLine(format, { end: shard.shard, sha256: digest }) + tail,
   };
   await printScored(call, results, printer, output, progress.clear);
 }

@@ -1,6 +1,12 @@
 import { statSync } from "node:fs";
 import { Problem } from "../problem.ts";
-import { PRINTERS, type PrinterName, type ShardBeginning, type ShardEnd } from "../scoring/index.ts";
+import {
+  type ScoreFormatName,
+  SERIES_FORMATS,
+  seriesPrinter,
+  type ShardBeginning,
+  type ShardEnd,
+} from "../scoring/index.ts";
 import { chunksOf } from "./score-output.ts";
 
 /**
@@ -9,7 +15,7 @@ import { chunksOf } from "./score-output.ts";
  */
 export interface ShardFile {
   path: string;
-  format: PrinterName;
+  format: ScoreFormatName;
   beginning: ShardBeginning;
   /** SHA-256 of all bytes before the last line; null where that line is missing. */
   sha256: string | null;
@@ -22,18 +28,18 @@ export interface ShardFile {
 const EDGE = 4096;
 
 /** The lines after the head and before the tail. */
-export const beginningLine = (format: PrinterName, beginning: ShardBeginning): string =>
-  PRINTERS[format].remark(JSON.stringify(beginning));
-export const endLine = (format: PrinterName, end: ShardEnd): string =>
-  PRINTERS[format].remark(JSON.stringify(end));
+export const beginningLine = (format: ScoreFormatName, beginning: ShardBeginning): string =>
+  seriesPrinter(format).remark(JSON.stringify(beginning));
+export const endLine = (format: ScoreFormatName, end: ShardEnd): string =>
+  seriesPrinter(format).remark(JSON.stringify(end));
 
 /** Reads the description of a shard from both ends of the file. @throws Problem not_found, invalid_request */
 export function openShard(path: string): ShardFile {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) throw new Problem("not_found", `There is no file ${path}.`);
   const start = textBetween(path, 0, Math.min(size, EDGE));
-  for (const format of Object.keys(PRINTERS) as PrinterName[]) {
-    const { head, tail } = PRINTERS[format];
+  for (const format of SERIES_FORMATS) {
+    const { head, tail } = seriesPrinter(format);
     if (!start.startsWith(head)) continue;
     const opening = start.slice(0, start.indexOf("\n", head.length) + 1);
     const beginning = readLine(format, opening.slice(head.length));
@@ -66,8 +72,8 @@ export function* resultsOf(shard: ShardFile): Generator<Uint8Array> {
   }
 }
 
-function readLine(format: PrinterName, line: string): unknown {
-  const [before, after] = PRINTERS[format].remark("\0").split("\0");
+function readLine(format: ScoreFormatName, line: string): unknown {
+  const [before, after] = seriesPrinter(format).remark("\0").split("\0");
   if (!line.startsWith(before) || !line.endsWith(after)) return null;
   try {
     return JSON.parse(line.slice(before.length, line.length - after.length));

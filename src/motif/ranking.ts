@@ -1,3 +1,4 @@
+import { matchDisorder } from "./match-disorder.ts";
 import { overallVerdictOf } from "./p-value.ts";
 import { rounded } from "./pattern-scores.ts";
 import type { MatchScore, OverallVerdict, PatternScores, Prediction } from "./prediction.ts";
@@ -8,6 +9,8 @@ export interface RankedMatch {
   number: number;
   pattern: PatternScores;
   match: MatchScore;
+  /** Place among all matches, from 1. */
+  rank: number;
   /** Q-value of the overall P value; null if the match could not be scored. */
   q: number | null;
   /** Like the overall verdict, but by q. */
@@ -35,15 +38,18 @@ export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] 
   const sorted = rankByP(rows, ({ match }) => match);
   const groups = groupsOf(sorted.map(({ match }) => match));
   return sorted.map((row, i) =>
-    Object.assign(row, { disorder: meanOf(alignment?.disorder, row.match) }, groups[i]),
+    Object.assign(row, { disorder: matchDisorder(alignment?.disorder, row.match) }, groups[i]),
   );
 }
 
-/** Rows in order of overall P, of equals by z, of equals as given; with q-values and labels over all of them. */
+/** Numbers by which matches are ordered; results of earlier versions lack them. */
+type Scored = { [Name in "overallPValue" | "z"]?: number | null | undefined };
+
+/** Rows in order of overall P, of equals by z, of equals as given; with ranks, q-values and labels over all of them. */
 export function rankByP<Row extends object>(
   rows: readonly Row[],
-  matchOf: (row: Row) => Pick<MatchScore, "overallPValue" | "z">,
-): (Row & Pick<RankedMatch, "q" | "label">)[] {
+  matchOf: (row: Row) => Scored,
+): (Row & Pick<RankedMatch, "rank" | "q" | "label">)[] {
   const sorted = rows.toSorted((a, b) => {
     const [one, other] = [matchOf(a), matchOf(b)];
     return rankOf(one) - rankOf(other) || zOf(other) - zOf(one);
@@ -52,6 +58,7 @@ export function rankByP<Row extends object>(
   return sorted.map((row, i) => {
     const q = qs[i] ?? null;
     return Object.assign({}, row, {
+      rank: i + 1,
       q,
       label: q === null ? null : overallVerdictOf({ p: q, is: "estimate" as const }),
     });
@@ -59,8 +66,8 @@ export function rankByP<Row extends object>(
 }
 
 /** Matches without a P value come last. */
-const rankOf = ({ overallPValue }: Pick<MatchScore, "overallPValue">): number => overallPValue ?? 2;
-const zOf = ({ z }: Pick<MatchScore, "z">): number => z ?? 0;
+const rankOf = ({ overallPValue }: Scored): number => overallPValue ?? 2;
+const zOf = ({ z }: Scored): number => z ?? 0;
 
 /** Q-values of P values in ascending order, with six decimals. */
 export function qValues(ascending: readonly number[]): number[] {
@@ -92,9 +99,4 @@ const lengthOf = ({ start, end }: MatchScore): number => end - start + 1;
 function overlap(a: MatchScore, b: MatchScore): number {
   const shared = Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
   return shared <= 0 ? 0 : shared / Math.min(lengthOf(a), lengthOf(b));
-}
-
-function meanOf(values: readonly number[] | undefined, { start, end }: MatchScore): number | null {
-  const own = values?.slice(start - 1, end) ?? [];
-  return own.length === 0 ? null : rounded(own.reduce((sum, value) => sum + value, 0) / own.length);
 }

@@ -59,13 +59,19 @@ export class ThreadQueue<Task, Value> {
 
 declare const self: Worker;
 
+/** A value, and what is moved with it instead of copied. */
+interface Answered<Value> {
+  value: Value;
+  transfer: Transferable[];
+}
+
 /** Answers the tasks of a ThreadQueue, in its thread. */
 export function answerTasks<Task, Value>(
-  work: (task: Task) => { value: Value; transfer: Transferable[] },
+  work: (task: Task) => Answered<Value> | Promise<Answered<Value>>,
 ): void {
-  self.addEventListener("message", ({ data }: MessageEvent<Task>) => {
+  self.addEventListener("message", async ({ data }: MessageEvent<Task>) => {
     try {
-      const { value, transfer } = work(data);
+      const { value, transfer } = await work(data);
       self.postMessage({ value }, transfer);
     } catch (error) {
       const { code, message } = Problem.from(error);

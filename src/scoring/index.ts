@@ -45,7 +45,19 @@ export {
   type MotifClass,
   type MotifClasses,
 } from "./corpus/motif-classes.ts";
-export { type Scan, SCAN_FORM_NAMES, SCAN_FORMS, type ScanFilter, type ScanFormName } from "./table/scan.ts";
+export { type Scan, type ScanMatch, scanOf, scanPart } from "./results/scan.ts";
+export {
+  PROTEOME_FORMATS,
+  type ProteomeFormatName,
+  SCAN_FORMATS,
+  type ScanFormatName,
+} from "./results/file-formats.ts";
+export { printProteome, printTable, tableWorkbook } from "./results/print-table.ts";
+export type { Filter, FilterValues } from "./table/filters.ts";
+export { MATCH_TABLES, type MatchTable } from "./table/match-tables.ts";
+export type { TablePart } from "./table/rows.ts";
+export { TABLE_FORMATS, type TableFormat, type TableFormatName } from "./table/table-formats.ts";
+export { dependsOnFeatures, type TableView, viewRows } from "./table/view.ts";
 export type { ComparedMatch, Comparison } from "./results/comparison.ts";
 export type { ChangesObject, WatchedObject } from "./api/watched-routes.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
@@ -60,15 +72,20 @@ export {
 } from "./features/feature-files.ts";
 export { withRowNotes } from "./features/row-notes.ts";
 export { FEATURE_FORMAT_NAMES, type FeatureFormatName, formatTitle } from "./features/formats.ts";
-export { JointScan, type JointScanObject } from "./table/joint-scan.ts";
-export { passesPlaces, type PlaceFilter } from "./table/ranked-columns.ts";
+export { JointScan, type JointScanObject } from "./results/joint-scan.ts";
 export { BUILD_STATES, type Build, type BuildEstimate } from "./proteome/builds.ts";
 export { buildFamilies, onThreads } from "./proteome/build.ts";
 export { type BuildPlan, planBuild } from "./proteome/plan.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./corpus/families-file.ts";
-export { PROTEOME_FORMS, type ProteomeFormName } from "./table/proteome-forms.ts";
+export { methodOf } from "./corpus/calibration-file.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
-export { PRINTERS, type PrinterName } from "./table/result-printer.ts";
+export {
+  SCORE_FORMATS,
+  type ScoreFormatName,
+  scoredPart,
+  SERIES_FORMATS,
+  seriesPrinter,
+} from "./results/series-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
 export type { ProteomeObject, ProteomeSearchObject } from "./api/proteome-schemas.ts";

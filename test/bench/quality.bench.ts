@@ -236,7 +236,7 @@ async function writeShapes(rows: readonly Scored[]): Promise<void> {
     ({ low, high, knots, coefficients }, k) =>
       `  ${TERMS[k]}: { low: ${numbers([low])}, high: ${numbers([high])}, knots: [${numbers(knots)}], coefficients: [${numbers(coefficients)}] },`,
   );
-  const text = `import type { Contributions } from "./prediction.ts";
+  const text = `import type { Contributions } from "../../src/scoring/prediction/prediction.ts";
 import type { Shape } from "./shape.ts";
 
 /** Made by test/bench/quality.bench.ts from ${training.length} matches of published motif classes; do not edit. */

@@ -75,7 +75,7 @@ const rows = found.flatMap(({ identifier, matches }) =>
 );
 say(`${found.length} proteins, ${rows.length} matches, ${rows.filter((row) => row.known).length} known`);
 for (const level of LEVELS) {
-  const listed = rows.filter(({ match: { q } }) => q !== null && q <= level);
+  const listed = rows.filter(({ match: { q } }) => (q ?? Infinity) <= level);
   const proteins = new Set(listed.map(({ identifier }) => identifier)).size;
   const count = listed.filter((row) => row.known).length;
   say(`q <= ${level}: ${listed.length} matches in ${proteins} proteins, ${count} known`);

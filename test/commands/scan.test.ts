@@ -94,7 +94,7 @@ test("an interrupted output is resumed, and ends up the same", async () => {
 
 test.each([
   [[], "needs --fasta FILE"],
-  [["--fasta", "x", "--type", "LIG,lig"], "--type: expected CLV, DEG"],
+  [["--fasta", "x", "--type", "LIG,lig"], "--type: expected DEG, DOC"],
   [["--fasta", "x", "--type", ""], "--type"],
   [["--fasta", "x", "--max-q", "1.5"], "--max-q: expected a number from 0 to 1"],
   [["--fasta", "x", "--max-q", "low"], '"low" was given'],

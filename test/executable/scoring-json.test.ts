@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { COLUMNS } from "../../src/scoring/table/result-rows.ts";
+import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
+import { headsOf } from "../../src/scoring/table/print-tsv.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
 
@@ -57,7 +58,7 @@ describe("the examples of the guide", () => {
     const { code, stdout, stderr } = await run(["bash", "-euc", block("sh")]);
     expect([code, stderr]).toEqual([0, ""]);
     const [head, match, none] = stdout.split("\n");
-    expect(head).toBe(COLUMNS.join("\t"));
+    expect(head).toBe(headsOf(MATCH_TABLES.result).join("\t"));
     expect(match).toMatch(
       /^E7\tL\.C\.E\t22\t26\tLYCYE\t.*conserved.*\t(likely functional|possible|no evidence)\t/,
     );

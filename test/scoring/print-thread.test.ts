@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import { printInThread } from "../../src/scoring/results/print-thread.ts";
-import { type PrintTask, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
-import { SCAN_FORMS } from "../../src/scoring/table/scan.ts";
+import { DOCUMENT_FORMATS } from "../../src/scoring/results/document-formats.ts";
+import {
+  type PrintedFormatName,
+  type PrintTask,
+  printReport,
+  printResult,
+} from "../../src/scoring/results/result-format.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
 const { identifier, protein = null } = SAMPLE;
@@ -10,23 +15,25 @@ const task = (more: Partial<PrintTask> = {}): PrintTask => ({
   parts,
   identifier,
   protein,
-  as: { form: "tsv", match: undefined },
+  as: { result: "tsv" },
   source: { dataDirectory: "/nowhere", corpusPath: null, synonyms: [] },
   ...more,
 });
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 test("prints every form as the main thread does, and refuses more than 20 at once as busy", async () => {
-  const forms = Array.from({ length: 19 }, (_, i) => RESULT_FORM_NAMES[i % RESULT_FORM_NAMES.length]);
-  const printing = forms.map((form) => printInThread(task({ as: { form, match: 1 } })));
-  const scan = printInThread(task({ as: { scan: "tsv", filter: { maxQ: 1 } } }));
+  const names = ["tsv", "gff3", ...Object.keys(DOCUMENT_FORMATS)] as PrintedFormatName[];
+  const forms = Array.from({ length: 18 }, (_, i) => names[i % names.length]);
+  const printing = forms.map((result) => printInThread(task({ as: { result, match: 1 } })));
+  const scanned = task({ as: { scan: "tsv", view: { values: { max_q: 1 } } } });
+  const scan = printInThread(scanned);
+  const workbook = printInThread(task({ as: { result: "xlsx" } }));
   await expect(printInThread(task())).rejects.toMatchObject({ code: "busy" });
   expect((await Promise.all(printing)).map(decoded)).toEqual(
-    forms.map((form) =>
-      (RESULT_FORMS[form].print as (report: typeof SAMPLE, match: number) => string)(SAMPLE, 1),
-    ),
+    forms.map((form) => printReport(SAMPLE, form, { match: 1 }) as string),
   );
-  expect(decoded(await scan)).toBe(SCAN_FORMS.tsv.head + SCAN_FORMS.tsv.print(SAMPLE, { maxQ: 1 }));
+  expect(decoded(await scan)).toBe(printResult(scanned) as string);
+  expect(decoded((await workbook).slice(0, 2))).toBe("PK");
 }, 120_000);
 
 test("fails for a damaged result, and prints the next one", async () => {

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { ProteomeRow } from "../../src/scoring/proteome/table.ts";
-import { filterMatches, orderMatches, viewMatches } from "../../src/scoring/table/proteome-matches.ts";
+import { viewMatches } from "../../src/scoring/results/proteome-matches.ts";
+import { facetRows, type FilterValues } from "../../src/scoring/table/filters.ts";
+import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
+import { orderRows } from "../../src/scoring/table/view.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 
 const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;
@@ -13,7 +16,8 @@ const row = (
   [kept, disorder, q]: [number, number, number | null],
 ): ProteomeRow => {
   const protein = { accession: `A-${gene}`, entryName: null, name: "", gene, organism, taxon, length: 9 };
-  return Object.assign({}, match, { protein, label, kept, homologs: 10, disorder, q });
+  const ranked = { rank: 1, motif: "P..P", protein, label, kept, homologs: 10, disorder, q };
+  return Object.assign({}, match, ranked);
 };
 const HUMAN: [number, string] = [9606, "Homo sapiens"];
 const MOUSE: [number, string] = [10090, "Mus musculus"];
@@ -24,6 +28,10 @@ const ROWS = [
   row("A1", HUMAN, "possible", [5, 0.51, 0.2]),
   row(null, PHAGE, null, [0, 0.1, null]),
 ];
+for (const [i, one] of ROWS.entries()) one.rank = i + 1;
+const TABLE = MATCH_TABLES.proteome;
+const filterMatches = (rows: readonly ProteomeRow[], values: FilterValues) =>
+  facetRows(rows, TABLE.filters, values);
 const genes = (rows: readonly ProteomeRow[]) => rows.map(({ protein }) => protein.gene);
 
 test.each([
@@ -33,7 +41,7 @@ test.each([
   [{ region: ["ordered"] }, ["B9", null]],
   [{ kept: ["90-100"] }, ["B10", "B9"]],
   [{ kept: ["50-89"], region: ["disordered"] }, ["A1"]],
-  [{ maxQ: 0.1 }, ["B10", "B9"]],
+  [{ max_q: 0.1 }, ["B10", "B9"]],
 ] as const)("lists the matches of %p", (filter, expected) => {
   expect(genes(filterMatches(ROWS, filter).passing)).toEqual([...expected]);
 });
@@ -73,7 +81,7 @@ test.each([
   ["kept", [null, "A1", "B9", "B10"]],
   ["species", ["B10", "A1", "B9", null]],
 ])("orders by %p", (order, expected) => {
-  expect(genes(orderMatches(ROWS, order))).toEqual(expected);
+  expect(genes(orderRows(TABLE, ROWS, order))).toEqual(expected);
 });
 
 test("counts matches by P value, and those expected by chance", () => {
@@ -88,7 +96,7 @@ test("counts matches by P value, and those expected by chance", () => {
   const rows = values.map(([overallPValue, overallPValueIs]) =>
     Object.assign({}, ROWS[0], { overallPValue, overallPValueIs }),
   );
-  const { pValues } = viewMatches(rows, {});
+  const { pValues } = viewMatches(rows, { values: {} });
   expect(pValues.filter(({ matches }) => matches > 0)).toEqual([
     { p: 0.1, matches: 1, expected: 0.25 },
     { p: 0.05, matches: 1, expected: 0.15 },
@@ -97,16 +105,18 @@ test("counts matches by P value, and those expected by chance", () => {
   ]);
 });
 
+const VIEW = { values: { label: ["possible"] }, order: "protein" };
+
 test("views keep ranks, and their order for the next page", () => {
-  const view = viewMatches(ROWS, { label: ["possible"], order: "protein" });
+  const view = viewMatches(ROWS, VIEW);
   expect(genes(view.passing)).toEqual(["A1", "B9"]);
-  expect(view.passing.map(view.rankOf)).toEqual([3, 2]);
+  expect(view.passing.map(({ rank }) => rank)).toEqual([3, 2]);
   expect(view.labels.map(({ value, count }) => [value, count])).toEqual([
     ["possible", 2],
     ["likely functional", 1],
     ["not scored", 1],
   ]);
-  expect(viewMatches(ROWS, { label: ["possible"], order: "protein" }).passing).toBe(view.passing);
-  for (let start = 0; start < 20; start++) viewMatches(ROWS, { maxQ: start / 20 });
-  expect(viewMatches(ROWS, { label: ["possible"], order: "protein" }).passing).not.toBe(view.passing);
+  expect(viewMatches(ROWS, VIEW).passing).toBe(view.passing);
+  for (let start = 0; start < 20; start++) viewMatches(ROWS, { values: { max_q: start / 20 } });
+  expect(viewMatches(ROWS, VIEW).passing).not.toBe(view.passing);
 });

@@ -1,7 +1,13 @@
+import { METHOD } from "../../src/motif/index.ts";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { WITHOUT_ACCOUNTS } from "../../src/platform/operation.ts";
 import { Problem } from "../../src/problem.ts";
-import { PROTEOME_FORMS, searchProteome } from "../../src/scoring/index.ts";
+import {
+  PROTEOME_FORMATS,
+  type ProteomeFormatName,
+  printProteome,
+  searchProteome,
+} from "../../src/scoring/index.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
 import { openScoringAlone, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
 
@@ -77,12 +83,25 @@ test("finds the matches of the command line and of jobs, with progress, pages an
         ),
       ),
   );
-  for (const [format, { head, print, contentType }] of Object.entries(PROTEOME_FORMS)) {
+  for (const [format, { contentType }] of Object.entries(PROTEOME_FORMATS)) {
     const download = await service.ask("GET", `${links.matches}?format=${format}`);
     expect(download.headers.get("content-type")).toBe(contentType);
+    if (format === "xlsx") continue;
     const rows = table.rows.map((row) => Object.assign({}, row, { notes: null }));
-    expect(download.text).toBe(head + print(rows, "P..P"));
+    expect(download.text).toBe((await printProteome(format as ProteomeFormatName, rows, METHOD)) as string);
   }
+  const byStart = await service.ask("GET", `${links.matches}?format=tsv&order=-start&region=disordered`);
+  const starts = byStart.text
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) => Number(line.split("\t")[5]));
+  expect(starts).toEqual(
+    table.rows
+      .filter(({ disorder }) => disorder > 0.5)
+      .map(({ start }) => start)
+      .toSorted((a, b) => b - a),
+  );
   const scored = scoreDirectly(service.scoring, {
     fasta: PROTEOME.split(/(?=^>)/m)
       .slice(0, 6)
@@ -154,8 +173,8 @@ test("filters by imported features, and lists them with the matches", async () =
   expect(inAll).toBeGreaterThan(known.passing);
   const tsv = (await service.ask("GET", `${links.matches}?known=true`)).text.split("\n");
   expect(tsv).toHaveLength(known.passing + 2);
-  expect(tsv[0]).toEndWith("\tknown_instance\tdomains\tphosphosite_distance");
-  expect(tsv.some((line) => line.endsWith("\tELMI1\tdomain\t1"))).toBe(true);
+  expect(tsv[0]).toContain("\tknown_instance\tdomains\tphosphosite_distance\t");
+  expect(tsv.some((line) => line.includes("\tELMI1\tdomain\t1\t"))).toBe(true);
   for (const name of ["elm", "bed"]) service.scoring.removeFeatures(name);
   expect((await list("known=true")).passing).toBe(0);
 });
@@ -185,7 +204,7 @@ test.each([
 });
 
 test.each([
-  ["?order=name", "order"],
+  ["?order=size", "order"],
   ["?limit=1001", "limit"],
   ["?label=sure", "label"],
   ["?kept=all", "kept"],

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type PrintTask, printResult, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
+import { RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
+import { printReport, type PrintTask, printResult } from "../../src/scoring/results/result-format.ts";
 import { elnFaults, openEln } from "../eln-rules.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
@@ -42,8 +43,8 @@ test("has the query and the result in several forms", () => {
   const text = (name: string): string => files.get(`${root}/result/${name}`)!.toString();
   expect(text("query.fasta")).toBe(">p53 >50%; µ\nMEEPQSDPSV\n");
   for (const form of ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const) {
-    const { extension, print, contentType } = RESULT_FORMS[form];
-    expect(text(`result.${extension}`)).toBe(print(SAMPLE));
+    const { extension, contentType } = RESULT_FORMATS[form];
+    expect(text(`result.${extension}`)).toBe(printReport(SAMPLE, form) as string);
     expect(node(`./result/result.${extension}`).encodingFormat).toBe(contentType.split(";")[0]);
   }
 });

@@ -12,9 +12,11 @@ import {
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 import { alignmentsOf } from "../../src/scoring/results/result-alignment.ts";
-import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
+import { DOCUMENT_FORMATS } from "../../src/scoring/results/document-formats.ts";
+import { chooseFormat, RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
+import { type PrintedFormatName, printReport } from "../../src/scoring/results/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
-import { COLUMNS } from "../../src/scoring/table/result-rows.ts";
+import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 // A busy machine takes its time.
@@ -24,15 +26,20 @@ setDefaultTimeout(300_000);
 
 const FOLDER = join(import.meta.dir, "../golden/scoring");
 
-test.each(RESULT_FORM_NAMES)("prints %s like the golden file", (name) => {
-  const { extension, print } = RESULT_FORMS[name];
-  const printed = print(SAMPLE);
+/** All formats of text. */
+const NAMES = ["tsv", "gff3", ...Object.keys(DOCUMENT_FORMATS)] as PrintedFormatName[];
+const print = (report: PredictionReport, name: PrintedFormatName, match?: number): string =>
+  printReport(report, name, { match }) as string;
+
+test.each(NAMES)("prints %s like the golden file", (name) => {
+  const { extension } = RESULT_FORMATS[name];
+  const printed = print(SAMPLE, name);
   const path = join(FOLDER, `prediction.${extension}`);
   if (process.env.GOLDEN === "write") writeFileSync(path, printed);
   expect(printed).toBe(readFileSync(path, "utf8"));
 });
 
-test.each(RESULT_FORM_NAMES)("prints a prediction that has no overall verdict as %s", (name) => {
+test.each(NAMES)("prints a prediction that has no overall verdict as %s", (name) => {
   const [pattern] = SAMPLE.prediction.patterns;
   const added = new Set(["overallVerdict", "overallPValue", "overallPValueIs", "kept"]);
   const matches = pattern.matches.map((match) =>
@@ -40,20 +47,20 @@ test.each(RESULT_FORM_NAMES)("prints a prediction that has no overall verdict as
   ) as unknown as MatchScore[];
   // As an earlier version stored it.
   const earlier = { ...SAMPLE, prediction: { ...SAMPLE.prediction, patterns: [{ ...pattern, matches }] } };
-  expect(RESULT_FORMS[name].print(earlier)).not.toMatch(/undefined|NaN|likely functional/);
+  expect(print(earlier, name)).not.toMatch(/undefined|NaN|likely functional/);
 });
 
 describe("rows", () => {
-  const lines = RESULT_FORMS.tsv.print(SAMPLE).split("\n");
+  const lines = print(SAMPLE, "tsv").split("\n");
 
   test("rows have every column, whatever the names contain", () => {
     expect(lines.pop()).toBe("");
     expect(lines.length).toBe(5);
-    for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
+    for (const line of lines) expect(line.split("\t").length).toBe(MATCH_TABLES.result.columns.length);
   });
 
   test("rows name a query without an identifier, and list a pattern without a match", () => {
-    expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(
+    expect(print(EMPTY, "tsv").split("\n")[1]).toStartWith(
       `query\tLIG_SH3_1${"\t".repeat(10)}no match${"\t".repeat(11)}`,
     );
   });
@@ -78,18 +85,18 @@ describe("alignments", () => {
   test("an alignment can be selected by match; none exists after the last match", () => {
     expect(alignmentsOf(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
     expect(alignmentsOf(SAMPLE, 4)).toEqual([]);
-    expect(RESULT_FORMS.fasta.print(EMPTY)).toBe("");
+    expect(print(EMPTY, "fasta")).toBe("");
   });
 
   test("the FASTA of one match can be parsed back into its alignment", () => {
-    const rows = readAlignmentText(RESULT_FORMS.fasta.print(SAMPLE, 1));
+    const rows = readAlignmentText(print(SAMPLE, "fasta", 1));
     expect(rows.map(({ letters }) => letters)).toEqual(["F-S--DW", "F-SGPDW", "FAS---L", "-------"]);
     expect(rows.map(({ name }) => name)).toEqual(["p53__50____", "P02340", "P02340_2", "odd_name_1-2"]);
   });
 });
 
 test("prints a leaf for a tree without homologs", () => {
-  expect(RESULT_FORMS.newick.print(EMPTY)).toBe("query;\n");
+  expect(print(EMPTY, "newick")).toBe("query;\n");
 });
 
 describe("the form that Accept prefers", () => {
@@ -104,11 +111,11 @@ describe("the form that Accept prefers", () => {
     ["text/xml", "xml"],
     ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "json"],
   ])("chooses for Accept %p the format %s", (accept, form) => {
-    expect(chooseForm(accept)).toBe(form as never);
+    expect(chooseFormat(accept)).toBe(form as never);
   });
 
   test.each(["image/png", "application/json;q=0", "text/x-gff3;q=2"])("rejects Accept %s", (accept) => {
-    expect(() => chooseForm(accept)).toThrow(expect.objectContaining({ code: "not_acceptable" }));
+    expect(() => chooseFormat(accept)).toThrow(expect.objectContaining({ code: "not_acceptable" }));
   });
 });
 
@@ -148,11 +155,11 @@ describe("predictions of real proteins", () => {
       const without = report.prediction.patterns.filter((pattern) => pattern.matches.length === 0).length;
       expect(without).toBeGreaterThan(0);
       const count = (text: string, line: RegExp): number => (text.match(line) ?? []).length;
-      expect(count(RESULT_FORMS.tsv.print(report), /\n/g)).toBe(1 + matches.length + without);
-      expect(count(RESULT_FORMS.gff3.print(report), /\tpolypeptide_motif\t/g)).toBe(matches.length);
-      expect(count(RESULT_FORMS.stockholm.print(report), /^\/\/$/gm)).toBe(matches.length);
+      expect(count(print(report, "tsv"), /\n/g)).toBe(1 + matches.length + without);
+      expect(count(print(report, "gff3"), /\tpolypeptide_motif\t/g)).toBe(matches.length);
+      expect(count(print(report, "stockholm"), /^\/\/$/gm)).toBe(matches.length);
       const rows = matches.length * (1 + report.prediction.homologs.length);
-      expect(count(RESULT_FORMS.fasta.print(report), /^>/gm)).toBe(rows);
+      expect(count(print(report, "fasta"), /^>/gm)).toBe(rows);
     }
   });
 });
@@ -187,7 +194,7 @@ for line in lines[1:-1]:
 print(json.dumps(out))`;
   const note = ["F, then 1 to 2 of any residue, W"];
   const name = SAMPLE.identifier;
-  expect(read(script, RESULT_FORMS.gff3.print(SAMPLE))).toEqual([
+  expect(read(script, print(SAMPLE, "gff3"))).toEqual([
     [name, 1, 393],
     [
       name,
@@ -229,12 +236,11 @@ print(json.dumps([{
     "fasta": rows(SeqIO.parse(io.StringIO(fasta), "fasta")),
     "leaves": len(Phylo.read(io.StringIO(newick), "newick").get_terminals()),
 } for stockholm, fasta, newick in json.load(sys.stdin)]))`;
-    const { stockholm, fasta, newick } = RESULT_FORMS;
     const all = [SAMPLE, EMPTY, ...REPORTS];
     const printed = all.map((report) => [
-      stockholm.print(report),
-      fasta.print(report, 1),
-      newick.print(report),
+      print(report, "stockholm"),
+      print(report, "fasta", 1),
+      print(report, "newick"),
     ]);
     // Biopython has one sign for gaps.
     const plain = (text: string): string => text.replaceAll(".", "-");

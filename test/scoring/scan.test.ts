@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { parse, schema } from "../../src/platform/schema.ts";
-import { type Scan, scanOf, ScanSchema } from "../../src/scoring/table/scan.ts";
+import { type Scan, scanOf, ScanSchema } from "../../src/scoring/results/scan.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
-import { type JointScanObject, JointScanSchema } from "../../src/scoring/table/joint-scan.ts";
+import { type JointScanObject, JointScanSchema } from "../../src/scoring/results/joint-scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
 
@@ -70,7 +70,7 @@ test("filters leave out matches and keep the q-values", async () => {
   expect(ids(await show("disordered=true"))).toEqual(kept(({ disorder }) => disorder! > 0.5));
   expect(ids(await show("disordered=false"))).toEqual(kept(({ disorder }) => disorder! <= 0.5));
   expect(ids(await show("type=other"))).toEqual(kept(({ type }) => type === null));
-  expect(ids(await show("best=true"))).toEqual(kept(({ isBest }) => isBest));
+  expect(ids(await show("best=true"))).toEqual(kept(({ isBest }) => isBest === true));
   expect(ids(await show("label=possible,no+evidence"))).toEqual(
     kept(({ label }) => label !== "likely functional"),
   );
@@ -104,6 +104,8 @@ test.each([
   ["max_q=2", "max_q"],
   ["label=good", "label"],
   ["disordered=maybe", "disordered"],
+  ["region=other", "region"],
+  ["order=-none", "order"],
   ["format=xml", "format"],
   ["sort=q", "sort"],
 ])("refuses %s", async (query, field) => {
@@ -186,8 +188,8 @@ test("matches say what imported features know of them, and filters use it", asyn
   expect(json.features).toHaveLength(4);
   expect(json.notes[best.number - 1]).toEqual(best.notes);
   const rows = (await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text.split("\n");
-  expect(rows.find((line) => line.includes("FSDLWKLL"))).toEndWith(
-    "\tELMI1\tTupaia belangeri Q9TTA1 ELMI4 (false positive), Mus musculus P02340 ELMI2",
+  expect(rows.find((line) => line.includes("FSDLWKLL"))).toContain(
+    "\tELMI1\tTupaia belangeri Q9TTA1 ELMI4 (false positive), Mus musculus P02340 ELMI2\t",
   );
   const gff3 = (await service.ask("GET", `/jobs/${job}/result?format=gff3`)).text;
   expect(gff3).toContain(

@@ -1,10 +1,10 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { newBatch } from "../../src/web/batch/batch.ts";
 import { BatchRun } from "../../src/web/batch/run.ts";
-import { RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
+import { printReport } from "../../src/scoring/results/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const TABLE = RESULT_FORMS.tsv.print(SAMPLE);
+const TABLE = printReport(SAMPLE, "tsv") as string;
 type Reply = [status: number, body: unknown, retryAfter?: string];
 
 let fetched: { mockRestore(): void } | undefined;

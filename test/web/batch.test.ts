@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { newBatch, packBatch, unpackBatch } from "../../src/web/batch/batch.ts";
 import { summarize } from "../../src/web/batch/run.ts";
-import { RESULT_FORMS } from "../../src/scoring/results/result-format.ts";
+import { printReport } from "../../src/scoring/results/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 const ENTRIES = [
@@ -47,7 +47,7 @@ test("encodes submitted jobs in a link, and rejects invalid links", async () => 
 });
 
 test("summarizes the table of a job by motif with the best match of each", () => {
-  const [first, second] = summarize(RESULT_FORMS.tsv.print(SAMPLE));
+  const [first, second] = summarize(printReport(SAMPLE, "tsv") as string);
   expect(first).toMatchObject({ motif: "F.{1,2}W", matches: 3 });
   expect(first.best).toMatchObject({
     number: 1,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { PROTEOME_FORMS } from "../../src/scoring/index.ts";
+import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
+import { printTsv, printTsvHead } from "../../src/scoring/table/print-tsv.ts";
 import { setQueryValues } from "../../src/web/address.ts";
 import { matchRows } from "../../src/web/batch/spreadsheet.ts";
 import {
@@ -34,7 +35,7 @@ const match = (more: Partial<Match>): Match => ({
   q: 0.04,
   label: "likely functional",
   disorder: 0.8125,
-  isDisordered: true,
+  motif: "P..P",
   notes: null,
   ...more,
 });
@@ -183,9 +184,11 @@ test("the table shows known instances once features are imported", () => {
 });
 
 test("a workbook keeps names as texts and numbers as numbers", () => {
-  const { head, print } = PROTEOME_FORMS.tsv;
+  const { proteome } = MATCH_TABLES;
   const row = match({ protein: { ...match({}).protein, gene: "1433" } });
-  const [names, values] = matchRows([head + print([row])]);
+  const [names, values] = matchRows([
+    printTsvHead(proteome) + printTsv(proteome, { rows: [row], sequences: [] }),
+  ]);
   const cell = (name: string) => values[names.indexOf(name)];
   expect(cell("gene")).toBe("1433");
   expect(cell("q")).toBe(0.04);

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { SCAN_FORMS, scanOf } from "../../src/scoring/table/scan.ts";
+import { SCAN_FORMATS } from "../../src/scoring/results/file-formats.ts";
+import { scanOf } from "../../src/scoring/results/scan.ts";
+import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
+import { readFilters } from "../../src/scoring/table/filters.ts";
 import { setQueryValues } from "../../src/web/address.ts";
 import {
   downloadQuery,
@@ -10,12 +13,12 @@ import {
   scanAnswer,
   shortNumber,
 } from "../../src/web/score/scan.ts";
-import type { AnnotatedReport } from "../../src/scoring/features/annotation.ts";
+import type { AnnotatedReport, MatchNotes } from "../../src/scoring/features/annotation.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 const [SAMPLE_MATCH] = scanOf(SAMPLE).matches;
 const match = (more: Partial<ScanMatch>): ScanMatch => ({ ...SAMPLE_MATCH, isBest: true, ...more });
-function notes(domain: string, phosphosite: number, logic?: string): ScanMatch["notes"] {
+function notes(domain: string, phosphosite: number, logic?: string): MatchNotes {
   const place = { start: 1, end: 4, name: "X", id: "ELMI1", type: "", source: "ELM" };
   const instances = logic === undefined ? [] : [{ group: "motif" as const, ...place, logic }];
   return { instances, homologs: [], domains: domain === "" ? [] : [domain], phosphosite, sentence: null };
@@ -26,7 +29,7 @@ const MATCHES = [
     type: "LIG",
     q: 0.01,
     label: "likely functional",
-    isDisordered: true,
+    disorder: 0.9,
     notes: notes("SH3", 5),
   }),
   match({
@@ -34,7 +37,7 @@ const MATCHES = [
     type: "DEG",
     q: 0.1,
     label: "possible",
-    isDisordered: false,
+    disorder: 0.1,
     isBest: false,
     notes: notes("", 0, "true positive"),
   }),
@@ -43,17 +46,17 @@ const MATCHES = [
     type: null,
     q: 0.5,
     label: "no evidence",
-    isDisordered: true,
+    disorder: 0.9,
     notes: notes("", 6, "false positive"),
   }),
-  match({ number: 4, type: "LIG", q: null, label: null, isDisordered: null }),
+  match({ number: 4, type: "LIG", q: null, label: null, disorder: null }),
 ];
 
 /** The sample with classes of several types, P values and regions. */
 const VARIED: AnnotatedReport = structuredClone(SAMPLE);
 VARIED.notes = VARIED.prediction.patterns
   .flatMap(({ matches }) => matches)
-  .map((_, i) => notes(i % 2 === 0 ? "SH3" : "", i * 2, ["true positive", "unknown"][i % 3])!);
+  .map((_, i) => notes(i % 2 === 0 ? "SH3" : "", i * 2, ["true positive", "unknown"][i % 3]));
 Object.assign(VARIED.prediction.alignment, {
   disorder: Array.from({ length: 393 }, (_, i) => (i % 30) / 30),
 });
@@ -104,17 +107,9 @@ test.each([
   const filter = filterIn(new URLSearchParams(query));
   const parameters = new URLSearchParams();
   setQueryValues(parameters, downloadQuery(filter, "json"));
-  const listOf = (name: string): never => parameters.get(name)?.split(",") as never;
-  const { matches } = scanOf(VARIED, {
-    types: listOf("type"),
-    labels: listOf("label"),
-    best: parameters.get("best") === "true",
-    disordered: parameters.has("disordered") ? parameters.get("disordered") === "true" : undefined,
-    maxQ: parameters.has("max_q") ? Number(parameters.get("max_q")) : undefined,
-    domain: (parameters.get("domain") ?? undefined) as "inside" | "outside" | undefined,
-    phosphosite: parameters.has("phosphosite") ? Number(parameters.get("phosphosite")) : undefined,
-    known: parameters.has("known") ? parameters.get("known") === "true" : undefined,
-  });
+  const { filters } = MATCH_TABLES.scan;
+  const given = Object.fromEntries([...parameters].map(([name, text]) => [name, text.split(",")]));
+  const { matches } = scanOf(VARIED, { values: readFilters(filters, given) });
   expect(filtered(scanOf(VARIED).matches, filter)).toEqual(matches);
 });
 
@@ -135,5 +130,5 @@ test("summarizes a scan in one sentence", () => {
 });
 
 test("the formats that the page links to exist", () => {
-  expect(Object.keys(SCAN_FORMS).sort()).toEqual(["gff3", "json", "tsv"]);
+  expect(Object.keys(SCAN_FORMATS)).toEqual(expect.arrayContaining(["gff3", "json", "tsv"]));
 });

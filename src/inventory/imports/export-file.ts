@@ -1,4 +1,5 @@
 import { BodyStream } from "../../platform/body-stream.ts";
+import { type XlsxCell, xlsxFile as writeXlsx } from "../../platform/xlsx.ts";
 import type { Json } from "../model/field.ts";
 import { csvLine } from "../model/page.ts";
 
@@ -82,24 +83,13 @@ export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
   return streamOf(texts());
 }
 
-/** Maximum length of a spreadsheet cell, in characters. */
-const CELL_LENGTH = 32_767;
-
-/** Office Open XML. Text stays text, whatever it starts with; objects and lists are JSON. */
-export async function xlsxFile({ title, names, chunks }: Sheet): Promise<ReadableStream<Uint8Array>> {
-  const { writeXlsxStream } = await import("hucre/xlsx");
-  const cell = (value: Json): string | number | boolean | null => {
-    if (value === null || typeof value === "number" || typeof value === "boolean") return value;
-    return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, CELL_LENGTH);
-  };
-  function* rows(): Generator<(string | number | boolean | null)[]> {
+/** Office Open XML; objects and lists are JSON. */
+export function xlsxFile({ title, names, chunks }: Sheet): Promise<ReadableStream<Uint8Array>> {
+  const cell = (value: Json): XlsxCell =>
+    typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  function* rows(): Generator<XlsxCell[]> {
     for (const records of chunks)
       for (const record of records) yield names.map((name) => cell(record[name] ?? null));
   }
-  return writeXlsxStream(rows(), {
-    // Excel allows 31 characters, and none of []:*?/\.
-    name: title.replaceAll(/[[\]:*?/\\]/g, " ").slice(0, 31),
-    columns: names.map((header) => ({ header })),
-    freezePane: { rows: 1 },
-  });
+  return writeXlsx({ title, names }, rows());
 }

@@ -12,10 +12,11 @@ import {
   PatternSchema,
   ProteinsSchema,
 } from "./json-schemas.ts";
-import { SCAN_FORM_NAMES, SCAN_FORMS, ScanSchema } from "../table/scan.ts";
-import { JointScanSchema } from "../table/joint-scan.ts";
+import { ScanSchema } from "../results/scan.ts";
+import { JointScanSchema } from "../results/joint-scan.ts";
 import { FeaturesSchema } from "../features/feature-schemas.ts";
-import { OFFERED_FORM_NAMES, OFFERED_FORMS } from "../results/result-format.ts";
+import type { FileFormat } from "../table/table-formats.ts";
+import { RESULT_FORMATS, SCAN_FORMATS } from "../results/file-formats.ts";
 
 /** The operations of the JSON service in the OpenAPI document; parameters and bodies come from the schemas of the routes. */
 
@@ -26,6 +27,16 @@ const content = (description: string, type: string, schema: object) => ({
 const json = (description: string, schema: TSchema) => content(description, "application/json", schema);
 const file = (description: string) =>
   content(description, "application/octet-stream", { type: "string", format: "binary" });
+/** The content of a file in each format, JSON with its schema. */
+export const contentOf = (formats: Readonly<Record<string, FileFormat>>, jsonSchema?: TSchema) =>
+  Object.fromEntries(
+    Object.entries(formats).map(([name, { contentType, sentence }]) => [
+      contentType.split(";")[0],
+      {
+        schema: (name === "json" && jsonSchema) || { type: "string" as const, description: sentence },
+      } as { schema: object },
+    ]),
+  );
 const string = (description: string) => ({ description, schema: { type: "string" } as const });
 
 /** The header of requests of owners who have no account. */
@@ -87,15 +98,7 @@ export const RESULT = {
   responses: {
     200: {
       description: "The prediction.",
-      content: Object.fromEntries(
-        OFFERED_FORM_NAMES.map((name) => [
-          OFFERED_FORMS[name].contentType.split(";")[0],
-          {
-            schema:
-              name === "json" ? ResultSchema : { type: "string", description: OFFERED_FORMS[name].sentence },
-          } as { schema: object },
-        ]),
-      ),
+      content: contentOf(RESULT_FORMATS, ResultSchema),
     },
     ...errorResponses(400, 404, 406, 409, 410, 503),
   },
@@ -109,14 +112,7 @@ export const SCAN = {
   responses: {
     200: {
       description: "The matches.",
-      content: Object.fromEntries(
-        SCAN_FORM_NAMES.map((name) => [
-          SCAN_FORMS[name].contentType.split(";")[0],
-          {
-            schema: name === "json" ? ScanSchema : { type: "string", description: SCAN_FORMS[name].sentence },
-          },
-        ]),
-      ) as Record<string, { schema: object }>,
+      content: contentOf(SCAN_FORMATS, ScanSchema),
     },
     ...errorResponses(400, 404, 409, 410, 503),
   },
@@ -139,7 +135,10 @@ export const JOINT_SCAN = {
   description:
     "The matches of scans of several proteins, best first, with q-values over all of them together. Filters as for one scan.",
   responses: {
-    200: json("The matches; as TSV or GFF3 the same columns as of one scan.", JointScanSchema),
+    200: {
+      description: "The matches; tables have the same columns as of one scan.",
+      content: contentOf(SCAN_FORMATS, JointScanSchema),
+    },
     ...errorResponses(400, 404, 409, 410, 503),
   },
 };

@@ -18,14 +18,10 @@ import {
 } from "../prediction/prediction.ts";
 import { Problem } from "../../problem.ts";
 import { STATES, type State } from "../jobs/job.ts";
-import {
-  FILTER_DOMAINS,
-  FILTER_LABELS,
-  FILTER_TYPES,
-  SCAN_FORM_NAMES,
-  type ScanFormName,
-} from "../table/scan.ts";
-import { OFFERED_FORM_NAMES, OFFERED_FORMS, type OfferedFormName } from "../results/result-format.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import type { FileFormat } from "../table/table-formats.ts";
+import { RESULT_FORMATS, SCAN_FORMATS } from "../results/file-formats.ts";
+import { filterSchemas, orderSchema } from "../results/table-schemas.ts";
 
 /** Patterns and motif classes per job, each: more than all classes together. */
 const MAX_PATTERNS = 1000;
@@ -316,20 +312,33 @@ export const CorpusHash = textSchema(
   Type.Object({ id: text("SHA-256 of the corpus, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }) }),
 );
 
+/** A format as a parameter; the first is the default, unless Accept chooses. */
+export const formatSchema = <Name extends string>(
+  formats: Readonly<Record<Name, FileFormat>>,
+  more: object = {},
+) =>
+  Type.Optional(
+    oneOf<Name>(
+      Object.keys(formats) as Name[],
+      Object.entries<FileFormat>(formats)
+        .map(([name, { sentence }]) => `\`${name}\`: ${sentence}`)
+        .join(" "),
+      more,
+    ),
+  );
+
 export const ResultParameters = textSchema(
   Type.Object({
-    format: Type.Optional(
-      oneOf<OfferedFormName>(
-        OFFERED_FORM_NAMES,
-        OFFERED_FORM_NAMES.map((name) => `\`${name}\`: ${OFFERED_FORMS[name].sentence}`).join(" "),
-      ),
-    ),
+    format: formatSchema(RESULT_FORMATS),
     match: Type.Optional(
       Type.Integer({
         minimum: 1,
         description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
       }),
     ),
+    // Without examples, since filters are only for tables, and JSON is the default.
+    ...filterSchemas(MATCH_TABLES.result, false),
+    order: orderSchema(MATCH_TABLES.result, "in the order of the patterns"),
   }),
 );
 
@@ -340,46 +349,10 @@ export const ComparisonParameters = textSchema(
   }),
 );
 
-/** Filters by imported features. */
-export const PLACE_PARAMETERS = {
-  domain: Type.Optional(
-    oneOf(FILTER_DOMAINS, "Only matches inside, or outside, the imported domains of the protein."),
-  ),
-  phosphosite: Type.Optional(
-    Type.Integer({
-      description: "Only matches with an imported phosphosite at most this many residues away.",
-      minimum: 0,
-      maximum: 1000,
-    }),
-  ),
-  known: Type.Optional(
-    Type.Boolean({ description: "true: only matches that are known instances; false: only others." }),
-  ),
-};
-
 const SCAN_PARAMETERS = {
-  format: Type.Optional(
-    oneOf<ScanFormName>(SCAN_FORM_NAMES, "Format of the matches.", { default: SCAN_FORM_NAMES[0] }),
-  ),
-  type: Type.Optional(
-    Type.Array(oneOf(FILTER_TYPES, "A type."), {
-      description:
-        "Only classes of these types, separated by commas, such as LIG,DOC; other: expressions and classes of unknown type.",
-      examples: [["LIG", "DOC"]],
-    }),
-  ),
-  label: Type.Optional(
-    Type.Array(oneOf(FILTER_LABELS, "A label."), {
-      description: "Only matches with these labels, separated by commas.",
-      examples: [["likely functional", "possible"]],
-    }),
-  ),
-  best: Type.Optional(Type.Boolean({ description: "true: only the best match of each group." })),
-  disordered: Type.Optional(
-    Type.Boolean({ description: "true: only matches in disordered regions; false: only others." }),
-  ),
-  max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
-  ...PLACE_PARAMETERS,
+  format: formatSchema(SCAN_FORMATS, { default: "json" }),
+  ...filterSchemas(MATCH_TABLES.scan),
+  order: orderSchema(MATCH_TABLES.scan, "best first"),
 };
 
 export const ScanParameters = textSchema(Type.Object(SCAN_PARAMETERS));

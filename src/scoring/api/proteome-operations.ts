@@ -1,7 +1,7 @@
 import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
-import { OWNER_KEY } from "./json-operations.ts";
-import { PROTEOME_FORMS } from "../table/proteome-forms.ts";
+import { contentOf, OWNER_KEY } from "./json-operations.ts";
+import { PROTEOME_FORMATS } from "../results/file-formats.ts";
 import { ProteomeSchema, ProteomeSearchSchema } from "./proteome-schemas.ts";
 
 /** The operations of proteome searches in the OpenAPI document. */
@@ -61,12 +61,7 @@ export const MATCHES = {
   responses: {
     200: {
       description: "The matches.",
-      content: Object.fromEntries(
-        Object.values(PROTEOME_FORMS).map(({ contentType, sentence }) => [
-          contentType.split(";")[0],
-          { schema: { type: "string" as const, description: sentence } },
-        ]),
-      ),
+      content: contentOf(PROTEOME_FORMATS),
     },
     ...errorResponses(400, 404, 409),
   },

@@ -11,11 +11,14 @@ import { Problem } from "../../problem.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
-import type { MatchFilter, MatchQuery } from "../table/proteome-matches.ts";
+import type { MatchQuery } from "../results/proteome-matches.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
-import { PROTEOME_FORMS } from "../table/proteome-forms.ts";
+import { PROTEOME_FORMATS } from "../results/file-formats.ts";
 import type { ProteomeSearchClient } from "./proteome-search-client.ts";
 import type { OwnSearch, OwnSearches } from "../proteome/own-searches.ts";
+import { readFilters } from "../table/filters.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import type { TableView } from "../table/view.ts";
 import { readPatterns } from "../corpus/patterns.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
 import * as operations from "./proteome-operations.ts";
@@ -185,17 +188,17 @@ const downloadRoute = ({ client, classes, own }: ProteomeOptions) =>
   new Elysia({ detail: { tags: ["scoring"] } }).get(
     `${SEARCHES}/:id/matches`,
     async ({ params: { id }, query }) => {
-      const { format: form = "tsv" } = query;
+      const { format = "tsv" } = query;
       const { computation, isCancelled } = own.find(id);
       if (isCancelled) throw new Problem("job_cancelled", "The search was cancelled.");
       const bytes = await client.call<Uint8Array<ArrayBuffer>>({
         do: "print",
         id: computation,
-        form,
-        filter: readFilter(query),
+        format,
+        view: readView(query),
         synonyms: classes.synonyms(),
       });
-      const { contentType, extension } = PROTEOME_FORMS[form];
+      const { contentType, extension } = PROTEOME_FORMATS[format];
       const headers = {
         ...HEADERS,
         "Content-Type": contentType,
@@ -240,22 +243,13 @@ function readMotif(
   }
 }
 
-type Filters = Partial<Static<typeof DownloadParameters>>;
-
-const readFilter = ({ max_q: maxQ, ...of }: Filters): MatchFilter => ({
-  label: of.label,
-  species: of.species,
-  region: of.region,
-  kept: of.kept,
-  domain: of.domain,
-  phosphosite: of.phosphosite,
-  known: of.known,
-  maxQ,
+const readView = (query: object): TableView => ({
+  values: readFilters(MATCH_TABLES.proteome.filters, query as Record<string, unknown>),
+  order: (query as { order?: string }).order,
 });
 
 const readQuery = (query: Partial<Static<typeof PageParameters>>): MatchQuery => ({
-  ...readFilter(query as Filters),
-  order: query.order,
+  ...readView(query),
   offset: query.offset ?? 0,
   limit: query.limit ?? DEFAULT_LIMIT,
 });

@@ -8,15 +8,17 @@ import {
   MatchSchema,
   number,
   object,
+  type ProteinObject,
   ProteinSchema,
   text,
 } from "../prediction/prediction.ts";
-import { KEPT_BANDS, LABELS, MATCH_ORDERS, REGIONS } from "../table/proteome-matches.ts";
-import { PROTEOME_FORMS, type ProteomeFormName } from "../table/proteome-forms.ts";
+import { type MatchRow } from "../table/match-row.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import { PROTEOME_FORMATS } from "../results/file-formats.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
 import { NotesSchema } from "../features/feature-schemas.ts";
-import { CorpusSchema, instant, optional, PLACE_PARAMETERS, uri } from "./json-schemas.ts";
-import { SCAN_MATCH } from "../table/scan.ts";
+import { CorpusSchema, formatSchema, instant, optional, uri } from "./json-schemas.ts";
+import { filterSchemas, matchProperties, orderSchema } from "../results/table-schemas.ts";
 
 /** Matches on a page. */
 export const DEFAULT_LIMIT = 50;
@@ -75,24 +77,23 @@ const RowNotesSchema = object(
   "What imported features say of the match; null if none are imported.",
 );
 
-const { q, label } = SCAN_MATCH;
+const { proteome: PROTEOME_TABLE } = MATCH_TABLES;
 const { atHomologs: _atHomologs, ...MATCH } = MatchSchema.properties;
 
 const ProteomeMatchSchema = object(
   {
-    rank: count("Place among all matches, from 1."),
     protein: ProteinSchema,
     before: text("Up to four residues before the match."),
     after: text("Up to four residues after it."),
     ...MATCH,
-    q,
-    label,
-    disorder: fraction("Mean predicted disorder of the match."),
+    ...matchProperties(PROTEOME_TABLE),
     notes: nullable(RowNotesSchema),
-    isDisordered: Type.Boolean({ description: "Whether the mean disorder exceeds 0.5." }),
   },
   "A match with the numbers of a job that scores its protein, and its place among all matches.",
 );
+
+/** A match of a page, with its flanks. */
+type ProteomeMatchObject = MatchRow & { protein: ProteinObject; rank: number; before: string; after: string };
 
 const choices = (description: string) =>
   list(
@@ -143,16 +144,15 @@ export const ProteomeSearchSchema = object(
       "Number of all matches by overall P value, of those below 0.5.",
     ),
     facets: object(
-      {
-        label: choices("Labels."),
-        species: choices("Species with most matches, at most 25."),
-        region: choices("Disordered or ordered regions."),
-        kept: choices("Per cent of the homologs that keep the match."),
-      },
+      Object.fromEntries(
+        PROTEOME_TABLE.filters.flatMap(({ kind, name, title }) =>
+          kind === "choice" ? [[name, choices(`${title}.`)]] : [],
+        ),
+      ),
       "Choices of each filter, with the number of matches that pass the others.",
     ),
     passing: count("Matches that pass the filters."),
-    results: list(ProteomeMatchSchema, "The requested page of them."),
+    results: list(Type.Unsafe<ProteomeMatchObject>(ProteomeMatchSchema), "The requested page of them."),
     links: object(
       { self: uri("Address of the search."), matches: uri("Address of all matches, to download.") },
       "Addresses.",
@@ -169,36 +169,10 @@ export const SearchId = textSchema(
   }),
 );
 
-const several = <Value extends string>(values: readonly Value[], description: string) =>
-  Type.Optional(
-    Type.Array(oneOf(values, "A choice."), {
-      description: `${description}, separated by commas.`,
-      examples: [[values[0]]],
-    }),
-  );
-
-const FILTERS = {
-  label: several(LABELS, "Only matches with these labels"),
-  species: Type.Optional(
-    Type.Array(text("A taxon, or the scientific name of an organism without one, without commas."), {
-      description: "Only matches in these species, separated by commas.",
-      examples: [["9606"]],
-    }),
-  ),
-  region: several(REGIONS, "Only matches in these regions"),
-  kept: several(KEPT_BANDS, "Only matches that these per cent of the homologs keep"),
-  max_q: Type.Optional(fraction("Only matches with at most this q-value.")),
-  ...PLACE_PARAMETERS,
-};
-
 export const PageParameters = textSchema(
   Type.Object({
-    ...FILTERS,
-    order: Type.Optional(
-      oneOf(MATCH_ORDERS, "Order; - for descending. Matches without the value come last.", {
-        default: MATCH_ORDERS[0],
-      }),
-    ),
+    ...filterSchemas(PROTEOME_TABLE),
+    order: orderSchema(PROTEOME_TABLE, "by rank"),
     offset: Type.Optional(
       Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
     ),
@@ -215,15 +189,8 @@ export const PageParameters = textSchema(
 
 export const DownloadParameters = textSchema(
   Type.Object({
-    format: Type.Optional(
-      oneOf<ProteomeFormName>(
-        Object.keys(PROTEOME_FORMS) as ProteomeFormName[],
-        Object.entries(PROTEOME_FORMS)
-          .map(([name, { sentence }]) => `\`${name}\`: ${sentence}`)
-          .join(" "),
-        { default: "tsv" },
-      ),
-    ),
-    ...FILTERS,
+    format: formatSchema(PROTEOME_FORMATS, { default: "tsv" }),
+    ...filterSchemas(PROTEOME_TABLE),
+    order: orderSchema(PROTEOME_TABLE, "by rank"),
   }),
 );

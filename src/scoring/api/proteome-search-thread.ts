@@ -1,22 +1,20 @@
 import { statSync } from "node:fs";
 import type { Corpus } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import {
-  type MatchFilter,
-  type MatchQuery,
-  filterMatches,
-  isDisordered,
-  needsNotes,
-  viewMatches,
-} from "../table/proteome-matches.ts";
+import { type MatchQuery, needsNotes, viewMatches } from "../results/proteome-matches.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
 import { familiesOverview, organismWithFamilies } from "../proteome/overview.ts";
 import { flanksOf } from "../proteome/flanks.ts";
-import { PROTEOME_FORMS, type ProteomeFormName } from "../table/proteome-forms.ts";
 import type { SearchRequest } from "../proteome/search-files.ts";
-import type { ProteomeSearchObject } from "./proteome-schemas.ts";
+import type { ProteomeFormatName } from "../results/file-formats.ts";
+import { printProteome } from "../results/print-table.ts";
+import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
+import { methodOf } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
+import { matchObject } from "../table/column.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import { type TableView, viewRows } from "../table/view.ts";
 import { withRowNotes } from "../features/row-notes.ts";
 import type { OwnSearch } from "../proteome/own-searches.ts";
 import { type ProteomeSearch, ProteomeSearches } from "../proteome/searches.ts";
@@ -34,7 +32,7 @@ export type ThreadCall =
   | { do: "drop"; id: string }
   | ({ do: "open"; request: SearchRequest; now: number; client: string } & View)
   | ({ do: "show" | "cancel"; id: string } & View)
-  | ({ do: "print"; id: string; form: ProteomeFormName; filter: MatchFilter } & Pick<View, "synonyms">);
+  | ({ do: "print"; id: string; format: ProteomeFormatName; view: TableView } & Pick<View, "synonyms">);
 
 /** How a search is shown, and to whom. */
 interface View {
@@ -97,8 +95,8 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
   const { searched, missing, matching, rows: found } = own.isCancelled ? NOTHING : search.table();
   const source = sourceOf(request, synonyms);
   const rows = rowsFor(found, query, pattern.name, source);
-  const { offset, limit, ...listed } = query;
-  const { passing, facets, labels, pValues, rankOf } = viewMatches(rows, listed);
+  const { offset, limit, ...view } = query;
+  const { passing, facets, labels, pValues } = viewMatches(rows, view);
   const page = passing.slice(offset, offset + limit);
   const opened = corpusOf(request);
   const object: ProteomeSearchObject = {
@@ -123,11 +121,8 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
     pValues,
     facets,
     passing: passing.length,
-    results: withRowNotes(page, pattern.name, source).map((row, i) =>
-      Object.assign(row, flanksOf(opened, row), {
-        rank: rankOf(page[i]),
-        isDisordered: isDisordered(row),
-      }),
+    results: withRowNotes(page, pattern.name, source).map((row) =>
+      Object.assign(row, flanksOf(opened, row), matchObject(MATCH_TABLES.proteome.columns, row)),
     ),
     links: { self: `${base}/${id}`, matches: `${base}/${id}/matches` },
   };
@@ -143,11 +138,11 @@ let noted: { found: readonly ProteomeRow[]; features: string; rows: readonly Pro
 /** The rows, with notes if the filter asks for them. */
 function rowsFor(
   found: readonly ProteomeRow[],
-  filter: MatchFilter,
+  view: TableView,
   motif: string | null,
   source: FeatureSource,
 ): readonly ProteomeRow[] {
-  if (!needsNotes(filter)) return found;
+  if (!needsNotes(view)) return found;
   const features = featureFilesIn(dataDirectory).version();
   if (noted?.found !== found || noted.features !== features)
     noted = { found, features, rows: withRowNotes(found, motif, source) };
@@ -171,27 +166,27 @@ const sourceOf = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]
 });
 
 /** All matches that pass the filter. @throws Problem not_finished, job_failed, job_cancelled */
-function printed(
+async function printed(
   { state, failure, request, table }: ProteomeSearch,
-  { form, filter, synonyms }: { form: ProteomeFormName; filter: MatchFilter } & Pick<View, "synonyms">,
-): Uint8Array<ArrayBuffer> {
+  { format, view, synonyms }: { format: ProteomeFormatName; view: TableView } & Pick<View, "synonyms">,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (state === "failed") throw new Problem("job_failed", `The search failed. ${failure}`);
   if (state === "cancelled") throw new Problem("job_cancelled", "The search was cancelled.");
   if (state !== "finished")
     throw new Problem("not_finished", `The search is ${state}: it has no result yet.`, {
       headers: { "Retry-After": "1" },
     });
-  const { head, print } = PROTEOME_FORMS[form];
-  const { pattern } = request;
+  const { pattern, corpus } = request;
   const source = sourceOf(request, synonyms);
-  const { passing } = filterMatches(rowsFor(table().rows, filter, pattern.name, source), filter);
-  const rows = needsNotes(filter) ? passing : withRowNotes(passing, pattern.name, source);
-  return new TextEncoder().encode(head + print(rows, pattern.name ?? pattern.expression));
+  const passing = viewRows(MATCH_TABLES.proteome, rowsFor(table().rows, view, pattern.name, source), view);
+  const rows = needsNotes(view) ? passing : withRowNotes(passing, pattern.name, source);
+  const file = await printProteome(format, rows, methodOf(corpusPath(dataDirectory, corpus.hash)));
+  return typeof file === "string" ? new TextEncoder().encode(file) : file;
 }
 
-function report(ticket: number, call: ThreadCall): ThreadReport {
+async function report(ticket: number, call: ThreadCall): Promise<ThreadReport> {
   try {
-    const value = work(call);
+    const value = await work(call);
     return { ticket, value, isBusy: searches.isBusy };
   } catch (error) {
     const { code, message, fields, headers } = Problem.from(error);
@@ -200,7 +195,7 @@ function report(ticket: number, call: ThreadCall): ThreadReport {
   }
 }
 
-self.addEventListener("message", ({ data: { ticket, call } }: MessageEvent<ThreadTask>) => {
+self.addEventListener("message", async ({ data: { ticket, call } }: MessageEvent<ThreadTask>) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-  self.postMessage(report(ticket, call));
+  self.postMessage(await report(ticket, call));
 });

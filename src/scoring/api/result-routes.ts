@@ -8,16 +8,19 @@ import * as operations from "./json-operations.ts";
 import { JobId, JointScanParameters, ResultParameters, ScanParameters } from "./json-schemas.ts";
 import { print } from "../results/print-thread.ts";
 import { requestPlugin } from "../../platform/http.ts";
+import { readFilters } from "../table/filters.ts";
+import { MATCH_TABLES, type MatchTableName } from "../table/match-tables.ts";
+import { TABLE_FORMATS } from "../table/table-formats.ts";
+import type { TableView } from "../table/view.ts";
+import { STORED_FORMATS } from "../results/document-formats.ts";
 import {
-  chooseForm,
-  type JointTask,
-  OFFERED_FORMS,
-  type PrintTask,
-  type ResultFormName,
-  RESULT_FORMS,
-  STORED_FORMS,
-} from "../results/result-format.ts";
-import { SCAN_FORMS, type ScanFilter, type ScanFormName } from "../table/scan.ts";
+  chooseFormat,
+  isTableFormat,
+  RESULT_FORMATS,
+  SCAN_FORMATS,
+  type ScanFormatName,
+} from "../results/file-formats.ts";
+import type { JointTask, PrintedFormatName, PrintTask } from "../results/result-format.ts";
 import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface ResultOptions {
@@ -35,16 +38,23 @@ export function resultRoutes(options: ResultOptions) {
     .get(
       `${API}/jobs/:id/result`,
       async ({ params: { id }, query, request, requestContext }) => {
-        const form = query.format ?? chooseForm(request.headers.get("accept"));
-        if (form === "eln") return archiveResponse(options, id, requestContext.baseUrl);
-        return resultResponse(options, id, { form, match: query.match, request });
+        const format = query.format ?? chooseFormat(request.headers.get("accept"));
+        const view = viewOf("result", query);
+        if (!isTableFormat(format)) requireNoView(view);
+        if (format === "eln") return archiveResponse(options, id, requestContext.baseUrl);
+        return resultResponse(options, id, { format, match: query.match, view, request });
       },
       { params: JobId, query: ResultParameters, detail: operations.RESULT },
     )
     .get(
       `${API}/jobs/:id/scan`,
       ({ params: { id }, query: { format = "json", ...query } }) =>
-        printed(options, id, { scan: format, filter: filterOf(query) }, scanHeaders(format, `${id}.scan`)),
+        printed(
+          options,
+          id,
+          { scan: format, view: viewOf("scan", query) },
+          scanHeaders(format, `${id}.scan`),
+        ),
       { params: JobId, query: ScanParameters, detail: operations.SCAN },
     )
     .get(`${API}/scans`, ({ query }) => jointScanResponse(options, query), {
@@ -63,9 +73,19 @@ export function resultRoutes(options: ResultOptions) {
 async function resultResponse(
   options: ResultOptions,
   id: string,
-  { form, match, request }: { form: ResultFormName; match: number | undefined; request: Request },
+  {
+    format,
+    match,
+    view,
+    request,
+  }: {
+    format: PrintedFormatName;
+    match: number | undefined;
+    view: TableView;
+    request: Request;
+  },
 ): Promise<Response> {
-  const { contentType, extension } = RESULT_FORMS[form];
+  const { contentType, extension } = RESULT_FORMATS[format];
   const headers = {
     ...NO_STORE,
     "Content-Type": contentType,
@@ -73,14 +93,14 @@ async function resultResponse(
     Vary: "Accept",
   };
   const { handlers } = options;
-  if (form === "json" || form === "xml") {
-    const result = (await handlers.getResult(id, form)) ?? notFinished(handlers.job(id));
-    const [head, tail] = STORED_FORMS[form];
+  if (format === "json" || format === "xml") {
+    const result = (await handlers.getResult(id, format)) ?? notFinished(handlers.job(id));
+    const [head, tail] = STORED_FORMATS[format];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
     return new Response(bodyOf(result, { head, tail, gzip }), { headers });
   }
-  return printed(options, id, { form, match }, headers);
+  return printed(options, id, { result: format, match, view }, headers);
 }
 
 /** The result in an archive. */
@@ -89,7 +109,7 @@ function archiveResponse(options: ResultOptions, id: string, publisher: string):
   const { query, homologs } = options.handlers.requireRequest(id);
   const url = `${publisher}/score/${id}`;
   const archive = { id, url, publisher, submitted, started, ended: ended ?? submitted, query, homologs };
-  const { contentType, extension } = OFFERED_FORMS.eln;
+  const { contentType, extension } = RESULT_FORMATS.eln;
   const headers = {
     ...NO_STORE,
     "Content-Type": contentType,
@@ -110,19 +130,22 @@ async function printed(
   return new Response(paced(await print(task)), { headers });
 }
 
-const filterOf = (query: Static<typeof ScanParameters>): ScanFilter => ({
-  types: query.type,
-  labels: query.label,
-  best: query.best,
-  disordered: query.disordered,
-  maxQ: query.max_q,
-  domain: query.domain,
-  phosphosite: query.phosphosite,
-  known: query.known,
-});
+/** The filters and the order in validated parameters. */
+function viewOf(table: MatchTableName, query: object): TableView {
+  const { order } = query as { order?: string };
+  return { values: readFilters(MATCH_TABLES[table].filters, query as Record<string, unknown>), order };
+}
 
-function scanHeaders(format: ScanFormName, name: string): HeadersInit {
-  const { contentType, extension } = SCAN_FORMS[format];
+/** @throws Problem invalid_request for a format that has all matches */
+function requireNoView({ values, order }: TableView): void {
+  const [name] = [...Object.keys(values), ...(order === undefined ? [] : ["order"])];
+  if (name === undefined) return;
+  const message = `only for tables: ${Object.keys(TABLE_FORMATS).join(", ")}.`;
+  throw new Problem("invalid_request", `${name}: ${message}`, { fields: { [name]: [message] } });
+}
+
+function scanHeaders(format: ScanFormatName, name: string): HeadersInit {
+  const { contentType, extension } = SCAN_FORMATS[format];
   const disposition = `inline; filename="${name}.${extension}"`;
   return { ...NO_STORE, "Content-Type": contentType, "Content-Disposition": disposition };
 }
@@ -141,6 +164,6 @@ async function jointScanResponse(
       throw new Problem(code, `jobs: ${job}: ${message}`, { headers });
     }
   }
-  const task = { joint, form: format, filter: filterOf(query), source: options.featureSource() };
+  const task = { joint, format, view: viewOf("scan", query), source: options.featureSource() };
   return new Response(paced(await print(task)), { headers: scanHeaders(format, "scans") });
 }

@@ -78,6 +78,12 @@ export function readCalibration(corpusPath: string): ReadCalibration | null {
   return text === null ? null : readCalibrationText(text, `corpora/${basename(calibrationPath(corpusPath))}`);
 }
 
+/** Version of the method with a corpus: that of labd, and the hash of the calibration. @throws Problem bad_corpus */
+export function methodOf(corpusPath: string): string {
+  const own = readCalibration(corpusPath);
+  return own ? `${METHOD} ${own.hash}` : METHOD;
+}
+
 /** The file's text; null without one. */
 export function calibrationFileText(corpusPath: string): string | null {
   const path = calibrationPath(corpusPath);

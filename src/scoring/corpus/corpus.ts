@@ -24,6 +24,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import {
   calibrationStamp,
+  methodOf,
   copyCalibration,
   readCalibration,
   removeCalibrations,
@@ -417,10 +418,8 @@ export class Corpora {
     const stamp = calibrationStamp(active.path);
     if (stamp === "") return { corpus: active.hash, method: METHOD };
     // Every job asks; the file is read only if it has changed.
-    if (this.#calibrated?.path !== active.path || this.#calibrated.stamp !== stamp) {
-      const own = readCalibration(active.path);
-      this.#calibrated = { path: active.path, stamp, method: own ? `${METHOD} ${own.hash}` : METHOD };
-    }
+    if (this.#calibrated?.path !== active.path || this.#calibrated.stamp !== stamp)
+      this.#calibrated = { path: active.path, stamp, method: methodOf(active.path) };
     return { corpus: active.hash, method: this.#calibrated.method };
   }
 

@@ -9,6 +9,7 @@ import { familiesOverview, organismWithFamilies } from "./overview.ts";
 import { selectProteins } from "./protein-selection.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 import { type AcceptedSearch, SearchFiles, type SearchRequest } from "./search-files.ts";
+import { patternName } from "../table/match-row.ts";
 import { type ProteomeTable, tableOf } from "./table.ts";
 
 export const SEARCH_STATES = ["queued", "running", "finished", "failed", "cancelled"] as const;
@@ -266,7 +267,7 @@ class Search implements ProteomeSearch {
   constructor(
     readonly id: string,
     { request, submitted, failure }: AcceptedSearch,
-    private readonly path: string,
+    readonly path: string,
   ) {
     this.request = request;
     this.submitted = submitted;
@@ -277,8 +278,10 @@ class Search implements ProteomeSearch {
     return this.#table?.rows.length ?? this.#matches.length;
   }
 
-  /** Takes the result of an earlier process. */
+  /** Takes the result of an earlier process, whose version may not have stored rank and motif. */
   restore(table: ProteomeTable): void {
+    const motif = patternName(this.request.pattern);
+    for (const [i, row] of table.rows.entries()) Object.assign(row, { rank: i + 1, motif });
     this.#table = table;
     this.#isCurrent = true;
     this.total = table.searched;
@@ -349,7 +352,7 @@ class Search implements ProteomeSearch {
     const now = performance.now();
     if (this.#matches.length === 0 && !this.#table) return { ...this.#part, matching: 0, rows: [] };
     if (this.#table && (this.#isCurrent || now < this.#nextTable)) return this.#table;
-    this.#table = tableOf({ path: this.path }, this.#matches, this.#part);
+    this.#table = tableOf({ corpus: this, pattern: this.request.pattern }, this.#matches, this.#part);
     this.#isCurrent = true;
     this.#nextTable = now + (performance.now() - now) / TABLE_SHARE;
     return this.#table;

@@ -2,12 +2,17 @@ import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index
 import type { ProteinObject } from "../prediction/prediction.ts";
 import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
+
+import { patternName } from "../table/match-row.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */
-export interface ProteomeRow extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "q" | "label"> {
+export interface ProteomeRow
+  extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "rank" | "q" | "label"> {
   protein: ProteinObject;
+  /** Name of the motif class, or the expression. */
+  motif: string;
   /** What is known at the match; added by `withRowNotes`. */
   notes?: RowNotes | null;
 }
@@ -37,12 +42,12 @@ export async function searchProteome(
     for (const match of part.matches) matches.push(match);
     report((last = part));
   }
-  return tableOf(request.corpus, matches, last!);
+  return tableOf(request, matches, last!);
 }
 
 /** A table of the matches found so far, in any order. */
 export function tableOf(
-  { path }: { path: string },
+  { corpus: { path }, pattern }: { corpus: { path: string }; pattern: ProteomeRequest["pattern"] },
   matches: readonly ProteomeMatch[],
   { searched, missing }: Pick<ProteomeTable, "searched" | "missing">,
 ): ProteomeTable {
@@ -50,10 +55,11 @@ export function tableOf(
   const inOrder = matches.toSorted((a, b) => a.protein - b.protein || a.start - b.start);
   const corpus = openedCorpus(path);
   const proteins = new Map<number, ProteinObject>();
+  const motif = patternName(pattern);
   const rows = rankByP(inOrder, (match) => match).map((row): ProteomeRow => {
     const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);
     proteins.set(row.protein, protein);
-    return Object.assign(row, { protein });
+    return Object.assign(row, { protein, motif });
   });
   return { searched, missing, matching: proteins.size, rows };
 }

@@ -15,7 +15,7 @@ import {
   ProteinSchema,
   text,
 } from "../prediction/prediction.ts";
-import { patternName } from "../table/result-rows.ts";
+import { patternName } from "../table/match-row.ts";
 
 /** Two results of one protein, match by match. */
 

@@ -1,8 +1,8 @@
 import { answerTasks } from "../../platform/thread-queue.ts";
 import { type AnyTask, printResult } from "./result-format.ts";
 
-answerTasks((task: AnyTask) => {
-  const printed = printResult(task);
+answerTasks(async (task: AnyTask) => {
+  const printed = await printResult(task);
   const value = typeof printed === "string" ? new TextEncoder().encode(printed) : printed;
   return { value, transfer: [value.buffer] };
 });

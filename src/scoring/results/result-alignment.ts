@@ -1,6 +1,7 @@
 import type { Homolog, MatchScore, PatternScores } from "../../motif/index.ts";
 import type { PredictionReport } from "../prediction/prediction.ts";
-import { patternName, printDecimal, queryName } from "../table/result-rows.ts";
+import { patternName, queryName } from "../table/match-row.ts";
+import { printDecimal } from "../table/print-tsv.ts";
 
 interface AlignmentRow {
   /** Unique in the alignment, without white space and slash. */

@@ -8,7 +8,8 @@ import {
   propertyValue,
 } from "../../platform/ro-crate.ts";
 import { zipFile } from "../../platform/zip-file.ts";
-import { patternName, printDecimal, queryName } from "../table/result-rows.ts";
+import { patternName, queryName } from "../table/match-row.ts";
+import { printDecimal } from "../table/print-tsv.ts";
 
 /** The job of an archived result. */
 export interface ArchivedJob {

@@ -71,8 +71,8 @@ function bestRows(rows: readonly Row[]): Value[][] {
       const problem = outcome.kind === "failed" ? outcome.message : null;
       const best = summary?.best;
       if (!best) return [...named, kindOf(row), ...Array(10).fill(null), summary?.matches ?? null, problem];
-      const { p, is } = bestP(best);
-      const { z, start, text, kept, homologs, conservation, score, expected } = best;
+      const { p = null, is = null } = bestP(best);
+      const { z = null, start, text, kept, homologs, conservation, score, expected } = best;
       const figures = [
         p,
         is,

@@ -29,7 +29,7 @@ const columnsOf = (search: Search): readonly Column<Match>[] =>
     )),
     sortable<Match>("disorder", "Place", (match) => <Place of={match} />, { phone: "hide" }),
     sortable<Match>("kept", "Kept in homologs", (match) => (
-      <Kept kept={match.kept} of={match.homologs} words="" />
+      <Kept kept={match.kept ?? 0} of={match.homologs} words="" />
     )),
     sortable<Match>("z", "z", ({ z }) => decimal(z), { numeric: true, phone: "hide" }),
     sortable<Match>("p", "P", ({ overallPValue: p, overallPValueIs: is }) => pText({ p, is }), {
@@ -89,7 +89,7 @@ function Residues({ of: { before, text, after } }: { of: Match }) {
 }
 
 /** The match in the whole protein, and how disordered it is. */
-const Place = ({ of: { start, end, protein, disorder, isDisordered, label } }: { of: Match }) => (
+const Place = ({ of: { start, end, protein, disorder, label } }: { of: Match }) => (
   <>
     <svg class="mini" height="16" aria-hidden="true">
       <rect class="mini-base" y="6" width="100%" height="4" rx="2" />
@@ -103,7 +103,7 @@ const Place = ({ of: { start, end, protein, disorder, isDisordered, label } }: {
       />
     </svg>
     <small class="second-line">
-      {isDisordered ? "disordered" : "ordered"} {disorder.toFixed(2)}
+      {(disorder ?? 0) > 0.5 ? "disordered" : "ordered"} {decimal(disorder)}
     </small>
   </>
 );

@@ -67,8 +67,13 @@ export const CONSERVATION: Readonly<Record<Conservation, { name: string; sentenc
 };
 
 /** In a word or two; empty for a match that is not scored. */
-export const conservationName = ({ verdict, z }: Pick<MatchScore, "verdict" | "z">): string =>
-  z === null ? "" : CONSERVATION[verdict].name;
+export const conservationName = ({
+  verdict,
+  z,
+}: {
+  verdict: Conservation;
+  z?: number | null | undefined;
+}): string => (z == null ? "" : CONSERVATION[verdict].name);
 
 /** A match with its number over all patterns, from 1, which addresses and file names use. */
 export interface NumberedMatch extends MatchScore {
@@ -99,13 +104,13 @@ export const best = (matches: readonly NumberedMatch[]): NumberedMatch | undefin
   );
 
 /** A number with a true minus sign, or a dash for null. */
-export const decimal = (value: number | null, digits = 2): string =>
-  value === null ? "–" : value.toFixed(digits).replace("-", "−");
+export const decimal = (value: number | null | undefined, digits = 2): string =>
+  value == null ? "–" : value.toFixed(digits).replace("-", "−");
 
 /** A P value, or the bound beyond which it lies; null if the match has none. */
 export interface PValue {
-  p: number | null;
-  is: MatchScore["pValueIs"];
+  p?: number | null | undefined;
+  is?: MatchScore["pValueIs"] | undefined;
 }
 
 export const overallP = ({
@@ -118,14 +123,14 @@ export const overallP = ({
 
 /** `≤ 0.0001`. */
 export function pText({ p, is }: PValue): string {
-  if (p === null) return "–";
+  if (p == null) return "–";
   const sign = is === "at most" ? "≤\u00A0" : is === "at least" ? "≥\u00A0" : "";
   return sign + String(Number(p.toPrecision(2)));
 }
 
 /** A P value as a frequency: `1 in 50 random matches scores as high.` */
 export function oddsText({ p, is }: PValue, [one, several]: readonly [one: string, several: string]): string {
-  if (p === null) return "";
+  if (p == null) return "";
   if (is === "at least") return `At least ${percent(p)} of random matches ${several}.`;
   if (p > 0.2) return `${Math.round(100 * p)} in 100 random matches ${several}.`;
   return `${is === "at most" ? "At most 1" : "1"} in ${Math.round(1 / p)} random matches ${one}.`;

@@ -163,7 +163,7 @@ function MaxQ({
   setQuery: SetQuery;
 }) {
   const counts = Array<number>(BINS).fill(0);
-  for (const { q } of matches) if (q !== null) counts[Math.min(BINS - 1, Math.floor((q / MAX_Q) * BINS))]++;
+  for (const { q } of matches) if (q != null) counts[Math.min(BINS - 1, Math.floor((q / MAX_Q) * BINS))]++;
   const most = Math.max(1, ...counts);
   return (
     <fieldset>

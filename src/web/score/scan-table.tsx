@@ -12,9 +12,9 @@ export const KEYS: Readonly<Record<string, (match: ScanMatch) => number | string
   motif: ({ motif }) => motif,
   label: (match) => VERDICT_ORDER.indexOf(labelOf(match)),
   start: ({ start }) => start,
-  kept: ({ kept, homologs }) => (homologs === 0 ? 0 : kept / homologs),
-  p: ({ overallPValue }) => overallPValue,
-  q: ({ q }) => q,
+  kept: ({ kept, homologs }) => (homologs === 0 ? 0 : (kept ?? 0) / homologs),
+  p: ({ overallPValue }) => overallPValue ?? null,
+  q: ({ q }) => q ?? null,
 };
 
 const regionName = (match: ScanMatch): string => {
@@ -25,7 +25,7 @@ const regionName = (match: ScanMatch): string => {
 /** Says that a match is a known instance, or aligned with one. */
 function KnownTag({ match: { notes } }: { match: ScanMatch }) {
   if (!notes?.sentence) return null;
-  const { instances, homologs, sentence } = notes;
+  const { instances, homologs = [], sentence } = notes;
   const isKnown = instances.some(({ logic }) => logic === "true positive");
   const [{ id, logic } = { id: "", logic: "" }] = instances;
   const text = isKnown
@@ -77,7 +77,7 @@ const columnsOf = ({ jobOf, proteinOf }: RowContext): readonly Column<ScanMatch>
     </>
   )),
   sortable("kept", "Kept in homologs", (match) => (
-    <Kept kept={match.kept} of={match.homologs} words={conservationName(match)} />
+    <Kept kept={match.kept ?? 0} of={match.homologs} words={conservationName(match)} />
   )),
   sortable("p", "P", ({ overallPValue: p, overallPValueIs: is }) => pText({ p, is }), { numeric: true }),
   sortable("q", "q", ({ q }) => shortNumber(q), { numeric: true }),

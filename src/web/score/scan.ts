@@ -5,6 +5,7 @@ import type { Verdict } from "./result.ts";
 /** A scan, as `GET /api/scoring/jobs/{id}/scan` returns it. */
 export type { Scan };
 export type ScanMatch = Scan["matches"][number];
+const isDisordered = ({ disorder }: ScanMatch): boolean | null => (disorder == null ? null : disorder > 0.5);
 
 /** Types of motif classes in the order of pages. */
 export const TYPES: Readonly<Record<ClassType | "other", { name: string; lane: string }>> = {
@@ -24,16 +25,16 @@ export const typeOf = ({ type }: ScanMatch): Type => type ?? "other";
 export const REGIONS = { disordered: "Disordered", ordered: "Ordered" } as const;
 export type Region = keyof typeof REGIONS;
 export const REGION_ORDER = Object.keys(REGIONS) as Region[];
-export const regionOf = ({ isDisordered }: ScanMatch): Region | null =>
-  isDisordered === null ? null : isDisordered ? "disordered" : "ordered";
+export const regionOf = (match: ScanMatch): Region | null =>
+  isDisordered(match) === null ? null : isDisordered(match) ? "disordered" : "ordered";
 
 /** Where matches lie by imported domains, and whether they are known instances. */
 export const DOMAINS = { inside: "In a domain", outside: "Outside domains" } as const;
 export const KNOWN = { known: "Known instance", other: "Not known" } as const;
 export const domainOf = ({ notes }: ScanMatch): keyof typeof DOMAINS | null =>
-  notes && (notes.domains.length > 0 ? "inside" : "outside");
+  notes ? (notes.domains.length > 0 ? "inside" : "outside") : null;
 export const knownOf = ({ notes }: ScanMatch): keyof typeof KNOWN | null =>
-  notes && (notes.instances.some(({ logic }) => logic === "true positive") ? "known" : "other");
+  notes ? (notes.instances.some(({ logic }) => logic === "true positive") ? "known" : "other") : null;
 
 /** Residues to a phosphosite up to which a match is near it. */
 export const NEAR_PHOSPHOSITE = 5;
@@ -93,8 +94,8 @@ export const filtered = (matches: readonly ScanMatch[], filter: Filter, except?:
           filter[facet].length === 0 ||
           filter[facet].includes(VALUE_OF[facet](match) ?? ""),
       ) &&
-      (filter.q >= MAX_Q || (match.q !== null && match.q <= filter.q)) &&
-      (!filter.best || match.isBest) &&
+      (filter.q >= MAX_Q || (match.q ?? Infinity) <= filter.q) &&
+      (!filter.best || match.isBest === true) &&
       (!filter.phosphosite || isNear(match)),
   );
 
@@ -115,8 +116,8 @@ export function downloadQuery(filter: Filter, format: string): Query {
 }
 
 /** A q-value or P value in a table: two digits. */
-export const shortNumber = (value: number | null): string =>
-  value === null ? "–" : String(Number(value.toPrecision(2)));
+export const shortNumber = (value: number | null | undefined): string =>
+  value == null ? "–" : String(Number(value.toPrecision(2)));
 
 /** The scan in one sentence. */
 export function scanAnswer({ matches, tested }: Pick<Scan, "matches" | "tested">): string {

@@ -1,4 +1,4 @@
-import { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { rankByP } from "../../motif/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
@@ -11,18 +11,11 @@ import {
   text,
 } from "../prediction/prediction.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
-import { escapeSequence, regionLine } from "./result-gff3.ts";
-import { printTsv, queryName } from "./result-rows.ts";
-import {
-  passes,
-  SCAN_FORMS,
-  SCAN_MATCH,
-  type ScanFilter,
-  type ScanFormName,
-  scanFeature,
-  scanOf,
-  scanRow,
-} from "./scan.ts";
+import { queryName } from "../table/match-row.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import type { TablePart } from "../table/rows.ts";
+import { type TableView, viewRows } from "../table/view.ts";
+import { countTested, rankScan, SCAN_MATCH, type ScanMatch, scanMatch, scanWarnings } from "./scan.ts";
 
 const JointProteinSchema = object(
   {
@@ -38,6 +31,8 @@ const JointProteinSchema = object(
   "A scanned protein.",
 );
 
+type JointMatch = ScanMatch & { of: number };
+
 const JointMatchSchema = object(
   { of: count("Index of its protein, from 0."), ...SCAN_MATCH },
   "A match; group and isBest are within its protein.",
@@ -47,14 +42,15 @@ export const JointScanSchema = object(
   {
     tested: count("Number of matches with a P value in all proteins, over which q-values are computed."),
     proteins: list(JointProteinSchema, "In the order of the request."),
-    matches: list(JointMatchSchema, "Best first; those that the filters leave."),
+    matches: list(
+      Type.Unsafe<JointMatch>(JointMatchSchema),
+      "Those that the filters leave, best first unless ordered otherwise.",
+    ),
   },
   "The matches of several jobs in one order.",
   "JointScan",
 );
 export type JointScanObject = Static<typeof JointScanSchema>;
-
-type JointMatch = JointScanObject["matches"][number];
 
 /** Scans of several proteins in one order, with q-values over all their matches. Of a prediction only its matches are kept. */
 export class JointScan {
@@ -62,37 +58,45 @@ export class JointScan {
   readonly #matches: JointMatch[] = [];
 
   add(job: string | null, report: AnnotatedReport): void {
-    const { identifier, protein, method, queryLength, homologs, matches, warnings } = scanOf(report);
+    const { identifier, protein, prediction } = report;
+    const { method, queryLength, homologs } = prediction;
+    const { rows } = rankScan(report);
     const of = this.#proteins.length;
     this.#proteins.push({
       job,
       identifier,
-      protein,
+      protein: protein ?? null,
       method,
       queryLength,
-      homologs,
-      matches: matches.length,
-      warnings,
+      homologs: homologs.length,
+      matches: rows.length,
+      warnings: scanWarnings(prediction),
     });
-    for (const match of matches) this.#matches.push(Object.assign({ of }, match));
+    for (const match of rows) this.#matches.push(Object.assign({ of }, match));
   }
 
-  print(form: ScanFormName, filter: ScanFilter): string {
-    const ranked = rankByP(this.#matches, (match) => match);
-    const matches = ranked.filter((match) => passes(match, filter));
-    const proteins = this.#proteins;
-    if (form === "json") {
-      const tested = ranked.filter(({ q }) => q !== null).length;
-      return `${JSON.stringify({ tested, proteins, matches } satisfies JointScanObject)}\n`;
-    }
-    const { head } = SCAN_FORMS[form];
-    if (form === "tsv") return head + printTsv(matches.map((match) => scanRow(proteins[match.of], match)));
-    const regions = proteins.map(({ identifier, queryLength }) =>
-      regionLine(escapeSequence(queryName(identifier)), queryLength),
+  /** The matches of all proteins, best first. */
+  #ranked(): JointMatch[] {
+    return rankByP(this.#matches, (match) => match);
+  }
+
+  /** The scans as one object of JSON. */
+  object(view: TableView): JointScanObject {
+    const ranked = this.#ranked();
+    const matches = viewRows(MATCH_TABLES.scan, ranked, view).map((row) =>
+      Object.assign({ of: row.of }, scanMatch(row)),
     );
-    const features = matches.map((match) =>
-      scanFeature(proteins[match.of], match, proteins[match.of].method),
-    );
-    return head + regions.join("") + features.join("");
+    return { tested: countTested(ranked), proteins: this.#proteins, matches };
+  }
+
+  /** The rows of the scans, for tables. */
+  part(view: TableView): TablePart {
+    return {
+      rows: viewRows(MATCH_TABLES.scan, this.#ranked(), view),
+      sequences: this.#proteins.map(({ identifier, queryLength }) => ({
+        name: queryName(identifier),
+        length: queryLength,
+      })),
+    };
   }
 }

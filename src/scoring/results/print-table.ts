@@ -1,0 +1,50 @@
+import { xlsxFile, type XlsxCell } from "../../platform/xlsx.ts";
+import { cellOf, matchObject } from "../table/column.ts";
+import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
+import { headsOf } from "../table/print-tsv.ts";
+import type { TablePart } from "../table/rows.ts";
+import type { ProteomeRow } from "../proteome/table.ts";
+import { TABLE_FORMATS, type TableFormat } from "../table/table-formats.ts";
+import type { ProteomeFormatName } from "./file-formats.ts";
+
+/** A workbook of parts that are made while it is read. */
+export function tableWorkbook(
+  table: MatchTable,
+  parts: Iterable<TablePart> | AsyncIterable<TablePart>,
+): Promise<ReadableStream<Uint8Array>> {
+  async function* rows(): AsyncGenerator<XlsxCell[]> {
+    for await (const part of parts)
+      for (const row of part.rows) yield table.columns.map((column) => roundedCell(cellOf(column, row)));
+  }
+  return xlsxFile({ title: "Matches", names: headsOf(table) }, rows());
+}
+
+/** Numbers have the four decimals of TSV. */
+const roundedCell = (cell: XlsxCell): XlsxCell =>
+  typeof cell === "number" ? Math.round(cell * 1e4) / 1e4 : cell === "" ? null : cell;
+
+/** Parts of a table as a file: text at once, a workbook as bytes. */
+export function printTable(
+  format: TableFormat,
+  table: MatchTable,
+  parts: readonly TablePart[],
+): string | Promise<Uint8Array<ArrayBuffer>> {
+  if ("isWorkbook" in format)
+    return tableWorkbook(table, parts).then((stream) => new Response(stream).bytes());
+  return format.head(table) + parts.map((part) => format.print(table, part)).join("");
+}
+
+/** The matches of a proteome search as a file. @param method version with the hash of the calibration */
+export function printProteome(
+  format: ProteomeFormatName,
+  rows: readonly ProteomeRow[],
+  method: string,
+): string | Promise<Uint8Array<ArrayBuffer>> {
+  const { proteome } = MATCH_TABLES;
+  if (format !== "json") {
+    const named = rows.map((row) => Object.assign({}, row, { method }));
+    return printTable(TABLE_FORMATS[format], proteome, [{ rows: named, sequences: [] }]);
+  }
+  const lines = rows.map((row) => JSON.stringify(Object.assign({}, row, matchObject(proteome.columns, row))));
+  return lines.map((line) => `${line}\n`).join("");
+}

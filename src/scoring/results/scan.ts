@@ -1,0 +1,122 @@
+import { type Static, type TSchema, Type } from "typebox";
+import { type Prediction, rankMatches } from "../../motif/index.ts";
+import { nullable } from "../../platform/schema.ts";
+import {
+  caveats,
+  CorpusSchema,
+  count,
+  fraction,
+  list,
+  object,
+  PROTEIN_OF_QUERY,
+  ProteinSchema,
+  text,
+} from "../prediction/prediction.ts";
+import { classTypeOf } from "../corpus/motif-classes.ts";
+import type { AnnotatedReport } from "../features/annotation.ts";
+import { matchObject } from "../table/column.ts";
+import { isMatch, type MatchRow, patternName, queryName } from "../table/match-row.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import { resultRows, type TablePart } from "../table/rows.ts";
+import { type TableView, viewRows } from "../table/view.ts";
+import { NotesSchema } from "../features/feature-schemas.ts";
+import { matchProperties } from "./table-schemas.ts";
+
+/** The matches of a prediction for many motif classes, as one ranked list. */
+
+const { scan: SCAN_TABLE } = MATCH_TABLES;
+
+/** Members of a match in scans, whose types are those of rows. */
+export const SCAN_MATCH: Record<string, TSchema> = {
+  ...matchProperties(SCAN_TABLE),
+  notes: nullable(NotesSchema),
+};
+
+/** A match with the number that it has in its result. */
+export type ScanMatch = MatchRow & { number: number };
+
+export const ScanSchema = object(
+  {
+    identifier: text("The client's name for the query."),
+    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    method: text("Version of the method."),
+    queryLength: count("Residues of the query."),
+    corpus: nullable(CorpusSchema),
+    homologs: count("Number of homologs."),
+    classes: count("Number of motifs tested."),
+    tested: count("Number of matches with a P value, over which q-values are computed."),
+    disorder: list(fraction("Disorder."), "Predicted disorder of each residue of the query."),
+    matches: list(
+      Type.Unsafe<ScanMatch>(object(SCAN_MATCH, "A match.")),
+      "Those that the filters leave, best first unless ordered otherwise.",
+    ),
+    warnings: list(text("A caveat."), caveats("the scan")),
+  },
+  "All matches of a job in one order.",
+  "Scan",
+);
+export type Scan = Static<typeof ScanSchema>;
+
+/** All matches with a place in one order, and the number of those that were tested, over which q-values are. */
+export interface Ranking {
+  tested: number;
+  rows: readonly ScanMatch[];
+}
+
+/** The matches of a prediction, best first. */
+export function rankScan(report: AnnotatedReport): Ranking {
+  const rows = resultRows(report, classTypeOf).filter(isMatch);
+  const ranked = rankMatches(report.prediction).map(({ number, rank, q, label, group, isBest }) =>
+    Object.assign({}, rows[number - 1], { number, rank, q, label, group, isBest }),
+  );
+  return { tested: countTested(ranked), rows: ranked };
+}
+
+export const countTested = (rows: readonly MatchRow[]): number => rows.filter(({ q }) => q != null).length;
+
+export const ALL: TableView = { values: {} };
+
+/** A scan as JSON; filters leave q-values unchanged. */
+export function scanOf(report: AnnotatedReport, view: TableView = ALL): Scan {
+  const { identifier, protein, prediction } = report;
+  const { method, queryLength, corpus, homologs, patterns, alignment } = prediction;
+  const { tested, rows } = rankScan(report);
+  return {
+    identifier,
+    protein: protein ?? null,
+    method,
+    queryLength,
+    corpus,
+    homologs: homologs.length,
+    classes: patterns.length,
+    tested,
+    disorder: alignment?.disorder ?? [],
+    matches: viewRows(SCAN_TABLE, rows, view).map(scanMatch),
+    warnings: scanWarnings(prediction),
+  };
+}
+
+/** The warnings of a prediction, then those of its patterns with their names. */
+export const scanWarnings = ({ warnings, patterns }: Prediction): string[] => [
+  ...warnings,
+  ...patterns.flatMap((pattern) => pattern.warnings.map((warning) => `${patternName(pattern)}: ${warning}`)),
+];
+
+export const scanMatch = (row: ScanMatch): ScanMatch =>
+  Object.assign(matchObject(SCAN_TABLE.columns, row), { notes: row.notes ?? null }) as ScanMatch;
+
+/** The rows of a scan, for tables. */
+export const scanPart = (report: AnnotatedReport, view: TableView): TablePart => ({
+  rows: viewRows(SCAN_TABLE, rankScan(report).rows, view),
+  sequences: sequencesOf(report),
+});
+
+/** The rows of a result, for tables. */
+export const resultPart = (report: AnnotatedReport, view: TableView = ALL): TablePart => ({
+  rows: viewRows(MATCH_TABLES.result, resultRows(report, classTypeOf), view),
+  sequences: sequencesOf(report),
+});
+
+const sequencesOf = ({ identifier, prediction }: AnnotatedReport): TablePart["sequences"] => [
+  { name: queryName(identifier), length: prediction.queryLength },
+];

@@ -1,0 +1,68 @@
+import { type TSchema, Type } from "typebox";
+import { nullable, oneOf } from "../../platform/schema.ts";
+import { count, fraction, number, text } from "../prediction/prediction.ts";
+import type { Column } from "../table/column.ts";
+import type { Filter } from "../table/filters.ts";
+import type { MatchTable } from "../table/match-tables.ts";
+import { ordersOf } from "../table/view.ts";
+
+/** JSON schemas and parameters of tables of matches, made from their columns. */
+
+function schemaOf({ type, description, choices, required }: Column): TSchema {
+  const shapes: Record<Column["type"], () => TSchema> = {
+    text: () => (choices ? oneOf(choices, description) : text(description)),
+    count: () => count(description),
+    number: () => number(description),
+    fraction: () => fraction(description),
+    boolean: () => Type.Boolean({ description }),
+  };
+  const shape = shapes[type]();
+  return required ? shape : nullable(shape);
+}
+
+/** Schemas of the members that the columns of a table have in JSON. */
+export const matchProperties = ({ columns }: MatchTable): Record<string, TSchema> =>
+  Object.fromEntries(columns.flatMap((column) => (column.json ? [[column.json, schemaOf(column)]] : [])));
+
+/** @param withExample documents an example, which generated requests contain */
+function parameterOf(filter: Filter, withExample: boolean): TSchema {
+  const { description } = filter;
+  if (filter.kind === "limit")
+    return filter.type === "fraction"
+      ? fraction(description)
+      : Type.Integer({ description, minimum: 0, maximum: filter.maximum });
+  if (filter.single === "boolean") return Type.Boolean({ description });
+  const values = filter.choices && Object.keys(filter.choices);
+  if (filter.single && values) return oneOf(values, description);
+  const item = values ? oneOf(values, "A choice.") : text("A value.");
+  const examples = values && withExample ? { examples: [values.slice(0, 1)] } : {};
+  return Type.Array(item, {
+    description: `${description.replace(/\.$/, "")}, separated by commas.`,
+    ...examples,
+  });
+}
+
+/** Earlier names of a parameter; all were true or false. */
+const aliasesOf = ({ name, aliases = {} }: Filter): [string, TSchema][] =>
+  Object.keys(aliases).map((alias) => [
+    alias,
+    Type.Optional(Type.Boolean({ description: `Earlier name of \`${name}\`.`, deprecated: true })),
+  ]);
+
+/** The filters of a table as parameters of requests. */
+export const filterSchemas = ({ filters }: MatchTable, withExample = true): Record<never, TSchema> =>
+  Object.fromEntries(
+    filters.flatMap((filter) => [
+      [filter.name, Type.Optional(parameterOf(filter, withExample))] as [string, TSchema],
+      ...aliasesOf(filter),
+    ]),
+  );
+
+/** The order of a table as a parameter of requests. */
+export const orderSchema = (table: MatchTable, fallback: string) =>
+  Type.Optional(
+    oneOf(
+      ordersOf(table),
+      `Order by a column, descending after -; by default ${fallback}. Rows without a value come last.`,
+    ),
+  );

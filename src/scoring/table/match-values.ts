@@ -1,0 +1,75 @@
+import { DISORDERED } from "../../motif/options.ts";
+import { type ChoiceFilter, ofMatch } from "./filters.ts";
+import type { MatchRow, QueryPart } from "./match-row.ts";
+
+export const NOT_SCORED = "not scored";
+
+/** Verdicts with their names on pages, from the best. */
+export const VERDICTS = {
+  "likely functional": "Likely functional",
+  possible: "Possible",
+  "no evidence": "No evidence",
+};
+export const P_VALUE_KINDS = ["estimate", "at most", "at least"];
+export const CLASS_TYPES = {
+  DEG: "Degron",
+  DOC: "Docking",
+  LIG: "Ligand",
+  MOD: "Modification",
+  TRG: "Targeting",
+  CLV: "Cleavage",
+};
+export const KEPT_BANDS = {
+  "90-100": "90 % and more",
+  "50-89": "50 to 89 %",
+  "0-49": "Less than 50 %",
+  "no homologs": "No homologs",
+};
+
+/** A choice of one of two. */
+export const either = (
+  filter: Omit<ChoiceFilter, "kind" | "choices" | "valueOf">,
+  choices: readonly [yes: string, no: string],
+  valueOf: (row: MatchRow) => boolean | null | undefined,
+): ChoiceFilter => ({
+  kind: "choice",
+  single: "boolean",
+  choices: { true: choices[0], false: choices[1] },
+  valueOf: ofMatch((row) => {
+    const value = valueOf(row);
+    return value === null || value === undefined ? null : String(value);
+  }),
+  ...filter,
+});
+
+export function keptBand({ kept, homologs }: MatchRow): string | null {
+  if (homologs === 0) return "no homologs";
+  if (kept === undefined) return null;
+  const percent = Math.floor((100 * kept) / homologs);
+  return percent >= 90 ? "90-100" : percent >= 50 ? "50-89" : "0-49";
+}
+
+/** Commas separate the values of a filter. */
+export const speciesOf = ({ protein }: QueryPart): string =>
+  protein?.taxon == null ? (protein?.organism ?? "unknown").replaceAll(",", "") : String(protein.taxon);
+
+export const isDisordered = ({ disorder }: Pick<MatchRow, "disorder">): boolean | null =>
+  disorder == null ? null : disorder > DISORDERED;
+
+/** Whether a match is a known instance of its motif; null if no features are imported. */
+export const isKnown = ({ notes }: Pick<MatchRow, "notes">): boolean | null =>
+  notes ? notes.instances.some(({ logic }) => logic === "true positive") : null;
+
+/** `ELMI1`, with the logic if the instance is not a true positive. */
+export const instanceName = ({ id, logic }: { id: string; logic?: string }): string =>
+  logic === undefined || logic === "true positive" ? id : `${id} (${logic})`;
+
+export const verdictFilter = (
+  filter: Pick<ChoiceFilter, "name" | "title" | "description">,
+  valueOf: (row: MatchRow) => string | null | undefined,
+): ChoiceFilter => ({
+  kind: "choice",
+  choices: { ...VERDICTS, [NOT_SCORED]: "Not scored" },
+  valueOf: ofMatch((row) => valueOf(row) ?? NOT_SCORED),
+  ...filter,
+});

@@ -1,0 +1,32 @@
+import { type Cell, cellOf } from "./column.ts";
+import type { MatchTable } from "./match-tables.ts";
+import type { TablePart } from "./rows.ts";
+
+/** The names of the columns, as in the first line of TSV and XLSX. */
+export const headsOf = ({ columns, heads }: MatchTable): string[] =>
+  columns.map(({ name }) => heads[name] ?? name);
+
+export const printTsvHead = (table: MatchTable): string => `${headsOf(table).join("\t")}\n`;
+
+/** One line per row: numbers with at most four decimals, empty without a value. */
+export const printTsv = ({ columns }: MatchTable, { rows }: TablePart): string =>
+  rows
+    .map((row) => `${columns.map((column) => withoutControls(printCell(cellOf(column, row)))).join("\t")}\n`)
+    .join("");
+
+/** A cell as text. */
+export function printCell(value: Cell): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number") return printDecimal(value);
+  return typeof value === "boolean" ? (value ? "yes" : "no") : value;
+}
+
+/** A number with at most four decimals; empty for null, and for a member that predictions of earlier versions lack. */
+export function printDecimal(value: number | null | undefined): string {
+  return value === null || value === undefined ? "" : String(Math.round(value * 1e4) / 1e4);
+}
+
+/** Control characters become spaces, because the format cannot escape them. */
+const withoutControls = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- these must not appear in a cell
+  text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]/g, " ");

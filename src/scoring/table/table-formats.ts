@@ -1,0 +1,56 @@
+import type { MatchTable } from "./match-tables.ts";
+import { GFF3_HEAD, printGff3 } from "./print-gff3.ts";
+import { printTsv, printTsvHead } from "./print-tsv.ts";
+import type { TablePart } from "./rows.ts";
+
+/** A format of files, for the JSON service, its documentation, the command line and pages. */
+export interface FileFormat {
+  /** Name on pages. */
+  title: string;
+  contentType: string;
+  /** Other media types that an Accept header may use for it. */
+  aliases: readonly string[];
+  /** Extension of its files. */
+  extension: string;
+  /** Description of the content in the OpenAPI document and on pages. */
+  sentence: string;
+}
+
+/** A format of tables of matches: text that begins with a head, to which any number of parts are added, or a workbook. */
+export type TableFormat = FileFormat &
+  (
+    | { head: (table: MatchTable) => string; print: (table: MatchTable, part: TablePart) => string }
+    | { isWorkbook: true }
+  );
+
+export const TABLE_FORMATS = {
+  tsv: {
+    title: "TSV",
+    contentType: "text/tab-separated-values; charset=utf-8",
+    aliases: [],
+    extension: "tsv",
+    sentence: "One row per match; of a result also one for a pattern without a match.",
+    head: printTsvHead,
+    print: printTsv,
+  },
+  gff3: {
+    title: "GFF3",
+    contentType: "text/x-gff3; charset=utf-8",
+    aliases: ["text/gff3", "application/gff3"],
+    extension: "gff3",
+    sentence:
+      "The matches as features; the score is q where matches are ranked, else the conservation score.",
+    head: () => GFF3_HEAD,
+    print: printGff3,
+  },
+  xlsx: {
+    title: "XLSX",
+    contentType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    aliases: [],
+    extension: "xlsx",
+    sentence: "The rows of TSV as a spreadsheet.",
+    isWorkbook: true,
+  },
+} as const satisfies Record<string, TableFormat>;
+
+export type TableFormatName = keyof typeof TABLE_FORMATS;
