@@ -135,7 +135,7 @@ browserTest(
     await connection.set(true, page);
     await seeText(page, "1 conflict");
     await page.goto(`${url}/inventory/offline`);
-    await seeText(page, "› Box oligos 1, C3");
+    await seeText(page, "Box oligos 1, C3");
     await seeText(page, "is occupied");
     await checkPage(opened, "offline-box-conflict");
     await press(page, "button", "Discard");

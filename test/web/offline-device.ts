@@ -9,7 +9,7 @@ export const FREEZER = "aebc178f-9012-5abc-8def-000000000001";
 export const TUBE = "5f1e627f-8aba-5e10-93ff-82dee93474e6";
 export const LISTS: Record<string, object[]> = {
   locations: [
-    { id: FREEZER, label: "Rack 2", barcode: "LO1", version: 1, parent: null, equipment: "eq", place: "pl" },
+    { id: FREEZER, label: "Rack 2", barcode: "LO1", version: 1, parent: null, equipment: "eq" },
     {
       id: "0b7dd2a5-0000-4000-8000-000000000002",
       label: "Box 7",
@@ -21,7 +21,9 @@ export const LISTS: Record<string, object[]> = {
       numbering: "A1",
     },
   ],
-  equipment: [{ id: "eq", name: "-80 North", barcode: "", version: 1, place: "pl" }],
+  equipment: [
+    { id: "eq", name: "-80 North", barcode: "", version: 1, place__building: "A", place__room: "002" },
+  ],
   "stocks/consumables": [
     {
       id: TUBE,
@@ -33,7 +35,6 @@ export const LISTS: Record<string, object[]> = {
       permissions: { public: true, actions: { change: true } },
     },
   ],
-  places: [{ id: "pl", building: "A", room: "002" }],
   stocktakes: [{ id: "take", name: "Freezer", location: FREEZER }],
 };
 export const readLists: Parameters<typeof takeSnapshot>[0] = async (segment) => {

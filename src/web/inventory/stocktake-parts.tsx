@@ -14,7 +14,8 @@ import { useLoaded } from "../components/loaded.tsx";
 import { isUnreachable, requestJson, send } from "../request.ts";
 import { type Preview, showDone } from "./write-record.ts";
 
-export type { ScanResult };
+/** A scan with the server's verdict, or one that waits for it. */
+export type LoggedScan = Omit<ScanResult, "verdict"> & { verdict: ScanResult["verdict"] | "waiting" };
 
 export const LIST = "stocktakes";
 
@@ -138,17 +139,18 @@ function lineText({ segment, at, to, position, done }: RecordLine): string {
   return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
 
-const VERDICTS: Record<ScanResult["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
+const VERDICTS: Record<LoggedScan["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
   found: ["found", "ok"],
   misplaced: ["misplaced", "warn"],
   place: ["now here"],
   unknown: ["unknown", "danger"],
   other: ["not stored in locations", "warn"],
+  waiting: ["waiting", "warn"],
 };
 
 /** The last scans. */
 export const ScanLog = (props: {
-  scans: readonly ScanResult[];
+  scans: readonly LoggedScan[];
   placeName: string;
   onChoose: (code: string, id: string) => void;
 }) => (
@@ -186,11 +188,12 @@ function missingSentence(count: number, missing: MissingAction): string {
 /** What applying a stocktake would write, and a button that does it. */
 export function ApplyDialog(props: {
   path: string;
-  count: Count;
+  /** Undefined if this device does not know it. */
+  count: Count | undefined;
   onClose: () => void;
   onDone: () => void;
   /** Applies it later, where the server does not respond; undefined if this device does not work without it. */
-  onLater: ((missing: MissingAction) => Promise<void>) | undefined;
+  onLater: (() => Promise<void>) | undefined;
 }) {
   const { path, count, onClose, onDone, onLater } = props;
   const [missing, setMissing] = useState<MissingAction>("keep");
@@ -203,7 +206,7 @@ export function ApplyDialog(props: {
   const isLater = onLater !== undefined && isUnreachable(preview.error);
   const form = useSubmission(async () => {
     if (isLater) {
-      await onLater(missing);
+      await onLater();
       onClose();
       return true;
     }
@@ -226,29 +229,10 @@ export function ApplyDialog(props: {
       }
     >
       {error !== undefined && error !== null && <ErrorBanner error={error} />}
-      <p>
-        {countOf(count.misplaced.length, "misplaced record")}{" "}
-        {count.misplaced.length === 1 ? "moves" : "move"} to where{" "}
-        {count.misplaced.length === 1 ? "it was" : "they were"} found.
-      </p>
-      {count.missing.length > 0 && (
-        <>
-          <SelectField
-            label="Records that were not scanned"
-            value={missing}
-            choices={[
-              { value: "keep", name: "Leave them unchanged" },
-              { value: "status", name: "Set their status to Missing" },
-              { value: "clear", name: "Clear their location" },
-            ]}
-            onChange={setMissing}
-          />
-          <p>{missingSentence(count.missing.length, missing)}</p>
-        </>
-      )}
+      {count && !isLater && <Effects count={count} missing={missing} onChange={setMissing} />}
       <p role="status">
         {isLater &&
-          "The server does not respond. The stocktake is applied when it does, unless it then counts otherwise."}
+          "The server does not respond. It counts the scans and applies the stocktake when it does; records that were not scanned stay unchanged. You can undo this then."}
         {preview.value &&
           !isLater &&
           `${countOf(changed, "record")} will change, except those that you may not edit. You can undo this.`}
@@ -256,3 +240,33 @@ export function ApplyDialog(props: {
     </Dialog>
   );
 }
+
+/** What applying changes, and the choice for records that were not scanned. */
+const Effects = (props: {
+  count: Count;
+  missing: MissingAction;
+  onChange: (missing: MissingAction) => void;
+}) => (
+  <>
+    <p>
+      {countOf(props.count.misplaced.length, "misplaced record")}{" "}
+      {props.count.misplaced.length === 1 ? "moves" : "move"} to where{" "}
+      {props.count.misplaced.length === 1 ? "it was" : "they were"} found.
+    </p>
+    {props.count.missing.length > 0 && (
+      <>
+        <SelectField
+          label="Records that were not scanned"
+          value={props.missing}
+          choices={[
+            { value: "keep", name: "Leave them unchanged" },
+            { value: "status", name: "Set their status to Missing" },
+            { value: "clear", name: "Clear their location" },
+          ]}
+          onChange={props.onChange}
+        />
+        <p>{missingSentence(props.count.missing.length, props.missing)}</p>
+      </>
+    )}
+  </>
+);

@@ -50,11 +50,11 @@ export function QueueList({ person, changes }: { person: string; changes: readon
             <div class="grow">
               <Tag tone={queued.conflict ? "danger" : "warn"}>{queued.conflict ? "conflict" : "waiting"}</Tag>{" "}
               <Description change={queued.change} />
-              <small>{detailOf(queued)}</small>
+              <small>{queued.conflict?.message ?? formatTime(queued.at)}</small>
               <div class="actions">
                 {queued.conflict && (
                   <Button small onClick={() => void decide(applyAnyway, queued.key)}>
-                    {queued.conflict.now || queued.conflict.differs ? "Apply anyway" : "Try again"}
+                    {queued.conflict.versions ? "Apply anyway" : "Try again"}
                   </Button>
                 )}
                 <Button look="quiet" small onClick={() => discardOf(queued)}>
@@ -84,10 +84,4 @@ function Description({ change }: { change: Change }) {
       {change.kind === "apply" && `Apply ${stocktake.name}`}
     </a>
   );
-}
-
-function detailOf({ at, conflict }: QueuedChange): string {
-  if (!conflict) return formatTime(at);
-  const { now, message } = conflict;
-  return now ? `${now.by} has changed ${now.name}. It is now in ${now.where}.` : message;
 }

@@ -1,4 +1,3 @@
-import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
 import { inVersions, type Move, moveRequest, type Versions, versionsIn } from "./move.ts";
@@ -32,9 +31,6 @@ export interface StocktakeRemoval {
 export interface StocktakeApplication {
   kind: "apply";
   stocktake: { id: string; name: string };
-  missing: MissingAction;
-  /** The numbers that were shown; null: apply whatever the server counts. */
-  counted: { misplaced: number; missing: number } | null;
 }
 export type Change = Move | StocktakeStart | StocktakeScan | StocktakeRemoval | StocktakeApplication;
 
@@ -51,10 +47,8 @@ export interface QueuedChange {
 export interface Conflict {
   status: number;
   message: string;
-  /** The record as it is now, if somebody changed it, and the versions of all that were to move. */
-  now?: { name: string; where: string; by: string; versions: Versions };
-  /** The server counts otherwise than this device did. */
-  differs?: true;
+  /** The present versions of the records that were to move, if somebody has changed one. */
+  versions?: Versions;
 }
 
 export interface Answer {
@@ -100,17 +94,14 @@ export const discard = (store: DeviceStore, person: string, key: string): Promis
 export const isAbout = (change: Change, stocktake: string): boolean =>
   change.kind !== "move" && change.stocktake.id === stocktake;
 
-/** Sends a rejected change again; where somebody changed the record or the count, over that change. */
+/** Sends a rejected change again; where somebody changed the record, over that change. */
 export const applyAnyway = (store: DeviceStore, person: string, key: string): Promise<unknown> =>
   updateQueue(store, person, (queue) =>
     queue.map((queued) => {
       if (queued.key !== key) return queued;
       const { conflict, change, ...rest } = queued;
-      const versions = conflict?.now?.versions;
-      if (change.kind === "move" && versions) return { ...rest, change: inVersions(change, versions) };
-      if (change.kind === "apply" && conflict?.differs)
-        return { ...rest, change: { ...change, counted: null } };
-      return { ...rest, change };
+      const versions = conflict?.versions;
+      return { ...rest, change: change.kind === "move" && versions ? inVersions(change, versions) : change };
     }),
   );
 
@@ -201,43 +192,33 @@ const rejected = ({ status, body }: Answer): Outcome =>
 async function sendMove(move: Move, key: string, send: SendRequest): Promise<Outcome> {
   const answer = await send(...moveRequest(move, key));
   if (isDone(answer.status)) return { versions: versionsIn(answer.body, move) };
-  return answer.status === 412 ? compareWithNow(move, answer, send) : rejected(answer);
+  return answer.status === 412 ? compareWithNow(move, send) : rejected(answer);
 }
 
 /**
  * Somebody has changed a record: how it is now; done if all are already where they were to go, because the answer was
  * lost.
  */
-async function compareWithNow(move: Move, refused: Answer, send: SendRequest): Promise<Outcome> {
-  const query = { fields: "version,location,position,modified_by", ...FLAT };
-  const found: { version: number; location: unknown; position: unknown; by: string }[] = [];
+async function compareWithNow(move: Move, send: SendRequest): Promise<Outcome> {
+  const query = { fields: "version,location,location__unique_path,position,modified_by", ...FLAT };
+  const found: Answer["body"][] = [];
   for (const { segment, id } of move.records) {
     const answer = await send("GET", `/api/v2/${segment}/${id}/`, { query });
     if (!isDone(answer.status)) return rejected(answer);
-    const { version, location = null, position = "", modified_by } = recordIn(answer.body);
-    found.push({ version: Number(version), location, position, by: String(modified_by) });
+    found.push(recordIn(answer.body));
   }
-  const versions = Object.fromEntries(move.records.map(({ id }, i) => [id, found[i].version]));
-  const isThere = (record: (typeof found)[number], i: number): boolean =>
-    record.location === (move.location?.id ?? null) && record.position === move.records[i].position;
+  const versions = Object.fromEntries(move.records.map(({ id }, i) => [id, Number(found[i].version)]));
+  const isThere = ({ location = null, position = "" }: Answer["body"], i: number): boolean =>
+    location === (move.location?.id ?? null) && position === move.records[i].position;
   if (found.every(isThere)) return { versions };
   const changed = Math.max(
     0,
     found.findIndex(({ version }, i) => version !== move.records[i].version),
   );
-  const { location, position, by } = found[changed];
-  const label = location ? await labelOf(String(location), send) : "no location";
-  const where = [label, position].filter(Boolean).join(", ");
-  const message = messageIn(refused.status, refused.body);
-  const { name } = move.records[changed];
-  return { conflict: { status: refused.status, message, now: { name, where, by, versions } } };
-}
-
-async function labelOf(location: string, send: SendRequest): Promise<string> {
-  const { body } = await send("GET", `/api/v2/locations/${location}/`, {
-    query: { fields: "unique_path", ...FLAT },
-  });
-  return String(recordIn(body).unique_path ?? "a location that you may not view");
+  const { location__unique_path: path, position, modified_by: by } = found[changed];
+  const where = [path ?? "no location", position].filter(Boolean).join(", ");
+  const message = `${String(by)} has changed ${move.records[changed].name}. It is now in ${where}.`;
+  return { conflict: { status: 412, message, versions } };
 }
 
 async function sendStart(
@@ -253,37 +234,18 @@ async function sendStart(
   return isDone(answer.status) ? { id: String(recordIn(answer.body).id) } : rejected(answer);
 }
 
-/** Applies a stocktake, if the server counts as this device did. */
+/** Leaves records that were not scanned unchanged: this device does not know which they are. */
 async function sendApplication(
-  change: StocktakeApplication,
+  { stocktake }: StocktakeApplication,
   key: string,
   send: SendRequest,
 ): Promise<Outcome> {
-  const { stocktake, missing, counted } = change;
-  const path = `/api/v2/stocktakes/${stocktake.id}/`;
-  if (counted) {
-    const answer = await send("GET", `${path}count/`);
-    if (!isDone(answer.status)) return rejected(answer);
-    const now = answer.body.counts as typeof counted;
-    if (now.misplaced !== counted.misplaced || now.missing !== counted.missing)
-      return {
-        conflict: {
-          status: 409,
-          message: `It was not applied: ${differenceOf(counted, now)}`,
-          differs: true,
-        },
-      };
-  }
-  const headers = { "Idempotency-Key": key };
-  const answer = await send("POST", `${path}apply/`, { body: { missing }, headers });
+  const answer = await send("POST", `/api/v2/stocktakes/${stocktake.id}/apply/`, {
+    body: { missing: "keep" },
+    headers: { "Idempotency-Key": key },
+  });
   return isDone(answer.status) ? {} : rejected(answer);
 }
-
-const differenceOf = (
-  then: { misplaced: number; missing: number },
-  now: { misplaced: number; missing: number },
-): string =>
-  `this device counted ${then.missing} missing and ${then.misplaced} misplaced, the server ${now.missing} and ${now.misplaced}.`;
 
 async function sendScan(change: StocktakeScan, key: string, send: SendRequest): Promise<Outcome> {
   const answer = await send("POST", `/api/v2/stocktakes/${change.stocktake.id}/scans/`, {

@@ -13,7 +13,8 @@ import { get, isUnreachable, send } from "../request.ts";
 import { keepMove, sendOrWait, snapshot } from "./device.ts";
 import { inVersions, type Move, type MovedRecord, moveRequest, versionsIn } from "./move.ts";
 import type { Answer } from "./queue.ts";
-import { findCode, freePositions } from "./snapshot.ts";
+import { slotsIn } from "./known-slots.ts";
+import { findCode } from "./snapshot.ts";
 
 /** Moves of records, which wait where the server does not respond. */
 
@@ -44,7 +45,7 @@ async function findOffline(code: string, error: unknown): Promise<Found[]> {
   if (!known) throw error;
   return findCode(known, code).map((record) => {
     const { segment, id, name, version, grid } = record;
-    return { segment, id, name, version, free: grid ? freePositions(known, record) : null };
+    return { segment, id, name, version, free: grid ? freePositionsIn(slotsIn(known, record)) : null };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Grid, positionsOf } from "../../inventory/model/grid.ts";
+import type { Grid } from "../../inventory/model/grid.ts";
 import type { Count } from "../inventory/stocktake-parts.tsx";
 import type { Move } from "./move.ts";
 
@@ -11,8 +11,6 @@ export interface Snapshot {
   /** Milliseconds since 1970. */
   at: number;
   records: readonly KnownRecord[];
-  /** `Building A, 002` by the id of the place. */
-  places: Readonly<Record<string, string>>;
   stocktakes: readonly KnownStocktake[];
   /** What the server counted last, by the id of the stocktake. */
   counts?: Readonly<Record<string, Count>>;
@@ -30,7 +28,8 @@ export interface KnownRecord {
   location: string | null;
   position?: string;
   equipment?: string | null;
-  place?: string | null;
+  /** Building and room of a location or of equipment, such as `A 002`. */
+  room: string;
   /** Of a location. */
   grid?: Grid;
   /** Whether the person may change it. */
@@ -56,12 +55,12 @@ type Row = Record<string, unknown>;
 const PAGE = 1000;
 /** The most records of each list that a device keeps. */
 export const MOST = { locations: 5000, equipment: 1000, "stocks/consumables": 7000, "stocks/specimen": 7000 };
-const MOST_PLACES = 1000;
 const MOST_STOCKTAKES = 50;
 const STOCK_FIELDS = "id,name,barcode,version,location,position,permissions";
 const FIELDS: Readonly<Record<string, string>> = {
-  locations: "id,label,barcode,version,parent,equipment,place,permissions,grid_rows,grid_columns,numbering",
-  equipment: "id,name,barcode,version,place,permissions",
+  locations:
+    "id,label,barcode,version,parent,equipment,place__building,place__room,permissions,grid_rows,grid_columns,numbering",
+  equipment: "id,name,barcode,version,place__building,place__room,permissions",
 };
 
 /** Reads what scanning needs through the lists of the REST API, which hold only what this person may view. */
@@ -72,21 +71,16 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const lists = Object.entries(MOST).map(([segment, most]) => readAll(read, segment, most));
   const found = await Promise.all(lists);
-  const [places, stocktakes] = await Promise.all([
-    read("places", { fields: "id,building,room", page_size: String(MOST_PLACES) }),
-    read("stocktakes", {
-      fields: "id,name,location",
-      state: "OPEN",
-      ordering: "-modified",
-      page_size: String(MOST_STOCKTAKES),
-    }),
-  ]);
-  const roomOf = ({ id, building, room }: Row) => [id, [building, room].filter(Boolean).join(" ")];
+  const stocktakes = await read("stocktakes", {
+    fields: "id,name,location",
+    state: "OPEN",
+    ordering: "-modified",
+    page_size: String(MOST_STOCKTAKES),
+  });
   return {
     person: { id: person.id, username: person.username },
     at: now,
     records: found.flatMap(({ records }) => records),
-    places: Object.fromEntries(places.results.map(roomOf)),
     stocktakes: stocktakes.results as unknown as KnownStocktake[],
     left: found.reduce((sum, { records, total }) => sum + Math.max(0, total - records.length), 0),
   };
@@ -123,7 +117,7 @@ function recordOf(segment: string, row: Row): KnownRecord {
     location: (row.parent ?? row.location ?? null) as string | null,
     ...(row.position ? { position: String(row.position) } : {}),
     equipment: (row.equipment ?? null) as string | null,
-    place: (row.place ?? null) as string | null,
+    room: [row.place__building, row.place__room].filter(Boolean).join(" "),
     ...(actions?.change ? { change: true as const } : {}),
     ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
   };
@@ -150,29 +144,16 @@ export function withMove(
   return { ...known, records };
 }
 
-/** Ids have 8-4-4-4-12 digits; of labels, the first 8 or more. */
-const ID_START = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/i;
+/** Digits of an id on labels. */
+const ID_DIGITS = 8;
 
-/** The records that a code stands for, as `scan/` of the REST API finds them: by barcode, else by id. */
+/** The records that a code on a label stands for: their barcode, their id, its beginning, or an address that ends with it. */
 export function findCode({ records }: Snapshot, scanned: string): KnownRecord[] {
   const code = scanned.trim();
-  const isUrl = /^https?:\/\//i.test(code);
-  const barcoded = isUrl || code === "" ? [] : records.filter(({ barcode }) => barcode === code);
-  if (barcoded.length > 0) return barcoded;
-  const candidates = isUrl ? idsInUrl(code) : [code];
-  const start = candidates
-    .find((part) => ID_START.test(part))
-    ?.replaceAll("-", "")
-    .toLowerCase();
-  if (start === undefined) return [];
-  return records.filter(({ id }) => id.replaceAll("-", "").startsWith(start));
-}
-
-/** Whole ids in the URL of a record, or the beginning of one after `/i/`. */
-function idsInUrl(url: string): string[] {
-  const parts = url.split(/[?#]/)[0].split("/").slice(3).filter(Boolean);
-  const whole = parts.filter((part) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(part));
-  return whole.length > 0 ? whole.slice(-1) : parts.at(-2) === "i" ? parts.slice(-1) : [];
+  const barcoded = records.filter(({ barcode }) => code !== "" && barcode === code);
+  const id = (code.split(/[?#]/)[0].split("/").at(-1) ?? "").replaceAll("-", "").toLowerCase();
+  if (barcoded.length > 0 || id.length < ID_DIGITS) return barcoded;
+  return records.filter((record) => record.id.replaceAll("-", "").startsWith(id));
 }
 
 export const findRecord = ({ records }: Snapshot, id: string | null | undefined): KnownRecord | undefined =>
@@ -195,16 +176,9 @@ export function whereIs(snapshot: Snapshot, record: KnownRecord): string {
   const around = locationsAround(snapshot, record);
   const outer = around[0] ?? record;
   const equipment = findRecord(snapshot, outer.equipment);
-  const room = snapshot.places[outer.place ?? equipment?.place ?? ""];
+  const room = outer.room || equipment?.room;
   const names = [room, equipment?.name, ...around.map(({ name }) => name)].filter(
     (name, i, all) => name && name !== all[i - 1],
   );
   return [names.join(" › "), record.position].filter(Boolean).join(", ");
-}
-
-/** Free positions of a location, as far as this device knows; none without a grid. */
-export function freePositions({ records }: Snapshot, { id, grid }: KnownRecord): string[] {
-  const stored = records.filter(({ location }) => location === id);
-  const occupied = new Set(stored.map(({ position }) => position));
-  return grid ? positionsOf(grid).filter((position) => !occupied.has(position)) : [];
 }

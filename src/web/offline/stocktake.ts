@@ -1,18 +1,20 @@
-import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import { isUnreachable, send } from "../request.ts";
-import { OfflineCount } from "./count.ts";
 import { addChange, deviceStore, sendOrWait, snapshot, waitingChanges, worksOffline } from "./device.ts";
-import type { Count, ScanResult } from "../inventory/stocktake-parts.tsx";
-import { isAbout, type StocktakeScan } from "./queue.ts";
+import type { Count, LoggedScan } from "../inventory/stocktake-parts.tsx";
+import { isAbout, type QueuedChange, type StocktakeScan } from "./queue.ts";
 import { findCode, findRecord, type KnownStocktake, SNAPSHOT, type Snapshot, withCount } from "./snapshot.ts";
 
-/** Stocktakes without a network. */
+/** Stocktakes without a network: scans wait, and the server counts them once it responds. */
 
-/** A stocktake as this device knows it, with the changes that wait. */
+/** A stocktake as this device knows it. */
 export interface OfflineStocktake {
   stocktake: KnownStocktake;
   place: string;
-  count: Count;
+  /** What the server counted last; undefined if this device has never seen it. */
+  count: Count | undefined;
+  person: string;
+  /** Its changes that the server has not taken. */
+  changes: readonly QueuedChange[];
   /** It was begun on this device, and the server does not have it yet. */
   isBegunHere: boolean;
   /** It was applied on this device. */
@@ -23,22 +25,20 @@ export interface OfflineStocktake {
 export async function readStocktake(id: string): Promise<OfflineStocktake | undefined> {
   const known = await snapshot();
   if (!known) return undefined;
-  const changes = (await waitingChanges(known.person.id))
-    .map(({ change }) => change)
-    .filter((change) => isAbout(change, id));
-  const start = changes.find(({ kind }) => kind === "start");
+  const person = known.person.id;
+  const changes = (await waitingChanges(person)).filter(({ change }) => isAbout(change, id));
+  const start = changes.map(({ change }) => change).find(({ kind }) => kind === "start");
   const begun = start?.kind === "start" ? { ...start.stocktake, location: start.location } : undefined;
   const stocktake = begun ?? known.stocktakes.find((each) => each.id === id);
   if (!stocktake) return undefined;
-  const scans = changes.flatMap((change) =>
-    change.kind === "scan" || change.kind === "remove" ? change : [],
-  );
   return {
     stocktake,
     place: findRecord(known, stocktake.location)?.name ?? "",
-    count: new OfflineCount(known, stocktake).count(known.counts?.[id], scans),
+    count: known.counts?.[id],
+    person,
+    changes,
     isBegunHere: begun !== undefined,
-    isApplied: changes.some(({ kind }) => kind === "apply"),
+    isApplied: changes.some(({ change }) => change.kind === "apply"),
   };
 }
 
@@ -55,30 +55,19 @@ interface Scanned {
 }
 
 /**
- * Keeps a scan for later where the server could not be reached. @returns what the device knows of it, in the form of
- * the server's answer @throws the error of the request where the scan cannot be kept
+ * Keeps a scan for later where the server could not be reached. @returns the record that this device finds for the code
+ * @throws the error of the request where the scan cannot be kept
  */
 export async function queueScan(
-  { stocktake, place, code }: Scanned,
+  { stocktake: { id, name }, place, code }: Scanned,
   error: unknown,
-): Promise<{ results: ScanResult[] }> {
+): Promise<{ results: LoggedScan[] }> {
   const known = isUnreachable(error) && worksOffline() ? await snapshot() : undefined;
   if (!known) throw error;
-  const verdict = new OfflineCount(known, stocktake).judge({ code, place });
-  const record = "record" in verdict ? verdict.record : null;
-  await addChange({
-    kind: "scan",
-    stocktake: { id: stocktake.id, name: stocktake.name },
-    code,
-    name: record?.name ?? null,
-    place,
-  });
-  const matches = "matches" in verdict ? verdict.matches : [];
-  return {
-    results: [
-      { code, verdict: verdict.list === "places" ? "place" : verdict.list, again: false, record, matches },
-    ],
-  };
+  const [record = null] = findCode(known, code);
+  const stocktake = { id, name };
+  await addChange({ kind: "scan", stocktake, code, name: record?.name ?? null, place });
+  return { results: [{ code, verdict: "waiting", again: false, record, matches: [] }] };
 }
 
 /** Removes a scan, also one that waits. @throws ApiError */
@@ -101,12 +90,6 @@ export async function queueStart(
   return { id };
 }
 
-/** Applies a stocktake once the server responds, if it then counts as this device does. */
-export async function queueApplication(
-  { id, name }: { id: string; name: string },
-  { counts: { misplaced, missing: absent } }: Count,
-  missing: MissingAction,
-): Promise<void> {
-  const counted = { misplaced, missing: absent };
-  await addChange({ kind: "apply", stocktake: { id, name }, missing, counted });
-}
+/** Applies a stocktake once the server responds. */
+export const queueApplication = ({ id, name }: { id: string; name: string }): Promise<void> =>
+  addChange({ kind: "apply", stocktake: { id, name } });

@@ -1,5 +1,4 @@
 import { useEffect, useState } from "preact/hooks";
-import type { MissingAction } from "../../inventory/labels/stocktake.ts";
 import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -18,12 +17,13 @@ import {
   type Count,
   Lines,
   LIST,
+  type LoggedScan,
   ScanLog,
-  type ScanResult,
   type Stocktake,
 } from "../inventory/stocktake-parts.tsx";
 import { deviceStore, snapshot, worksOffline } from "../offline/device.ts";
 import { idOnServer } from "../offline/keep-outcome.ts";
+import { QueueList } from "../offline/queue-list.tsx";
 import {
   keepCount,
   type OfflineStocktake,
@@ -166,10 +166,8 @@ async function openOffline(id: string, error: unknown): Promise<OfflineStocktake
 }
 
 /** Applies a stocktake once the server responds; undefined if this device does not work without it. */
-const laterOf = (stocktake: Pick<Stocktake, "id" | "name">, count: Count) =>
-  worksOffline()
-    ? (missing: MissingAction): Promise<void> => queueApplication(stocktake, count, missing)
-    : undefined;
+const laterOf = (stocktake: Pick<Stocktake, "id" | "name">) =>
+  worksOffline() ? (): Promise<void> => queueApplication(stocktake) : undefined;
 
 type ShownStocktake = OfflineStocktake | { stocktake: Stocktake; count: Count };
 
@@ -201,15 +199,18 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
           </>
         }
       >
-        {isOffline ? offlineSummaryOf(shown) : summaryOf(shown.stocktake, count)}
+        {isOffline ? offlineSummaryOf(shown) : summaryOf(shown.stocktake, shown.count)}
       </PageHead>
-      <Answer count={count} />
+      {count && <Answer count={count} />}
       <div class={isOpen ? "with-panel panel-first" : ""}>
-        <CountLists count={count} {...(isOpen && { onForget: forget })} />
+        <div class="stack">
+          {isOffline && <QueueList person={shown.person} changes={shown.changes} />}
+          {count && <CountLists count={count} {...(isOpen && { onForget: forget })} />}
+        </div>
         {isOpen && (
           <Scanning
             stocktake={stocktake}
-            placeName={count.location.name}
+            placeName={isOffline ? shown.place : shown.count.location.name}
             path={scansOf(id)}
             onScan={onChanged}
           />
@@ -221,15 +222,20 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
           count={count}
           onClose={() => setApplying(false)}
           onDone={onChanged}
-          onLater={laterOf(stocktake, count)}
+          onLater={laterOf(stocktake)}
         />
       )}
     </div>
   );
 }
 
-const offlineSummaryOf = ({ place, isApplied }: OfflineStocktake): string =>
-  `${place}. ${isApplied ? "It will be applied" : "Scans are sent"} when the server responds.`;
+const offlineSummaryOf = ({ place, isApplied, count }: OfflineStocktake): string =>
+  [
+    `${place}. ${isApplied ? "It will be applied" : "Scans are sent and counted"} when the server responds.`,
+    count && "The numbers are those that the server counted last.",
+  ]
+    .filter(Boolean)
+    .join(" ");
 
 const scansOf = (id: string): string => api(LIST, `${id}/scans/`);
 
@@ -279,7 +285,7 @@ const MAX_SCANS = 8;
 
 function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: string; onScan: () => void }) {
   const { stocktake, placeName, path, onScan } = props;
-  const [last, setLast] = useState<ScanResult[]>([]);
+  const [last, setLast] = useState<LoggedScan[]>([]);
   const [place, setPlace] = useState<{ id: string; name: string } | null>(null);
   const [error, setError] = useState<unknown>();
   /** `id`: the record meant, where several have the code. */
@@ -287,11 +293,13 @@ function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: s
     setError(undefined);
     try {
       const body = { codes: [id ?? code], place: place?.id ?? null };
-      const { results } = await requestJson<{ results: ScanResult[] }>("POST", path, { body }).catch(
+      const { results } = await requestJson<{ results: LoggedScan[] }>("POST", path, { body }).catch(
         (error: unknown) => queueScan({ stocktake, place, code: id ?? code }, error),
       );
       const [{ verdict, record }] = results;
-      if (verdict === "place" && record) setPlace(record.id === stocktake.location ? null : record);
+      // The server decides later whether the location is inside.
+      const isPlace = verdict === "place" || (verdict === "waiting" && record?.segment === "locations");
+      if (isPlace && record) setPlace(record.id === stocktake.location ? null : record);
       setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, MAX_SCANS));
       onScan();
     } catch (problem) {
