@@ -86,8 +86,8 @@ function valueFor(field: Field, of: string[]): Json | undefined {
   }
   const listed = records.filter(({ resource }) => resource.name === field.listOf);
   if (listed.length > 0) return listed.filter(() => random.chance(0.7)).map(({ id }) => id);
-  return field.idOf
-    ? random.pick(records.filter(({ resource }) => resource.name === field.idOf)).id
+  return field.form?.idsOf
+    ? random.pick(records.filter(({ resource }) => resource.name === field.form?.idsOf)).id
     : undefined;
 }
 
@@ -95,7 +95,7 @@ async function addRecord(resource: RoutedResource): Promise<void> {
   const [own, parts]: string[][] = [[], []];
   const body: Record<string, Json> = {};
   for (const [name, field] of Object.entries(resource.fields)) {
-    if (field.write === "never" || field.shown === "internal" || field.targetHas) continue;
+    if (field.write === "never" || field.shown === "internal" || name === "unit_category") continue;
     // Barcodes stay on the record, whatever it is called.
     const of = name === "barcode" ? parts : own;
     const value = ["owner", "owned_by"].includes(name) ? undefined : valueFor(field, of);
@@ -202,8 +202,8 @@ async function addFor(owner: string, resource: RoutedResource, values: Record<st
 function secretIdsFor(as: string | undefined): Set<string> {
   const secret = new Set(records.filter((of) => !views(as, of)).map(({ id }) => id));
   for (const { name, fields } of DECLARED.values())
-    for (const [field, { to, idOf }] of Object.entries(fields)) {
-      const far = DECLARED.get(to ?? idOf ?? "");
+    for (const [field, { to, form }] of Object.entries(fields)) {
+      const far = DECLARED.get(to ?? form?.idsOf ?? "");
       if (!far || !isGuarded(far)) continue;
       const value = `c.after ->> '$.${field}'`;
       const shown = to ? `(SELECT ${columnOf(far, "id")} FROM ${far.table} WHERE rid = ${value})` : value;

@@ -18,6 +18,7 @@ import { csvFile, csvText, yieldBetweenChunks, xlsxFile } from "../imports/expor
 import type { Snapshot } from "../records/store.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
+import { isBareList } from "../resources/dropbox.ts";
 import {
   type Call,
   findRequested,
@@ -70,7 +71,7 @@ const ENVELOPED = ["format", "page", "page_size", "as_of", "explain"];
 /** GET of a list that clients read without an envelope; undefined if they ask for something else than the whole list. */
 export function bareList(call: Call, resource: RoutedResource): Response | undefined {
   const { actor, base, request, store, url } = call;
-  const isWhole = resource.bareList && !ENVELOPED.some((name) => url.searchParams.has(name));
+  const isWhole = isBareList(resource) && !ENVELOPED.some((name) => url.searchParams.has(name));
   if (!isWhole || negotiate(undefined, request.headers.get("accept")) !== "json") return undefined;
   const listing = parseListing(store.resources, resource, url.searchParams, actor);
   const { rids } = store.reader.list(resource, { ...listing, size: "max" }, actor);

@@ -19,6 +19,7 @@ import { withAnnotations } from "../model/annotation-type.ts";
 import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { isBareList } from "../resources/dropbox.ts";
 import { type Call, findRequested, mayChange, noSuchRecord, respondJson } from "./call.ts";
 import { listCallOf, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
@@ -139,7 +140,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
 function listOrBare(resource: RoutedResource): TSchema {
   const list = listSchema(DECLARED, resource);
   const bare = Type.Array(recordSchema(DECLARED, resource));
-  return resource.bareList ? Type.Union([list, bare], { $id: `${schemaName(resource)}Found` }) : list;
+  return isBareList(resource) ? Type.Union([list, bare], { $id: `${schemaName(resource)}Found` }) : list;
 }
 
 /** The body of a bulk change: objects with an id and the fields to change. */

@@ -28,7 +28,7 @@ export function usable(resource: Resource, actor: Actor): Condition {
 /** Of records that are the actor's own, its groups', or shared with it. */
 const known = (resource: Resource, actor: Actor): Condition[] => [
   compare(["owner", "rid"], "==", actor.user),
-  ...(resource.privateToOwner ? [] : actor.groups.map(ownedByGroup)),
+  ...(resource.access?.isPrivate ? [] : actor.groups.map(ownedByGroup)),
   granted(actor, "can_view"),
 ];
 
@@ -45,7 +45,7 @@ function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Conditi
   if (actor.user === null) return NEVER;
   if (actor.superuser) return ALWAYS;
   if (!isGuarded(resource))
-    return resource.selfEditable && right === "can_change" ? compare(["rid"], "==", actor.user) : NEVER;
+    return (right === "can_change" && resource.access?.changeable?.(actor.user)) || NEVER;
   return or(compare(["owner", "rid"], "==", actor.user), granted(actor, right));
 }
 
@@ -55,7 +55,7 @@ export const shared = (resource: Resource, actor: Actor): Condition =>
     ? NEVER
     : and(
         not(mine(resource, actor)),
-        or(...(resource.privateToOwner ? [] : actor.groups.map(ownedByGroup)), granted(actor, "can_view")),
+        or(...(resource.access?.isPrivate ? [] : actor.groups.map(ownedByGroup)), granted(actor, "can_view")),
       );
 
 /** Records that the actor owns. */

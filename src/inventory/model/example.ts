@@ -23,7 +23,7 @@ export function exampleOfField(resources: Resources, resource: Resource, name: s
       if (field.nullable) return null;
       return exampleOf({ type: "string", format: field.day ? "date" : "date-time" }) as Json;
     case "uuid":
-      return exampleId(resources.get(field.idOf ?? "") ?? resource);
+      return exampleId(resource);
     case "reference": {
       if (field.nullable) return null;
       const far = targetOf(resources, field);

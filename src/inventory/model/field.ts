@@ -63,6 +63,8 @@ export interface FieldForm {
   seldom?: readonly string[];
   /** Values that the name of a new record suggests if it contains them. */
   inNames?: readonly string[];
+  /** The resource whose records have the values for ids, which are stored as plain text. */
+  idsOf?: string;
   /** Pairs of value and label, or texts, each on a line. */
   lines?: "pairs" | "texts";
 }
@@ -105,28 +107,18 @@ export interface Field {
   initial?: Stored;
   /** Value of the example in the reference; by default the initial one. */
   example?: Json;
-  /** Text: only signed-in callers may view, compare or order by it. */
-  signedIn?: true;
   /** No two records that the same caller may view may have the same value. */
   unique?: boolean;
   /** Whether its values are valid depends on other records, or theirs on it. */
   dependent?: true;
   /** Reference: name of the resource it points to. */
   to?: string;
-  /** Reference: the column has the id of the record in place of its row number. */
-  byId?: true;
   /** Reference: puts the record into another, which takes the right to use that one. */
   places?: true;
   /** Reference: the record may be deleted later, as a tube that is used up while its aliquots are not. */
   outlived?: true;
   /** Reference to a term: imports create missing ones, in the first category of this kind. */
   imports?: "unit";
-  /** Reference: what the record must have besides, by field. */
-  targetHas?: Readonly<Record<string, string>>;
-  /** UUID: of which resource a record has to have it when it is set; it may be deleted later, unlike one that is referred to. */
-  idOf?: string;
-  /** JSON: a list of names of records of this resource; ids are taken too. */
-  keysOf?: string;
   /** JSON: what is wrong with a value, or undefined. */
   check?: (value: Json) => string | undefined;
   /**
@@ -136,16 +128,14 @@ export interface Field {
   listOf?: string;
   /** Computed: the records of `resource` whose field refers to this record, of those that the caller may view. */
   referring?: { resource: string; field: string };
+  /** The value contains other records. Each caller gets those that they may view, and no filter reaches it as a value. */
+  judged?: true;
   /** JSON and computed: shape of the value. */
   shape?: TSchema;
-  /** JSON: the value contains other records. Each caller gets what the resource's `printValue` leaves of it, and no filter reaches it. */
-  judged?: true;
   /** Computed: an expression of SQL over the row `t`, which `compute` gets under the field's own name. */
   select?: string;
-  /** Computed: the record among all that the caller may view; shown only where it is named, as it takes time. */
-  uniquePath?: true;
-  /** Computed: whether the value depends on what the caller may do with the record. */
-  needsRights?: boolean;
+  /** Computed: the value depends on what the caller may do with the record. */
+  needsRights?: true;
   /** Computed: names of the fields that it reads, and the computation. */
   from?: readonly string[];
   compute?: (record: Record<string, unknown>, surroundings: RenderContext) => Json;
@@ -164,8 +154,8 @@ export interface RenderContext {
 }
 
 /** Whether filters and orderings reach a field. */
-export const isComparable = ({ kind, shown, judged, listOf }: Field): boolean =>
-  shown !== "internal" && kind !== "computed" && !judged && listOf === undefined;
+export const isComparable = ({ kind, shown, judged }: Field): boolean =>
+  shown !== "internal" && kind !== "computed" && !judged;
 
 type Options = Partial<Omit<Field, "kind" | "doc">>;
 
@@ -226,6 +216,7 @@ const NAMED = Type.Array(
 export const list = (of: string, doc: string, options: Options = {}): Field =>
   json(doc, {
     initial: "[]",
+    judged: true,
     listOf: of,
     shape: NAMED,
     check: checkList,
@@ -243,6 +234,7 @@ const checkList = (value: Json): string | undefined =>
 export const referring = (resource: string, field: string, doc: string): Field =>
   computed(doc, {
     from: ["id"],
+    judged: true,
     referring: { resource, field },
     shape: NAMED,
     compute: ({ id }) => String(id),

@@ -13,6 +13,7 @@ import {
   type Resource,
   type Resources,
   targetOf,
+  UNIQUE_PATH,
 } from "./resource.ts";
 import { parseExpression } from "./expression.ts";
 import { namesAnnotation, parseListParameter, parseListPath } from "./annotation-filter.ts";
@@ -271,8 +272,8 @@ function knownFields(
   const wanted = new Set(names);
   const own = Object.entries(resource.fields)
     .filter(
-      ([name, { shown, uniquePath }]) =>
-        shown !== "internal" && (wanted.has(name) || (wanted.has("*") && !uniquePath)),
+      ([name, { shown }]) =>
+        shown !== "internal" && (wanted.has(name) || (wanted.has("*") && name !== UNIQUE_PATH)),
     )
     .map(([name]) => name);
   const spans = [...wanted].filter(

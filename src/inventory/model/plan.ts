@@ -13,6 +13,7 @@ import {
   RELATED_TEXT,
   type Resource,
   type Resources,
+  referenceKey,
   targetOf,
   type Viewer,
 } from "./resource.ts";
@@ -71,8 +72,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
             `The filters, fields and ordering span more than ${JOIN_LIMIT} references.`,
           );
         const seen = visible(far, actor);
-        const key = of.fields[name].byId ? "id" : "rid";
-        const same = clause(`${next}.${key} = ${at}.${columnOf(of, name)}`);
+        const same = clause(`${next}.${referenceKey(resources, of)} = ${at}.${columnOf(of, name)}`);
         const inner = planAt(shared, far, next);
         const on = seen === ALWAYS ? same : join("and", [same, compile(seen, inner)]);
         joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on.text}`, args: on.args });
@@ -91,7 +91,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       const name = path[hops.length];
       const field = fieldOf(of, name);
       if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
-      if (field.signedIn && actor.user === null) return { plain: "NULL", folded: "NULL", field };
+      if (of.access?.hides?.(name, actor)) return { plain: "NULL", folded: "NULL", field };
       const plain = `${at}.${field.column ?? name}`;
       const folded = field.folded ? `${at}.${field.folded}` : foldedText(plain);
       if (!field.searchable) return { plain, folded, field };
@@ -113,7 +113,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       if (!open) return undefined;
       return {
         column: `${at}.${columnOf(of, name)}`,
-        rows: `SELECT ${field.byId ? "id" : "rid"} FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
+        rows: `SELECT ${referenceKey(resources, of)} FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
       };
     },
     exists(references, relation, part) {

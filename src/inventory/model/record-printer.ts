@@ -17,7 +17,7 @@ import { isProperty, type Representation, type Shape } from "./listing.ts";
 import type { Row, Sql } from "./operator.ts";
 import { plan } from "./plan.ts";
 import type { Plan } from "./sql.ts";
-import { isJudged, namedRecords, printFor } from "./stored-record.ts";
+import { namedRecords, printFor } from "./stored-record.ts";
 
 type Values = Record<string, unknown>;
 type Printer = (row: Values, context: RenderContext, reader: ReadContext) => Json;
@@ -63,7 +63,7 @@ export function recordPrinter(
       field.kind === "computed"
         ? field.compute!
         : columns.value(name, field, shape === "nested" || (field.nested === true && shape !== "plain"));
-    const value: Printer = isJudged(field)
+    const value: Printer = field.judged
       ? (row, context, reader) => printFor(reader, resource, name, stored(row, context, reader))
       : stored;
     if (isProperty(field, shape))
@@ -82,13 +82,13 @@ export function recordPrinter(
         ` CROSS JOIN ${resource.table} AS t ON t.rid = page.value${joins.text} ORDER BY page.key`,
       args: joins.args,
     },
-    needsRights: fields.some((name) => name === "permissions" || ownField(name)?.needsRights),
+    needsRights: fields.some((name) => ownField(name)?.needsRights),
     paths: columns.paths,
     personal:
       joins.text !== "" ||
       columns.paths.size > 0 ||
       (annotations !== undefined && annotations.size > 0) ||
-      fields.some((name) => isJudged(ownField(name))),
+      fields.some((name) => ownField(name)?.judged),
     print(row, context, reader) {
       const record: Record<string, Json> = {};
       for (let i = 0; i < fields.length; i++) record[fields[i]] = printers[i](row, context, reader);

@@ -13,6 +13,7 @@ import {
   text,
   uuid,
 } from "./field.ts";
+import type { Condition } from "./condition.ts";
 import type { Query } from "./operator.ts";
 import { Type } from "typebox";
 import { nullable } from "../../platform/schema.ts";
@@ -44,14 +45,10 @@ export interface Resource {
   key: string;
   /** Which field a referring record shows. */
   shownAs: "id" | "key";
-  /** Whether its records are accounts, which may change themselves. */
-  selfEditable?: true;
-  /** Whether the owning group may view a record only if it was granted the right. */
-  privateToOwner?: true;
+  /** Where rights on its records differ from those on other records with owners. */
+  access?: Access;
   /** Of a sub-resource, such as a note: the resource and the row of the parent record. */
   parent?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
-  /** Whether the whole list, requested without a page, is bare JSON: LabID's client reads that of dropboxes so. */
-  bareList?: true;
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */
@@ -72,6 +69,7 @@ export interface Resource {
     record: Record<string, Stored>,
     given: ReadonlySet<string>,
     previous: Readonly<Record<string, Stored>> | undefined,
+    context: ReadContext,
   ) => Record<string, string>;
   /** Rules that depend on other records. `previous`: undefined for a new or restored record. Returns errors by field. */
   check?: (
@@ -83,6 +81,15 @@ export interface Resource {
   annotations?: OwnAnnotationTypes;
   /** How one value is shown to one caller, in answers and in the history. */
   printValue?(name: string, value: Json, context: ReadContext): Json;
+}
+
+export interface Access {
+  /** Records that a signed-in caller may change where nobody owns records. */
+  changeable?: (user: number) => Condition;
+  /** Whether a caller may neither view a field nor compare or order by it. */
+  hides?: (field: string, actor: Actor) => boolean;
+  /** Members of the owning group may view a record only if they were granted the right. */
+  isPrivate?: true;
 }
 
 /** An annotation type or custom property type: a column of the lists whose records have values of it. */
@@ -157,6 +164,10 @@ export function targetOf(resources: Resources, field: Field): Resource {
   return found;
 }
 
+/** Column to which the columns of references refer: values of annotations contain ids, other rows row numbers. */
+export const referenceKey = (resources: Resources, resource: Resource): "id" | "rid" =>
+  resource === resources.annotationValue ? "id" : "rid";
+
 /** Column of a field, without alias. */
 export const columnOf = (resource: Resource, name: string): string => resource.fields[name].column ?? name;
 
@@ -216,6 +227,9 @@ export function fieldAt(
   return undefined;
 }
 
+/** Computed: the name of a record among all that the caller may view; shown only where it is named, as it takes time. */
+export const UNIQUE_PATH = "unique_path";
+
 /** The resource whose unique path a name ends with, such as `location__unique_path`; undefined for other names. */
 export function uniquePathOf(
   resources: Resources,
@@ -228,7 +242,7 @@ export function uniquePathOf(
   const last = before.length === 0 ? undefined : fieldAt(resources, resource, before);
   const far =
     before.length === 0 ? resource : last?.kind === "reference" ? targetOf(resources, last) : undefined;
-  return far?.fields[end]?.uniquePath ? far : undefined;
+  return far && end in far.fields ? far : undefined;
 }
 
 /** A path that leads to a list of records in a record, and on from there. */
@@ -331,13 +345,11 @@ export const commonFields = (): Record<string, Field> => ({
 
 type Shown = { shown: "always" | "extra" };
 
-const UNIQUE_PATH = "unique_path";
-
 /** The name of a place of storage that cannot be mistaken; null in the past. */
 export const uniquePathField = (): Record<string, Field> => ({
   [UNIQUE_PATH]: computed(
     "The shortest path that no other record that the caller may view has, such as `Rack A › Box 1`; shown if it is named in `fields`, also of references (`location__unique_path`).",
-    { shown: "extra", uniquePath: true, shape: nullable(Type.String()), compute: () => null },
+    { shown: "extra", shape: nullable(Type.String()), compute: () => null },
   ),
 });
 
@@ -414,6 +426,7 @@ export const permissionsField = (options: Shown): Field =>
   computed("Whether the record is public, and whether the caller may change or delete it.", {
     ...NOT_SHOWN,
     ...options,
+    needsRights: true,
     from: ["public"],
     shape: Type.Object({
       public: Type.Boolean(),

@@ -287,7 +287,8 @@ const describeForm = (name: string, { form, kind, initial }: Field): JsonObject 
 
 /** The list of choices of a reference, their name there, and how records contain it; no path crosses a plain id. */
 function describeReference(resources: Resources, field: Field): Json {
-  const far = field.kind === "reference" ? targetOf(resources, field) : resources.get(field.idOf ?? "");
+  const far =
+    field.kind === "reference" ? targetOf(resources, field) : resources.get(field.form?.idsOf ?? "");
   if (!far) return null;
   const printed = field.kind === "reference" ? far.shownAs : "plain id";
   return { segment: far.segment ?? `${far.name}s`, key: far.key, printed };

@@ -56,10 +56,6 @@ export function printStored(
   return named(far, columnOf(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
 }
 
-/** Whether a value contains other records, of which each reader gets those that they may view. */
-export const isJudged = (field: Field | undefined): boolean =>
-  field?.judged === true || field?.listOf !== undefined || field?.referring !== undefined;
-
 /** What a reader may view of a value that contains other records: the same in records, histories and previews. */
 export function printFor(reader: ReadContext, resource: Resource, name: string, value: Json): Json {
   const field = resource.fields[name];

@@ -27,7 +27,7 @@ export function exposedBy(write: RecordWrite, statements: Statements): ExposedRe
   if (!isGuarded(resource) || !before || !after || after.deleted === 1) return undefined;
   const versions = Number(before.version);
   if (after.public === 1) return before.public === 1 ? undefined : { resource, rid, versions, group: null };
-  const isGiven = !resource.privateToOwner && before.owned_by !== after.owned_by;
+  const isGiven = !resource.access?.isPrivate && before.owned_by !== after.owned_by;
   return isGiven ? { resource, rid, versions, group: after.owned_by } : undefined;
 }
 
@@ -38,7 +38,7 @@ function exposedByGrant({ before, after }: RecordWrite, statements: Statements):
   const rid = Number(after.object_rid);
   const text = `SELECT version, public, owned_by FROM ${resource.table} WHERE rid = ?`;
   const record = statements.get({ text, args: [rid] })!;
-  const isOwners = !resource.privateToOwner && record.owned_by === after.group;
+  const isOwners = !resource.access?.isPrivate && record.owned_by === after.group;
   if (record.public === 1 || isOwners) return undefined;
   return { resource, rid, versions: Number(record.version), group: after.group };
 }

@@ -56,7 +56,8 @@ export function fieldValues(
   const far = targetOf(resources, field);
   const seen = compile(visible(far, actor), plan(resources, far, actor));
   const key = `t.${columnOf(far, far.key)}`;
-  const linked = field.byId ? "id" : "rid";
+  // A value of an annotation refers by id.
+  const linked = path[0] === ANNOTATIONS && path.length === 3 ? "id" : "rid";
   const named = statements.all({
     text:
       `SELECT t.rid AS rid, t.${columnOf(far, "id")} AS id, CASE WHEN ${seen.text} THEN ${key} END AS label` +

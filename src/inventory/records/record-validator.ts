@@ -42,8 +42,6 @@ export class RecordValidator {
     const { rid, before, parent } = draft;
     const parsed = parseBody(this.resources, resource, body, mode);
     this.#resolveReferences(resource, parsed, before, actor);
-    this.#checkIds(resource, parsed, before, actor);
-    this.#resolveLists(resource, parsed);
     this.#resolveRecords(resource, parsed, before, actor);
     checkOwners(parsed, before, actor);
     const { errors } = parsed;
@@ -53,7 +51,10 @@ export class RecordValidator {
     };
     // Rules concern a whole record. They are skipped while fields are missing or invalid.
     if (errors.size === 0) {
-      for (const [name, error] of Object.entries(resource.rules?.(record, parsed.given, before) ?? {}))
+      const context = this.#contextOf(actor);
+      for (const [name, error] of Object.entries(
+        resource.rules?.(record, parsed.given, before, context) ?? {},
+      ))
         errors.set(name, [error]);
       for (const name of this.#takenNames(resource, record, rid, actor))
         errors.set(name, [`${resource.name} with this ${name} already exists.`]);
@@ -113,20 +114,9 @@ export class RecordValidator {
         continue;
       }
       const [rid, another] = this.#candidates(far, reference, actor);
-      const required = Object.entries(resource.fields[field].targetHas ?? {});
-      const violated = required.find(
-        ([name, wanted]) =>
-          !this.exists(
-            `SELECT 1 FROM ${far.table} WHERE rid = ? AND ${columnOf(far, name)} = ?`,
-            rid,
-            wanted,
-          ),
-      );
       if (rid === undefined) parsed.errors.set(field, [missingReference(reference)]);
       else if (another !== undefined)
         parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
-      else if (violated)
-        parsed.errors.set(field, [`Expected a ${far.name} whose ${violated[0]} is ${violated[1]}.`]);
       else if (resource.fields[field].places && !mayUse(this.#contextOf(actor), far, rid))
         parsed.errors.set(field, [notUsable(far)]);
       else parsed.values.set(field, rid);
@@ -148,35 +138,6 @@ export class RecordValidator {
       const far = targetOf(this.resources, field);
       return mayUse(this.#contextOf(actor), far, Number(record[name])) ? [] : [[name, far]];
     });
-  }
-
-  /** Checks that records exist whose ids are stored as plain values. Unchanged ids are not checked again. */
-  #checkIds(resource: Resource, parsed: ParsedBody, before: StoredRecord | undefined, actor: Actor): void {
-    for (const [name, { idOf }] of Object.entries(resource.fields)) {
-      const far = idOf === undefined ? undefined : this.resources.get(idOf);
-      const value = parsed.values.get(name);
-      if (!far || value === undefined || value === before?.[name]) continue;
-      const reference = { field: name, by: "id", value: String(value) };
-      if (this.#candidates(far, reference, actor).length === 0)
-        parsed.errors.set(name, [missingReference(reference)]);
-    }
-  }
-
-  /** Puts keys, each once, in place of keys and ids in lists. */
-  #resolveLists(resource: Resource, parsed: ParsedBody): void {
-    for (const [name, { keysOf }] of Object.entries(resource.fields)) {
-      const far = keysOf === undefined ? undefined : this.resources.get(keysOf);
-      if (!far || !parsed.values.has(name)) continue;
-      const keys = new Set<Stored>();
-      const key = columnOf(far, far.key);
-      for (const typed of JSON.parse(String(parsed.values.get(name))) as string[]) {
-        const text = `SELECT ${key} AS key FROM ${far.table} WHERE ${key} = ?1 OR id = ?1`;
-        const row = this.statements.get({ text, args: [typed.trim()] });
-        if (row) keys.add(row.key);
-        else parsed.errors.set(name, [missingReference({ field: name, by: far.key, value: typed })]);
-      }
-      parsed.values.set(name, JSON.stringify([...keys]));
-    }
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Actor } from "../model/access.ts";
 import type { Json, Stored } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
 import { parseBody, type ParsedBody, type WriteMode } from "../model/parse-body.ts";
-import { isGuarded, type Resource, type Resources } from "../model/resource.ts";
+import { isGuarded, type ReadContext, type Resource, type Resources } from "../model/resource.ts";
 import { storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import type { RecordWrite } from "./batch-audit.ts";
 import type { Change } from "./history.ts";
@@ -42,9 +42,8 @@ const areIndependent = (resource: Resource, names: readonly string[]): boolean =
   isGuarded(resource) &&
   "version" in resource.fields &&
   names.every((name) => {
-    const { kind, unique, idOf, keysOf, listOf, dependent } = resource.fields[name];
-    const isLinked = kind === "reference" || idOf || keysOf || listOf;
-    return !isLinked && !unique && !dependent && !RIGHTS.has(name);
+    const { kind, unique, listOf, dependent } = resource.fields[name];
+    return kind !== "reference" && !listOf && !unique && !dependent && !RIGHTS.has(name);
   });
 
 const isPlain = (resource: Resource, { values, pending, given, errors }: ParsedBody): boolean =>
@@ -56,10 +55,11 @@ function keepsRules(
   record: StoredRecord,
   given: ReadonlySet<string>,
   before: StoredRecord,
+  context: ReadContext,
 ): boolean {
   if (!rules) return true;
   const ruled = { ...record };
-  return Object.keys(rules(ruled, given, before)).length === 0 && Bun.deepEquals(ruled, record);
+  return Object.keys(rules(ruled, given, before, context)).length === 0 && Bun.deepEquals(ruled, record);
 }
 
 /** The time is added when it is written. */
@@ -97,9 +97,10 @@ export class UniformUpdates {
     const parsed = parseBody(this.resources, resource, body, mode);
     if (rids.length > LIMITS.records.max || !isPlain(resource, parsed)) return undefined;
     const values = Object.fromEntries(parsed.values);
+    const context = { query: this.statements, resources: this.resources, actor };
     const writes = this.#writes({ resource, op: "update" }, rids, actor, (before) => {
       const after = { ...before, ...values };
-      return keepsRules(resource, after, parsed.given, before) ? after : undefined;
+      return keepsRules(resource, after, parsed.given, before, context) ? after : undefined;
     });
     const columns = columnsOf(resource, values, parsed.values.keys());
     return writes && { rids, writes, write: () => this.#write({ resource, columns, writes }, actor) };

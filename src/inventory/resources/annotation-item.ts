@@ -27,11 +27,11 @@ export const annotationItem = (resources: readonly Resource[]): Resource => ({
     number: number("The value, or the number of an amount.", { nullable: false }),
     day: day("The value.", { column: "number", nullable: false }),
     flag: flag("The value.", false, { column: "number" }),
-    unit: reference("term", "Unit of an amount.", { byId: true }),
+    unit: reference("term", "Unit of an amount."),
     ...Object.fromEntries(
       resources
         .filter(({ fields }) => fields.id.kind === "uuid")
-        .map(({ name }) => [name, reference(name, "The record.", { column: "reference", byId: true })]),
+        .map(({ name }) => [name, reference(name, "The record.", { column: "reference" })]),
     ),
   },
   printValue: (_name, value, context) => showValue(value, context),

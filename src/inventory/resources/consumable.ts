@@ -26,6 +26,6 @@ export const consumable = ownedResource({
     position: positionField(),
     ...consumableStock(),
   },
-  rules: (record, given, previous) => ({ ...positionRules(record, given, previous), ...stockErrors(record) }),
+  rules: (...written) => ({ ...positionRules(...written), ...stockErrors(written[0]) }),
   check: checkPosition("consumable"),
 });

@@ -1,5 +1,5 @@
 import { prose, reference, text } from "../model/field.ts";
-import { nameField, ownedResource } from "../model/resource.ts";
+import { nameField, ownedResource, type Resource } from "../model/resource.ts";
 
 export const dropbox = ownedResource({
   name: "dropbox",
@@ -8,7 +8,6 @@ export const dropbox = ownedResource({
   model: "data_management.dropbox",
   summary: "Folders in which groups put files that are to be registered.",
   table: "dropbox",
-  bareList: true,
   filters: { username: "members__username" },
   fields: {
     name: nameField("Name of the dropbox.", { example: "Genomics uploads" }),
@@ -26,3 +25,6 @@ export const dropbox = ownedResource({
     }),
   },
 });
+
+/** Whether LabID's client reads the whole list, requested without a page, as bare JSON. */
+export const isBareList = (resource: Resource): boolean => resource.name === dropbox.name;

@@ -17,9 +17,11 @@ import {
   ownerFields,
   permissionsField,
   publicField,
+  type ReadContext,
   type Resource,
   urlField,
 } from "../model/resource.ts";
+import { missingReference } from "../model/parse-body.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { TYPE_FORMS } from "./field-type-form.ts";
 import { CONSTANT, MODEL_NAME } from "./model-type.ts";
@@ -173,12 +175,11 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   ...ownerFields({ shown: "always" }),
   unit_category: reference("category", "Category of the units, for type NUMBERUNIT; by default, all units.", {
     shown: "extra",
-    targetHas: { kind: "unit" },
   }),
   mandatory_owned_by: json("Names of the groups whose records require a value.", {
     shown: "extra",
     initial: "[]",
-    keysOf: "group",
+    dependent: true,
     check: (value) =>
       Array.isArray(value) && value.length <= 100 && value.every((name) => typeof name === "string")
         ? undefined
@@ -262,6 +263,7 @@ function typeRules(
   record: StoredRecord,
   given: ReadonlySet<string>,
   previous: Readonly<StoredRecord> | undefined,
+  context: ReadContext,
 ): Record<string, string> {
   const wrong: Record<string, string> = {};
   const isNew = previous?.type !== record.type;
@@ -273,14 +275,44 @@ function typeRules(
   if (isNew && isAmount && !given.has("searchable")) record.searchable = 0;
   if (!isAmount) record.unit_category = null;
   if (record.type !== "VOCABULARYTERM") record.cv_category = null;
-  else if (record.cv_category === null)
-    wrong.cv_category = "This field is required if type is VOCABULARYTERM.";
 
   if (!given.has("has_default") && given.has("default")) record.has_default = record.default === "" ? 0 : 1;
   if (record.has_default === 0) record.default = "";
   else if (record.default === "") wrong.default = "This field may not be blank if has_default is true.";
   setRequired(record);
-  return wrong;
+  return {
+    ...wrong,
+    ...checkCategories(record, previous, context),
+    ...(given.has("mandatory_owned_by") ? resolveGroups(record, context) : {}),
+  };
+}
+
+/** A choice needs a vocabulary, and the units of an amount are units. */
+function checkCategories(
+  { type, cv_category, unit_category }: StoredRecord,
+  previous: Readonly<StoredRecord> | undefined,
+  { query }: ReadContext,
+): Record<string, string> {
+  if (type === "VOCABULARYTERM" && cv_category === null)
+    return { cv_category: "This field is required if type is VOCABULARYTERM." };
+  if (unit_category === null || unit_category === previous?.unit_category) return {};
+  const text = "SELECT 1 FROM cv_category WHERE rid = ? AND kind = 'unit'";
+  const isUnit = query.get({ text, args: [unit_category] }) !== null;
+  return isUnit ? {} : { unit_category: "Expected a category whose kind is unit." };
+}
+
+/** Puts names of groups, each once, in place of names and ids. Returns an error for one that does not exist. */
+function resolveGroups(record: StoredRecord, { query }: ReadContext): Record<string, string> {
+  const field = "mandatory_owned_by";
+  const names = new Set<string>();
+  for (const typed of JSON.parse(String(record[field])) as string[]) {
+    const text = "SELECT name FROM user_group WHERE name = ?1 OR id = ?1";
+    const group = query.get({ text, args: [typed.trim()] });
+    if (!group) return { [field]: missingReference({ field, by: "name", value: typed }) };
+    names.add(String(group.name));
+  }
+  record[field] = JSON.stringify([...names]);
+  return {};
 }
 
 function setWidgets(record: StoredRecord, given: ReadonlySet<string>, isNew: boolean): void {

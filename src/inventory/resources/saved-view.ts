@@ -16,7 +16,7 @@ export const savedView = (lists: readonly string[]): Resource =>
     model: "core.savedview",
     summary: "Saved views of lists: filters, order and columns.",
     table: "saved_view",
-    privateToOwner: true,
+    access: { isPrivate: true },
     defaultOrder: ["list", "name"],
     fields: {
       name: nameField("Name of the view.", { example: "My shelves" }),

@@ -25,6 +25,6 @@ export const specimen = ownedResource({
     position: positionField(),
     ...specimenStock(),
   },
-  rules: (record, given, previous) => ({ ...positionRules(record, given, previous), ...stockErrors(record) }),
+  rules: (...written) => ({ ...positionRules(...written), ...stockErrors(written[0]) }),
   check: checkPosition("specimen"),
 });

@@ -1,3 +1,8 @@
+import { ALIVE, and, compare } from "../model/condition.ts";
+import { exampleId } from "../model/example.ts";
+import { missingReference } from "../model/parse-body.ts";
+import { selectVisible } from "../model/plan.ts";
+import { location } from "./location.ts";
 import { type Json, json, prose, Shape, text, uuid } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { judgeReport, type Report } from "./stocktake-report.ts";
@@ -15,8 +20,9 @@ export const stocktake = ownedResource({
     // Not a reference: a past stocktake must not keep a location from being deleted.
     location: uuid("Id of the location.", {
       write: "required",
-      idOf: "location",
-      form: { hint: "The location that is counted." },
+      dependent: true,
+      example: exampleId(location),
+      form: { hint: "The location that is counted.", idsOf: "location" },
     }),
     state: text("OPEN during scanning, APPLIED after the outcome was written.", {
       choices: ["OPEN", "APPLIED"],
@@ -46,6 +52,14 @@ export const stocktake = ownedResource({
         ? {}
         : { location: "The location of a stocktake cannot be changed." }),
     };
+  },
+  check({ rid, location }, _previous, { query, resources, actor }) {
+    // The location may be deleted later, unlike one that is referred to.
+    if (Number(rid) > 0) return {};
+    const named = and(compare(["id"], "==", location), ALIVE);
+    const found = query.get(selectVisible({ resources, actor }, resources.get("location")!, "1", named));
+    const missing = { field: "location", by: "id", value: String(location) };
+    return found === null ? { location: missingReference(missing) } : {};
   },
   printValue: (name, value, context) =>
     name === "report" && value !== null ? (judgeReport(value as unknown as Report, context) as Json) : value,

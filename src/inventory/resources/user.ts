@@ -1,3 +1,4 @@
+import { compare } from "../model/condition.ts";
 import { computed, type Field, type Json, printInstant, Shape, text, uuid } from "../model/field.ts";
 import { IN_DETAILS, type Resource, rowNumber } from "../model/resource.ts";
 
@@ -27,7 +28,10 @@ export const user: Resource = {
   nameFields: ["username", "full_name"],
   descriptionFields: [],
   defaultOrder: ["username"],
-  selfEditable: true,
+  access: {
+    changeable: (user) => compare(["rid"], "==", user),
+    hides: (field, actor) => field === "full_name" && actor.user === null,
+  },
   fields: {
     rid: rowNumber(),
     id: uuid("Identifier of the account.", IN_DETAILS),
@@ -38,7 +42,7 @@ export const user: Resource = {
       unique: true,
       maxLength: 150,
     }),
-    full_name: text("Full name; only visible to signed-in users.", { signedIn: true }),
+    full_name: text("Full name; only visible to signed-in users."),
     email: own("E-mail address; only visible to the user and to administrators.", {
       write: "optional",
       select: "t.email",
