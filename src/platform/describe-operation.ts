@@ -6,7 +6,7 @@ import { OPTIONAL_CREDENTIALS } from "./security-schemes.ts";
 
 /** The OpenAPI description of an operation. @param tag group of the operation */
 export function describeOperation(key: string, about: OperationAbout, tag: string): object {
-  const { summary, description, operationId, query, params = {}, headers = [], responses } = about;
+  const { summary, description, operationId, query, params = {}, responses } = about;
   const sends = sentBy(about);
   return {
     tags: [tag],
@@ -14,15 +14,25 @@ export function describeOperation(key: string, about: OperationAbout, tag: strin
     ...(description === undefined ? {} : { description }),
     ...(operationId === undefined ? {} : { operationId }),
     ...securityOf(about),
-    parameters: [
+    parameters: uniqueByName([
       ...Object.entries(params).map(([name, part]) => pathParameter(name, part)),
       ...queryParameters(query),
-      ...headers,
-    ],
+      ...((about.parameters ?? []) as Named[]),
+    ]),
     ...(sends ? { requestBody: { ...nameOf(sends), required: isBodyRequired(about), content: sends } } : {}),
     responses: { ...success(about), ...responses, ...errorResponses(...errorsOf(key, about)) },
   };
 }
+
+interface Named {
+  name: string;
+  [more: string]: unknown;
+}
+
+/** Of parameters with the same name, the last. */
+const uniqueByName = (parameters: Named[]): Named[] => [
+  ...new Map(parameters.map((parameter) => [parameter.name, parameter])).values(),
+];
 
 const json = (schema: object): Content => ({ "application/json": { schema } });
 
@@ -40,44 +50,49 @@ function securityOf({ access }: OperationAbout): object {
   return access === "public" || access === "anyone" ? { security: OPTIONAL_CREDENTIALS } : {};
 }
 
-function pathParameter(name: string, part: PathPart): object {
+function pathParameter(name: string, part: PathPart): Named {
   const parameter = { name, in: "path", required: true };
   if (typeof part === "string" || Array.isArray(part)) {
     const [description, example = EXAMPLE_ID] = [part].flat() as string[];
     return { ...parameter, description, schema: { type: "string", examples: [example] } };
   }
-  const { description, ...schema } = part as TSchema & { description?: string };
-  return { ...parameter, description, schema };
+  return { ...parameter, ...described(part as TSchema) };
 }
 
-/** Parameters of a query schema; those with an `$id` become components. */
-export const queryParameters = (query: TObject | undefined): object[] =>
+const queryParameters = (query: TObject | undefined): Named[] =>
   Object.entries(query?.properties ?? {}).map(([name, property]) => {
-    const { $id, description = "", ...schema } = property as TSchema & { $id?: string; description?: string };
     const required = query?.required?.includes(name) ?? false;
-    const parameter = { name, in: "query", required, description, schema };
-    return $id === undefined ? parameter : Object.assign(parameter, { $id });
+    return Object.assign({ name, in: "query", required }, described(property as TSchema));
   });
 
-/** The name of the component for a body or a response: that of its schema. */
+/** A parameter with the description of its schema; with the `$id` of the schema it becomes a component. */
+function described(property: TSchema): object {
+  const { $id, description = "", ...schema } = property as TSchema & { $id?: string; description?: string };
+  return { ...($id === undefined ? {} : { $id }), description, schema };
+}
+
+/** The name of the component for a body or a response: that of its schema; of one that is also a page, another name. */
 function nameOf(content: Content): { $id?: string } {
   const { $id } = (Object.values(content)[0]?.schema ?? {}) as { $id?: string };
-  return $id === undefined ? {} : { $id };
+  if ($id === undefined) return {};
+  return { $id: "text/html" in content && !("text/csv" in content) ? `${$id}Page` : $id };
 }
+
+const DONE = { $id: "Done", description: "Success; there is nothing to return." };
 
 function success({ returns, formats, status, answerHeaders, alternatives = {} }: OperationAbout) {
   const others = Object.entries(alternatives).map(([other, shape]) => [other, response(json(shape))]);
-  if (!returns && !formats) return { 204: { description: "Done." }, ...Object.fromEntries(others) };
+  if (!returns && !formats) return { 204: DONE, ...Object.fromEntries(others) };
   const declared = response({ ...(returns ? json(returns) : {}), ...formats });
   const headers = answerHeaders === undefined ? {} : { headers: answerHeaders };
   return { [status ?? 200]: { ...declared, ...headers }, ...Object.fromEntries(others) };
 }
 
-/** A response; one in JSON alone has the name of its schema. */
 function response(content: Content): object {
-  const schema = (content["application/json"]?.schema ?? {}) as { description?: string };
-  const isOnly = Object.keys(content).length === 1;
-  return { ...(isOnly ? nameOf(content) : {}), description: schema.description ?? "Success.", content };
+  const { description = "Success." } = (content["application/json"]?.schema ?? {}) as {
+    description?: string;
+  };
+  return { ...nameOf(content), description, content };
 }
 
 /** 400 where something is validated, 401 and 403 where access is. */

@@ -35,7 +35,9 @@ export function mount<Dependencies>(
   const plugin = new Elysia();
   for (const operation of operations) {
     const [method, path] = operation.key.split(" ");
-    const describe = () => [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }];
+    const {
+      describe = () => [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }],
+    } = operation.about;
     const detail: DeferredDetail = { describe, input: undefined };
     plugin.route(method, path, handlerOf(operation, options), { parse: "none", detail } as object);
   }
@@ -54,9 +56,12 @@ function handlerOf<Dependencies>(
   { key, about, run }: Operation<string, unknown, Dependencies>,
   { guards, dependencies, readBody = readJson }: MountOptions<Dependencies>,
 ): ({ request, params }: Picked) => unknown {
-  const { access, confirmed, query: parameters } = about;
+  const { access, confirmed, parses, ifMatch = false, query: parameters } = about;
   const guard = guardOf(access, guards);
-  const input: DeclaredInput = { parameters: Object.keys(parameters?.properties ?? {}), ifMatch: false };
+  const input: DeclaredInput = {
+    parameters: parses ? undefined : Object.keys(parameters?.properties ?? {}),
+    ifMatch,
+  };
   const Params = about.params && (paramsSchema(about.params) as unknown as Any);
   const Query = parameters && (textSchema(parameters) as unknown as Any);
   const Body = bodyOf(about) && (schema(bodyOf(about)!) as unknown as Any);
@@ -69,7 +74,7 @@ function handlerOf<Dependencies>(
       caller,
       request,
       context,
-      params: Params ? parse(Params, params) : {},
+      params: Params ? parse(Params, params) : withTexts(params),
       query: Query ? parse(Query, readQuery(request.url)) : {},
     };
     const answer = (body: unknown) => run({ ...given, body } as never, dependencies);
@@ -90,6 +95,12 @@ function handlerOf<Dependencies>(
 function guardOf(access: Access, guards: Guards): (request: Request, context: RequestContext) => unknown {
   if (typeof access === "function") return access;
   return access === "withoutCredentials" || access === "public" ? () => undefined : guards[access];
+}
+
+/** Parts of a path. Elysia gives null for one that cannot be decoded, such as `%`, and nothing where there are none. */
+function withTexts(params: Record<string, string | null> = {}): Record<string, string> {
+  for (const name in params) params[name] ??= "";
+  return params as Record<string, string>;
 }
 
 function paramsSchema(parts: Record<string, PathPart>) {

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema } from "typebox";
 import { type Actor, ANONYMOUS, type SignedIn } from "./actor.ts";
+import type { DeferredDetail } from "./documentation.ts";
 import type { ErrorStatus } from "./error-responses.ts";
 import type { RequestContext } from "./request-context.ts";
 import { bodySchema, OptionalInput } from "./schema.ts";
@@ -142,8 +143,12 @@ export interface Definition<
   alternatives?: Others;
   /** Error statuses besides 400, 401 and 403, which follow from the rest. */
   errors?: readonly ErrorStatus[];
-  /** Further documentation: parameters in headers, headers of the answer, and other responses. */
-  headers?: readonly object[];
+  /** Whether the handler refuses unknown parameters, because filters are among them. */
+  parses?: true;
+  /** Whether it honours If-Match. */
+  ifMatch?: boolean;
+  /** Further documentation: parameters that the handler reads, headers of the answer, and other responses. */
+  parameters?: readonly object[];
   answerHeaders?: Record<string, object>;
   responses?: Record<number, object>;
   run(
@@ -182,7 +187,11 @@ export type OperationAbout = Omit<
     never
   >,
   "run" | "params"
-> & { params?: Record<string, PathPart> };
+> & {
+  params?: Record<string, PathPart>;
+  /** The descriptions of an operation that describes itself, or others with it. */
+  describe?: DeferredDetail["describe"];
+};
 
 /**
  * Declares an operation. `key` is also its name for the pages, as in `call("POST /api/webhooks/:id/ping/", …)`.

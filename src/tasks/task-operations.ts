@@ -102,7 +102,7 @@ export const taskOperations = [
     operationId: "watchTask",
     description:
       "The data of each event is the whole task. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
-    headers: [
+    parameters: [
       {
         name: "Last-Event-ID",
         in: "header",

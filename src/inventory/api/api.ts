@@ -1,13 +1,12 @@
 import type { Static, TObject, TSchema } from "typebox";
+import { API_ROOT } from "../model/resource.ts";
 import { KINDS } from "../model/field.ts";
 import { checkParameters } from "../model/listing.ts";
-import type { createPlugin, OpenCall } from "./operation-plugin.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { type Call, notFound } from "./call.ts";
-import { API_ROOT } from "../model/resource.ts";
+import { type Call, missingCredentials, notFound, unwrap } from "./call.ts";
 import {
   type Context,
-  describeOperation,
+  describe,
   type Method,
   type Operation,
   knownParameters,
@@ -16,7 +15,20 @@ import {
 } from "./operation.ts";
 import { readBytes } from "../../platform/body.ts";
 import type { DeferredDetail } from "../../platform/documentation.ts";
-import { schema, textSchema } from "../../platform/schema.ts";
+import { mount } from "../../platform/mount.ts";
+import {
+  type Given,
+  type Operation as PlatformOperation,
+  type OperationAbout,
+  WITHOUT_ACCOUNTS,
+} from "../../platform/operation.ts";
+import type { RequestContext } from "../../platform/request-context.ts";
+import { parse, textSchema } from "../../platform/schema.ts";
+import { readJson } from "./request-body.ts";
+
+type Params = Record<string, string>;
+/** Opens the call of a request. @throws Problem unauthenticated */
+export type OpenCall = (request: Request, context: RequestContext, reads: boolean) => Omit<Call, "allow">;
 
 /** Answers an operation, named by method and path, in another process. */
 export type SendAway = (operation: string, context: Context, sent?: Uint8Array) => Promise<Response>;
@@ -57,15 +69,12 @@ export class Api {
   readonly #open: OpenCall;
   readonly #maxBytes: number;
   readonly #sendAway: SendAway | undefined;
-  readonly #routes: { method: Method; path: string; run: unknown; hook: object }[] = [];
+  readonly #operations: PlatformOperation<string, unknown, undefined>[] = [];
   readonly #methods = new Map<string, Set<Method>>();
-  readonly #allowed = new Map<string, string>();
   /** Lists with an operation of the same summary, by method, path in the list and summary. */
   readonly #lists = new Map<string, RoutedResource[]>();
   /** Handlers of operations on lists for clients, by method and path, then by resource. */
   readonly #shared = new Map<string, SharedRoute>();
-  /** Paths whose POST changes nothing. */
-  readonly #reading = new Set<string>();
 
   /** Without `sendAway`, heavy requests are answered here, too. */
   constructor(open: OpenCall, maxBytes: number, sendAway?: SendAway) {
@@ -77,15 +86,14 @@ export class Api {
   /** The handlers of heavy operations by name. */
   readonly heavy = new Map<string, Run>();
 
-  /** All operations as one plugin. It is not kept: with its copies of 1,500 routes it takes several megabytes. */
-  plugin(create: typeof createPlugin): ReturnType<typeof createPlugin> {
-    const plugin = create(this.#open, this.#maxBytes, {
-      allowed: this.#allowed,
-      reading: this.#reading,
+  /** The routes of all operations. */
+  mount(): ReturnType<typeof mount> {
+    return mount(this.#operations.splice(0), {
+      tag: "inventory",
+      guards: WITHOUT_ACCOUNTS,
+      dependencies: undefined,
+      readBody: async (request) => unwrap(await readJson(request, this.#maxBytes)),
     });
-    for (const { method, path, run, hook } of this.#routes.splice(0))
-      plugin.route(method, path, run as never, hook as never);
-    return plugin;
   }
 
   /** Returns its handler, which decides whether a request is heavy. */
@@ -110,7 +118,7 @@ export class Api {
     const { summary } = operation;
     if (summary === undefined) return () => [];
     if (typeof path === "string")
-      return () => [{ path: addressOf(path), detail: describeOperation(method, path, operation) }];
+      return () => [{ path: addressOf(path), detail: describe(method, path, operation) }];
     const [resource, rest] = path;
     const key = `${method} ${rest} ${summary}`;
     const lists = this.#lists.get(key) ?? [];
@@ -119,7 +127,7 @@ export class Api {
     return () => {
       if (lists[0] !== resource) return [];
       const segment = lists.length === 1 ? resource.segment : ":list";
-      const detail = describeOperation(method, `${segment}/${rest}`, operation, lists);
+      const detail = describe(method, `${segment}/${rest}`, operation, lists);
       return [{ path: addressOf(`${segment}/${rest}`), detail }];
     };
   }
@@ -165,32 +173,30 @@ export class Api {
     operation: Operation<Query, Body>,
     describe: DeferredDetail["describe"],
   ): Run {
-    const { query, body, signedIn, unlisted, reads } = operation;
+    const { query, body, signedIn, unlisted, reads = false, accepts } = operation;
     const full = addressOf(path);
-    if (reads) this.#reading.add(full);
     const methods = this.#methods.get(full) ?? new Set();
     if (!unlisted) this.#methods.set(full, methods.add(method));
-    this.#allowed.set(full, allowOf(methods));
-    const none = {} as Static<Query>;
     const answer = this.#checked(method, `${method} ${full}`, operation);
-    const run = query
-      ? ({ call, params, query, body }: Context<Query, Body>) =>
-          answer({ call, params: decoded(params), query, body })
-      : ({ call, params, body }: Context<Query, Body>) =>
-          answer({ call, params: decoded(params), body, query: none });
-    const ifMatch = reads === true || operation.accepts?.includes("match") === true;
-    this.#routes.push({
-      method,
-      path: full,
-      run,
-      hook: {
-        parse: body ? "unwrappedJson" : "none",
-        ...(query ? { query: textSchema(query), transform: rawQuery } : {}),
-        ...(body ? { body: schema(body) } : {}),
-        ...(signedIn ? { signedIn: true } : {}),
-        detail: { describe, input: { parameters: undefined, ifMatch } } satisfies DeferredDetail,
-      },
-    });
+    const Query = query && textSchema(query);
+    const access = (request: Request, context: RequestContext): Call => {
+      const call = Object.assign(this.#open(request, context, reads), { allow: allowOf(methods) });
+      if (signedIn && call.actor.user === null) throw missingCredentials();
+      return call;
+    };
+    const run = ({ caller: call, params, body }: Given<typeof access, Params, unknown, Static<Body>>) => {
+      const query = Query ? parse(Query, firstValues(call.url.searchParams)) : ({} as Static<Query>);
+      return withAllow(answer({ call, params, query, body }), call.allow);
+    };
+    const about: OperationAbout = {
+      summary: operation.summary ?? "",
+      access,
+      parses: true,
+      ifMatch: reads || accepts?.includes("match") === true,
+      describe,
+      ...(body ? { body } : {}),
+    };
+    this.#operations.push({ key: `${method} ${full}`, about, run: run as never });
     return answer as Run;
   }
 
@@ -245,14 +251,13 @@ async function withBody(
   return answer({ ...call, request: new Request(url, { method, headers, ...body }) }, sent);
 }
 
-/** Elysia would parse values such as `[1]` and `{}` as JSON. Of a repeated parameter the first counts. */
-function rawQuery(context: object): void {
-  const { call } = context as { call: Call };
-  Object.assign(context, { query: Object.fromEntries([...call.url.searchParams].toReversed()) });
-}
+/** Of a repeated parameter the first value. */
+const firstValues = (parameters: URLSearchParams): Record<string, string> =>
+  Object.fromEntries([...parameters].toReversed());
 
-/** Parts of the path. Elysia gives null for one that cannot be decoded, such as `%`, and nothing where there are none. */
-function decoded(params: Record<string, string | null> = {}): Record<string, string> {
-  for (const name in params) params[name] ??= "";
-  return params as Record<string, string>;
+/** Sends the methods of the path with a response. */
+function withAllow(answered: Response | Promise<Response>, allow: string): Response | Promise<Response> {
+  if (answered instanceof Promise) return answered.then((response) => withAllow(response, allow));
+  answered.headers.set("Allow", allow);
+  return answered;
 }

@@ -5,10 +5,11 @@ import { exampleId } from "../model/example.ts";
 import { inQuery, listParameter, nounsOf, OTHER_FILTERS, type Parameter } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
-import { BOOLEAN, type Content, content, COUNT, TEXT } from "./schema.ts";
+import { BOOLEAN, type Content, COUNT, TEXT } from "./schema.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
-import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
-import { type ErrorStatus, errorResponses } from "../../platform/error-responses.ts";
+import { describeOperation } from "../../platform/describe-operation.ts";
+import type { ErrorStatus } from "../../platform/error-responses.ts";
+import type { OperationAbout } from "../../platform/operation.ts";
 
 /** Operations of the API as routes declare them, and their OpenAPI descriptions. */
 
@@ -172,93 +173,81 @@ export function knownParameters(method: Method, { query, accepts = [], parses, .
   return { names, ignored: method === "GET" || method === "OPTIONS" ? RENDERINGS : OF_WRITES };
 }
 
-const securityOf = ({ anonymous, signedIn }: Operation, writes: boolean): object => {
-  if (anonymous) return { security: [] };
-  return writes || signedIn ? {} : { security: OPTIONAL_CREDENTIALS };
-};
-
 const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;
 
+/** Who may use an operation, for its description. */
+function accessOf({ anonymous, signedIn }: Operation, writes: boolean) {
+  if (anonymous) return "withoutCredentials";
+  return writes || signedIn ? "signedIn" : "anyone";
+}
+
 /** The OpenAPI description of an operation. `lists`: those that have it, where the path is relative to a list. */
-export function describeOperation(
+export function describe(
   method: Method,
   path: string,
   about: Operation,
   lists: readonly RoutedResource[] = [],
 ): object {
-  const { summary, description, accepts = [], status, query } = about;
+  const { summary = "", accepts = [], status } = about;
   const writes = isWrite(method, about);
   const returns = valueOf(about.returns);
-  const sends = valueOf(about.sends) ?? (about.body && content(about.body));
+  const { "application/json": json, ...formats } = returns ?? {};
+  const sends = valueOf(about.sends);
   const previews = accepts.includes("dryRun") && (status !== undefined || !returns);
-  return {
-    tags: ["inventory"],
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  const parts: OperationAbout = {
+    ...given(about, "description", "query", "body", "status", "responses"),
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...securityOf(about, writes),
-    parameters: uniqueByName([
-      ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name, lists)),
-      ...documented(query),
+    access: accessOf(about, writes),
+    params: Object.fromEntries(names.map((name) => [name, inPath(name, lists)])),
+    parameters: [
       ...(valueOf(about.parameters) ?? []),
       ...accepts.flatMap((name) => SHARED[name]),
       ...(method === "POST" && accepts.includes("dryRun") ? SHARED.once : []),
-    ]),
-    ...(sends ? { requestBody: { ...named(sends), required: true, content: sends } } : {}),
-    responses: {
-      ...(previews ? { 200: success(content(PREVIEW)) } : {}),
-      [returns ? (status ?? 200) : 204]: success(returns),
-      ...about.responses,
-      ...errorResponses(...errorsOf(writes, about)),
-    },
+    ],
+    ...(sends ? { sends } : {}),
+    ...(json ? { returns: json.schema } : {}),
+    ...(Object.keys(formats).length > 0 ? { formats } : {}),
+    ...(previews ? { alternatives: { 200: PREVIEW } } : {}),
+    errors: errorsOf(writes, about),
   };
+  return describeOperation(`${method} ${path}`, parts, "inventory");
 }
 
-/** Of parameters with the same name, the last. */
-const uniqueByName = (parameters: Parameter[]): Parameter[] => [
-  ...new Map(parameters.map((parameter) => [parameter.name, parameter])).values(),
-];
+/** The members of an object that are given. */
+const given = <T extends object, Name extends keyof T>(from: T, ...names: Name[]): Pick<T, Name> =>
+  Object.fromEntries(
+    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
+  ) as Pick<T, Name>;
 
-function inPath(name: string, lists: readonly RoutedResource[]): Parameter {
-  const parameter = { name, in: "path", required: true } as const;
+function inPath(name: string, lists: readonly RoutedResource[]): TSchema {
   const [first, second] = lists;
   if (name === "list") {
     const segments = lists.map(({ segment }) => segment);
-    const schema = Type.Enum(segments, { examples: [first.segment] });
     const $id = segments.length === RESOURCES.length ? { $id: name } : {};
-    return { ...$id, ...parameter, description: "The list; its slash may be encoded as %2F.", schema };
+    const description = "The list; its slash may be encoded as %2F.";
+    return Type.Enum(segments, { ...$id, description, examples: [first.segment] });
   }
   const isRecord = name === "id" && first;
   const noun = isRecord && (second ? "record" : first.name);
   const [description, example] = isRecord
     ? [`Id of ${nounsOf({ name: noun as string }).one}.`, exampleId(first)]
     : PATH_PARAMETERS[name];
-  const schema = (typeof example === "number" ? Type.Integer : Type.String)({ examples: [example] });
-  return { $id: isRecord ? `${noun}_id` : name, ...parameter, description, schema };
-}
-
-/** The name of the component for a body or a response: that of its schema. */
-function named(sent: Content): { $id?: string } {
-  const { $id } = (Object.values(sent)[0]?.schema ?? {}) as { $id?: string };
-  if ($id === undefined) return {};
-  return { $id: "text/html" in sent && !("text/csv" in sent) ? `${$id}Page` : $id };
-}
-
-function success(returns: Content | undefined): object {
-  if (!returns) return { $id: "Done", description: "Success; there is nothing to return." };
-  const { description = "Success." } = (returns["application/json"]?.schema ?? {}) as {
-    description?: string;
-  };
-  return { ...named(returns), description, content: returns };
-}
-
-const documented = (query: TObject | undefined): Parameter[] =>
-  Object.entries(query?.properties ?? {}).map(([name, property]) => {
-    const { $id, description = "", ...schema } = property as TSchema & { $id?: string; description?: string };
-    const required = query?.required?.includes(name) ?? false;
-    const parameter: Parameter = { name, in: "query", required, description, schema: schema as TSchema };
-    return $id === undefined ? parameter : Object.assign(parameter, { $id });
+  const $id = isRecord ? `${noun}_id` : name;
+  return (typeof example === "number" ? Type.Integer : Type.String)({
+    $id,
+    description,
+    examples: [example],
   });
+}
 
-function errorsOf(writes: boolean, { errors = [], signedIn }: Operation): readonly ErrorStatus[] {
-  return [400, 404, ...(writes ? ([401, 403, 409] as const) : signedIn ? ([401] as const) : []), ...errors];
+/** Besides those that follow from access and schemas. */
+function errorsOf(writes: boolean, { errors = [], anonymous }: Operation): readonly ErrorStatus[] {
+  return [
+    400,
+    404,
+    ...(writes ? ([409] as const) : []),
+    ...(anonymous ? ([401, 403] as const) : []),
+    ...errors,
+  ];
 }

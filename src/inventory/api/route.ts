@@ -9,7 +9,6 @@ import { openAnonymousCall, openCall } from "./call.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { stateOf } from "./entity-tag.ts";
 import { Api, routedAt, type SendAway } from "./api.ts";
-import { createPlugin } from "./operation-plugin.ts";
 import { addRecordOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
@@ -77,7 +76,7 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
   // Signing in takes no credentials, not even invalid ones.
   const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
   addSignIn(open, store, accounts);
-  return [api.plugin(createPlugin), open.plugin(createPlugin)];
+  return [api.mount(), open.mount()];
 }
 
 /**

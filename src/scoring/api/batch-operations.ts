@@ -43,7 +43,7 @@ export const batchOperations = [
     operationId: "submitScoringBatch",
     description:
       "The response is sent once the batch is stored durably; `Location` is its address. The server submits its jobs as the queue has room, also after a restart; they are ordinary jobs of the caller.",
-    headers: [OWNER_KEY],
+    parameters: [OWNER_KEY],
     body: BatchSubmission,
     status: 202,
     returns: BatchSchema,
@@ -85,7 +85,7 @@ export const batchOperations = [
     summary: "Cancel a batch",
     operationId: "cancelScoringBatch",
     description: "Cancels its jobs that have not ended. Results are kept.",
-    headers: [OWNER_KEY],
+    parameters: [OWNER_KEY],
     returns: BatchSchema,
     errors: [403, 404, 409],
     async run({ params: { id }, request, context }, { batches, ownership }: BatchParts) {
