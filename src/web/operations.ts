@@ -4,6 +4,7 @@ import type { identityOperations } from "../accounts/identity-routes.ts";
 import type { secondFactorOperations } from "../accounts/second-factor-routes.ts";
 import type { administrationOperations } from "../operations/administration/administration-routes.ts";
 import type { reminderOperations } from "../reminders/reminder-routes.ts";
+import type { batchOperations } from "../scoring/api/batch-operations.ts";
 import type { watchedOperations } from "../scoring/api/watched-routes.ts";
 import type { taskOperations } from "../tasks/task-operations.ts";
 import type { webhookOperations } from "../webhooks/route.ts";
@@ -13,6 +14,7 @@ type Declared = (
   | typeof accountOperations
   | typeof administrationOperations
   | typeof auditOperations
+  | typeof batchOperations
   | typeof identityOperations
   | typeof reminderOperations
   | typeof secondFactorOperations

@@ -1,6 +1,6 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { newBatch } from "../../src/web/batch/batch.ts";
-import { BatchRun } from "../../src/web/batch/run.ts";
+import type { Item } from "../../src/web/batch/batch.ts";
+import { BatchRun, readItemsOf, readJobs, type ReadItems } from "../../src/web/batch/run.ts";
 import { printReport } from "../../src/scoring/results/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -19,7 +19,6 @@ function serve(replies: Record<string, Reply[]>): string[] {
     const list = replies[request];
     if (!list) return Response.json({ code: "not_found", message: "Not found." }, { status: 404 });
     const [status, body, after] = list.length > 1 ? list.shift()! : list[0];
-    if (status === 0) throw new TypeError("offline");
     const headers = after === undefined ? {} : { "Retry-After": after };
     return typeof body === "string"
       ? new Response(body, { status, headers })
@@ -28,27 +27,27 @@ function serve(replies: Record<string, Reply[]>): string[] {
   return asked;
 }
 
-const POST = "POST /api/scoring/jobs";
+const items = (offset: number) => `GET /api/scoring/batches/b/items?offset=${offset}`;
 const job = (id: string) => `GET /api/scoring/jobs/${id}`;
-const entry = (name: string, sequence: string | null = "MKT") => ({ name, sequence });
-const batchOf = (...names: string[]) =>
-  newBatch(
-    names.map((name) => entry(name)),
-    ["P..P"],
-    [],
-    "continuous",
-  );
+const table = (id: string) => `${job(id)}/result?format=tsv`;
+const item = (position: number, more: Partial<Item> = {}): Item => ({
+  position,
+  name: `protein ${position}`,
+  line: null,
+  group: 0,
+  job: `j${position}`,
+  state: "queued",
+  failure: null,
+  ...more,
+});
 
-/** Follows a batch until all its jobs have ended. @returns the run, and the outcomes or the reason to wait at each change */
-async function follow(batch: ReturnType<typeof batchOf>) {
-  const { promise, resolve } = Promise.withResolvers<void>();
+/** Follows jobs until all have ended. @returns the run, and the outcomes at each change */
+async function follow(known: Item[], read: ReadItems) {
   const seen: string[] = [];
-  const run: BatchRun = new BatchRun(batch, () => {
-    seen.push(run.waiting ?? run.outcomes.map(({ kind }) => kind).join());
-    if (run.outcomes.every(({ kind }) => kind === "done" || kind === "failed")) resolve();
-  });
-  run.start();
-  await promise;
+  const run: BatchRun = new BatchRun(known, read, () =>
+    seen.push(run.outcomes.map(({ kind }) => kind).join()),
+  );
+  await run.start();
   return { run, seen };
 }
 
@@ -59,90 +58,59 @@ const P53 = {
   organism: "Homo sapiens",
 };
 
-test("submits a job, follows it and reads its table", async () => {
+test("follows the jobs of a batch in their order, and reads their tables", async () => {
+  const waiting = item(1, { state: "waiting", job: null });
   const asked = serve({
-    [POST]: [[201, { id: "j1" }]],
-    [job("j1")]: [
-      [200, { state: "running", ended: null }],
-      [200, { state: "finished", ended: "2026-01-01T00:00:00Z" }],
+    [items(0)]: [
+      [200, { total: 2, items: [item(0, { state: "running" }), waiting] }],
+      [200, { total: 2, items: [item(0, { state: "finished" }), item(1)] }],
     ],
-    [`${job("j1")}/result?format=tsv`]: [[200, TABLE]],
+    [items(1)]: [[200, { total: 2, items: [item(1, { state: "failed", failure: "No memory." })] }]],
+    [table("j0")]: [[200, TABLE]],
   });
-  const batch = batchOf("one");
-  const { run, seen } = await follow(batch);
-  expect(seen).toEqual(["active", "active", "done"]);
-  expect(run.outcomes).toEqual([{ kind: "done", table: TABLE, names: P53, summaries: expect.any(Array) }]);
-  expect(batch.items[0]).toMatchObject({ job: "j1", query: null });
-  expect(run.waiting).toBeNull();
-  // This process has no browser storage.
-  expect(run.isStored).toBe(false);
-  expect(asked).toEqual([POST, job("j1"), job("j1"), `${job("j1")}/result?format=tsv`]);
+  const { run, seen } = await follow([item(0), waiting], readItemsOf("b"));
+  expect(seen).toEqual(["active,unsent", "active,active", "done,active", "done,active", "done,failed"]);
+  expect(run.outcomes).toEqual([
+    { kind: "done", table: TABLE, names: P53, summaries: expect.any(Array) },
+    { kind: "failed", message: "No memory." },
+  ]);
+  expect(asked).toEqual([items(0), items(0), table("j0"), items(1)]);
 });
 
-test.each<[string, Reply, string]>([
-  ["refused", [400, { code: "invalid_request", message: "Too long." }], "Too long."],
-  ["refused by a proxy", [403, "<html>"], "403"],
-])("a %s job fails with the reason", async (_, reply, message) => {
-  const asked = serve({ [POST]: [reply] });
-  const { run } = await follow(batchOf("one"));
-  expect(run.outcomes).toEqual([{ kind: "failed", message: expect.stringContaining(message) }]);
-  expect(asked).toEqual([POST]);
-});
-
-test.each<[state: object, message: string]>([
-  [{ state: "failed", failure: "No memory." }, "No memory."],
-  [{ state: "cancelled", failure: null }, "The job is cancelled."],
-])("the client reports a job that ended as %j as failed: %s", async (state, message) => {
-  serve({ [POST]: [[201, { id: "j1" }]], [job("j1")]: [[200, { ...state, ended: "2026-01-01T00:00:00Z" }]] });
-  const { run } = await follow(batchOf("one"));
+test.each<[state: Partial<Item>, message: string]>([
+  [{ state: "failed", failure: "Too long.", job: null }, "Too long."],
+  [{ state: "cancelled" }, "The job is cancelled."],
+  [{ state: "finished" }, "Not found."],
+])("a job that ended as %j has failed: %s", async (state, message) => {
+  serve({ [items(0)]: [[200, { total: 1, items: [item(0, state)] }]] });
+  const { run } = await follow([item(0)], readItemsOf("b"));
   expect(run.outcomes).toEqual([{ kind: "failed", message }]);
 });
 
-test("waits while the queue is full and while the server does not respond", async () => {
-  serve({
-    [POST]: [
-      [429, { code: "queue_full", message: "The queue is full." }, "0.01"],
-      [503, { code: "busy", message: "Busy." }, "0.01"],
-      [201, { id: "j1" }],
+test("waits while the server does not respond", async () => {
+  const all = [200, { total: 1, items: [item(0, { state: "finished" })] }] as Reply;
+  const busy = [503, { code: "busy", message: "Busy." }, "0.01"] as Reply;
+  serve({ [items(0)]: [busy, all], [table("j0")]: [busy, [200, TABLE]] });
+  const { seen } = await follow([item(0)], readItemsOf("b"));
+  expect(seen).toEqual(["unsent", "unsent", "done"]);
+});
+
+test("jobs of a batch that the server does not have are asked one by one", async () => {
+  const asked = serve({
+    [job("j0")]: [
+      [200, { state: "running", failure: null }],
+      [200, { state: "finished", failure: null }],
     ],
-    [job("j1")]: [
-      [0, ""],
-      [502, "<html>"],
-      [404, { code: "not_found", message: "Not found." }],
-    ],
+    [table("j0")]: [[200, TABLE]],
   });
-  const { run, seen } = await follow(batchOf("one"));
-  expect(seen).toEqual(["The queue is full.", "Busy.", "active", "failed"]);
-  expect(run.outcomes).toEqual([{ kind: "failed", message: "Not found." }]);
+  const { run } = await follow([item(0), item(1)], readJobs);
+  expect(run.outcomes).toMatchObject([{ kind: "done" }, { kind: "failed", message: "Not found." }]);
+  expect(asked).toEqual([job("j0"), job("j1"), job("j0"), table("j0")]);
 });
 
-test("continues with jobs that were submitted before, and skips those without a query", async () => {
-  const asked = serve({ [job("j7")]: [[200, { state: "failed", failure: "No.", ended: "2026-01-01" }]] });
-  const batch = batchOf("one", "two");
-  Object.assign(batch.items[0], { job: "j7", query: null });
-  Object.assign(batch.items[1], { query: null });
-  const { run } = await follow(batch);
-  expect(run.outcomes).toEqual([
-    { kind: "failed", message: "No." },
-    { kind: "failed", message: "Not sent." },
-  ]);
-  expect(asked).toEqual([job("j7")]);
-});
-
-test("cancels the jobs that have not ended", async () => {
-  const asked = serve({ "DELETE /api/scoring/jobs/j1": [[204, ""]] });
-  const batch = batchOf("one", "two", "three");
-  Object.assign(batch.items[0], { job: "j1", query: null });
-  Object.assign(batch.items[1], { job: "ended", query: null });
-  const run = new BatchRun(batch, () => {});
-  await run.cancel();
-  expect(run.outcomes).toEqual([
-    { kind: "failed", message: "Cancelled." },
-    { kind: "active", state: "queued" },
-    { kind: "failed", message: "Not sent." },
-  ]);
-  expect(batch.items[2].query).toBeNull();
-  expect(asked).toEqual(["DELETE /api/scoring/jobs/j1", "DELETE /api/scoring/jobs/ended"]);
-  run.start();
-  expect(asked).toHaveLength(2);
+test("a page that was left follows no more", async () => {
+  const asked = serve({ [items(0)]: [[200, { total: 1, items: [item(0)] }]] });
+  const run: BatchRun = new BatchRun([item(0)], readItemsOf("b"), () => run.stop());
+  await run.start();
+  expect(asked).toEqual([items(0)]);
 });

@@ -1,49 +1,42 @@
 import { expect, test } from "bun:test";
-import { newBatch, packBatch, unpackBatch } from "../../src/web/batch/batch.ts";
+import { motifParameters } from "../../src/web/batch/batch.ts";
+import { formerBatch } from "../../src/web/batch/former-batch.ts";
 import { summarize } from "../../src/web/batch/run.ts";
 import { printReport } from "../../src/scoring/results/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const ENTRIES = [
-  { name: "one", sequence: "MKT" },
-  { name: "P04637", sequence: null },
-  { name: "", sequence: "MEEP" },
-];
+/** A batch as version 0.2.0 put it into a link. */
+const FORMER = {
+  id: "abc",
+  created: 1,
+  model: "continuous",
+  groups: [{ patterns: ["P..P"], motifClasses: ["LxCxE"] }],
+  items: [
+    { name: "one", query: null, group: 0, line: 3, job: "01a2" },
+    { name: "two", query: { accession: "P04637" }, group: 0, job: null },
+  ],
+};
+async function packed(value: unknown): Promise<string> {
+  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  return Buffer.from(await new Response(stream).arrayBuffer()).toString("base64url");
+}
 
-test("divides motifs among several jobs if one job cannot take all", () => {
-  const classes = Array.from({ length: 1001 }, (_, i) => `class ${i}`);
-  const { groups, items } = newBatch(ENTRIES, ["P..P"], classes, "continuous");
-  expect(groups).toEqual([
-    { patterns: ["P..P"], motifClasses: classes.slice(0, 1000) },
-    { patterns: [], motifClasses: ["class 1000"] },
+test("a link to a former batch shows its jobs, and what was not submitted is left out", async () => {
+  const { groups, items } = (await formerBatch("abc", await packed(FORMER)))!;
+  expect(items).toEqual([
+    { position: 0, name: "one", group: 0, line: 3, job: "01a2", state: "queued", failure: null },
   ]);
-  expect(items.map(({ name, query, group }) => [name, query, group])).toEqual([
-    ["one", { querySequence: "MKT" }, 0],
-    ["one", { querySequence: "MKT" }, 1],
-    ["P04637", { accession: "P04637" }, 0],
-    ["P04637", { accession: "P04637" }, 1],
-    ["sequence 3", { querySequence: "MEEP" }, 0],
-    ["sequence 3", { querySequence: "MEEP" }, 1],
-  ]);
+  expect(motifParameters(groups)).toEqual({ pattern: ["P..P"], class: ["LxCxE"] });
 });
 
-test("encodes submitted jobs in a link, and rejects invalid links", async () => {
-  const batch = newBatch(ENTRIES, [], ["a"], "discontinuous");
-  Object.assign(batch.items[0], { job: "01a2", query: null });
-  const link = await packBatch(batch);
-  expect(link).toMatch(/^[\w-]+$/);
-  expect(await unpackBatch(link)).toEqual({ ...batch, items: [batch.items[0]] });
-  expect(link.length).toBeLessThan(300);
-  const odd = { ...batch, items: [{ ...batch.items[0], group: 7 }] };
-  for (const text of ["", "x", link.slice(0, 20), await packBatch(odd)])
-    expect(await unpackBatch(text)).toBeNull();
-  // A link that would make the browser submit a job.
-  const greedy = { ...batch, items: [...batch.items, { ...batch.items[0], job: null }] };
-  const bytes = await new Response(
-    new Blob([JSON.stringify(greedy)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
-  ).arrayBuffer();
-  const made = await unpackBatch(Buffer.from(bytes).toString("base64url"));
-  expect(made!.items).toEqual([batch.items[0]]);
+test.each([
+  ["an empty fragment", ""],
+  ["a fragment of another kind", "x"],
+  ["an unknown group", { ...FORMER, items: [{ ...FORMER.items[0], group: 7 }] }],
+  ["no groups", { ...FORMER, groups: [] }],
+  ["an id that is no text", { ...FORMER, id: 7 }],
+])("%s is no batch", async (_, value) => {
+  expect(await formerBatch("abc", typeof value === "string" ? value : await packed(value))).toBeNull();
 });
 
 test("summarizes the table of a job by motif with the best match of each", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
 import { renderToString } from "preact-render-to-string";
-import { newBatch } from "../../src/web/batch/batch.ts";
+import type { Batch } from "../../src/web/batch/batch.ts";
 import { HeatMap } from "../../src/web/batch/heat-map.tsx";
 import { gridOf, levelOf, ordered } from "../../src/web/batch/heat-map-grid.ts";
 import { failuresOf, isNamed, type Row, rowsOf } from "../../src/web/batch/rows.ts";
@@ -20,16 +20,23 @@ const TABLES = [
   HEAD + match("=A1", "P..P", 2.5, 0.004, "at most") + none("=A1", "SH3"),
   HEAD + match("b", "P..P", -0.3, 0.5, "at least") + match("b", "SH3", 1.2, 0.0523, "estimate"),
 ];
-const batch = newBatch(
-  [
-    { name: "=A1", sequence: "MKT" },
-    { name: "b", sequence: "MKT" },
-    { name: "NOSUCH1", sequence: null, line: 3 },
+const batch: Batch = {
+  groups: [
+    [
+      { expression: "P..P", name: null },
+      { expression: "P.P", name: "SH3" },
+    ],
   ],
-  ["P..P"],
-  ["SH3"],
-  "continuous",
-);
+  items: ["=A1", "b", "NOSUCH1"].map((name, position) => ({
+    position,
+    name,
+    line: name === "NOSUCH1" ? 3 : null,
+    group: 0,
+    job: null,
+    state: "waiting",
+    failure: null,
+  })),
+};
 const outcomes: Outcome[] = [
   ...TABLES.map((table): Outcome => ({
     kind: "done",

@@ -1,6 +1,6 @@
 import { type PValue, rank, VERDICT_ORDER } from "../score/result.ts";
 import type { ProteinNames } from "../score/protein-identity.tsx";
-import type { Batch } from "./batch.ts";
+import { type Batch, nameMotif } from "./batch.ts";
 import type { Outcome, Summary } from "./run.ts";
 
 /** One motif in one protein. */
@@ -12,7 +12,7 @@ export interface Row {
   motif: string;
   job: string | null;
   /** Line of the protein in a list. */
-  line: number | undefined;
+  line: number | null;
   outcome: Outcome;
   summary: Summary | null;
 }
@@ -21,7 +21,7 @@ export interface Row {
 export const rowsOf = ({ items, groups }: Batch, outcomes: readonly Outcome[]): Row[] =>
   items.flatMap(({ name, group, job, line }, i) => {
     const outcome = outcomes[i];
-    return [...groups[group].patterns, ...groups[group].motifClasses].map((motif, n): Row => {
+    return groups[group].map(nameMotif).map((motif, n): Row => {
       const found = outcome.kind === "done" && outcome.summaries.find((one) => one.motif === motif);
       const names = outcome.kind === "done" ? outcome.names : null;
       return { key: `${i} ${n}`, protein: name, names, motif, job, line, outcome, summary: found || null };
@@ -49,7 +49,7 @@ export const failuresOf = (rows: readonly Row[]): string[] => [
   ...new Set(
     rows.flatMap(({ protein, line, outcome }) => {
       if (outcome.kind !== "failed") return [];
-      const place = line === undefined ? "" : `Line ${line}, `;
+      const place = line === null ? "" : `Line ${line}, `;
       return `${place}${protein}: ${outcome.message.replace(/^accession: /, "")}`;
     }),
   ),

@@ -1,8 +1,8 @@
-import { ApiError, get, requestJson, send } from "../request.ts";
-import { type Job, jobPath, submitJob } from "../score/job.ts";
+import { ApiError, call, get, send } from "../request.ts";
+import { type Job, jobPath } from "../score/job.ts";
 import type { ProteinNames } from "../score/protein-identity.tsx";
 import { type Conservation, type PValue, rank, type Verdict } from "../score/result.ts";
-import { type Batch, type Item, storeBatch } from "./batch.ts";
+import type { Item } from "./batch.ts";
 
 /** The state of one job of a batch. */
 export type Outcome =
@@ -33,140 +33,115 @@ export interface Summary {
   } | null;
 }
 
-const NOT_SENT: Outcome = { kind: "failed", message: "Not sent." };
-
-/** Concurrent submissions and status requests. */
-const SENDERS = 3;
-const POLLED_JOBS = 6;
-/** Milliseconds between status requests, and after a temporary error. */
+/** Tables and states that are requested at once. */
+const REQUESTS = 6;
+/** Milliseconds between requests, and after a temporary error. */
 const PAUSE = 800;
 const RETRY = 3000;
 
-const isTemporary = ({ status }: ApiError): boolean => status === 0 || status >= 429;
+const isTemporary = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 429);
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Submits the jobs of a batch and follows them until all have ended. */
+/** Reads jobs from a position on, those that come next. @throws ApiError */
+export type ReadItems = (from: number, known: readonly Item[]) => Promise<Item[]>;
+
+/** Reads jobs of a batch of the server. */
+export const readItemsOf =
+  (id: string): ReadItems =>
+  async (offset) =>
+    (await call("GET /api/scoring/batches/:id/items", { params: { id }, query: { offset } })).items;
+
+/** Reads the jobs themselves, for a batch that the server does not have. */
+export const readJobs: ReadItems = (from, known) =>
+  Promise.all(known.slice(from, from + REQUESTS).map(readJob));
+
+async function readJob(item: Item): Promise<Item> {
+  if (hasEnded(item.state)) return item;
+  try {
+    const { state, failure } = await get<Job>(jobPath(item.job!));
+    return { ...item, state, failure };
+  } catch (error) {
+    if (isTemporary(error)) throw error;
+    return { ...item, state: "failed", failure: (error as Error).message };
+  }
+}
+
+const hasEnded = (state: Item["state"]): boolean => !["waiting", "queued", "running"].includes(state);
+
+/** Follows the jobs of a batch until all have ended, and reads their results. */
 export class BatchRun {
   readonly outcomes: Outcome[];
-  /** Why submission waits, if it does. */
-  waiting: string | null = null;
-  /** Whether a reload continues from here. */
-  isStored = true;
   #isStopped = false;
-  /** Jobs whose submission waits. */
-  readonly #delayed = new Set<Item>();
-  #next = 0;
 
+  /** @param items what is known of the jobs; `onChange` is called when more is known */
   constructor(
-    readonly batch: Batch,
+    readonly items: Item[],
+    private readonly read: ReadItems,
     private readonly onChange: () => void,
   ) {
-    this.outcomes = batch.items.map(({ job, query }): Outcome => {
-      if (job !== null) return { kind: "active", state: "queued" };
-      return query === null ? NOT_SENT : { kind: "unsent" };
-    });
+    this.outcomes = items.map(() => ({ kind: "unsent" }));
   }
 
-  start(): void {
-    for (let i = 0; i < SENDERS; i++) void this.#submitAll();
-    void this.#follow();
-  }
-
-  /** Stops submitting and following; jobs go on. */
+  /** Stops following; jobs go on. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Cancels all jobs that have not ended. */
-  async cancel(): Promise<void> {
-    this.stop();
-    for (const [i, item] of this.batch.items.entries()) {
-      const { kind } = this.outcomes[i];
-      if (kind === "unsent") {
-        item.query = null;
-        this.#set(i, NOT_SENT);
-      } else if (kind === "active" && item.job !== null) {
-        // It may have ended in the meantime.
-        await requestJson("DELETE", jobPath(item.job)).then(
-          () => this.#set(i, { kind: "failed", message: "Cancelled." }),
-          () => undefined,
-        );
-      }
-    }
-    this.isStored = storeBatch(this.batch);
-  }
-
-  #set(i: number, outcome: Outcome): void {
-    this.outcomes[i] = outcome;
-    this.onChange();
-  }
-
-  async #submitAll(): Promise<void> {
-    const { items } = this.batch;
-    while (!this.#isStopped && this.#next < items.length) {
-      const i = this.#next++;
-      if (items[i].job === null && items[i].query !== null) await this.#submit(i, items[i]);
-    }
-  }
-
-  /** Submits one job; tries again while the queue is full or the server does not answer. */
-  async #submit(i: number, item: Item): Promise<void> {
-    const { groups, model } = this.batch;
-    const body = { identifier: item.name, ...item.query, scoringModel: model, ...groups[item.group] };
+  /** Follows all jobs to their ends. */
+  async start(): Promise<void> {
     while (!this.#isStopped) {
+      const next = this.outcomes.findIndex(({ kind }) => kind === "unsent" || kind === "active");
+      if (next < 0) return;
+      let wait = PAUSE;
       try {
-        item.job = (await submitJob(body)).id;
-        item.query = null;
-        this.#delayed.delete(item);
-        if (this.#delayed.size === 0) this.waiting = null;
-        this.isStored = storeBatch(this.batch);
-        return this.#set(i, { kind: "active", state: "queued" });
+        const found = await this.read(next, this.items);
+        for (const item of found) this.items[item.position] = item;
+        if (await this.#takeAll(found)) wait = 0;
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        if (!isTemporary(error)) return this.#set(i, { kind: "failed", message: error.message });
-        this.waiting = error.message;
-        this.#delayed.add(item);
+        if (!isTemporary(error)) throw error;
+        wait = error.retryAfter === null ? RETRY : error.retryAfter * 1000;
+      }
+      await sleep(wait);
+    }
+  }
+
+  /** @returns whether a job has ended */
+  async #takeAll(items: readonly Item[]): Promise<boolean> {
+    const ended = items.filter(({ state, position }) => hasEnded(state) && !this.#isKnown(position));
+    for (const item of items)
+      if (item.state === "running" || item.state === "queued")
+        this.outcomes[item.position] = { kind: "active", state: item.state };
+    this.onChange();
+    const queue = [...ended];
+    const work = async (): Promise<void> => {
+      for (let item = queue.shift(); item && !this.#isStopped; item = queue.shift()) {
+        this.outcomes[item.position] = await outcomeOf(item);
         this.onChange();
-        await sleep(error.retryAfter === null ? RETRY : error.retryAfter * 1000);
       }
-    }
+    };
+    await Promise.all(Array.from({ length: REQUESTS }, work));
+    return ended.length > 0;
   }
 
-  async #follow(): Promise<void> {
-    const { items } = this.batch;
-    for (;;) {
-      const active = this.outcomes.flatMap(({ kind }, i) => (kind === "active" && items[i].job ? i : []));
-      const isUnsent = this.outcomes.some(({ kind }) => kind === "unsent");
-      if (this.#isStopped || (active.length === 0 && !isUnsent)) return;
-      // The server starts the jobs of one client in their order.
-      const ended = await Promise.all(active.slice(0, POLLED_JOBS).map((i) => this.#check(i, items[i].job!)));
-      if (!ended.includes(true)) await sleep(PAUSE);
-    }
+  #isKnown(position: number): boolean {
+    const { kind } = this.outcomes[position];
+    return kind === "done" || kind === "failed";
   }
+}
 
-  /** @returns whether the job has ended */
-  async #check(i: number, id: string): Promise<boolean> {
-    try {
-      const { state, ended, failure } = await get<Job>(jobPath(id));
-      if (ended === null) {
-        const now = state === "running" ? "running" : "queued";
-        const before = this.outcomes[i];
-        if (before.kind !== "active" || before.state !== now) this.#set(i, { kind: "active", state: now });
-        return false;
-      }
-      if (state === "finished") {
-        const options = { query: { format: "tsv" }, headers: { Accept: "*/*" } };
-        const table = await (await send("GET", `${jobPath(id)}/result`, options)).text();
-        this.#set(i, { kind: "done", summaries: summarize(table), names: namesIn(table), table });
-      } else this.#set(i, { kind: "failed", message: failure ?? `The job is ${state}.` });
-      return true;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (isTemporary(error)) return false;
-      this.#set(i, { kind: "failed", message: error.message });
-      return true;
-    }
+/** The result of a job that has ended. @throws ApiError if the server does not respond */
+async function outcomeOf({ job, state, failure }: Item): Promise<Outcome> {
+  if (state !== "finished" || job === null)
+    return { kind: "failed", message: failure ?? `The job is ${state}.` };
+  try {
+    const options = { query: { format: "tsv" }, headers: { Accept: "*/*" } };
+    const table = await (await send("GET", `${jobPath(job)}/result`, options)).text();
+    return { kind: "done", summaries: summarize(table), names: namesIn(table), table };
+  } catch (error) {
+    if (isTemporary(error)) throw error;
+    return { kind: "failed", message: (error as Error).message };
   }
 }
 

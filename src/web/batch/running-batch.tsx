@@ -5,17 +5,18 @@ import { ChipChoice } from "../components/chip-choice.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead, Tag } from "../components/layout.tsx";
-import { Progress } from "../components/progress.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
+import { call } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { download } from "../download.ts";
 import { ColumnHelp, countKinds, Kept, VerdictChips, VerdictTag } from "../score/verdict.tsx";
-import { type Batch, packBatch } from "./batch.ts";
+import { type Batch, type BatchTask, motifParameters } from "./batch.ts";
 import { HeatMap } from "./heat-map.tsx";
 import { bestP, failuresOf, type Kind, isNamed, kindOf, KEYS, KINDS, type Row, rowsOf } from "./rows.ts";
-import { BatchRun } from "./run.ts";
+import { BatchRun, type ReadItems } from "./run.ts";
 import { sheetsOf, workbookOf } from "./spreadsheet.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { ProteinCell } from "../score/protein-identity.tsx";
@@ -26,12 +27,12 @@ import { conservationName, decimal, pText, shorten, type Verdict } from "../scor
 const OPEN_FAILURES = 5;
 
 /** A run of the batch; the component is drawn again at most every 100 ms. */
-function useRun(batch: Batch): BatchRun {
+function useRun({ items }: Batch, read: ReadItems): BatchRun {
   const [, redraw] = useState(0);
   const isDue = useRef(false);
   const run = useMemo(
     () =>
-      new BatchRun(batch, () => {
+      new BatchRun(items, read, () => {
         if (isDue.current) return;
         isDue.current = true;
         setTimeout(() => {
@@ -39,36 +40,32 @@ function useRun(batch: Batch): BatchRun {
           redraw((times) => times + 1);
         }, 100);
       }),
-    [batch],
+    [items],
   );
   useEffect(() => {
-    run.start();
+    void withErrorToast(() => run.start());
     return () => run.stop();
   }, [run]);
   return run;
 }
 
-/** A batch: its progress, and a table that fills as results arrive. */
-export function RunningBatch({ batch }: { batch: Batch }) {
+/** A batch: its progress, and a table that fills as results arrive. @param task null for one that the server does not have */
+export function RunningBatch(props: { batch: Batch; read: ReadItems; task: BatchTask | null }) {
+  const { batch, task } = props;
   const [query, setQuery] = useQuery();
-  const run = useRun(batch);
-  const { outcomes } = run;
-  const rows = rowsOf(batch, outcomes);
+  const { outcomes, items } = useRun(batch, props.read);
+  const rows = rowsOf({ ...batch, items }, outcomes);
   const count = (kind: string): number => outcomes.filter((outcome) => outcome.kind === kind).length;
-  const [done, failed, unsent] = [count("done"), count("failed"), count("unsent")];
+  const [done, failed] = [count("done"), count("failed")];
   const isOver = done + failed === outcomes.length;
-  const proteins = batch.items.length / batch.groups.length;
-  const title = `${countOf(proteins, "protein")}, ${countOf(rows.length / Math.max(1, proteins), "motif")}`;
+  const proteins = countOf(new Set(items.map(({ name }) => name)).size, "protein");
+  const motifs = motifParameters(batch.groups);
+  const title = task?.title ?? `${proteins}, ${countOf(Object.values(motifs).flat().length, "motif")}`;
   useTitle(isOver ? title : `${Math.floor((100 * (done + failed)) / outcomes.length)} % · ${title}`);
 
   const view = query.get("view") === "heat-map" ? "heat-map" : "table";
   const [verdict, text] = [query.get("verdict") ?? "", (query.get("q") ?? "").toLowerCase()];
   const shown = rows.filter((row) => (verdict === "" || kindOf(row) === verdict) && isNamed(row, text));
-  const share = async (): Promise<void> => {
-    const address = `${location.pathname}${location.search}#${await packBatch(batch)}`;
-    history.replaceState(null, "", address);
-    await copyLink();
-  };
   const tables = outcomes.flatMap((outcome) => (outcome.kind === "done" ? outcome.table : []));
   const save = (): void => {
     const body = tables.map((table, i) => (i === 0 ? table : table.slice(table.indexOf("\n") + 1)));
@@ -80,10 +77,6 @@ export function RunningBatch({ batch }: { batch: Batch }) {
       download("batch.xlsx", new Blob([await workbookOf(sheetsOf(rows, tables))], { type }));
       showToast("Saved batch.xlsx");
     });
-  const motifs = {
-    class: batch.groups.flatMap((group) => group.motifClasses),
-    pattern: batch.groups.flatMap((group) => group.patterns),
-  };
   return (
     <div class="stack">
       <PageHead
@@ -94,7 +87,6 @@ export function RunningBatch({ batch }: { batch: Batch }) {
         ]}
         actions={
           <>
-            {!isOver && <Button onClick={() => void run.cancel()}>Cancel</Button>}
             <Button icon="download" aria-label="Save as TSV" disabled={done === 0} onClick={save}>
               TSV
             </Button>
@@ -106,7 +98,7 @@ export function RunningBatch({ batch }: { batch: Batch }) {
             >
               XLSX
             </Button>
-            <Button icon="copy" disabled={unsent > 0} onClick={() => void share()}>
+            <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
             <LinkButton look="primary" icon="plus" href={href("/batch", motifs)}>
@@ -115,7 +107,12 @@ export function RunningBatch({ batch }: { batch: Batch }) {
           </>
         }
       />
-      <BatchProgress run={run} done={done} failed={failed} unsent={unsent} />
+      <BatchProgress task={task} total={outcomes.length} done={done} failed={failed} />
+      {task?.warnings.map((warning) => (
+        <Banner key={warning} tone="warn">
+          {warning}
+        </Banner>
+      ))}
       <Failures rows={rows} />
       <div class="answer">
         <VerdictChips<Kind>
@@ -196,9 +193,9 @@ const ViewChoice = (props: { view: View; onChoose: (view: View | null) => void }
   </div>
 );
 
-function BatchProgress(props: { run: BatchRun; done: number; failed: number; unsent: number }) {
-  const { run, done, failed, unsent } = props;
-  const total = run.outcomes.length;
+/** Progress of the server, which may wait for room in its queue, then of the results that the page reads. */
+function BatchProgress(props: { task: BatchTask | null; total: number; done: number; failed: number }) {
+  const { task, total, done, failed } = props;
   const failures = failed > 0 ? `, ${failed} failed` : "";
   if (done + failed === total)
     return (
@@ -206,22 +203,15 @@ function BatchProgress(props: { run: BatchRun; done: number; failed: number; uns
         {countOf(done, "job")} scored{failures}.
       </p>
     );
-  const waiting = unsent > 0 ? `, ${unsent} not sent yet` : "";
+  const cancel = (id: string) => call("DELETE /api/scoring/batches/:id", { params: { id } });
   return (
-    <>
-      <Progress
-        label={`${done} of ${countOf(total, "job")} scored${failures}${waiting}`}
-        fraction={(done + failed) / total}
-      />
-      {run.waiting !== null && unsent > 0 && (
-        <Banner tone="warn">{run.waiting} The rest will be sent when the queue has room.</Banner>
-      )}
-      {!run.isStored && (
-        <Banner tone="warn">
-          This browser's storage is full. Keep this page open until all jobs have ended.
-        </Banner>
-      )}
-    </>
+    <TaskProgress
+      name="Progress"
+      message={task?.ended === null ? task.message : `${done} of ${countOf(total, "job")} read${failures}`}
+      fraction={task?.ended === null ? task.fraction : (done + failed) / total}
+      onCancel={task?.mayChange && task.ended === null ? () => cancel(task.id) : undefined}
+      isShared={task !== null}
+    />
   );
 }
 

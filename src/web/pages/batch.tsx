@@ -1,24 +1,24 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import {
-  type Batch,
-  forgetBatch,
-  newBatch,
-  storeBatch,
-  storedBatch,
-  storedBatches,
-  unpackBatch,
-} from "../batch/batch.ts";
+import { type Batch, type BatchTask, type Item, nameMotif } from "../batch/batch.ts";
+import { forgetFormerBatch, formerBatch, formerBatches } from "../batch/former-batch.ts";
+import { readItemsOf, readJobs } from "../batch/run.ts";
 import { RunningBatch } from "../batch/running-batch.tsx";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
+import { useFollowed } from "../components/follow.ts";
 import { useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { countOf, formatTime } from "../format.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { countOf, formatTime, Time } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
+import { ApiError, call } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";
 import { proteinDraft } from "../score/job.ts";
-import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
+import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
+
+/** Batches that are listed. */
+const RECENT = 20;
 
 function BatchPage() {
   const { id } = useParams();
@@ -39,9 +39,13 @@ function NewBatch() {
   }, [text]);
   const form = useSubmission(async () => {
     of.requireInput("Paste sequences or accessions, or drop a file.");
-    const batch = newBatch(entries, filled, classes, model);
-    if (!storeBatch(batch))
-      refuse("", "This browser's storage is full. Remove old batches below, or enter fewer sequences.");
+    const proteins = entries.map(({ name, sequence, line }) => ({
+      ...(sequence === null ? { accession: name } : { querySequence: sequence }),
+      ...(sequence !== null && name !== "" && { identifier: name }),
+      ...(line !== undefined && { line }),
+    }));
+    const body = { proteins, patterns: filled, motifClasses: [...classes], scoringModel: model };
+    const batch = await call("POST /api/scoring/batches", { body });
     proteinDraft.keep("");
     navigate(`/batch/${batch.id}`);
     return true;
@@ -55,7 +59,7 @@ function NewBatch() {
     <ScoreForm
       {...{ of, form }}
       title="Score many proteins"
-      lead="Every motif in every protein. Results appear as they are ready. You can reload the page."
+      lead="Every motif in every protein. Results appear as they are ready. You can close the page."
       actions={text.trim() === "" && <Button onClick={takeExamples}>Try p53 and E7 with three motifs</Button>}
       protein={{
         title: "Proteins",
@@ -67,34 +71,53 @@ function NewBatch() {
       submit="Score the batch"
       status={entries.length * count > 0 && `${size}: ${countOf(entries.length * count, "row")}`}
     >
-      <StoredBatches />
+      <RecentBatches />
+      <FormerBatches />
     </ScoreForm>
   );
 }
 
-function StoredBatches() {
-  const [batches, setBatches] = useState<Batch[]>([]);
-  useEffect(() => setBatches(storedBatches()), []);
+/** Batches that the server has: the person's own, or those of this browser. */
+function RecentBatches() {
+  const tasks = useLoaded("batches", (signal) =>
+    call("GET /api/tasks/", { query: { kind: "batch", limit: RECENT }, signal }),
+  );
+  const batches = tasks.value?.results ?? [];
   if (batches.length === 0) return null;
   return (
-    <Card title="Batches of this browser" bare>
+    <Card title="Recent batches" bare>
       <ul class="list">
-        {batches.map(({ id, created, items, groups }) => (
+        {batches.map(({ id, subject, state, created }) => (
           <li key={id}>
-            <a href={href(`/batch/${id}`)}>
-              {countOf(items.length / groups.length, "protein")},{" "}
-              {groups
-                .flatMap(({ motifClasses, patterns }) => [...motifClasses, ...patterns])
-                .slice(0, 4)
-                .join(", ")}
-            </a>
+            <a href={href(`/batch/${id}`)}>{subject}</a>
+            <small>
+              {state === "finished" ? "" : `${state}, `}
+              <Time at={created} />
+            </small>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function FormerBatches() {
+  const [batches, setBatches] = useState<ReturnType<typeof formerBatches>>([]);
+  useEffect(() => setBatches(formerBatches()), []);
+  if (batches.length === 0) return null;
+  return (
+    <Card title="Former batches of this browser" bare>
+      <ul class="list">
+        {batches.map(({ id, created, groups }) => (
+          <li key={id}>
+            <a href={href(`/batch/${id}`)}>{groups.flat().map(nameMotif).slice(0, 4).join(", ")}</a>
             <small>{formatTime(created)}</small>
             <IconButton
               icon="trash-2"
               label={`Remove the batch of ${formatTime(created)}`}
               onClick={() => {
-                forgetBatch(id);
-                setBatches(storedBatches());
+                forgetFormerBatch(id);
+                setBatches(formerBatches());
               }}
             />
           </li>
@@ -105,31 +128,55 @@ function StoredBatches() {
 }
 
 function OpenBatch({ id }: { id: string }) {
-  const [batch, setBatch] = useState<Batch | null | undefined>(undefined);
-  useEffect(() => {
-    const find = async (): Promise<void> => {
-      const found = storedBatch(id) ?? (await unpackBatch(location.hash.slice(1)));
-      if (found) storeBatch(found);
-      setBatch(found);
-    };
-    void find();
-  }, [id]);
-  if (batch) return <RunningBatch batch={batch} />;
-  return (
-    <>
-      <PageHead title="Batch" crumbs={[{ name: "Scoring", href: href("/score") }]} />
-      {batch === null && (
-        <Empty title="This browser does not have the batch">
-          <p>
-            A batch is stored in the browser that started it. “Copy link” there creates a link that works
-            here.
-          </p>
-          <LinkButton href={href("/batch")}>Start a batch</LinkButton>
-        </Empty>
-      )}
-    </>
+  const [former, setFormer] = useState<Batch | null | undefined>(undefined);
+  useEffect(() => void formerBatch(id, location.hash.slice(1)).then(setFormer), [id]);
+  if (former === undefined) return null;
+  return former === null ? (
+    <ServerBatch id={id} />
+  ) : (
+    <RunningBatch batch={former} read={readJobs} task={null} />
   );
 }
+
+function ServerBatch({ id }: { id: string }) {
+  const { value: task, error } = useFollowed(id, {
+    load: (signal) => call("GET /api/tasks/:id", { params: { id }, signal }),
+    events: `/api/tasks/${id}/events`,
+    hasEnded: ({ ended }) => ended !== null,
+  });
+  const loaded = useLoaded(id, async (signal): Promise<{ batch: BatchTask; items: Item[] }> => {
+    const batch = await call("GET /api/scoring/batches/:id", { params: { id }, signal });
+    const read = readItemsOf(id);
+    const items: Item[] = [];
+    while (items.length < batch.jobs.total) items.push(...(await read(items.length, items)));
+    return { batch, items };
+  });
+  if (loaded.error instanceof ApiError && loaded.error.status === 404) return <NoBatch />;
+  return (
+    <Loaded of={{ ...loaded, error: loaded.error ?? error ?? undefined }}>
+      {({ batch, items }) => (
+        <RunningBatch
+          batch={{ groups: batch.groups, items }}
+          read={readItemsOf(id)}
+          task={{
+            ...batch,
+            ...(task && { message: task.message, fraction: task.fraction ?? 0, ended: task.ended }),
+          }}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const NoBatch = () => (
+  <>
+    <PageHead title="Batch" crumbs={[{ name: "Scoring", href: href("/score") }]} />
+    <Empty title="There is no such batch">
+      <p>It may have expired, or the link is incomplete.</p>
+      <LinkButton href={href("/batch")}>Start a batch</LinkButton>
+    </Empty>
+  </>
+);
 
 export const batchPage = definePage({
   name: "batch",

@@ -1,6 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
 import type { JobObject } from "../../scoring/index.ts";
-import { href } from "../address.ts";
+import { useFollowed } from "../components/follow.ts";
 import { get, requestJson } from "../request.ts";
 import { type Key, readStored, writeStored } from "../stored.ts";
 import type { Entry } from "./protein-input.ts";
@@ -39,54 +38,13 @@ export function submitJob(body: object): Promise<Job> {
   return sent;
 }
 
-/** Milliseconds between requests where there is no stream of events. */
-const POLL = 1500;
-
 /** A job, followed until it ends. */
 export function useJob(id: string): { job: Job | null; error: unknown } {
-  const [job, setJob] = useState<Job | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  useEffect(() => {
-    const stop = new AbortController();
-    let source: EventSource | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    /** @returns whether the job goes on */
-    const load = async (): Promise<boolean> => {
-      try {
-        const found = await get<Job>(jobPath(id), {}, stop.signal);
-        setJob(found);
-        return found.ended === null;
-      } catch (problem) {
-        if (!stop.signal.aborted) setError(problem);
-        return false;
-      }
-    };
-    const poll = (): void => {
-      timer = setTimeout(async () => {
-        if (await load()) poll();
-      }, POLL);
-    };
-    const onEvent = ({ data }: MessageEvent<string>): void => {
-      const now = JSON.parse(data) as Job;
-      setJob(now);
-      if (now.ended !== null) source?.close();
-    };
-    void load().then((isRunning) => {
-      if (!isRunning || stop.signal.aborted) return;
-      source = new EventSource(href(`${jobPath(id)}/events`));
-      source.addEventListener("state", onEvent);
-      source.addEventListener("progress", onEvent);
-      source.addEventListener("error", () => {
-        // Browsers reconnect by themselves, but not after a refusal, for example of too many streams.
-        if (source?.readyState === EventSource.CLOSED) poll();
-      });
-    });
-    return () => {
-      stop.abort();
-      source?.close();
-      clearTimeout(timer);
-    };
-  }, [id]);
+  const { value: job, error } = useFollowed<Job>(id, {
+    load: (signal) => get<Job>(jobPath(id), {}, signal),
+    events: `${jobPath(id)}/events`,
+    hasEnded: ({ ended }) => ended !== null,
+  });
   return { job, error };
 }
 

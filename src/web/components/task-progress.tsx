@@ -1,0 +1,46 @@
+import { withErrorToast } from "./toast.tsx";
+import { Button } from "./button.tsx";
+import { Progress } from "./progress.tsx";
+
+/**
+ * Work on the server that has not ended: its progress, and a button with which its owner cancels it. Jobs, searches,
+ * builds, imports, batches and tasks of administrators look the same.
+ */
+export function TaskProgress(props: {
+  /** What it is, for screen readers; shown before the message if `isNamed`. */
+  name: string;
+  isNamed?: boolean;
+  /** What it does now. */
+  message: string;
+  /** 0 to 1; without it the end is unknown. */
+  fraction?: number | null | undefined;
+  /** Whether it waits for its turn. */
+  isWaiting?: boolean;
+  /** Whether it goes on without the page, which can be closed. */
+  isShared?: boolean;
+  /** Absent for those who may not cancel it. */
+  onCancel?: (() => Promise<unknown>) | undefined;
+}) {
+  const { name, isNamed = false, message, fraction, isWaiting = false, isShared = false, onCancel } = props;
+  const label = isNamed ? `${name}: ${message}` : message;
+  const cancel = (): Promise<void> => withErrorToast(async () => void (await onCancel?.()));
+  return (
+    <section class="card card-body" aria-label={name}>
+      <div class="row between">
+        <div class="grow">
+          {isWaiting ? (
+            <p role="status">{label}</p>
+          ) : (
+            <Progress label={label} fraction={fraction ?? undefined} />
+          )}
+        </div>
+        {onCancel && (
+          <Button small aria-label={isNamed ? `Cancel ${name}` : undefined} onClick={() => void cancel()}>
+            Cancel
+          </Button>
+        )}
+      </div>
+      {isShared && <p class="hint">You can close this page and return to its address later.</p>}
+    </section>
+  );
+}
