@@ -39,6 +39,14 @@ INSERT INTO task (id, kind, subject, client, state, created, ended, message, res
 
 DROP TABLE proteome_build;
 
+-- Times were not stored; a search without a result is run again when somebody asks for it.
+INSERT OR IGNORE INTO task (id, kind, subject, client, owner, state, created, ended, shared)
+  SELECT id, 'proteome-search', '', client, owner, iif(cancelled, 'cancelled', 'finished'), unixepoch() * 1000,
+    unixepoch() * 1000, computation
+  FROM proteome_search ORDER BY rowid;
+
+DROP TABLE proteome_search;
+
 -- Jobs are listed as tasks of their owners.
 CREATE INDEX job_owner ON job (coalesce(owner, client));
 

@@ -1666,19 +1666,6 @@ CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook, rid) WHERE s
 
 CREATE INDEX webhook_delivery_webhook ON webhook_delivery (webhook, rid);
 
-CREATE TABLE proteome_search (
-  id TEXT PRIMARY KEY,
-  -- Identifies the computation.
-  computation TEXT NOT NULL,
-  client TEXT NOT NULL,
-  owner TEXT,
-  cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled IN (0, 1))
-) STRICT;
-
-CREATE INDEX proteome_search_computation ON proteome_search (computation);
-
-CREATE INDEX proteome_search_client ON proteome_search (client);
-
 CREATE TABLE anonymous_storage (
   client TEXT PRIMARY KEY,
   jobs INTEGER NOT NULL DEFAULT 0,

@@ -44,7 +44,7 @@ import { jobTasks } from "./jobs/job-tasks.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { OwnSearches } from "./proteome/own-searches.ts";
-import { ProteomeSearchClient } from "./api/proteome-search-client.ts";
+import { computationsOf, ProteomeSearchClient } from "./api/proteome-search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
 import { JobModels } from "./structure/job-models.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
@@ -112,12 +112,11 @@ export async function openScoring(options: ScoringOptions) {
   const corpus = (): Corpus => corpora.opened();
   const reading = { classes, maxQueryLength };
   const handlers = scoringHandlers({ ...reading, store, runner, corpus, requireWritable });
-  const searches = new ProteomeSearchClient({ ...options, own: new OwnSearches(database) });
-  const common = { corpora, corpus, store, runner, handlers, searches };
+  const common = { corpora, corpus, store, runner, handlers };
   const http = openRoutes(options, { ...common, ...workers, ...reading, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
-  if (options.workers > 0) http.openNames();
+  if (options.workers > 0) http.open();
   return {
     /** The routes below `/soap/` and `/api/scoring/`. */
     routes: http.routes,
@@ -185,7 +184,6 @@ export async function openScoring(options: ScoringOptions) {
     /** Stops the workers and requeues their jobs. The database stays open. */
     async close(): Promise<void> {
       http.close();
-      searches.close();
       http.watched.close();
       await workers.close();
       features.close();
@@ -286,7 +284,6 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
   batches = new Batches({ database, log, tasks, store, runner, retention: retentionOf(options) });
   if (options.workers > 0) {
     batches.open();
-    if (!options.tasks) tasks.open();
   }
   const close = async (): Promise<void> => {
     sweeper?.close();
@@ -327,7 +324,6 @@ function openRoutes(
     store: JobStore;
     runner: JobRunner;
     handlers: Handlers;
-    searches: ProteomeSearchClient;
     tasks: Tasks;
     batches: Batches;
     maxQueryLength: number;
@@ -366,12 +362,14 @@ function openRoutes(
     ownership,
     hasPublicUrl,
   };
+  const client = new ProteomeSearchClient(options);
+  const own = new OwnSearches(services.tasks, computationsOf(client));
   const proteome = proteomeRoutes({
     ...services,
-    client: services.searches,
+    client,
     clientOf,
     clock: options.clock,
-    own: new OwnSearches(options.database),
+    own,
     guards,
     requireWritable,
     ownership,
@@ -386,7 +384,14 @@ function openRoutes(
       json.notifyWatchers();
       watched.jobChanged();
     },
-    openNames: json.openNames,
-    close: json.close,
+    open() {
+      json.openNames();
+      client.open((id) => own.isAbandoned(id));
+      if (!options.tasks) services.tasks.open();
+    },
+    close() {
+      client.close();
+      json.close();
+    },
   };
 }

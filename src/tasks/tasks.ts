@@ -191,6 +191,14 @@ export class Tasks {
     return this.find(id);
   }
 
+  /** Removes a task that was refused after its start. */
+  async remove(id: string): Promise<void> {
+    const running = this.#running.get(id);
+    running?.stop.abort(new Error("removed"));
+    await running?.done;
+    this.#table.remove(id);
+  }
+
   /** Interrupts all work. What can continue does so at the next start. */
   async close(): Promise<void> {
     this.#closed = true;

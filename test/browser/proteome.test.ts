@@ -58,7 +58,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
     () => document.querySelector<HTMLInputElement>("[role=combobox]")?.value === "SH3-class-I",
   );
   await press(page, "button", "Search");
-  expect(await arrive(page, "/proteome/")).toMatch(/\/proteome\/[0-9a-f]{64}$/);
+  expect(await arrive(page, "/proteome/")).toMatch(/\/proteome\/[0-9a-f-]{36}$/);
   await seeText(page, "The label follows q, not P");
   // Downloads appear at the end.
   await named(page, "link", "TSV");

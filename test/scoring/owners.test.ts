@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ANONYMOUS } from "../../src/platform/actor.ts";
 import { ownershipOf } from "../../src/accounts/owner.ts";
-import { OwnSearches } from "../../src/scoring/proteome/own-searches.ts";
+import { type Computations, OwnSearches } from "../../src/scoring/proteome/own-searches.ts";
+import { Tasks } from "../../src/tasks/tasks.ts";
 import { SearchFiles } from "../../src/scoring/proteome/search-files.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
@@ -208,30 +209,51 @@ test("a search that everybody has cancelled is stopped, and not run again by the
 
 test("a client's oldest searches make room for its new ones", async () => {
   const { json } = await search({ authorization: "carl" });
-  const row = service.database.query("SELECT computation FROM proteome_search WHERE id = ?").get(json.id) as {
-    computation: string;
-  };
-  const insert = service.database.query(
-    "INSERT INTO proteome_search (id, computation, client) VALUES (?, ?, 'user carl')",
+  await ended(json.id);
+  const { database } = service;
+  const count = () =>
+    (
+      database.query("SELECT count(*) AS count FROM task WHERE client = 'user carl'").get() as {
+        count: number;
+      }
+    ).count;
+  while (database.query("SELECT 1 FROM task WHERE client = 'user carl' AND ended IS NULL").get())
+    await Bun.sleep(5);
+  const insert = database.query(
+    `INSERT INTO task (id, kind, subject, client, state, created, ended, shared)
+     VALUES (?, 'proteome-search', '', 'user carl', 'finished', 0, 0, ?)`,
   );
-  for (let i = 0; i < 300; i++) insert.run(`x${i}`, i === 0 ? "0".repeat(64) : row.computation);
+  for (let i = 0; i < 300; i++) insert.run(`x${i}`, "0".repeat(64));
   await search({ authorization: "carl" }, "W..W");
-  const { count } = service.database
-    .query("SELECT count(*) AS count FROM proteome_search WHERE client = 'user carl'")
-    .get() as { count: number };
-  expect(count).toBe(200);
+  expect(count()).toBe(200);
 });
 
-test("a computation is stopped once nobody waits for it", () => {
-  const own = new OwnSearches(service.database);
-  const caller = (key: string) => ({ keys: [key], isAdministrator: false });
-  const [one, two] = ["ana", "bob"].map((name) => own.add("c", `user ${name}`, null).search);
-  expect(() => own.cancel(one, caller("user bob"))).toThrow("Only the owner may change this search");
-  expect(own.cancel(one, caller("user ana"))).toBe(false);
+test("a computation is stopped once nobody waits for it", async () => {
+  const stopped: string[] = [];
+  const progress = { state: "running", failure: null, place: null, searched: 1, total: 2 } as const;
+  const computations: Computations = {
+    progress: () => Promise.resolve(progress),
+    open: () => Promise.resolve(),
+    stop: (id) => Promise.resolve(stopped.push(id)),
+    drop: () => Promise.resolve(),
+  };
+  const tasks = new Tasks({ ...service.settings });
+  const own = new OwnSearches(tasks, computations);
+  const request = {
+    corpus: { name: "c", hash: "" },
+    pattern: { expression: "P..P", name: null, dialect: "soap" as const },
+    model: "continuous" as const,
+    organism: null,
+  };
+  const [one, two] = ["ana", "bob"].map((name) => own.add("c", request, `user ${name}`, null));
+  expect((await own.cancel(one)).isCancelled).toBe(true);
   expect([own.find(one.id).isCancelled, own.find(two.id).isCancelled]).toEqual([true, false]);
+  expect(stopped).toEqual([]);
   expect([own.isAbandoned("c"), own.isAbandoned("of a former version")]).toEqual([false, false]);
-  expect(own.cancel(two, caller("user bob"))).toBe(true);
+  await own.cancel(two);
+  expect(stopped).toEqual(["c"]);
   expect(own.isAbandoned("c")).toBe(true);
+  await tasks.close();
 });
 
 test("a structure model is shown without reading its file", async () => {

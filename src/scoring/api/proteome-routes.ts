@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Static } from "typebox";
-import type { Ownership } from "../../accounts/owner.ts";
+import { type Ownership, requireOwner } from "../../accounts/owner.ts";
 import { type PatternRequest, SCORING_MODELS } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
@@ -140,21 +140,19 @@ async function open(
   const { key, headers } = ownership.claim(request);
   const computation = await client.call<string>({ do: "identify", request: wanted });
   // Recorded first: whoever cancels an equal search meanwhile must not stop this one.
-  const { search, unused } = own.add(computation, clientOf(request), key);
-  for (const id of unused) void client.call({ do: "drop", id }).catch(() => {});
-  const shown = viewOf(options, { search, request, baseUrl });
+  const search = own.add(computation, wanted, clientOf(request), key);
+  const view = viewOf(options, { search, request, baseUrl });
   try {
     const json = await client.call<string>({
       do: "open",
       request: wanted,
       now: clock.now(),
       client: clientOf(request),
-      ...shown,
-      own: { ...shown.own, mayChange: true },
+      view: { ...view, own: { ...view.own, mayChange: true } },
     });
     return { id: search.id, json, headers };
   } catch (error) {
-    own.remove(search.id);
+    await own.remove(search.id);
     throw error;
   }
 }
@@ -167,21 +165,16 @@ async function cancel(
   baseUrl: string,
 ): Promise<string> {
   const { client, own, ownership } = options;
-  const { computation } = search;
+  const { computation: id } = search;
   const view = viewOf(options, { search, request, baseUrl });
-  const shown = await client.call<string>({ do: "show", id: computation, ...view });
-  const isLast = own.cancel(search, ownership.identify(request));
+  const shown = await client.call<string>({ do: "show", id, ...view });
+  requireOwner(ownership.identify(request), search.owner, "search");
   const { state } = JSON.parse(shown) as { state: string };
   if (state === "cancelled") return shown;
-  try {
-    if (state !== "queued" && state !== "running")
-      throw new Problem("conflict", `The search has ended: it is ${state}.`);
-    const cancelled = { ...view, own: { ...view.own, isCancelled: true } };
-    return await client.call<string>({ do: isLast ? "cancel" : "show", id: computation, ...cancelled });
-  } catch (error) {
-    own.keep(search.id);
-    throw error;
-  }
+  if (state !== "queued" && state !== "running")
+    throw new Problem("conflict", `The search has ended: it is ${state}.`);
+  const { isCancelled } = await own.cancel(search);
+  return client.call<string>({ do: "show", id, ...view, own: { ...view.own, isCancelled } });
 }
 
 const downloadRoute = ({ client, classes, own }: ProteomeOptions) =>

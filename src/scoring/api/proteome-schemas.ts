@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
 import {
   count,
@@ -165,7 +166,7 @@ export type ProteomeSearchObject = Static<typeof ProteomeSearchSchema>;
 
 export const SearchId = textSchema(
   Type.Object({
-    id: text("Identifier of the search, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }),
+    id: text("Identifier of the search.", { examples: [EXAMPLE_ID] }),
   }),
 );
 

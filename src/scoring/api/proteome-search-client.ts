@@ -1,6 +1,6 @@
 import { workerUrlOf } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
-import type { OwnSearches } from "../proteome/own-searches.ts";
+import type { Computations } from "../proteome/own-searches.ts";
 import { SearchFiles } from "../proteome/search-files.ts";
 import type { ThreadCall, ThreadReport } from "./proteome-search-thread.ts";
 
@@ -10,11 +10,22 @@ interface ClientOptions {
   workers: number;
   /** Milliseconds without a call after which the thread ends, and its memory is free. */
   idle?: number;
-  /** The searches of callers: what all have cancelled is not run again. */
-  own?: OwnSearches;
 }
 
 const IDLE = 600_000;
+
+/** The computations of the thread, for the searches of callers. */
+export const computationsOf = (client: ProteomeSearchClient): Computations => ({
+  progress: (id) => client.call({ do: "progress", id }),
+  open: (request, { created, client: of }) =>
+    client.call({ do: "open", request, now: created, client: of, view: null }),
+  stop: (id) =>
+    client.call({ do: "cancel", id }).catch((error: Problem) => {
+      // It has ended or was removed meanwhile.
+      if (error.code !== "conflict" && error.code !== "not_found") throw error;
+    }),
+  drop: (id) => client.call({ do: "drop", id }),
+});
 
 /** The thread of proteome searches, which is started with the first call, or by a search that a stopped process has left. */
 export class ProteomeSearchClient {
@@ -24,11 +35,12 @@ export class ProteomeSearchClient {
   #isBusy = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly options: ClientOptions) {
-    if (options.workers === 0) return;
-    const files = new SearchFiles(options.dataDirectory);
+  constructor(private readonly options: ClientOptions) {}
+
+  /** Runs the searches that a stopped process has left. @param isAbandoned whether nobody wants a search any more */
+  open(isAbandoned: (id: string) => boolean): void {
+    const files = new SearchFiles(this.options.dataDirectory);
     const left = files.unfinished();
-    const isAbandoned = (id: string): boolean => options.own?.isAbandoned(id) ?? false;
     for (const id of left.filter(isAbandoned)) files.remove(id);
     if (!left.every(isAbandoned)) this.#start();
   }

@@ -30,8 +30,9 @@ export type ThreadCall =
   | { do: "overview"; corpus: { path: string; hash: string } }
   | { do: "identify"; request: SearchRequest }
   | { do: "drop"; id: string }
-  | ({ do: "open"; request: SearchRequest; now: number; client: string } & View)
-  | ({ do: "show" | "cancel"; id: string } & View)
+  | { do: "cancel" | "progress"; id: string }
+  | { do: "open"; request: SearchRequest; now: number; client: string; view: View | null }
+  | ({ do: "show"; id: string } & View)
   | ({ do: "print"; id: string; format: ProteomeFormatName; view: TableView } & Pick<View, "synonyms">);
 
 /** How a search is shown, and to whom. */
@@ -75,12 +76,17 @@ function work(call: ThreadCall): unknown {
       return searches.identify(call.request);
     case "drop":
       return searches.drop(call.id);
-    case "open":
-      return shown(searches.open(call.request, call.now, call.client), call);
+    case "cancel":
+      searches.cancel(call.id);
+      return null;
+    case "progress":
+      return searches.progress(call.id);
+    case "open": {
+      const search = searches.open(call.request, call.now, call.client);
+      return call.view && shown(search, call.view);
+    }
     case "show":
       return shown(searches.get(call.id), call);
-    case "cancel":
-      return shown(searches.cancel(call.id), call);
     case "print":
       return printed(searches.get(call.id), call);
   }

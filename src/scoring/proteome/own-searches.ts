@@ -1,9 +1,28 @@
-import { type Owner, requireOwner } from "../../accounts/owner.ts";
-import type { Database } from "../../platform/sqlite.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { countOf } from "../../platform/words.ts";
+import { Problem } from "../../problem.ts";
+import type { Outcome, Report, StoredTask, TaskKind } from "../../tasks/task.ts";
+import type { Tasks } from "../../tasks/tasks.ts";
+import type { SearchRequest } from "./search-files.ts";
+import type { SearchProgress } from "./searches.ts";
 
 /** Searches that are remembered of one client, and of all. The oldest are removed. */
 const MAX_PER_CLIENT = 200;
 const MAX_IN_ALL = 20_000;
+/** Milliseconds between looks at a computation. */
+const POLL = 500;
+
+/** Computations that equal searches share. */
+export interface Computations {
+  /** @throws Problem not_found */
+  progress(id: string): Promise<SearchProgress>;
+  /** Starts a computation, unless an equal one waits, runs or is finished. @throws Problem busy, conflict */
+  open(request: SearchRequest, task: StoredTask): Promise<unknown>;
+  /** Ends a computation, unless it has ended. */
+  stop(id: string): Promise<unknown>;
+  /** Removes a computation with its result. */
+  drop(id: string): Promise<unknown>;
+}
 
 /** A search of one caller. */
 export interface OwnSearch {
@@ -15,98 +34,105 @@ export interface OwnSearch {
   isCancelled: boolean;
 }
 
-interface Row extends Omit<OwnSearch, "isCancelled"> {
-  isCancelled: number;
-}
-
-const SELECT =
-  "SELECT id, computation, coalesce(owner, client) AS owner, cancelled AS isCancelled FROM proteome_search";
-
-/** Searches of callers, in SQLite: equal ones share a computation, but not their identifier and their end. */
+/** Searches of callers as tasks: equal ones share a computation, but not their identifier and their end. */
 export class OwnSearches {
-  constructor(private readonly database: Database) {}
+  readonly #kind: TaskKind<SearchRequest>;
+
+  constructor(
+    private readonly tasks: Tasks,
+    private readonly computations: Computations,
+  ) {
+    this.#kind = {
+      name: "proteome-search",
+      title: "Searching",
+      readers: "link",
+      whileRunning: "run",
+      keep: { ofClient: MAX_PER_CLIENT, inAll: MAX_IN_ALL },
+      path: (id) => `/api/scoring/proteome/searches/${id}`,
+      run: (task, report) => this.#follow(task, report),
+      cancelled: ({ shared }) => this.#stopUnwanted(shared!),
+      removed: (searches) => this.#dropUnused(searches),
+    };
+    tasks.register(this.#kind);
+  }
 
   /**
    * Records a search, unless the owner has started an equal one.
    * @param key key of the owner; null for the account of the client
-   * @returns `unused`: computations whose last search was removed to make room
    */
-  add(computation: string, client: string, key: string | null): { search: OwnSearch; unused: string[] } {
-    return this.database
-      .transaction(() => {
-        const known = this.#row(
-          `${SELECT} WHERE computation = ? AND coalesce(owner, client) = ? AND NOT cancelled`,
-          computation,
-          key ?? client,
-        );
-        if (known) return { search: known, unused: [] };
-        const bytes = crypto.getRandomValues(new Uint8Array(32));
-        const id = Buffer.from(bytes).toString("hex");
-        this.database
-          .query("INSERT INTO proteome_search (id, computation, client, owner) VALUES (?, ?, ?, ?)")
-          .run(id, computation, client, key);
-        const search = { id, computation, owner: key ?? client, isCancelled: false };
-        return { search, unused: this.#makeRoom(client) };
-      })
-      .immediate();
-  }
-
-  #makeRoom(client: string): string[] {
-    const removed = this.database
-      .query(
-        `DELETE FROM proteome_search WHERE rowid IN
-         (SELECT rowid FROM proteome_search WHERE client = ?1 ORDER BY rowid DESC LIMIT -1 OFFSET ${MAX_PER_CLIENT})
-         OR rowid <= (SELECT max(rowid) FROM proteome_search) - ${MAX_IN_ALL} RETURNING computation`,
-      )
-      .all(client) as { computation: string }[];
-    return [...new Set(removed.map(({ computation }) => computation))].filter((one) => !this.#has(one));
-  }
-
-  #has(computation: string): boolean {
-    return this.#row(`${SELECT} WHERE computation = ? LIMIT 1`, computation) !== null;
+  add(computation: string, request: SearchRequest, client: string, key: string | null): OwnSearch {
+    const known = this.tasks
+      .sharing(this.#kind, computation)
+      .find(({ owner, state }) => owner === (key ?? client) && state !== "cancelled" && state !== "failed");
+    if (known) return show(known);
+    const { pattern, organism } = request;
+    const subject = [pattern.name ?? pattern.expression, organism].filter(Boolean).join(" in ");
+    return this.find(
+      this.tasks.start(this.#kind, { subject, client, owner: key, request, shared: computation }).id,
+    );
   }
 
   /** Those that former versions started have the identifier of their computation, and no owner. */
   find(id: string): OwnSearch {
-    return this.#row(`${SELECT} WHERE id = ?`, id) ?? { id, computation: id, owner: "", isCancelled: false };
+    try {
+      return show(this.tasks.find(id, [this.#kind.name]));
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "not_found") throw error;
+      return { id, computation: id, owner: "", isCancelled: false };
+    }
   }
 
-  /**
-   * Ends a search for its owner.
-   * @returns whether nobody else waits for the computation
-   * @throws Problem forbidden for others
-   */
-  cancel({ id, computation, owner }: OwnSearch, caller: Owner): boolean {
-    requireOwner(caller, owner, "search");
-    this.#setCancelled(id, 1);
-    return !this.isWanted(computation);
+  /** Ends a search; its computation only if nobody else waits for it. @throws Problem conflict if it has ended */
+  async cancel({ id }: OwnSearch): Promise<OwnSearch> {
+    return show(await this.tasks.cancel(id, [this.#kind.name]));
   }
 
-  /** Takes back `cancel`: the computation had ended before. */
-  keep(id: string): void {
-    this.#setCancelled(id, 0);
+  /** Removes a search that was refused. */
+  remove(id: string): Promise<void> {
+    return this.tasks.remove(id);
   }
 
-  #setCancelled(id: string, cancelled: 0 | 1): void {
-    this.database.query("UPDATE proteome_search SET cancelled = ? WHERE id = ?").run(cancelled, id);
-  }
-
-  remove(id: string): void {
-    this.database.query("DELETE FROM proteome_search WHERE id = ?").run(id);
-  }
-
-  /** Whether a search that is not cancelled needs the computation. */
-  isWanted(computation: string): boolean {
-    return this.#row(`${SELECT} WHERE computation = ? AND NOT cancelled LIMIT 1`, computation) !== null;
-  }
-
-  /** Whether all searches that need it were cancelled. */
+  /** Whether all searches that need a computation were cancelled. */
   isAbandoned(computation: string): boolean {
-    return this.#has(computation) && !this.isWanted(computation);
+    const searches = this.tasks.sharing(this.#kind, computation);
+    return searches.length > 0 && searches.every(({ state }) => state === "cancelled");
   }
 
-  #row(sql: string, ...values: string[]): OwnSearch | null {
-    const row = this.database.query(sql).get(...values) as Row | null;
-    return row && { ...row, isCancelled: row.isCancelled === 1 };
+  /** Starts the computation if a stopped process has left none, and waits for its end. */
+  async #follow(task: StoredTask<SearchRequest>, report: Report): Promise<Outcome> {
+    const { signal } = report;
+    await this.computations.open(task.request, task);
+    for (;;) {
+      const { state, failure, place, searched, total } = await this.computations.progress(task.shared!);
+      signal.throwIfAborted();
+      if (state === "failed" || state === "cancelled")
+        throw new Problem("job_failed", failure ?? `The search was ${state}.`);
+      if (state === "finished") return { message: `${countOf(total, "protein")} searched.` };
+      report.say(
+        place === null
+          ? `${searched} of ${countOf(total, "protein")} searched.`
+          : `Place ${place} in the queue.`,
+      );
+      if (total > 0) report.at(searched / total);
+      await sleep(POLL, undefined, { signal });
+    }
+  }
+
+  async #stopUnwanted(computation: string): Promise<void> {
+    const isWanted = this.tasks.sharing(this.#kind, computation).some(({ state }) => state !== "cancelled");
+    if (!isWanted) await this.computations.stop(computation);
+  }
+
+  #dropUnused(removed: readonly StoredTask[]): void {
+    for (const computation of new Set(removed.map(({ shared }) => shared!)))
+      if (this.tasks.sharing(this.#kind, computation).length === 0)
+        void this.computations.drop(computation).catch(() => {});
   }
 }
+
+const show = ({ id, shared, owner, state }: StoredTask): OwnSearch => ({
+  id,
+  computation: shared!,
+  owner,
+  isCancelled: state === "cancelled",
+});

@@ -25,6 +25,16 @@ export interface ProteomeSearch extends Readonly<AcceptedSearch> {
   table(): ProteomeTable;
 }
 
+/** How far a search is. */
+export interface SearchProgress {
+  state: SearchState;
+  failure: string | null;
+  /** Place in the queue, 1 for the next; null unless it waits. */
+  place: number | null;
+  searched: number;
+  total: number;
+}
+
 interface SearchesOptions {
   dataDirectory: string;
   /** Threads of a search. */
@@ -128,6 +138,12 @@ export class ProteomeSearches {
         "No proteome search has this identifier. It may have expired: start it again.",
       );
     return search;
+  }
+
+  /** How far a search is. @throws Problem not_found */
+  progress(id: string): SearchProgress {
+    const { state, failure, searched, total } = this.get(id) as Search;
+    return { state, failure, place: this.place(id), searched, total };
   }
 
   /** How many searches are before it, 1 for the next; null unless it waits. */
@@ -272,6 +288,11 @@ class Search implements ProteomeSearch {
     this.request = request;
     this.submitted = submitted;
     this.failure = failure;
+  }
+
+  /** Proteins that were searched by this process. */
+  get searched(): number {
+    return this.#part.searched;
   }
 
   get rows(): number {
