@@ -121,7 +121,7 @@ const RULES: Record<string, Rule> = {
     files: ["src/accounts", "src/removed-settings.ts", ...PLATFORM],
     packages: ["node:"],
   },
-  "src/web": { files: ["src/motif/protein-text.ts"], packages: ["preact"] },
+  "src/web": { files: ["src/motif/protein-text.ts", "src/platform/words.ts"], packages: ["preact"] },
   "src/web/batch": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "hucre"] },
   "src/web/score": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "3dmol"] },
   "src/web/inventory": {

@@ -1,4 +1,4 @@
-/** English words for messages and documents. */
+/** English words for messages, documents and pages, which bundle this file: it imports nothing. */
 
 /** `Locations` for `locations`. */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -6,9 +6,9 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 /** The text as a sentence: with a capital and a full stop. */
 export const sentence = (text: string): string => `${capitalized(text)}.`;
 
-/** `1 row`, `1,200 rows`. */
-export const countOf = (count: number, noun: string): string =>
-  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+/** `1 row`, `1,200 rows`; `plural` of an irregular noun: `3 matches`. */
+export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 
 /** What a client typed, fit to be shown back: short plain words only. */
 export function quoted(typed: string): string {

@@ -1,3 +1,5 @@
+export { capitalized, countOf } from "../platform/words.ts";
+
 /** Dates, sizes and counts as all pages show them, in the reader's time zone. */
 
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
@@ -54,13 +56,6 @@ export function formatDuration(seconds: number): string {
 
 /** `14,902`. */
 export const formatCount = (value: number): string => value.toLocaleString("en");
-
-/** The text with a capital at its beginning. */
-export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** `1 record`, `1,200 records`; `plural` of an irregular noun: `3 matches`. */
-export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
-  `${formatCount(count)} ${count === 1 ? noun : plural}`;
 
 const PREFIXES: Readonly<Record<string, string>> = {
   kilo: "k",

@@ -19,15 +19,15 @@ browserTest("shows, narrows and orders a list by annotations", async () => {
   await using opened = await openPage(LIST, { signedIn: true });
   const { page } = opened;
   await page.waitForSelector("tbody tr");
-  expect(await column(page, "Clonality")).toContain("monoclonal");
+  expect(await column(page, "Clonality")).toContain("Monoclonal");
   await checkPage(opened, "inventory-annotations");
   await press(page, "button", "Clonality");
   await page.waitForFunction((name) => location.search.includes(`ordering=${name}`), {}, CLONALITY);
   await press(page, "button", "Filter");
-  await press(page, "checkbox", "monoclonal");
+  await press(page, "checkbox", "Monoclonal");
   await page.waitForFunction((name) => location.search.includes(`${name}=monoclonal`), {}, CLONALITY);
-  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("polyclonal"));
-  expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["monoclonal"]));
+  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("Polyclonal"));
+  expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["Monoclonal"]));
   await checkPage(opened, "inventory-annotations-facet");
 });
 
@@ -59,13 +59,13 @@ browserTest("sets an annotation of several records after a preview, and takes it
   await page.waitForSelector(".facets");
   const facets = () => page.$eval(".facets", (element) => (element as HTMLElement).innerText);
   const counts = await facets();
-  expect(counts).toContain("monoclonal");
+  expect(counts).toContain("Monoclonal");
   await (await page.waitForSelector("thead input[type=checkbox]"))!.click();
   await press(page, "button", "Edit");
   await page.waitForSelector(`dialog select option[value=${CLONALITY}]`);
   await page.select("dialog select", CLONALITY);
   await page.waitForFunction(() =>
-    [...document.querySelectorAll("dialog option")].some(({ textContent }) => textContent === "recombinant"),
+    [...document.querySelectorAll("dialog option")].some(({ textContent }) => textContent === "Recombinant"),
   );
   const selects = await page.$$("dialog select");
   await selects.at(-1)!.select("recombinant");
@@ -73,14 +73,14 @@ browserTest("sets an annotation of several records after a preview, and takes it
   await seeText(page, "will change");
   await checkPage(opened, "inventory-annotations-preview");
   await press(page, "button", `Change ${before.length} records`);
-  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("recombinant"));
-  expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["recombinant"]));
+  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("Recombinant"));
+  expect(new Set(await column(page, "Clonality"))).toEqual(new Set(["Recombinant"]));
   await page.waitForFunction(() =>
-    /recombinant\s+3/.test(document.querySelector<HTMLElement>(".facets")!.innerText),
+    /Recombinant\s+3/.test(document.querySelector<HTMLElement>(".facets")!.innerText),
   );
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
-  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("recombinant"));
+  await page.waitForFunction(() => !document.querySelector("tbody")?.innerText.includes("Recombinant"));
   expect(await column(page, "Clonality")).toEqual(before);
   await page.waitForFunction(
     (text) => document.querySelector<HTMLElement>(".facets")!.innerText === text,
@@ -98,11 +98,11 @@ browserTest("sets an annotation in its cell, and takes it back", async () => {
   await press(page, "button", "Save");
   await seeText(page, "Changed clonality of anti-GFP.");
   await page.waitForFunction(() => !document.querySelector(".cell-editor"));
-  expect(await column(page, "Clonality")).toEqual(["recombinant"]);
+  expect(await column(page, "Clonality")).toEqual(["Recombinant"]);
   expect(await column(page, "Raised in")).toEqual(["Oryctolagus cuniculus"]);
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
-  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("polyclonal"));
+  await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("Polyclonal"));
 });
 
 browserTest("makes an annotation type with a preview, and says where a type is used", async () => {

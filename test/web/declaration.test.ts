@@ -144,6 +144,7 @@ const annotation = (label: string, changes: Partial<AnnotationInfo> = {}): Field
       multiple: false,
       used: true,
       list_visibility: "ALWAYS",
+      units: null,
       ...changes,
     },
   });

@@ -10,12 +10,13 @@ import {
   inWords,
   isStored,
   machineName,
+  type Reference,
   wordOf,
 } from "../../src/web/inventory/declaration.ts";
 import { asText, bodyOf, inputOf, nameOf, rowOf, Value } from "../../src/web/inventory/record.tsx";
 import { formAnnotations, groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
 import { ValueInput } from "../../src/web/inventory/value-input.tsx";
-import { typeIn } from "../../src/web/inventory/type-form.tsx";
+import { annotationIn } from "../../src/web/inventory/type-form.tsx";
 import { ApiError } from "../../src/web/request.ts";
 import { type Lab, openLab } from "../inventory/harness.ts";
 
@@ -157,7 +158,7 @@ test("amounts are shown with symbols and entered with names of units", () => {
 });
 
 test("the form creates a type that the server accepts", async () => {
-  const sent = sentValues(of, { label: "Raised in", type: "TEXT", value_choices: "rabbit\nmouse" });
+  const sent = sentValues(of, { label: "Raised in", type: "TEXT", value_choices: "rabbit\nm = Mouse" });
   const body = Object.fromEntries(
     Object.entries(sent)
       .filter(([, value]) => value !== "")
@@ -169,9 +170,12 @@ test("the form creates a type that the server accepts", async () => {
     label: "Raised in",
     value_choices: [
       ["rabbit", "rabbit"],
-      ["mouse", "mouse"],
+      ["m", "Mouse"],
     ],
   });
+  const { body: described } = await lab.ask("OPTIONS", "equipment/", { as: "alice" });
+  const raisedIn = (described as unknown as Declaration).annotations.annotations__raised_in;
+  expect(raisedIn.choices?.map((choice) => asText(choice, raisedIn))).toEqual(["rabbit", "Mouse"]);
 });
 
 test("lists and pages of types show names for people and kinds in words", () => {
@@ -183,13 +187,26 @@ test("lists and pages of types show names for people and kinds in words", () => 
   expect(wordOf("stocks.specimen", of.fields.model_name)).toBe("Specimens");
 });
 
-test("the preview asks for a term of the chosen vocabulary", () => {
-  expect(typeIn({ type: "VOCABULARYTERM", cv_category: "7" }).choices_api).toBe(
-    "/api/v2/vocabularies/terms/?category_id=7",
-  );
-  expect(typeIn({ type: "OBJECT", choices_target: "stocks/consumables" }).choices_api).toBe(
-    "/api/v2/stocks/consumables/",
-  );
+test("the preview has the input for values of the type", () => {
+  const shared = { key: "name", printed: "id" };
+  const terms = { ...shared, segment: "vocabularies/terms" };
+  const objects = { ...shared, segment: "stocks/consumables" };
+  expect(annotationIn({ type: "VOCABULARYTERM", cv_category: "7" }).reference).toEqual({
+    ...terms,
+    filter: { category_id: "7" },
+  } as Reference);
+  expect(
+    annotationIn({ type: "OBJECT", choices_target: "stocks/consumables?type=ANTIBODY" }).reference,
+  ).toEqual({
+    ...objects,
+    filter: { type: "ANTIBODY" },
+  } as Reference);
+  expect(annotationIn({ type: "NUMBERUNIT" }).annotation!.units).toEqual({
+    ...terms,
+    filter: { category__kind: "unit" },
+  } as Reference);
+  const choice = annotationIn({ type: "TEXT", value_choices: "m = Mouse" });
+  expect([choice.choices, asText("m", choice)]).toEqual([["m"], "Mouse"]);
 });
 
 test("every list and model in words is one of the server's", async () => {

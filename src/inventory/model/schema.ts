@@ -330,6 +330,10 @@ function describeAnnotation(resources: Resources, type: AnnotationType): Json {
   ) as JsonObject;
   const category = type.type === "NUMBERUNIT" ? type.unit_category : type.cv_category;
   const terms = category === null ? { category__kind: "unit" } : { category_id: category };
+  const choices =
+    type.value_choices === null
+      ? undefined
+      : (JSON.parse(type.value_choices) as Json[][]).map((pair) => pair.map(String));
   const [, kind] = /\?type=(\w+)$/.exec(type.choices_target) ?? [];
   return {
     ...described,
@@ -338,10 +342,8 @@ function describeAnnotation(resources: Resources, type: AnnotationType): Json {
     shown: "extra",
     write: type.readonly ? "never" : "optional",
     nullable: true,
-    choices:
-      type.value_choices === null
-        ? null
-        : (JSON.parse(type.value_choices) as Json[][]).map(([value]) => String(value)),
+    choices: choices ? choices.map(([value]) => value) : null,
+    form: choices ? { words: Object.fromEntries(choices.map(([value, label]) => [value, [label]])) } : null,
     reference: isObject(reference)
       ? { ...reference, filter: field.to === "term" ? terms : kind ? { type: kind } : {} }
       : null,

@@ -43,6 +43,8 @@ export interface AnnotationInfo {
   /** Whether records of the list have values of it. */
   used: boolean;
   list_visibility: string;
+  /** Where the units of an amount are. */
+  units: Reference | null;
 }
 
 /** Where the choices of a reference are. */
@@ -138,6 +140,10 @@ export const referenceTo = (segment: string, filter: Readonly<Record<string, str
   printed: "id",
   filter,
 });
+
+/** References to accounts and groups, which have the name for a value. */
+export const USERS: Reference = { ...referenceTo("users"), printed: "key" };
+export const GROUPS_OF_USERS: Reference = { ...referenceTo("groups"), printed: "key" };
 
 /** Whether labels are printed for the records of a list. */
 export const hasLabels = ({ name }: Pick<Declaration, "name">): boolean => !LISTS[name]?.withoutLabels;

@@ -8,7 +8,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
-import { api, type Declaration, type Reference } from "./declaration.ts";
+import { api, type Declaration, GROUPS_OF_USERS, USERS } from "./declaration.ts";
 import { searchRecords } from "./picker.tsx";
 import { asText, nameOf, type Row } from "./record.tsx";
 import { useSubResource } from "./sub-resource.ts";
@@ -50,11 +50,10 @@ interface Grantee {
   title: string;
 }
 
-const PEOPLE: Reference = { segment: "users", key: "username", printed: "key" };
-const GROUPS: Reference = { segment: "groups", key: "name", printed: "key" };
-
 async function searchGrantees(text: string, signal: AbortSignal): Promise<Grantee[]> {
-  const [groups, people] = await Promise.all([GROUPS, PEOPLE].map((to) => searchRecords(to, text, signal)));
+  const [groups, people] = await Promise.all(
+    [GROUPS_OF_USERS, USERS].map((to) => searchRecords(to, text, signal)),
+  );
   return [
     ...groups.map(({ name }): Grantee => ({ kind: "group", name, title: "group" })),
     ...people.map(({ name, context }): Grantee => ({ kind: "user", name, title: context })),

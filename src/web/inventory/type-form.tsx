@@ -7,9 +7,22 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
 import { get } from "../request.ts";
-import { AnnotationInput, type AnnotationType } from "./annotations.tsx";
-import { api, type Declaration, type FieldInfo, keyOf, pageOf, titleOf } from "./declaration.ts";
-import { asText, bodyOf, type RecordValue, type Row } from "./record.tsx";
+import {
+  api,
+  type Declaration,
+  type FieldInfo,
+  keyOf,
+  LISTS,
+  pageOf,
+  type Reference,
+  referenceTo,
+  titleOf,
+  USERS,
+} from "./declaration.ts";
+import { asText, bodyOf, type Row } from "./record.tsx";
+import { ValueInput } from "./value-input.tsx";
+
+type Values = Readonly<Record<string, string>>;
 
 /** What the form of annotation types and custom property types has besides the others. */
 
@@ -43,26 +56,58 @@ export function MachineName(props: {
   );
 }
 
-/** The type that the inputs of a form describe. */
-export function typeIn(values: Readonly<Record<string, string>>): AnnotationType {
-  const { type = "TEXT", cv_category, unit_category, choices_target } = values;
-  const terms = (category: string | undefined): string =>
-    api("vocabularies/terms", category ? `?category_id=${category}` : "?category__kind=unit");
-  const [segment, query] = (choices_target ?? "").split("?");
-  const objects = segment ? api(segment, query ? `?${query}` : "") : null;
+const KINDS: Readonly<Record<string, FieldInfo["kind"]>> = {
+  NUMBER: "number",
+  DATE: "date",
+  BOOLEAN: "flag",
+  JSON: "json",
+  DMAPPANNOTATION: "json",
+  VOCABULARYTERM: "reference",
+  USER: "reference",
+};
+
+/** The records that values of a type refer to. */
+function referenceIn({ type, cv_category: category, choices_target = "" }: Values): Reference | null {
+  if (type === "USER") return USERS;
+  if (type === "VOCABULARYTERM") return category ? termsOf(category) : null;
+  const [segment, query] = choices_target.split("?");
+  const filter = Object.fromEntries(new URLSearchParams(query));
+  return type === "OBJECT" && segment ? referenceTo(segment, filter) : null;
+}
+
+/** The terms of a vocabulary; all units without one. */
+const termsOf = (category: string | undefined): Reference =>
+  referenceTo("vocabularies/terms", category ? { category_id: category } : { category__kind: "unit" });
+
+/** The annotation of the type that a form describes. */
+export function annotationIn(values: Values): FieldInfo {
+  const { type = "TEXT", value_choices: typed } = values;
+  const lines = { form: { lines: "pairs" } } as FieldInfo;
+  const pairs = type === "TEXT" && typed ? (bodyOf(typed, lines) as [string, string][]) : null;
   return {
-    id: [type, cv_category, unit_category, choices_target].join(),
-    name: values.name ?? "",
-    label: values.label ?? "",
+    kind: KINDS[type] ?? "text",
+    label: values.label || "Name",
     help_text: values.help_text ?? "",
-    type,
-    multiple: values.multiple === "true",
-    value_choices:
-      type === "TEXT" && values.value_choices
-        ? (bodyOf(values.value_choices, { form: { lines: "pairs" } } as FieldInfo) as [string, string][])
-        : null,
-    choices_api: type === "VOCABULARYTERM" ? (cv_category ? terms(cv_category) : null) : objects,
-    unit_choices_api: terms(unit_category),
+    shown: "extra",
+    write: values.mandatory === "true" ? "required" : "optional",
+    nullable: true,
+    max_length: null,
+    choices: pairs && pairs.map(([value]) => value),
+    form: pairs && { words: Object.fromEntries(pairs.map(([value, label]) => [value, [label]])) },
+    rule: null,
+    reference: referenceIn(values),
+    lookups: [],
+    sortable: false,
+    for_clients: false,
+    annotation: {
+      id: "",
+      model_type: "",
+      type,
+      multiple: values.multiple === "true",
+      used: false,
+      list_visibility: "ALWAYS",
+      units: type === "NUMBERUNIT" ? termsOf(values.unit_category) : null,
+    },
   };
 }
 
@@ -109,52 +154,44 @@ const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** Two values that records may have. */
-function useExamples(type: AnnotationType, category: string | undefined): readonly string[] {
-  const vocabulary = type.type === "VOCABULARYTERM" && category ? category : null;
-  const terms = useFirst(vocabulary && "vocabularies/terms", "name", 2, { category_id: vocabulary ?? "" });
-  if (vocabulary) return terms?.results.map(({ name }) => name) ?? [];
-  return type.value_choices?.map(([, name]) => name) ?? EXAMPLES[type.type] ?? [];
+function useExamples({ annotation, choices, form }: FieldInfo, category = ""): readonly string[] {
+  const isVocabulary = annotation!.type === "VOCABULARYTERM" && category !== "";
+  const terms = useFirst(isVocabulary ? "vocabularies/terms" : null, "name", 2, { category_id: category });
+  if (isVocabulary) return terms?.results.map(({ name }) => name) ?? [];
+  return choices?.map((choice) => form!.words![choice][0]) ?? EXAMPLES[annotation!.type] ?? [];
 }
 
 /** How the type looks on forms, on records and in lists. */
-export function TypePreview({ of, values }: { of: Declaration; values: Readonly<Record<string, string>> }) {
-  const [entered, setEntered] = useState<{ of: string; value: unknown; shown: string } | null>(null);
-  const type = typeIn(values);
-  const examples = useExamples(type, values.cv_category);
-  const now =
-    entered?.of === type.id ? entered : { value: values.default ?? "", shown: values.default ?? "" };
-  const label = values.label || "Name";
+export function TypePreview({ of, values }: { of: Declaration; values: Values }) {
+  const { type, cv_category, unit_category, choices_target, model_name } = values;
+  const key = [type, cv_category, unit_category, choices_target].join();
+  const [entered, setEntered] = useState<{ of: string; value: string; shown: string } | null>(null);
+  const field = annotationIn(values);
+  const examples = useExamples(field, cv_category);
+  const initial = values.default ?? "";
+  const now = entered?.of === key ? entered : { value: initial, shown: initial };
   const shown = [now.shown || examples[0] || "–", examples[1] || "–"];
+  const list = Object.keys(LISTS).find((segment) => model_name && LISTS[segment].model === model_name);
   return (
     <div>
       <Card title="Preview">
-        <AnnotationInput
-          key={type.id}
-          type={type}
-          label={label}
-          optional={values.mandatory !== "true"}
+        <ValueInput
+          key={key}
+          segment={of.name}
+          name="default"
+          field={field}
           value={now.value}
-          errors={[]}
-          onChange={(value, name) =>
-            setEntered({ of: type.id, value, shown: name ?? asText(value as RecordValue) })
-          }
+          onChange={(value, name) => setEntered({ of: key, value, shown: name ?? asText(value, field) })}
         />
         <h3>On a record</h3>
         <div class="note">
-          <KeyValues of={[[label, shown[0]]]} />
+          <KeyValues of={[[field.label, shown[0]]]} />
         </div>
         <h3>In a list</h3>
-        <ListPreview segment={segmentFor(of, values.model_name ?? "")} label={label} shown={shown} />
+        <ListPreview segment={list ?? "stocks/consumables"} label={field.label} shown={shown} />
       </Card>
     </div>
   );
-}
-
-/** The list of the records that a type is for, or that of consumables. */
-function segmentFor({ fields }: Declaration, model: string): string {
-  const name = fields.model_name?.form?.words?.[model]?.[0];
-  const lists = Object.entries(fields.choices_target?.form?.words ?? {});
-  return lists.find(([, [word]]) => word === name)?.[0] ?? "stocks/consumables";
 }
 
 function ListPreview(props: { segment: string; label: string; shown: readonly string[] }) {

@@ -12,7 +12,7 @@ import {
 import type { IconName } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
-import { api, type FieldInfo, inWords, isConstant, wordOf, wordsOf } from "./declaration.ts";
+import { api, type FieldInfo, inWords, isConstant, type Reference, wordOf, wordsOf } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 
 /** Longer texts get several lines. */
@@ -30,7 +30,8 @@ export function ValueInput(props: {
   hint?: string;
   hideLabel?: boolean;
   errors?: readonly string[] | undefined;
-  onChange: (value: string) => void;
+  /** `name`: of a record that was chosen. */
+  onChange: (value: string, name?: string) => void;
 }) {
   const { segment, name, field, value, onChange } = props;
   const errors = props.errors?.map((message) => inWords(message, field));
@@ -142,8 +143,7 @@ const hasOwnInput = ({ annotation, kind }: FieldInfo): boolean =>
 
 function AnnotationInput({ field, ...input }: Parameters<typeof TextField>[0] & { field: FieldInfo }) {
   if (field.annotation?.multiple) return <TextArea {...input} hint="One value per line." rows={3} />;
-  if (field.kind !== "flag")
-    return <TextField {...input} hint="A number and a unit, such as 5 milligram." autocomplete="off" />;
+  if (field.annotation?.units) return <AmountInput {...input} units={field.annotation.units} />;
   const { value, onInput, ...labelled } = input;
   const choices = [
     { value: "", name: "–" },
@@ -151,6 +151,33 @@ function AnnotationInput({ field, ...input }: Parameters<typeof TextField>[0] & 
     { value: "false", name: "no" },
   ];
   return <SelectField {...labelled} value={value} choices={choices} onChange={onInput} />;
+}
+
+/** A number and the name of its unit, as one text such as `5 milligram`. */
+function AmountInput({ units, ...input }: Parameters<typeof TextField>[0] & { units: Reference }) {
+  const { value, onInput } = input;
+  const at = value.includes(" ") ? value.indexOf(" ") : value.length;
+  const [amount, unit] = [value.slice(0, at), value.slice(at + 1)];
+  const enter = (number: string, name: string): void => onInput(name === "" ? number : `${number} ${name}`);
+  return (
+    <div class="field-pair">
+      <TextField
+        {...input}
+        inputMode="decimal"
+        autocomplete="off"
+        value={amount}
+        onInput={(typed) => enter(typed.replaceAll(" ", ""), unit)}
+      />
+      <Picker
+        label="Unit"
+        hideLabel={input.hideLabel}
+        to={units}
+        value={unit}
+        name={unit}
+        onChoose={(_, name) => enter(amount, name)}
+      />
+    </div>
+  );
 }
 
 type TextInputProps = Parameters<typeof TextField>[0] & { segment: string; name: string; field: FieldInfo };
