@@ -6,7 +6,8 @@ import { familyRecords } from "../src/motif/index.ts";
 import { writeFamilies } from "../src/scoring/corpus/families-file.ts";
 import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
-import { complaints, exampleCall, type Operation, operationsOf } from "./described.ts";
+import { complaints, exampleCall } from "./described.ts";
+import { EveryOperation, rankOf } from "./fixtures/every-operation.ts";
 import type { Json } from "./fixtures/service.ts";
 
 /** What holds for every operation of the OpenAPI document, whatever the service, with records that exist. */
@@ -15,26 +16,10 @@ setDefaultTimeout(600_000);
 
 const directory = mkdtempSync(join(tmpdir(), "labd-routes-"));
 const PASSWORD = "correct horse battery";
-const RECORDS = "/api/v2/stocks/consumables";
 const JOB = { identifier: "x", querySequence: "MKLVACDEFGHIK", patterns: ["K.V"] };
 
-interface Listed {
-  method: string;
-  path: string;
-  operation: Operation;
-}
-
 let app: App;
-let listed: Listed[] = [];
-/** Values of parts of paths that are not the id of the first entry of a list; by the part, or the beginning of the path. */
-const named: Record<string, string> = {
-  user: "max",
-  username: "max",
-  member: "max",
-  group: "SYSTEM_GROUP",
-  provider: "oidc",
-  operation: "getTask",
-};
+let every: EveryOperation;
 
 beforeAll(async () => {
   const flags = { data_dir: directory, backup_hours: "0", log: "off", workers: "1" };
@@ -43,11 +28,9 @@ beforeAll(async () => {
   for (const username of ["kim", "max"]) await app.accounts.addUser({ username, password: PASSWORD });
   app.accounts.addToken("ada", "another");
   const document: unknown = await (await app.answer(new Request("http://lab/docs/json"))).json();
-  listed = Object.entries(operationsOf(document)).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  );
+  every = new EveryOperation(document, request);
   await makeOthers();
-  await makeInventory();
+  await every.makeInventory();
 });
 afterAll(async () => {
   await app.close();
@@ -65,39 +48,20 @@ function administrator(): Record<string, string> {
 }
 const session = () => ({ ...administrator(), "Content-Type": "application/json" });
 
-/** Sends JSON as an administrator. */
-async function ask(method: string, address: string, body: unknown = {}): Promise<Json> {
-  const response = await send(method, address, session(), JSON.stringify(body));
+/** Sends a request as an administrator. */
+async function request(
+  method: string,
+  address: string,
+  body = "{}",
+  type = "application/json",
+): Promise<Json> {
+  const response = await send(method, address, { ...administrator(), "Content-Type": type }, body);
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${address}: ${response.status} ${text}`);
   return text === "" ? {} : (JSON.parse(text) as Json);
 }
-
-/** The inventory: the sample, the examples of what it lacks, and one of each sub-resource. */
-async function makeInventory(): Promise<void> {
-  await ask("POST", "/api/v2/sample/");
-  for (const { path, operation } of listed.filter(({ method }) => method === "POST")) {
-    if (!path.startsWith("/api/v2/") || !listed.some((one) => one.path === `${path}/{id}`)) continue;
-    if (!operation.requestBody || path === "/api/v2/attachments") continue;
-    if ((await firstOf(path)) === undefined)
-      await ask("POST", path, JSON.parse(exampleCall(path, operation).body as string));
-  }
-  named[RECORDS] = (await firstOf(RECORDS))!;
-  const record = `${RECORDS}/${named[RECORDS]}`;
-  const type = await ask("POST", "/api/v2/annotationtypes", { name: "remark", type: "TEXT" });
-  await ask("POST", `${record}/notes`, { content: "x" });
-  await ask("POST", `${record}/annotations`, { annotation_type_id: type.id, value: "x" });
-  await ask("PATCH", `${record}/permissions`, { users: [{ user: "kim", change: true }] });
-  named["/api/v2/{list}/{id}/permissions"] = (await ask("GET", `${record}/permissions`)).users[0].grant;
-  const file = await send("POST", `${record}/attachments`, { ...session(), "Content-Type": "text/plain" });
-  named["/api/v2/attachments"] = ((await file.json()) as Json).id;
-  await send(
-    "POST",
-    `${RECORDS}/import?background=1`,
-    { ...session(), "Content-Type": "text/csv" },
-    "name\n",
-  );
-}
+const ask = (method: string, address: string, body: unknown = {}) =>
+  request(method, address, JSON.stringify(body));
 
 /** Jobs, searches, watched queries, webhooks and what administrators see. */
 async function makeOthers(): Promise<void> {
@@ -111,14 +75,17 @@ async function makeOthers(): Promise<void> {
   while (scoring.counts().finished === 0) await Bun.sleep(10);
   await ask("POST", "/api/scoring/watched-queries", { job });
   const { id: search } = await ask("POST", "/api/scoring/proteome/searches", { pattern: "K.V" });
+  const proteins = [{ querySequence: JOB.querySequence }];
+  const { id: batch } = await ask("POST", "/api/scoring/batches", { proteins, patterns: JOB.patterns });
   const { id: build } = await ask("POST", "/api/admin/proteome/builds");
   await ask("POST", "/api/webhooks", { url: "https://lims.example/hook" });
   const [webhook] = (await ask("GET", "/api/webhooks")).results;
   await ask("POST", `/api/webhooks/${webhook.id}/ping`);
   await ask("POST", "/api/admin/backups");
   while ((await ask("GET", "/api/admin/backups")).results.length === 0) await Bun.sleep(10);
-  Object.assign(named, {
+  Object.assign(every.named, {
     "/api/scoring/jobs": job,
+    "/api/scoring/batches": batch,
     "/api/admin/jobs": job,
     "/api/scoring/corpora": corpus.hash,
     "/api/admin/corpora": corpus.hash,
@@ -130,42 +97,8 @@ async function makeOthers(): Promise<void> {
   });
 }
 
-/** Values of parameters that name records or fields. */
-const job = () => named["/api/scoring/jobs"];
-const QUERY: Record<string, () => string> = {
-  jobs: job,
-  a: job,
-  b: job,
-  field: () => "name",
-  object_id: () => named[RECORDS],
-};
-
-/** The request that the examples of an operation make, of records that exist. */
-async function callOf({ path, operation }: Listed): Promise<ReturnType<typeof exampleCall>> {
-  const values: Record<string, string> = {};
-  for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
-    const before = path.slice(0, path.indexOf(`/{${name}}`));
-    const list = before.replace(/\{(\w+)\}/g, (_, part: string) => values[part]);
-    const { schema } = operation.parameters.find((one) => one.name === name && one.in === "path")!;
-    const inList = schema.enum?.includes(RECORDS.slice(8)) ? RECORDS.slice(8) : schema.enum?.[0];
-    values[name] = inList ?? named[before] ?? named[name] ?? (await firstOf(list)) ?? "none";
-  }
-  const parameters = operation.parameters.map((one) => {
-    const example = one.in === "path" ? values[one.name] : QUERY[one.name]?.();
-    return example === undefined ? one : { ...one, example };
-  });
-  const call = exampleCall(path, { ...operation, parameters });
-  return { ...call, address: call.address.replaceAll("%2F", "/") };
-}
-
-/** The id of the first entry of a list. */
-async function firstOf(list: string): Promise<string | undefined> {
-  const body = await ask("GET", list);
-  return ([body.results ?? body].flat() as Json[])[0]?.id as string | undefined;
-}
-
 /** Operations of the services; health is the same for everyone. */
-const ofServices = () => listed.filter(({ path }) => /^\/(api|soap)\//.test(path));
+const ofServices = () => every.listed.filter(({ path }) => /^\/(api|soap)\//.test(path));
 
 test("every operation refuses credentials that do not count, and never takes them for none", async () => {
   const { accounts } = app;
@@ -231,14 +164,14 @@ test("SOAP and scoring refuse a wrong password and a session that has ended", as
 });
 
 /** Not SOAP, whose faults have status 500, and not /healthz, which only says that the process runs. */
-const ofJson = () => listed.filter(({ path }) => !/^\/(soap|healthz)/.test(path));
+const ofJson = () => every.listed.filter(({ path }) => !/^\/(soap|healthz)/.test(path));
 
 test("every operation refuses a parameter that it does not have", async () => {
   const headers = session();
   const wrong: string[] = [];
   for (const each of ofJson()) {
     const { method, operation } = each;
-    const { address, body, type } = await callOf(each);
+    const { address, body, type } = await every.callOf(each);
     const all = { ...headers, ...(type === undefined ? {} : { "Content-Type": type }) };
     const previews = operation.parameters.some(({ name }) => name === "dry_run");
     for (const name of ["no_such_parameter", ...(previews ? [] : ["dry_run"])]) {
@@ -257,7 +190,7 @@ test("every write that does not compare versions refuses If-Match", async () => 
   const headers = session();
   const wrong: string[] = [];
   for (const each of ofJson().filter(({ method, path }) => method !== "GET" && !path.endsWith("/search"))) {
-    const { address, body, type } = await callOf(each);
+    const { address, body, type } = await every.callOf(each);
     const all = { ...headers, ...(type === undefined ? {} : { "Content-Type": type }) };
     const honours = each.operation.parameters.some(({ name }) => name === "If-Match");
     for (const name of honours ? ["If-Unmodified-Since"] : ["If-Match", "If-Unmodified-Since"]) {
@@ -283,11 +216,6 @@ test("SOAP refuses a parameter with a fault", async () => {
   ]);
 });
 
-/** Reads first; what removes records comes last. */
-const ORDER = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const rankOf = ({ method, path }: Listed): number =>
-  /\/(purge|bulk_delete|undo|cancel)$/.test(path) ? ORDER.length : ORDER.indexOf(method);
-
 test("every operation responds as documented to every caller, about records that exist", async () => {
   const token = (name: string, scope: "read" | "write") => ({
     Authorization: `Token ${app.accounts.tokens.add(app.accounts.userId(name), { name: "test", scope }).token}`,
@@ -301,10 +229,10 @@ test("every operation responds as documented to every caller, about records that
   const wrong: string[] = [];
   for (const each of ofJson().toSorted((a, b) => rankOf(a) - rankOf(b))) {
     const { method, path, operation } = each;
-    let call = await callOf(each);
+    let call = await every.callOf(each);
     for (const [i, caller] of callers.entries()) {
       // Those before may have removed the record.
-      if (i > 1 && method !== "GET") call = await callOf(each);
+      if (i > 1 && method !== "GET") call = await every.callOf(each);
       const { address, body, type } = call;
       for (const sent of i > 1 && typeof body === "string" ? ["{}", body] : [body]) {
         const headers = { ...caller(), ...(type === undefined ? {} : { "Content-Type": type }) };
