@@ -121,9 +121,18 @@ const RULES: Record<string, Rule> = {
     files: ["src/accounts", "src/removed-settings.ts", ...PLATFORM],
     packages: ["node:"],
   },
-  "src/web": { files: ["src/motif/protein-text.ts", "src/platform/words.ts"], packages: ["preact"] },
-  "src/web/batch": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "hucre"] },
-  "src/web/score": { files: ["src/web", "src/motif/protein-text.ts"], packages: ["preact", "3dmol"] },
+  "src/web": {
+    files: ["src/motif/protein-text.ts", "src/platform/words.ts", "src/scoring/table"],
+    packages: ["preact"],
+  },
+  "src/web/batch": {
+    files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table"],
+    packages: ["preact", "hucre"],
+  },
+  "src/web/score": {
+    files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table"],
+    packages: ["preact", "3dmol"],
+  },
   "src/web/inventory": {
     files: ["src/web", "src/inventory/model/name-pattern.ts", "src/inventory/resources/lists.ts"],
     packages: ["preact", "zxing-wasm"],

@@ -15,6 +15,8 @@ export interface Page {
   keyed?: boolean;
   /** It reads barcodes from the camera. */
   camera?: boolean;
+  /** The current form of a query of an earlier version; browsers are redirected to it. */
+  currentQuery?: (search: URLSearchParams) => URLSearchParams;
   /** Rendered on the server with the address alone, then hydrated in the browser. */
   View: ComponentType;
 }

@@ -40,8 +40,14 @@ export function webRoutes(
     .get("/assets/icon.svg", icon, HIDE)
     .get("/assets/manifest.webmanifest", ({ request }) => manifest(contextOf(request)), HIDE)
     .get("/assets/:name", ({ request, params }) => sendAsset(request, params.name), HIDE);
-  const answer = (page: Page, request: Request): Promise<Response> => {
-    const key = new URL(request.url).searchParams.get("key");
+  const answer = async (page: Page, request: Request): Promise<Response> => {
+    const { searchParams, pathname } = new URL(request.url);
+    const current = page.currentQuery?.(new URLSearchParams(searchParams)) ?? searchParams;
+    if (String(current) !== String(searchParams)) {
+      const address = `${contextOf(request).base}${pathname}?${current}`.replace(/\?$/, "");
+      return new Response(null, { status: 301, headers: { Location: address } });
+    }
+    const key = searchParams.get("key");
     // A page that was opened with its key is reloaded without.
     const isOpen = !page.keyed || key === null || opens(page.name, key);
     return isOpen

@@ -81,12 +81,16 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   const link = await named(page, "link", "TSV");
   const table = await link.evaluate(async (each) => (await fetch((each as HTMLAnchorElement).href)).text());
   expect(table.trimEnd().split("\n")).toHaveLength(shown.length + 1);
-  await press(page, "button", "XLSX");
-  await seeText(page, "Saved SH3-class-I-proteome.xlsx");
+  const workbook = await named(page, "link", "XLSX");
+  const sheet = await workbook.evaluate(async (each) => {
+    const response = await fetch((each as HTMLAnchorElement).href);
+    return [(each as HTMLAnchorElement).download, (await response.text()).slice(0, 2)];
+  });
+  expect(sheet).toEqual(["SH3-class-I-proteome.xlsx", "PK"]);
   await press(page, "button", "Kept in homologs");
-  await page.waitForFunction(() => location.search === "?region=ordered&sort=kept");
+  await page.waitForFunction(() => location.search === "?region=ordered&order=kept");
   await press(page, "button", "Clear filters");
-  await page.waitForFunction(() => location.search === "?sort=kept");
+  await page.waitForFunction(() => location.search === "?order=kept");
 
   // A row leads to scoring its protein, with the same numbers.
   await page.goto(page.url().replace(/\?.*/, ""), { waitUntil: "load" });

@@ -120,7 +120,9 @@ browserTest("restores match, filter, order and residues from a link", async () =
     .filter((match) => verdictOf(match) === verdictOf(third))
     .toSorted((x, y) => y.z! - x.z!);
   const verdict = verdictOf(third).replaceAll(" ", "+");
-  await using opened = await openPage(`/score/${id}?match=3&verdict=${verdict}&sort=-z&from=60&to=100`);
+  await using opened = await openPage(
+    `/score/${id}?match=3&overall_verdict=${verdict}&order=-z&from=60&to=100`,
+  );
   const { page } = opened;
   await page.waitForFunction(() => document.querySelector("#match")?.textContent === "PAAP 77–80");
   await seeText(page, `${alike.length} of 7`);

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import type { HomologAtMatch } from "../../src/scoring/index.ts";
 import { MatchPanel } from "../../src/web/score/match-panel.tsx";
-import { filterMatches } from "../../src/web/score/match-table.tsx";
 import { matchesOf, type NumberedMatch, type Result } from "../../src/web/score/result.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -82,20 +81,6 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
 
 test("the panel of a match without a score shows neither evidence nor conservation", () => {
   expect(panelOf(MATCHES[2])).not.toMatch(/Evidence|Kept in|No homolog/);
-});
-
-test.each<[filter: string, order: string, numbers: number[]]>([
-  ["", "verdict", [1, 2, 3]],
-  ["", "-verdict", [3, 2, 1]],
-  ["", "p", [1, 2, 3]],
-  ["", "-p", [3, 2, 1]],
-  ["", "kept", [2, 3, 1]],
-  ["possible", "p", [2]],
-  ["not scored", "p", [3]],
-  ["conserved", "p", []],
-])("filters matches by the overall verdict %p and orders them by %p", (verdict, order, numbers) => {
-  const filtered = filterMatches(MATCHES, { verdict, pattern: "" }, order);
-  expect(filtered.map(({ number }) => number)).toEqual(numbers);
 });
 
 test.each([

@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
-import { printTsv, printTsvHead } from "../../src/scoring/table/print-tsv.ts";
 import { setQueryValues } from "../../src/web/address.ts";
-import { matchRows } from "../../src/web/batch/spreadsheet.ts";
 import {
   type Match,
   offsetIn,
@@ -14,7 +11,7 @@ import {
 } from "../../src/web/score/proteome.ts";
 import { estimateText } from "../../src/web/score/proteome-builds.tsx";
 import { chartText } from "../../src/web/score/p-value-chart.tsx";
-import { ProteomeTable } from "../../src/web/score/proteome-table.tsx";
+import { ProteomeMatches } from "../../src/web/score/proteome-matches.tsx";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 const [{ atHomologs: _atHomologs, ...numbers }] = SAMPLE.prediction.patterns[0].matches;
@@ -92,9 +89,9 @@ test.each([
 
 test.each([
   ["", "offset=0&limit=50"],
-  ["from=51&sort=-q", "order=-q&offset=50&limit=50"],
+  ["from=51&order=-q", "order=-q&offset=50&limit=50"],
   ["from=-3", "offset=0&limit=50"],
-  ["known=yes&near=yes&outside=yes", "known=true&domain=outside&phosphosite=5&offset=0&limit=50"],
+  ["known=true&phosphosite=5&domain=outside", "known=true&domain=outside&phosphosite=5&offset=0&limit=50"],
   ["from=x&label=possible&label=not+scored", "label=possible%2Cnot+scored&offset=0&limit=50"],
 ])("requests for the address %p the page %p", (query, expected) => {
   const parameters = new URLSearchParams();
@@ -131,13 +128,13 @@ test("counts matches of a page from 1", () => {
 });
 
 const cellsOf = (of: Search): string[] =>
-  renderToString(<ProteomeTable search={of} order="" onOrder={() => {}} />)
+  renderToString(<ProteomeMatches search={of} />)
     .split(/<t[hd][ >]/)
     .slice(1)
     .map((cell) => cell.replace(/<[^>]*>|^[^<>]*>/g, ""));
 
 test("the table names protein, place and numbers, and leads to scoring the protein", () => {
-  const html = renderToString(<ProteomeTable search={search({})} order="" onOrder={() => {}} />);
+  const html = renderToString(<ProteomeMatches search={search({})} />);
   expect(html).toContain('href="/score?protein=P04637&amp;pattern=P..P"');
   expect(html).toContain('href="https://www.uniprot.org/uniprotkb/P04637/entry"');
   for (const text of [
@@ -150,9 +147,7 @@ test("the table names protein, place and numbers, and leads to scoring the prote
     expect(html).toContain(text);
   expect(html).not.toContain("Homo sapiens");
   const residues = (text: string) =>
-    renderToString(
-      <ProteomeTable search={search({ results: [match({ text })] })} order="" onOrder={() => {}} />,
-    )
+    renderToString(<ProteomeMatches search={search({ results: [match({ text })] })} />)
       .replace(/.*<code[^>]*>|<\/code>.*/g, "")
       .replace(/<[^>]*>/g, " ")
       .trim()
@@ -162,7 +157,7 @@ test("the table names protein, place and numbers, and leads to scoring the prote
   expect(residues("P".repeat(20))).toEqual([`${"P".repeat(14)}…`]);
   expect(html).not.toContain("Known instance");
   const byClass = search({ motifClass: "LIG_SH3_1", organism: null, organismName: null });
-  const other = renderToString(<ProteomeTable search={byClass} order="" onOrder={() => {}} />);
+  const other = renderToString(<ProteomeMatches search={byClass} />);
   expect(other).toContain('href="/score?protein=P04637&amp;class=LIG_SH3_1"');
   expect(other).toContain("<i>Homo sapiens</i>");
 });
@@ -181,17 +176,4 @@ test("the table shows known instances once features are imported", () => {
   const cells = cellsOf(search({ results: [match({ notes }), match({ rank: 2 })] }));
   expect(cells).toContain("Known instance");
   expect(cells).toContain("ELMI000001");
-});
-
-test("a workbook keeps names as texts and numbers as numbers", () => {
-  const { proteome } = MATCH_TABLES;
-  const row = match({ protein: { ...match({}).protein, gene: "1433" } });
-  const [names, values] = matchRows([
-    printTsvHead(proteome) + printTsv(proteome, { rows: [row], sequences: [] }),
-  ]);
-  const cell = (name: string) => values[names.indexOf(name)];
-  expect(cell("gene")).toBe("1433");
-  expect(cell("q")).toBe(0.04);
-  expect(cell("disorder")).toBe(0.8125);
-  expect(cell("label")).toBe("likely functional");
 });

@@ -1,18 +1,12 @@
 import { expect, test } from "bun:test";
-import { SCAN_FORMATS } from "../../src/scoring/results/file-formats.ts";
+import { orderRows } from "../../src/scoring/table/view.ts";
 import { scanOf } from "../../src/scoring/results/scan.ts";
 import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
-import { readFilters } from "../../src/scoring/table/filters.ts";
+import { facetRows, filtersIn, filterRows, readFilters } from "../../src/scoring/table/filters.ts";
 import { setQueryValues } from "../../src/web/address.ts";
-import {
-  downloadQuery,
-  filtered,
-  filterIn,
-  MAX_Q,
-  type ScanMatch,
-  scanAnswer,
-  shortNumber,
-} from "../../src/web/score/scan.ts";
+import { viewParameters } from "../../src/web/score/match-view.ts";
+import { shortNumber } from "../../src/web/score/result.ts";
+import { type ScanMatch, scanAnswer } from "../../src/web/score/scan.ts";
 import type { AnnotatedReport, MatchNotes } from "../../src/scoring/features/annotation.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -52,6 +46,12 @@ const MATCHES = [
   match({ number: 4, type: "LIG", q: null, label: null, disorder: null }),
 ];
 
+const TABLE = MATCH_TABLES.scan;
+const FILTERS = TABLE.filters;
+const valuesOf = (query: string) => filtersIn(FILTERS, new URLSearchParams(query));
+const listed = (matches: readonly ScanMatch[], query: string) =>
+  filterRows(matches, FILTERS, valuesOf(query));
+
 /** The sample with classes of several types, P values and regions. */
 const VARIED: AnnotatedReport = structuredClone(SAMPLE);
 VARIED.notes = VARIED.prediction.patterns
@@ -73,51 +73,58 @@ test.each([
   ["region=disordered", [1, 3]],
   ["region=disordered&region=ordered", [1, 2, 3]],
   ["label=possible&label=not+scored", [2, 4]],
-  ["q=0.1", [1, 2]],
-  ["q=0.5", [1, 2, 3, 4]],
-  ["q=low", [1, 2, 3, 4]],
-  ["best=yes&type=LIG&type=DEG", [1, 4]],
+  ["max_q=0.1", [1, 2]],
+  ["max_q=0.5", [1, 2, 3]],
+  ["max_q=low", [1, 2, 3, 4]],
+  ["best_of_group=true&type=LIG&type=DEG", [1, 4]],
   ["domain=inside", [1]],
   ["domain=outside", [2, 3]],
-  ["known=known", [2]],
-  ["known=other&domain=outside", [3]],
-  ["phosphosite=near", [1, 2]],
+  ["known=true", [2]],
+  ["known=false&domain=outside", [3]],
+  ["phosphosite=5", [1, 2]],
+  ["known=perhaps", [1, 2, 3, 4]],
 ])("the filter %p leaves the matches %p", (query, numbers) => {
-  const filter = filterIn(new URLSearchParams(query));
-  expect(filtered(MATCHES, filter).map(({ number }) => number)).toEqual(numbers);
+  expect(listed(MATCHES, query).map(({ number }) => number)).toEqual(numbers);
 });
 
 test("the choices of a facet are counted without its own filter", () => {
-  const filter = filterIn(new URLSearchParams("type=LIG&region=disordered"));
-  expect(filtered(MATCHES, filter, "type").map(({ number }) => number)).toEqual([1, 3]);
+  const { facets } = facetRows(MATCHES, FILTERS, valuesOf("type=LIG&region=disordered"));
+  expect(facets.type.map(({ value, count }) => [value, count])).toEqual([
+    ["LIG", 1],
+    ["other", 1],
+    ["DEG", 0],
+  ]);
+  // A match without a region has no choice of it.
+  expect(facets.region.map(({ value, count }) => [value, count])).toEqual([
+    ["disordered", 1],
+    ["ordered", 0],
+  ]);
 });
 
 test.each([
   "",
-  "type=LIG&type=DEG&q=0.2",
+  "type=LIG&type=DEG&max_q=0.2&order=-start",
   "region=ordered&type=other",
-  "region=ordered&region=disordered",
+  "region=ordered&region=disordered&order=q",
   "label=possible&label=not+scored",
-  "best=yes&label=no+evidence",
-  "domain=inside",
-  "domain=outside&known=other",
-  "domain=inside&domain=outside&known=known",
-  "phosphosite=near&region=disordered",
-])("the download for the filter %p has the matches that the page shows", async (query) => {
-  const filter = filterIn(new URLSearchParams(query));
+  "best_of_group=true&label=no+evidence",
+  "domain=outside&known=false",
+  "phosphosite=5&region=disordered",
+])("the download for the address %p has the matches that the page shows, in its order", (query) => {
   const parameters = new URLSearchParams();
-  setQueryValues(parameters, downloadQuery(filter, "json"));
-  const { filters } = MATCH_TABLES.scan;
+  const address = new URLSearchParams(query);
+  setQueryValues(parameters, viewParameters(TABLE, address));
   const given = Object.fromEntries([...parameters].map(([name, text]) => [name, text.split(",")]));
-  const { matches } = scanOf(VARIED, { values: readFilters(filters, given) });
-  expect(filtered(scanOf(VARIED).matches, filter)).toEqual(matches);
+  const order = parameters.get("order") ?? undefined;
+  const { matches } = scanOf(VARIED, { values: readFilters(FILTERS, given), order });
+  expect(orderRows(TABLE, listed(scanOf(VARIED).matches, query), order)).toEqual(matches);
 });
 
-test("MAX_Q is the largest q of scans: a P value of at least 0.5 counts as 0.5", () => {
+test("0.5 is the largest q of scans: a P value of at least 0.5 counts as 0.5", () => {
   const bounded = structuredClone(SAMPLE);
   for (const each of bounded.prediction.patterns.flatMap(({ matches }) => matches))
     Object.assign(each, { overallPValue: 0.5, overallPValueIs: "at least" });
-  expect(Math.max(...scanOf(bounded).matches.map(({ q }) => q!))).toBe(MAX_Q);
+  expect(Math.max(...scanOf(bounded).matches.map(({ q }) => q!))).toBe(0.5);
 });
 
 test("summarizes a scan in one sentence", () => {
@@ -127,8 +134,4 @@ test("summarizes a scan in one sentence", () => {
   expect(scanAnswer({ matches: MATCHES.slice(2), tested: 1 })).toStartWith("No match stands out against 1");
   expect(scanAnswer({ matches: [], tested: 0 })).toBe("No match has a P value.");
   expect([0.0123, 0.5, 0.005, null].map(shortNumber)).toEqual(["0.012", "0.5", "0.005", "–"]);
-});
-
-test("the formats that the page links to exist", () => {
-  expect(Object.keys(SCAN_FORMATS)).toEqual(expect.arrayContaining(["gff3", "json", "tsv"]));
 });

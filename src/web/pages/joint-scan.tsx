@@ -1,4 +1,6 @@
 import type { JointScanObject } from "../../scoring/index.ts";
+import { useMemo } from "preact/hooks";
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { href } from "../address.ts";
 import { Empty } from "../components/empty.tsx";
 import { LinkButton } from "../components/button.tsx";
@@ -8,6 +10,8 @@ import { pause, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { ApiError, get } from "../request.ts";
+import { useMatchView } from "../score/match-view.ts";
+import { currentScanQuery } from "../score/old-addresses.ts";
 import { scanAnswer } from "../score/scan.ts";
 import { ScanMatches } from "../score/scan-matches.tsx";
 
@@ -76,8 +80,14 @@ const Facts = ({ scan: { proteins, matches } }: { scan: JointScanObject }) => (
   </>
 );
 
+/** A match with the names of its protein, by which it can be filtered and ordered. */
+const withProtein = <Match extends object>(match: Match, { identifier, protein }: Protein) =>
+  Object.assign({}, match, { query: identifier, protein });
+
 function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObject }) {
   const { proteins, matches, tested } = scan;
+  const rows = useMemo(() => matches.map((match) => withProtein(match, proteins[match.of])), [scan]);
+  const view = useMatchView(MATCH_TABLES.scan, rows);
   const proteinOf = (match: { of: number }): Protein => proteins[match.of];
   return (
     <div class="stack">
@@ -89,10 +99,10 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
         </small>
       </div>
       <ScanMatches
-        matches={matches}
+        {...{ view, matches: rows }}
         download={{ path: PATH, query: { jobs: jobs.join(",") }, name: "scans" }}
-        jobOf={(match) => proteinOf(match as (typeof matches)[number]).job ?? ""}
-        proteinOf={(match) => nameOf(proteinOf(match as (typeof matches)[number]))}
+        jobOf={(match) => proteinOf(match).job ?? ""}
+        proteinOf={(match) => nameOf(proteinOf(match))}
       />
       <Card title="Proteins" count={proteins.length} bare>
         <ul class="known-list">
@@ -117,5 +127,6 @@ export const jointScanPage = definePage({
   name: "joint-scan",
   paths: ["/scans"],
   title: "Motif scan of several proteins",
+  currentQuery: currentScanQuery,
   View: JointScan,
 });

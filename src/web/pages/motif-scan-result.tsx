@@ -1,4 +1,3 @@
-import { useMemo } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -6,14 +5,17 @@ import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf } from "../format.tsx";
-import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { definePage, useParams, useTitle } from "../page.tsx";
 import { get } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
-import { filtered, filterIn, type Scan, scanAnswer } from "../score/scan.ts";
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { useMatchView } from "../score/match-view.ts";
+import { currentScanQuery } from "../score/old-addresses.ts";
+import { type Scan, scanAnswer } from "../score/scan.ts";
 import { ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
@@ -64,10 +66,9 @@ const Facts = ({ scan: { queryLength, homologs, corpus, matches, classes } }: { 
 );
 
 function ScanView({ job, scan }: { job: string; scan: Scan }) {
-  const [query] = useQuery();
   const known = useFeatures(job).value;
   const { matches } = scan;
-  const passing = useMemo(() => filtered(matches, filterIn(query)), [matches, query.toString()]);
+  const view = useMatchView(MATCH_TABLES.scan, matches);
   const general = scan.warnings.filter(
     (warning) => !matches.some(({ motif }) => warning.startsWith(`${motif}: `)),
   );
@@ -93,12 +94,11 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
           expected, use its P.
         </small>
       </div>
-      <ScanOverview scan={scan} shown={passing} known={known?.features} />
+      <ScanOverview scan={scan} shown={view.rows} known={known?.features} />
       <ScanMatches
-        matches={matches}
+        {...{ view, matches }}
         download={{ path: `${jobPath(job)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
         jobOf={() => job}
-        foot={<ScanHelp />}
       />
     </div>
   );
@@ -107,39 +107,10 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
 const fileName = (identifier: string): string =>
   (identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
 
-const ScanHelp = () => (
-  <details>
-    <summary>What the columns mean</summary>
-    <dl class="kv">
-      <dt>Label</dt>
-      <dd>
-        Likely functional: q at most 0.05. Possible: q at most 0.2. In a scan the label follows q; the result
-        of a single motif follows P.
-      </dd>
-      <dt>P</dt>
-      <dd>
-        Share of comparable random matches with at least this z. Values are bounds below 0.0001 and above 0.5.
-      </dd>
-      <dt>q</dt>
-      <dd>
-        Expected share of random matches among this one and those with smaller q (Benjamini and Hochberg over
-        all matches of the scan), if the matches were independent. Filters do not change it; a scan of fewer
-        classes does.
-      </dd>
-      <dt>Known</dt>
-      <dd>
-        Imported instances of the class at the match, or at the same place of an aligned homolog. They do not
-        change P, q or label.
-      </dd>
-      <dt>Group</dt>
-      <dd>Matches that overlap by at least half of the shorter one, with the best first.</dd>
-    </dl>
-  </details>
-);
-
 export const motifScanResultPage = definePage({
   name: "motif-scan-result",
   paths: ["/scan/:job"],
   title: "Motif scan",
+  currentQuery: currentScanQuery,
   View: MotifScanResult,
 });

@@ -2,7 +2,7 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Card, KeyValues, PageHead } from "../components/layout.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
 import { type Loadable, Skeleton, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
@@ -14,20 +14,16 @@ import {
   isOver,
   motifQuery,
   motifOf,
-  offsetIn,
-  PAGE,
-  PLACE_FILTERS,
   pageQuery,
   type Search,
   searchAnswer,
   searchPath,
   titleOfSearch,
 } from "../score/proteome.ts";
-import { ProteomeDownloads } from "../score/proteome-downloads.tsx";
-import { ProteomeFilters } from "../score/proteome-filters.tsx";
+import { currentProteomeQuery } from "../score/old-addresses.ts";
 import { PValueChart } from "../score/p-value-chart.tsx";
 import { startSearch } from "../score/proteome-form.tsx";
-import { ProteomeTable } from "../score/proteome-table.tsx";
+import { ProteomeMatches } from "../score/proteome-matches.tsx";
 
 /** Milliseconds between requests while the search is not over. */
 const POLL = 700;
@@ -159,104 +155,25 @@ function SearchProgress({ search: { id, state, place, searched, total, mayChange
   );
 }
 
-function Matches({ search }: { search: Search }) {
-  const [query, setQuery] = useQuery();
-  const { matches, passing, facets } = search;
-  const hasFeatures =
-    search.results.some(({ notes }) => notes !== null) || PLACE_FILTERS.some(([name]) => query.has(name));
-  return (
-    <>
-      <div class="answer">
-        <p>{searchAnswer(search)}</p>
-        <small>
-          The label follows q, not P: with {formatCount(matches)} matches, many P values are low by chance. q
-          is the share of random matches to expect among a match and all above it. To judge a match that you
-          expected, use its P.
-        </small>
-      </div>
-      <PValueChart bins={search.pValues} />
-      <div class="with-filters">
-        <details open>
-          <summary>Filters</summary>
-          <ProteomeFilters {...{ facets, hasFeatures, query, setQuery }} />
-        </details>
-        <Card
-          title="Ranked matches"
-          bare
-          count={
-            passing === matches ? formatCount(matches) : `${formatCount(passing)} of ${formatCount(matches)}`
-          }
-          actions={isOver(search) ? <ProteomeDownloads search={search} query={query} /> : undefined}
-          foot={<ProteomeHelp />}
-        >
-          {passing > 0 ? (
-            <>
-              <ProteomeTable
-                search={search}
-                order={query.get("sort") ?? ""}
-                onOrder={(sort) => setQuery({ sort, from: null }, { replace: true })}
-              />
-              <Pages search={search} />
-            </>
-          ) : (
-            <Empty title="No match passes the filters">
-              <p>Remove a filter.</p>
-            </Empty>
-          )}
-        </Card>
-      </div>
-    </>
-  );
-}
-
-/** Which matches are shown, and buttons to others. */
-function Pages({ search: { passing, results } }: { search: Search }) {
-  const [query, setQuery] = useQuery();
-  if (passing <= PAGE) return null;
-  const offset = offsetIn(query);
-  const turn = (to: number): void => setQuery({ from: to > 0 ? to + 1 : null });
-  return (
-    <nav class="card-foot row between" aria-label="Pages">
-      <span role="status">
-        {formatCount(offset + 1)}–{formatCount(offset + results.length)} of {formatCount(passing)}
-      </span>
-      <span class="row">
-        <Button small disabled={offset === 0} onClick={() => turn(offset - PAGE)}>
-          Previous
-        </Button>
-        <Button small disabled={offset + PAGE >= passing} onClick={() => turn(offset + PAGE)}>
-          Next
-        </Button>
-      </span>
-    </nav>
-  );
-}
-
-const ProteomeHelp = () => (
-  <details>
-    <summary>What the columns mean</summary>
-    <KeyValues
-      of={[
-        [
-          "Label",
-          "Likely functional: q at most 0.05. Possible: q at most 0.2. The result of a single protein follows P.",
-        ],
-        ["Place", "Where the match lies in its protein, and its mean predicted disorder, from 0 to 1."],
-        ["Kept in homologs", "Homologs that have the motif here or nearby, of those that reach the match."],
-        ["z", "All evidence, in standard deviations from the average random match."],
-        ["P", "Share of comparable random matches with at least this z."],
-        [
-          "q",
-          "Expected share of random matches among this one and those with smaller q (Benjamini and Hochberg over all matches of the search). Filters do not change it.",
-        ],
-      ]}
-    />
-  </details>
+const Matches = ({ search }: { search: Search }) => (
+  <>
+    <div class="answer">
+      <p>{searchAnswer(search)}</p>
+      <small>
+        The label follows q, not P: with {formatCount(search.matches)} matches, many P values are low by
+        chance. q is the share of random matches to expect among a match and all above it. To judge a match
+        that you expected, use its P.
+      </small>
+    </div>
+    <PValueChart bins={search.pValues} />
+    <ProteomeMatches search={search} />
+  </>
 );
 
 export const proteomeSearchPage = definePage({
   name: "proteome-search",
   paths: ["/proteome/:search"],
   title: "Proteome search",
+  currentQuery: currentProteomeQuery,
   View: ProteomeSearchPage,
 });

@@ -1,4 +1,7 @@
 import { useMemo } from "preact/hooks";
+import { isMatch } from "../../scoring/table/match-row.ts";
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { resultRows } from "../../scoring/table/rows.ts";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -16,7 +19,9 @@ import { type Job, jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { KnownCard } from "../score/known-card.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
-import { filterMatches, MatchesCard } from "../score/match-table.tsx";
+import { useMatchView } from "../score/match-view.ts";
+import { currentResultQuery } from "../score/old-addresses.ts";
+import { ResultMatches } from "../score/result-matches.tsx";
 import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
@@ -134,12 +139,11 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const [query, setQuery] = useQuery();
   const known = useFeatures(job.id).value;
   const matches = useMemo(() => matchesOf(result), [result]);
-  const filter = { verdict: query.get("verdict") ?? "", pattern: query.get("pattern") ?? "" };
-  const order = query.get("sort") ?? "start";
-  const shown = useMemo(
-    () => filterMatches(matches, filter, order),
-    [matches, filter.verdict, filter.pattern, order],
+  const rows = useMemo(
+    () => resultRows({ ...result, prediction: result, notes: known?.notes }, () => null).filter(isMatch),
+    [result, known],
   );
+  const view = useMatchView(MATCH_TABLES.result, rows);
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
   const span = spanOf(query, result.queryLength);
@@ -150,11 +154,11 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
     const moved = centred({ from, to }, residuesOf(span), result.queryLength);
     setQuery(isShown ? { match: number } : { match: number, ...moved });
   };
-  const at = match ? shown.indexOf(match) : -1;
+  const at = view.rows.findIndex(({ number }) => number === match?.number);
   /** Selects the match before or after; undefined at the ends. */
   const selects = (step: number): (() => void) | undefined => {
-    const next = at < 0 ? undefined : shown[at + step];
-    return next && (() => select(next.number));
+    const next = at < 0 ? undefined : view.rows[at + step];
+    return next && (() => select(next.number!));
   };
   const structure = useStructure(job.id);
   const fileName = fileNameOf(result);
@@ -171,8 +175,8 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
           <p>{answer(matches)}</p>
           <VerdictChips
             counts={countKinds(matches, VERDICT_ORDER, verdictOf)}
-            chosen={filter.verdict}
-            onChoose={(verdict) => setQuery({ verdict }, { replace: true })}
+            chosen={query.get("overall_verdict") ?? ""}
+            onChoose={(verdict) => setQuery({ overall_verdict: verdict }, { replace: true })}
           />
         </div>
       ) : (
@@ -191,7 +195,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       />
       {match && (
         <div class="with-panel">
-          <MatchesCard {...{ result, matches, shown, order, filter, match, select }} />
+          <ResultMatches {...{ job: job.id, fileName, view, select }} all={rows} selected={match.number} />
           <MatchPanel match={match} onPrevious={selects(-1)} onNext={selects(1)} />
           <KnownCard {...{ known, match }} />
         </div>
@@ -229,5 +233,6 @@ export const resultPage = definePage({
   name: "result",
   paths: ["/score/:job"],
   title: "Result",
+  currentQuery: currentResultQuery,
   View: ResultPage,
 });

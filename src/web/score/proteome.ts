@@ -1,9 +1,10 @@
 import type { ProteomeObject, ProteomeSearchObject } from "../../scoring/index.ts";
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import type { Query } from "../address.ts";
 import { countOf } from "../format.tsx";
 import type { ProteinNames } from "./protein-identity.tsx";
+import { viewParameters } from "./match-view.ts";
 import type { Verdict } from "./result.ts";
-import { NEAR_PHOSPHOSITE } from "./scan.ts";
 
 /** The proteins that can be searched, as `GET /api/scoring/proteome` returns them. */
 export type Proteome = ProteomeObject;
@@ -23,28 +24,6 @@ export const motifOf = ({ motifClass, expression }: Search): string => motifClas
 export const titleOfSearch = (search: Search): string =>
   `${motifOf(search)} in ${search.organismName ?? search.organism ?? search.corpus.name}`;
 
-/** Facets in the order of the page. */
-export const FACETS = {
-  label: "Label",
-  species: "Species",
-  region: "Region",
-  kept: "Kept in homologs",
-} as const;
-export type Facet = keyof typeof FACETS;
-export const FACET_NAMES = Object.keys(FACETS) as Facet[];
-
-const VALUE_NAMES: Readonly<Record<string, string>> = {
-  disordered: "Disordered",
-  ordered: "Ordered",
-  "90-100": "90 % and more",
-  "50-89": "50 to 89 %",
-  "0-49": "Less than 50 %",
-  "no homologs": "No homologs",
-  unknown: "Unknown",
-};
-export const choiceName = ({ value, name }: { value: string; name: string }): string =>
-  VALUE_NAMES[value] ?? name;
-
 export const labelOf = ({ label }: Match): Verdict => label ?? "not scored";
 
 /** Matches on a page. */
@@ -52,8 +31,7 @@ export const PAGE = 50;
 
 /** The parameters of a page of matches, from the query of the page's address. */
 export const pageQuery = (query: URLSearchParams): Query => ({
-  ...filterQuery(query),
-  order: query.get("sort") ?? undefined,
+  ...viewParameters(MATCH_TABLES.proteome, query),
   offset: offsetIn(query),
   limit: PAGE,
 });
@@ -62,23 +40,6 @@ export function offsetIn(query: URLSearchParams): number {
   const from = Number(query.get("from") ?? 1);
   return Number.isInteger(from) && from > 1 ? from - 1 : 0;
 }
-
-/** Filters by imported features: names in the address, parameters, and labels. */
-export const PLACE_FILTERS = [
-  ["known", { known: true }, "Known instances"],
-  ["outside", { domain: "outside" }, "Outside domains"],
-  ["near", { phosphosite: NEAR_PHOSPHOSITE }, `Within ${NEAR_PHOSPHOSITE} residues of a phosphosite`],
-] as const;
-
-/** Names of all filters in the address. */
-export const FILTER_NAMES: readonly string[] = [...FACET_NAMES, ...PLACE_FILTERS.map(([name]) => name)];
-
-/** The chosen filters as parameters. */
-export const filterQuery = (query: URLSearchParams): Query =>
-  Object.assign(
-    Object.fromEntries(FACET_NAMES.map((facet) => [facet, query.getAll(facet).join(",")])),
-    ...PLACE_FILTERS.map(([name, parameter]) => (query.has(name) ? parameter : {})),
-  );
 
 /** A motif as parameters of a page with a form. */
 export const motifQuery = ({ name, expression }: { name: string | null; expression: string }): Query =>

@@ -107,6 +107,10 @@ export const best = (matches: readonly NumberedMatch[]): NumberedMatch | undefin
 export const decimal = (value: number | null | undefined, digits = 2): string =>
   value == null ? "–" : value.toFixed(digits).replace("-", "−");
 
+/** A q-value or P value in a table: two digits. */
+export const shortNumber = (value: number | null | undefined): string =>
+  value == null ? "–" : String(Number(value.toPrecision(2)));
+
 /** A P value, or the bound beyond which it lies; null if the match has none. */
 export interface PValue {
   p?: number | null | undefined;

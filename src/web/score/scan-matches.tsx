@@ -1,72 +1,94 @@
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
-import { href, type Query } from "../address.ts";
-import { LinkButton } from "../components/button.tsx";
-import { Empty } from "../components/empty.tsx";
-import { Card } from "../components/layout.tsx";
-import { useQuery } from "../page.tsx";
-import { inOrder } from "./order.ts";
-import { downloadQuery, filtered, filterIn, type ScanMatch } from "./scan.ts";
-import { ScanFilters } from "./scan-filters.tsx";
-import { KEYS, type RowContext, ScanTable } from "./scan-table.tsx";
+import type { ScanMatch } from "../../scoring/index.ts";
+import { isKnown } from "../../scoring/table/match-values.ts";
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { href } from "../address.ts";
+import { Tag } from "../components/layout.tsx";
+import type { MatchDownload } from "./match-table.tsx";
+import { MatchTable } from "./match-table.tsx";
+import type { MatchView } from "./match-view.ts";
+import { shorten } from "./result.ts";
+import { regionOf, typeOf, TYPES } from "./scan.ts";
 
-interface Props extends RowContext {
-  matches: readonly ScanMatch[];
-  /** Address of the scan, and the start of the names of downloaded files. */
-  download: { path: string; query?: Query; name: string };
-  foot?: ComponentChildren;
+/** Columns that are shown by default. */
+const COLUMNS = ["motif", "label", "start", "kept", "overall_p", "q"];
+
+interface Props<Row> {
+  view: MatchView<Row>;
+  matches: readonly Row[];
+  download: Omit<MatchDownload, "others">;
+  /** The job of a match, to which its row leads. */
+  jobOf: (match: Row) => string;
+  /** Name of the protein of a match, if the matches are of several. */
+  proteinOf?: (match: Row) => string;
 }
 
-/** The matches of scans, with filters, sorting and downloads, which the page's address keeps. */
-export function ScanMatches({ matches, download, foot, ...context }: Props) {
-  const [query, setQuery] = useQuery();
-  const filter = filterIn(query);
-  const order = query.get("sort") ?? "";
-  const shown = useMemo(
-    () => inOrder(filtered(matches, filter), order, (match, name) => KEYS[name]?.(match)),
-    [matches, query.toString()],
-  );
-  const downloads = (
-    <div class="row" role="group" aria-label="Download">
-      {["tsv", "gff3", "json"].map((format) => (
-        <LinkButton
-          key={format}
-          small
-          icon="download"
-          href={href(download.path, { ...download.query, ...downloadQuery(filter, format) })}
-          download={`${download.name}.${format}`}
-        >
-          {format.toUpperCase()}
-        </LinkButton>
-      ))}
-    </div>
-  );
+/** The ranked matches of scans; each row leads to its match in the result. */
+export const ScanMatches = <Row extends ScanMatch>({
+  view,
+  matches,
+  download,
+  jobOf,
+  proteinOf,
+}: Props<Row>) => (
+  <MatchTable
+    table={MATCH_TABLES.scan}
+    title="Matches"
+    caption="Matches of all motif classes"
+    view={view}
+    all={matches}
+    keyOf={(match) => `${jobOf(match)} ${match.number}`}
+    first={100}
+    columns={COLUMNS}
+    own={{
+      motif: {
+        title: "Motif class",
+        cell: (match) => (
+          <a href={href(`/score/${jobOf(match)}`, { match: match.number })}>
+            {proteinOf && <b>{proteinOf(match)}: </b>}
+            {match.motif}
+            <small class="second-line">
+              {TYPES[typeOf(match)].name}, group {match.group}
+              {match.isBest && ", best"}
+              <span class="unseen">{` at ${match.start}`}</span>
+            </small>
+            <KnownTag match={match} />
+          </a>
+        ),
+      },
+      start: { title: "Match", cell: (match) => <Place of={match} /> },
+    }}
+    download={{ ...download, others: { json: { title: "JSON", extension: "json" } } }}
+  />
+);
+
+function Place({ of: match }: { of: ScanMatch }) {
+  const region = regionOf(match);
   return (
-    <div class="with-filters">
-      <details open>
-        <summary>Filters</summary>
-        <ScanFilters {...{ matches, filter, setQuery }} />
-      </details>
-      <Card
-        title="Matches"
-        bare
-        count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
-        actions={downloads}
-        foot={foot}
-      >
-        {shown.length > 0 ? (
-          <ScanTable
-            {...context}
-            rows={shown}
-            order={order}
-            onOrder={(sort) => setQuery({ sort }, { replace: true })}
-          />
-        ) : (
-          <Empty title="No match passes the filters">
-            <p>Remove a filter.</p>
-          </Empty>
-        )}
-      </Card>
-    </div>
+    <>
+      <code>{shorten(match.text, 14)}</code>
+      <small class="second-line">
+        {match.start}–{match.end}
+        {region && `, ${region}`}
+        {match.notes?.domains.map((domain) => `, ${shorten(domain, 30)}`)}
+      </small>
+    </>
+  );
+}
+
+/** Says that a match is a known instance, or aligned with one. */
+function KnownTag({ match }: { match: ScanMatch }) {
+  const { sentence, instances = [], homologs = [] } = match.notes ?? {};
+  if (!sentence) return null;
+  const [{ id, logic } = { id: "", logic: "" }] = instances;
+  const text = isKnown(match)
+    ? `Known: ${id}`
+    : id === ""
+      ? `Known in ${homologs[0].organism ?? homologs[0].accession}`
+      : `${id}: ${logic}`;
+  return (
+    <span title={sentence}>
+      <Tag tone={isKnown(match) ? "ok" : undefined}>{text}</Tag>
+      <span class="unseen">{` ${sentence}`}</span>
+    </span>
   );
 }

@@ -1,0 +1,54 @@
+import type { ComponentChildren } from "preact";
+import { cellOf, type Column } from "../../scoring/table/column.ts";
+import { isMatch, type TableRow } from "../../scoring/table/match-row.ts";
+import { NOT_SCORED } from "../../scoring/table/match-values.ts";
+import { orderName } from "../../scoring/table/view.ts";
+import type { Column as TableColumn } from "../components/table.tsx";
+import { formatCount } from "../format.tsx";
+import { conservationName, decimal, pText, shortNumber, type Verdict } from "./result.ts";
+import { Kept, VerdictTag } from "./verdict.tsx";
+
+/** How a page shows a column: what differs from the registry. */
+export type PageColumn<Row> = Partial<Omit<TableColumn<Row>, "name">>;
+
+/** Cells that are more than a text or a number. */
+const CELLS: Readonly<Record<string, (row: TableRow) => ComponentChildren>> = {
+  overall_verdict: (row) =>
+    isMatch(row) ? <VerdictTag verdict={(row.overallVerdict ?? NOT_SCORED) as Verdict} /> : row.missing,
+  label: (row) => isMatch(row) && <VerdictTag verdict={(row.label ?? NOT_SCORED) as Verdict} />,
+  overall_p: (row) => isMatch(row) && pText({ p: row.overallPValue, is: row.overallPValueIs }),
+  p: (row) => isMatch(row) && pText({ p: row.pValue, is: row.pValueIs }),
+  kept: (row) =>
+    isMatch(row) && <Kept kept={row.kept ?? 0} of={row.homologs} words={conservationName(row)} />,
+};
+/** Fractions that are no probabilities: two decimals, whatever their size. */
+const DECIMALS = new Set(["cs", "expected", "disorder"]);
+
+function cell(column: Column, row: TableRow): ComponentChildren {
+  const own = CELLS[column.name];
+  if (own) return own(row);
+  const value = cellOf(column, row);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return value ?? (column.type === "text" || !isMatch(row) ? "" : "–");
+  if (column.type === "count") return formatCount(value);
+  return column.type === "fraction" && !DECIMALS.has(column.name) ? shortNumber(value) : decimal(value);
+}
+
+const IS_NUMBER = new Set<Column["type"]>(["count", "number", "fraction"]);
+
+/** A column of the registry as a column of a page's table. */
+export const pageColumn = <Row extends TableRow>(
+  column: Column,
+  own: PageColumn<Row> | undefined,
+): TableColumn<Row> => ({
+  name: column.name,
+  order: orderName(column),
+  title: column.title,
+  sortable: true,
+  ...(IS_NUMBER.has(column.type) && column.name !== "kept" && !own?.cell
+    ? { numeric: true, phone: "hide" as const }
+    : {}),
+  ...(column.name === "label" || column.name === "overall_verdict" ? { phone: "end" as const } : {}),
+  cell: (row) => cell(column, row),
+  ...own,
+});
