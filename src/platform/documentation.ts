@@ -1,3 +1,4 @@
+import { filterPaths, registerSchemaPath } from "@elysiajs/swagger/utils";
 import { type AnyElysia, Elysia } from "elysia";
 import type { DeclaredInput } from "./declared-input.ts";
 import { Components } from "./openapi-components.ts";
@@ -34,24 +35,24 @@ interface Served {
  */
 export function documentation(options: Documentation, app: AnyElysia) {
   const served = new Map<string, Served>();
-  let made: Promise<OpenApi> | undefined;
-  const document = (): Promise<OpenApi> => (made ??= describe(options, app));
-  const serve = async (base: string): Promise<Served> => {
+  let made: OpenApi | undefined;
+  const document = (): OpenApi => (made ??= describe(options, app));
+  const serve = (base: string): Served => {
     const known = served.get(base);
     if (known) return known;
-    const text = JSON.stringify({ ...(await document()), servers: [{ url: base || "/" }] });
+    const text = JSON.stringify({ ...document(), servers: [{ url: base || "/" }] });
     const result = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
     if (served.size < MAX_DOCUMENTS) served.set(base, result);
     return result;
   };
   const plugin = new Elysia({ name: "documentation" }).get(
     JSON_PATH,
-    async ({ request }) => answer(request, await serve(options.baseOf?.(request) ?? "")),
+    ({ request }) => answer(request, serve(options.baseOf?.(request) ?? "")),
     HIDE,
   );
   const { page } = options;
   if (!page) return plugin;
-  const show = async ({ request }: { request: Request }) => page(request, await document());
+  const show = ({ request }: { request: Request }) => page(request, document());
   return plugin.get(PATH, show, HIDE).get(`${PATH}/operations/:operation`, show, HIDE);
 }
 
@@ -63,27 +64,35 @@ export interface DeferredDetail {
   describe(): readonly { path: string; detail: object }[];
 }
 
-/** The routes with their descriptions, so short that the plugin can copy them. */
-function described(app: AnyElysia, components: Components): AnyElysia["routes"] {
-  const brief = (given: object): object => {
-    const { parameters, ...detail } = given as Operation;
-    const operationId = detail.operationId ?? camelCase(detail.summary ?? "");
-    return {
-      ...(detail.responses ? components.operation({ ...detail }) : detail),
-      ...(operationId === "" ? {} : { operationId }),
-      // The plugin looks for parameters of the path, so references to them come later.
-      ...(parameters ? { parameters } : {}),
-    };
-  };
-  return app.routes.flatMap((route): AnyElysia["routes"] => {
-    const { describe, input: _, ...plain } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
-    if (!describe) return [{ ...route, hooks: { ...route.hooks, detail: brief(plain) } }];
+/** The documented operations of all routes by path and method. */
+function operationsOf(app: AnyElysia, components: Components): [string, Record<string, Operation>][] {
+  const schema = {};
+  for (const { method, path, hooks } of app.routes) {
+    const { describe, input: _, ...plain } = (hooks.detail ?? {}) as Partial<DeferredDetail> & Hidden;
+    if (plain.hide || method === "ALL") continue;
+    const add = (path: string, hook: object) =>
+      registerSchemaPath({ schema, path, method, hook, models: {} });
     // A deferred description is complete; the plugin would add the schemas of the route.
-    const { method } = route;
-    return describe().map(
-      ({ path, detail }) => ({ method, path, hooks: { detail: brief(detail) } }) as never,
-    );
-  });
+    if (describe) for (const each of describe()) add(each.path, { detail: shared(each.detail, components) });
+    else add(path, { ...hooks, detail: shared(plain, components) });
+  }
+  return Object.entries(filterPaths(schema, { excludeStaticFile: true, exclude: [] }));
+}
+
+interface Hidden {
+  hide?: boolean;
+}
+
+/** The description of an operation with references to components, and its name. */
+function shared(given: object, components: Components): object {
+  const { parameters, ...detail } = given as Operation;
+  const operationId = detail.operationId ?? camelCase(detail.summary ?? "");
+  return {
+    ...(detail.responses ? components.operation({ ...detail }) : detail),
+    ...(operationId === "" ? {} : { operationId }),
+    // The plugin looks for parameters of the path, so references to them come later.
+    ...(parameters ? { parameters } : {}),
+  };
 }
 
 /** `Get a note of a location` becomes `getNoteOfLocation`. */
@@ -96,16 +105,10 @@ const camelCase = (summary: string): string =>
     .join("") ?? "";
 
 /** The document of the routes of `app`. */
-async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi> {
-  // Loaded at first use, because it brings megabytes of a viewer that is not shown.
-  const { swagger } = await import("@elysiajs/swagger");
+function describe(options: Documentation, app: AnyElysia): OpenApi {
   const components = new Components();
-  const plugin = swagger({ path: PATH, documentation: about(options) }) as AnyElysia;
-  const routes = described(app, components);
-  Object.assign(plugin, { getGlobalRoutes: () => routes });
-  const response = await plugin.fetch(new Request(`http://localhost${JSON_PATH}`));
-  const document = (await response.json()) as OpenApi;
-  const items = Object.entries(document.paths as Record<string, Record<string, Operation>>);
+  const items = operationsOf(app, components);
+  const { components: given, ...document } = about(options);
   /** Areas by resource. Of two areas the first counts. */
   const areas = new Map<string, string>();
   for (const [path, methods] of items.toReversed())
@@ -122,7 +125,7 @@ async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi
     paths: Object.fromEntries(
       items.map(([path, methods]) => [path.replace(/(?<=.)\/$/, ""), itemOf(path, methods, components)]),
     ),
-    components: { ...document.components, ...components.all() },
+    components: { ...given, ...components.all() },
   } as OpenApi;
 }
 
