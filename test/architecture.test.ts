@@ -134,7 +134,12 @@ const RULES: Record<string, Rule> = {
     packages: ["preact", "3dmol"],
   },
   "src/web/inventory": {
-    files: ["src/web", "src/inventory/model/name-pattern.ts", "src/inventory/resources/lists.ts"],
+    files: [
+      "src/web",
+      "src/inventory/model/name-pattern.ts",
+      "src/inventory/resources/lists.ts",
+      "src/inventory/resources/stock-views.ts",
+    ],
     packages: ["preact", "zxing-wasm"],
   },
   "src/web/offline": { files: ["src/web", "src/inventory/model/grid.ts"], packages: ["preact"] },

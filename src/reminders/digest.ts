@@ -1,4 +1,4 @@
-import { type DueList, REMINDER_REASONS } from "../inventory/index.ts";
+import { type DueList, REMINDER_REASONS, titleOf } from "../inventory/index.ts";
 
 /** Records of each list that an e-mail shows. */
 export const SHOWN = 50;
@@ -20,11 +20,6 @@ The link works once within ${hours} hours. If the account is not yours, ignore t
 });
 
 const pageOf = (base: string, segment: string): string => `${base}/inventory/${segment.replace("/", "-")}`;
-const KINDS: Readonly<Record<string, string>> = {
-  "stocks/consumables": "Consumables",
-  "stocks/specimen": "Specimens",
-};
-
 /** The e-mail of one person. @param base URL of the service */
 export function digestText(lists: readonly DueList[], base: string): { subject: string; text: string } {
   const counts = (Object.keys(REMINDER_REASONS) as (keyof typeof REMINDER_REASONS)[]).flatMap((reason) => {
@@ -40,7 +35,7 @@ const SUBJECTS = { expiring: "expiring soon", below_minimum: "below minimum" } a
 
 function listText({ reason, segment, total, shown }: DueList, base: string): string {
   const { title, query } = REMINDER_REASONS[reason];
-  const heading = `${KINDS[segment] ?? segment} ${title} (${total})`;
+  const heading = `${titleOf(segment)} ${title} (${total})`;
   const lines = shown.map(({ values, isNew }) => {
     const facts = reason === "expiring" ? expiryOf(values) : amountOf(values);
     const place = [values.location__unique_path, values.position].map(plain).filter((part) => part !== "");

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
-import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, letUse, openLab } from "./harness.ts";
+import { counts, importsOf, table } from "./import-files.ts";
 import { IDS } from "./sample.ts";
 
 /** Rows of a file add records; they change existing ones only where that was chosen. */
@@ -13,26 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => lab.database.close());
 
-type Answer = ImportReport & { message?: string };
-async function send(
-  path: string,
-  body: string | Uint8Array<ArrayBuffer> | FormData,
-  as: string | undefined = "alice",
-): Promise<{ status: number; report: Answer; headers: Headers }> {
-  const answer = await lab.bytes("POST", path, { body, ...(as ? { as } : {}) });
-  return {
-    status: answer.status,
-    headers: answer.headers,
-    report: JSON.parse(new TextDecoder().decode(answer.bytes)) as Answer,
-  };
-}
-const table = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
-const records = async (path: string, as = "alice"): Promise<Record<string, Json>[]> =>
-  (await lab.send(as, "GET", path)).body.results as Record<string, Json>[];
-const counts = (of: Answer) => [of.created, of.updated, of.unchanged, of.errors.length];
-/** Counts of an import of rows. */
-const imported = async (path: string, body: Parameters<typeof send>[1], as?: string) =>
-  counts((await send(path, body, as)).report);
+const { send, imported, records } = importsOf(() => lab);
 
 test("never merges rows, and changes nothing that was not chosen", async () => {
   const antibodies = table("name,lot,amount", "anti-p53 DO-1,A1,1", "anti-p53 DO-1,B2,2");

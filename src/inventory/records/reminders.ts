@@ -8,16 +8,18 @@ import type { Sql } from "../model/operator.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasStock } from "../resources/stock.ts";
+import { EXPIRING, LOW, type StockView } from "../resources/stock-views.ts";
 import type { RecordFilter } from "./record-events.ts";
 import { openStore, type Store } from "./store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
+function asReason({ title, filters, ordering }: StockView): { title: string; query: string } {
+  return { title: title.toLowerCase(), query: new URLSearchParams({ ...filters, ordering }).toString() };
+}
+
 /** Why people are reminded of records, with the parameters of the list of these records. */
-export const REMINDER_REASONS = {
-  expiring: { title: "expiring in 30 days", query: "expiry__gte=today&expiry__lte=30d&ordering=expiry" },
-  below_minimum: { title: "below minimum", query: "below_minimum=true&ordering=name" },
-} as const;
+export const REMINDER_REASONS = { expiring: asReason(EXPIRING), below_minimum: asReason(LOW) };
 type Reason = keyof typeof REMINDER_REASONS;
 const REASONS = Object.keys(REMINDER_REASONS) as Reason[];
 

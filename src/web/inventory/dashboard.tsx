@@ -8,8 +8,8 @@ import { useSession } from "../session.ts";
 import { api, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
 import { ExpiryTag, stockStateOf } from "./record.tsx";
-import * as views from "./stock-views.ts";
-import type { StockView } from "./stock-views.ts";
+import * as views from "../../inventory/resources/stock-views.ts";
+import type { StockView } from "../../inventory/resources/stock-views.ts";
 
 /** What needs attention: each panel asks for the first records of the lists of stock, and their number. */
 

@@ -11,7 +11,7 @@ import { get, requestJson } from "../request.ts";
 import { useSession } from "../session.ts";
 import { api, type Declaration, pageOf } from "./declaration.ts";
 import { filtersOf, viewQuery } from "./list-address.ts";
-import { STOCK_VIEWS } from "./stock-views.ts";
+import { STOCK_VIEWS } from "../../inventory/resources/stock-views.ts";
 
 export interface View {
   list: string;

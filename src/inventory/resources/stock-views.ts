@@ -1,4 +1,7 @@
-/** Stock that needs attention, and that of the reader: views of the lists of stock, and panels of the dashboard. */
+/**
+ * Stock that needs attention, and that of the reader: views of the lists of stock, panels of the dashboard, and reasons
+ * for reminders. Pages bundle this file, so it imports nothing.
+ */
 
 export interface StockView {
   title: string;
