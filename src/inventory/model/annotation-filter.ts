@@ -27,7 +27,7 @@ import {
 import { LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
 /** Filters, orderings and counts of lists: those of filter.ts, and the same of annotations, as `annotations__<type>`. */
 
-/** Whether a name of a request means annotations. */
+/** True if a name of a request means annotations. */
 export const namesAnnotation = (resource: Resource, name: string): boolean =>
   isAnnotationName(name) && isGuarded(resource);
 
@@ -52,7 +52,7 @@ export const parseListPath = (
     ? annotationValuePath(resources, resource, typed, purpose)
     : parsePath(resources, resource, typed);
 
-/** What `annotations__<type>` means, with all that may follow a field; undefined if there is no such type. */
+/** Parses `annotations__<type>`, with all that may follow a field; undefined if there is no such type. */
 function annotationParameter(
   resources: Resources,
   resource: Resource,

@@ -29,7 +29,7 @@ const PREFIX = `${ANNOTATIONS}__`;
 /** All annotations in use, in `fields`. */
 export const ALL_ANNOTATIONS = `${PREFIX}*`;
 
-/** Whether a name is `annotations__<type>`, which may go on after further underscores. */
+/** True if a name is `annotations__<type>`, which may go on after further underscores. */
 export const isAnnotationName = (name: string): boolean => name.startsWith(PREFIX);
 
 /** The name by which requests address the annotations of a type: its id if its name is no plain text, or that of several. */
@@ -97,7 +97,7 @@ export function valueField(
   return found && found.name in resources.annotationValue!.fields ? found.name : "record";
 }
 
-/** Whether filters reach the values. By default, texts of amounts cannot be searched; their numbers are compared. */
+/** True if filters reach the values. By default, texts of amounts cannot be searched; their numbers are compared. */
 export const isSearchable = ({ searchable, type }: AnnotationType): boolean =>
   searchable || type === "NUMBERUNIT";
 

@@ -5,7 +5,7 @@ import { LIMITS } from "./limits.ts";
 import { errorKey } from "../../platform/schema.ts";
 import { invalidField } from "./parse-body.ts";
 
-/** What a bulk update does to one record. */
+/** The changes of a bulk update to one record. */
 export interface BulkChange {
   id: string;
   /** Fields and their new values. */
@@ -14,7 +14,7 @@ export interface BulkChange {
   tests: [field: string, value: Json][];
 }
 
-/** The same change for every record that a filter finds. */
+/** One change for every record that a filter finds. */
 export type FilteredChange = Omit<BulkChange, "id"> & {
   /** Parameters of a list, if the body gives the filter. */
   filters: JsonObject | undefined;

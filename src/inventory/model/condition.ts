@@ -2,7 +2,7 @@ import { OPERATORS, type OperatorName } from "./operator.ts";
 import type { Stored } from "./field.ts";
 
 /**
- * What must hold of a record. Filters of clients and rights of access meet in this one algebra: both are conditions,
+ * A predicate on records. Filters of clients and rights of access meet in this one algebra: both are conditions,
  * ANDed, planned and compiled by the same code.
  */
 export type Condition =
@@ -65,7 +65,7 @@ export interface Row {
   [field: string]: Stored | Row | readonly Row[] | undefined;
 }
 
-/** Whether the condition is true of the row. Two-valued: what cannot be compared is false, and its negation true. */
+/** True if the condition is true of the row. Two-valued: what cannot be compared is false, and its negation true. */
 export function holds(condition: Condition, row: Row): boolean {
   switch (condition.kind) {
     case "constant":
@@ -103,7 +103,7 @@ function rowAt(row: Row, references: readonly string[]): Row | undefined {
   return value === null || typeof value !== "object" ? undefined : (value as Row);
 }
 
-/** Whether the condition, at any depth, looks at a path that begins with this name. */
+/** True if the condition, at any depth, looks at a path that begins with this name. */
 export function mentions(condition: Condition, name: string): boolean {
   switch (condition.kind) {
     case "compare":

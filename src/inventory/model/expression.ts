@@ -9,7 +9,7 @@ import { parseJson } from "./parse-json.ts";
 import { fieldAt, isRelatedPath, listPath, type Resource, type Resources } from "./resource.ts";
 
 /**
- * What a bare name means in the advanced filter, where it is not the field itself (specification, "Preset mappings").
+ * Meanings of bare names in the advanced filter, where it is not the field itself (specification, "Preset mappings").
  * `deleted` is a field here and needs no function of its own; listing.ts drops its own condition where one speaks of it.
  */
 export const PRESETS: ReadonlyMap<string, string> = new Map(

@@ -59,7 +59,7 @@ export interface FieldForm {
   words?: Readonly<Record<string, readonly [word: string, remark?: string]>>;
   /** Offers them as cards with a remark and an icon. */
   cards?: true;
-  /** Those of them that are offered only where a record has them already. */
+  /** Words that are offered only if a record has the value already. */
   seldom?: readonly string[];
   /** Values that the name of a new record suggests if it contains them. */
   inNames?: readonly string[];
@@ -84,7 +84,7 @@ export interface Field {
   shown: "always" | "extra" | "internal";
   /** required: a new record must have it; optional; never: only the program sets it. */
   write: "required" | "optional" | "never";
-  /** Whether it can be null. */
+  /** True if the value can be null. */
   nullable: boolean;
   /** Text: whether it may be empty. */
   blank?: boolean;
@@ -109,7 +109,7 @@ export interface Field {
   example?: Json;
   /** No two records that the same caller may view may have the same value. */
   unique?: boolean;
-  /** Whether its values are valid depends on other records, or theirs on it. */
+  /** The validity of its values depends on other records, or that of other records on it. */
   dependent?: true;
   /** Reference: name of the resource it points to. */
   to?: string;
@@ -141,19 +141,19 @@ export interface Field {
   compute?: (record: Record<string, unknown>, surroundings: RenderContext) => Json;
 }
 
-/** What a computed field knows besides its record. */
+/** Context of a computed field besides its record. */
 export interface RenderContext {
   /** Address of the interface with a slash at its end, such as http://host/api/v2/. */
   base: string;
   /** The rendering that the request asked for; links keep it. */
   format: string | undefined;
-  /** What the caller may do with this record besides viewing it. */
+  /** Rights of the caller on this record besides viewing it. */
   rights: { change: boolean; delete: boolean };
   /** Paths of records, by names of values and row numbers. */
   paths?: ReadonlyMap<string, ReadonlyMap<number, string>>;
 }
 
-/** Whether filters and orderings reach a field. */
+/** True if filters and orderings reach a field. */
 export const isComparable = ({ kind, shown, judged }: Field): boolean =>
   shown !== "internal" && kind !== "computed" && !judged;
 
@@ -247,7 +247,7 @@ export const computed = (doc: string, options: Options): Field =>
 export type Decoded = { value: Stored } | { error: string };
 
 interface Kind {
-  /** What a parameter of this kind looks like, for errors. */
+  /** Expected form of a parameter of this kind, for errors. */
   expected: string;
   /** Parses the value of a parameter; undefined if it is malformed. */
   parse(text: string): Stored | undefined;
@@ -405,7 +405,7 @@ const INSTANT =
 /** Microseconds in a day. */
 export const DAY = 86_400_000_000;
 
-/** Whether the text of an instant names a day and no time of day. */
+/** True if the text of an instant names a day and no time of day. */
 export const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text.trim());
 
 /**

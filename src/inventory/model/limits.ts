@@ -1,6 +1,6 @@
 import type { Limit } from "../../platform/limits.ts";
 
-/** What one request to the inventory may cost. docs/rest.md lists the limits. */
+/** Limits of one request to the inventory, which docs/rest.md lists. */
 export const LIMITS = {
   conditions: {
     max: 200,

@@ -28,7 +28,7 @@ import type { OrderTerm } from "./sql.ts";
 const SHAPES = ["spec", "flat", "nested"] as const;
 /** plain: as flat, without objects around texts, for files and bodies. */
 export type Shape = (typeof SHAPES)[number] | "plain";
-/** Whether a value is an object with name, value and category. The specification shows points in time so, and nothing else. */
+/** True if a value is an object with name, value and category. The specification shows points in time so, and nothing else. */
 export const isProperty = ({ kind, day }: Field, shape: Shape): boolean =>
   shape === "nested" || (shape === "spec" && kind === "instant" && !day);
 
@@ -138,7 +138,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
   },
 };
 
-/** Of these, the ones whose values add up. */
+/** List parameters whose values add up. */
 const REPEATABLE = new Set(["fields", "ordering", "query_expression"]);
 
 const CAN_VIEW = "can_view cannot be used as a filter: it is true for every record in a response.";
@@ -249,7 +249,7 @@ const listParameter = (parameters: URLSearchParams, name: string): string[] =>
     .map((value) => value.trim())
     .filter((value) => value !== "");
 
-/** Whether records can show what is behind the references of a path: a field, or a list of records. */
+/** True if records can show what is behind the references of a path: a field, or a list of records. */
 const isSpan = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
   fieldAt(resources, resource, path) !== undefined ||
   listPath(resources, resource, path)?.rest.length === 0 ||

@@ -15,7 +15,7 @@ export interface UnresolvedReference {
   value: string | number;
 }
 
-/** What a body says, field by field. */
+/** Values and errors of a body, field by field. */
 export interface ParsedBody {
   values: Map<string, Stored>;
   pending: UnresolvedReference[];

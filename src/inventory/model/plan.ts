@@ -44,7 +44,7 @@ export function plan(
 /** For statements about few rows, which look up each of them instead of reading indexes. */
 export const EACH_ROW: ChooseTrigrams = () => undefined;
 
-/** What all parts of a plan share. */
+/** State that all parts of a plan share. */
 interface Planning extends Viewer {
   joins: Map<string, Sql>;
   choose: ChooseTrigrams | undefined;
@@ -314,7 +314,7 @@ export function selectVisible(
   };
 }
 
-/** Whether the actor may put other records into this one. */
+/** True if the actor may put other records into this one. */
 export const mayUse = (reader: ReadContext, resource: Resource, rid: number): boolean => {
   const condition = and(compare(["rid"], "==", rid), usable(resource, reader.actor));
   return reader.query.get(selectVisible(reader, resource, "1", condition)) !== null;

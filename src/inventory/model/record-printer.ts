@@ -28,9 +28,9 @@ export interface RecordPrinter {
   names: readonly string[];
   /** Reads rows by a JSON list of row numbers (first argument), in the order of the list. */
   statement: Sql;
-  /** Whether the rights of the caller on a record are part of it. */
+  /** True if the rights of the caller on a record are part of it. */
   needsRights: boolean;
-  /** Whether it shows values of other records, which depend on what the caller may view. */
+  /** True if the representation shows values of other records, which depend on what the caller may view. */
   personal: boolean;
   /** Values that are unique paths, with the resource and the column with the row number. */
   paths: ReadonlyMap<string, { of: Resource; column: string }>;

@@ -32,7 +32,7 @@ export interface Resource {
   segment: string | null;
   /** Further paths at which clients expect it. */
   aliases?: readonly string[];
-  /** Whether it serves clients of LabID and nothing else of labd: pages link its list only from saved views. */
+  /** True if the resource serves clients of LabID and nothing else of labd: pages link its list only from saved views. */
   forClients?: true;
   /** Application and model, such as stocks.place, as nested answers show them. */
   model: string;
@@ -45,7 +45,7 @@ export interface Resource {
   key: string;
   /** Which field a referring record shows. */
   shownAs: "id" | "key";
-  /** Where rights on its records differ from those on other records with owners. */
+  /** Differences of the rights on its records from those on other records with owners. */
   access?: Access;
   /** Of a sub-resource, such as a note: the resource and the row of the parent record. */
   parent?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
@@ -86,7 +86,7 @@ export interface Resource {
 export interface Access {
   /** Records that a signed-in caller may change where nobody owns records. */
   changeable?: (user: number) => Condition;
-  /** Whether a caller may neither view a field nor compare or order by it. */
+  /** True if a caller may neither view a field nor compare or order by it. */
   hides?: (field: string, actor: Actor) => boolean;
   /** Members of the owning group may view a record only if they were granted the right. */
   isPrivate?: true;
@@ -114,25 +114,25 @@ export interface AnnotationType {
   kind: string;
   model_name: string;
   model_type: string;
-  /** Whether records of the list have values of it. */
+  /** True if records of the list have values of it. */
   used: boolean;
-  /** Whether no other type that applies has the name. */
+  /** True if no other type that applies has the name. */
   unique: boolean;
 }
 
 /** Finds the types that a caller may view. */
 export interface AnnotationTypes {
-  /** Those of this id or name that apply to records of the resource. */
+  /** Types of this id or name that apply to records of the resource. */
   find(resource: Resource, actor: Actor, word: string): readonly AnnotationType[];
-  /** Those of which records of the resource have values, by name. */
+  /** Types of which records of the resource have values, by name. */
   used(resource: Resource, actor: Actor): readonly AnnotationType[];
-  /** Those that lists of the resource offer as columns: those in use, and others that apply to it. */
+  /** Types that lists of the resource offer as columns: types in use, and others that apply to the resource. */
   offered(resource: Resource, actor: Actor): readonly AnnotationType[];
 }
 
 /** The types of one resource that one caller may view. */
 export interface OwnAnnotationTypes {
-  /** Those of which records of the list have values. */
+  /** Types of which records of the list have values. */
   used(): readonly AnnotationType[];
   find(word: string): readonly AnnotationType[];
   offered(): readonly AnnotationType[];
@@ -144,7 +144,7 @@ export interface Viewer {
   actor: Actor;
 }
 
-/** The same, with what reads them. */
+/** A viewer with the query that reads the records. */
 export interface ReadContext extends Viewer {
   query: Query;
 }
@@ -190,14 +190,14 @@ export const RELATED_TEXT: Readonly<Record<string, Field>> = {
   [MANDATORY_OWNED_BY]: text("Name of a group.", { shown: "extra" }),
 };
 
-/** Whether a path leads to texts of a to-many relation. */
+/** True if a path leads to texts of a to-many relation. */
 export const isRelatedPath = (resource: Resource, path: readonly string[]): boolean =>
   path.length === 2 &&
   ((isGuarded(resource) && path[0] === NOTES && path[1] === "content") ||
     (isGuarded(resource) && path[0] === MEMBERS && path[1] === "username") ||
     (MANDATORY_OWNED_BY in resource.fields && path[0] === MANDATORY_OWNED_BY && path[1] === "name"));
 
-/** Whether records have owners and rights, unlike users and groups. */
+/** True if records have owners and rights, unlike users and groups. */
 export const isGuarded = (resource: Resource): boolean => "owned_by" in resource.fields;
 
 /** Names of the fields that a record shows by default. */
@@ -353,7 +353,7 @@ export const uniquePathField = (): Record<string, Field> => ({
   ),
 });
 
-/** Whether everyone may view a record. */
+/** The field that makes a record visible to everyone. */
 export const publicField = (options: Shown): Field =>
   flag("Whether everyone may view the record.", false, {
     form: {
@@ -444,7 +444,7 @@ export const nameField = (doc: string, options: Partial<Field> = {}): Field =>
 
 type Declared = Pick<Resource, "name" | "segment" | "model" | "summary" | "table" | "fields"> &
   Partial<Resource> & {
-    /** Whether records show who owns them and whether they are public. */
+    /** Visibility of owner, group and `public` in records. */
     showsAccess?: "always" | "extra";
   };
 

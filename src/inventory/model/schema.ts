@@ -112,7 +112,7 @@ export function nounsOf({ name }: { name: string }): { one: string; many: string
   return { one: `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`, many };
 }
 
-/** What the reference says of a resource, made once. */
+/** A part of the reference for each resource, made once. */
 function perResource<Part>(make: (resources: Resources, resource: Resource) => Part) {
   const made = new WeakMap<Resource, Part>();
   return (resources: Resources, resource: Resource): Part => {
@@ -356,7 +356,7 @@ function describeAnnotation(resources: Resources, type: AnnotationType): Json {
       used: type.used,
       list_visibility: type.list_visibility,
       model_type: type.model_type,
-      // Where the units of an amount are.
+      // The list of units of an amount.
       units:
         type.type === "NUMBERUNIT"
           ? { segment: "vocabularies/terms", key: "name", printed: "id", filter: terms }

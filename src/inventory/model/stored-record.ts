@@ -26,7 +26,7 @@ export function storedStatement(resource: Resource): string {
   return text;
 }
 
-/** What every write changes. */
+/** Fields that every write changes. */
 export const BOOKKEEPING = new Set(["rid", "version", "modified", "modified_by"]);
 
 /** Names of the fields that differ between two states of a record, except those that every write changes. */
@@ -56,7 +56,7 @@ export function printStored(
   return named(far, columnOf(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
 }
 
-/** What a reader may view of a value that contains other records: the same in records, histories and previews. */
+/** The part of a value with other records that a reader may view: the same in records, histories and previews. */
 export function printFor(reader: ReadContext, resource: Resource, name: string, value: Json): Json {
   const field = resource.fields[name];
   if (field.listOf !== undefined || field.referring !== undefined) return namedRecords(field, value, reader);
@@ -78,7 +78,7 @@ export function namedRecords({ listOf, referring }: Field, value: Json, reader: 
   return reader.query.all(statement).map(({ id, name }): Json => ({ id, name }));
 }
 
-/** Whether a field of a history can be shown. */
+/** True if a field of a history can be shown. */
 export const isShown = (resource: Resource, name: string): boolean =>
   Object.hasOwn(resource.fields, name) &&
   resource.fields[name].shown !== "internal" &&

@@ -13,7 +13,7 @@ import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource } from "../model/resource.ts";
 import type { ReadContext } from "../model/resource.ts";
 
-/** What an annotation type, or a custom property type, says about its values. */
+/** Rules for the values of an annotation type or custom property type. */
 export interface ValueType {
   type: string;
   multiple: boolean;

@@ -26,5 +26,5 @@ export const dropbox = ownedResource({
   },
 });
 
-/** Whether LabID's client reads the whole list, requested without a page, as bare JSON. */
+/** True if LabID's client reads the whole list, requested without a page, as bare JSON. */
 export const isBareList = (resource: Resource): boolean => resource.name === dropbox.name;

@@ -91,7 +91,7 @@ export const RESOURCES: readonly RoutedResource[] = ALL.filter(
 /** Accounts and groups, which have rules of their own for writing. */
 export const PEOPLE = { user: { ...user, segment: "users" }, group: { ...group, segment: "groups" } };
 
-/** What belongs to records and groups. It has a history, but no lists of its own. */
+/** Resources whose records belong to records and groups. They have a history, but no lists of their own. */
 export const SUB_RESOURCES = { annotation, note, attachment, grant, membership };
 
 const WORD = /^[a-z][a-z0-9_]*$/;

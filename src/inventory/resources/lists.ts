@@ -17,7 +17,7 @@ export interface ListInWords {
   asked?: readonly string[];
   /** Of records in the tree of locations: the fields by which they are inside others, by lists; the first that is set decides. */
   inside?: Readonly<Record<string, string>>;
-  /** Whether its records are on no shelf, so that no labels are printed for them. */
+  /** True if its records are on no shelf, so that no labels are printed for them. */
   withoutLabels?: true;
 }
 
@@ -135,5 +135,5 @@ export const listsIn = (section: ListInWords["section"]): string[] =>
 /** Lists whose records are kept in slots of locations. */
 export const STOCK_LISTS: readonly string[] = listsIn("Stock");
 
-/** Whether records of a list are in the tree of locations, in which paths name them. */
+/** True if records of a list are in the tree of locations, in which paths name them. */
 export const isInTree = (segment: string): boolean => LISTS[segment]?.inside !== undefined;

@@ -38,7 +38,7 @@ export function evictionHint({ query, resources, actor }: ReadContext, location:
     : "";
 }
 
-/** Whether records are stored in slots. */
+/** True if records are stored in slots. */
 export const hasPosition = ({ fields }: Resource): boolean =>
   "position" in fields && fields.location?.to === "location";
 
@@ -67,7 +67,7 @@ export const occupiedIn = (query: Query, location: number): Set<string> =>
       .map(({ position }) => String(position)),
   );
 
-/** Whether the grid of a location has a position, and nothing is in it. */
+/** True if the grid of a location has a position, and nothing is in it. */
 export function isFree(query: Query, location: number, position: string): boolean {
   const grid = gridOf(query, location);
   return Boolean(grid && slotOf(grid, position) !== undefined && !occupiedIn(query, location).has(position));

@@ -1,7 +1,7 @@
 import { day, type Field, type FieldForm, flag, integer, number, reference, text } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
 
-/** What is known of stock: how much is left, where it came from, until when it is good. */
+/** Fields of stock: the amount that is left, the supplier, the day of expiry. */
 
 /** Forms have it under Stock, and the card of the stock shows it. */
 const inStock = (form: FieldForm = {}): { form: FieldForm } => ({
@@ -79,7 +79,7 @@ export const specimenStock = (): Record<string, Field> => ({
 
 export const amountFields = (): Record<string, Field> => ({ amount: amount(), unit: unit() });
 
-/** Whether records have an amount that can be consumed. */
+/** True if records have an amount that can be consumed. */
 export const hasStock = ({ fields }: Resource): boolean => "freeze_thaw_count" in fields;
 
 const NOT_NEGATIVE = ["amount", "minimum_amount", "price", "freeze_thaw_count"];

@@ -21,15 +21,15 @@ export interface ReportLine {
   id?: string;
   name?: string;
   barcode?: string | null;
-  /** Where it is recorded. */
+  /** The recorded location. */
   at?: NamedLocation | null;
   /** Position recorded there. */
   position?: string;
-  /** Whether that is inside the counted location, of a misplaced item. */
+  /** True if a misplaced item is recorded inside the counted location. */
   expected?: boolean;
-  /** Where it was scanned, of a misplaced item; absent for readers who may not view it. */
+  /** The location where a misplaced item was scanned; absent for readers who may not view it. */
   to?: NamedLocation;
-  /** What was done about it when the stocktake was applied. */
+  /** Effect on the item when the stocktake was applied. */
   done?: string;
 }
 

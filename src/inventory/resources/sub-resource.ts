@@ -41,14 +41,14 @@ export interface Member {
   schema: TSchema;
   doc: string;
   write: Field["write"];
-  /** Whether only a new record takes it. */
+  /** True if only a new record takes it. */
   fixed?: boolean;
 }
 
-/** What the rules of a write may look at, within its transaction. */
+/** Context of the rules of a write, within its transaction. */
 export interface SubResourceContext extends ReadContext {
   parent: { resource: Resource; rid: number };
-  /** Whether the actor has a right on the parent. */
+  /** True if the actor has a right on the parent. */
   allows(right: "change" | "delete"): boolean;
 }
 
@@ -75,7 +75,7 @@ export const subResource = ({ fields, ...declared }: Declared): SubResource => (
 
 export const isSubResource = (resource: Resource): resource is SubResource => resource.parent !== undefined;
 
-/** What answers say of every record after its own fields. */
+/** Members of every answer after the record's own fields. */
 export const RECORD_INFO = [
   "created",
   "created_by",

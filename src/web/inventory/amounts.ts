@@ -7,7 +7,7 @@ import type { Row } from "./record.tsx";
 /** Changes of an amount in which the last refill is looked for. */
 const LOOKED_AT = 100;
 
-/** What the history says about the amount of a record. */
+/** Facts about the amount of a record from its history. */
 export interface Amounts {
   /** The amount after the last refill, or the first one. */
   full?: number | undefined;

@@ -200,7 +200,7 @@ const WORDS = {
   fill: { verb: "Move", done: "Moved", would: "will move into free slots" },
 } as const;
 
-/** What would change, record by record. */
+/** Preview of the changes, record by record. */
 function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => void) | undefined }) {
   const { task, of, count, change, onClose, onDone, onBack } = props;
   const preview = useLoaded("preview", () => previewBulk(change));
@@ -325,7 +325,7 @@ export function PreviewTable(props: {
   );
 }
 
-/** What a field of a record will have; undefined if it stays as it is. Annotations get the value that was entered. */
+/** The new value of a field; undefined if it stays as it is. Annotations get the value that was entered. */
 function afterOf(
   written: readonly Change[],
   name: string,

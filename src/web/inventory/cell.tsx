@@ -11,7 +11,7 @@ interface CellProps {
   of: Declaration;
   row: Row;
   name: string;
-  /** Whether it is a tab stop, which hundreds of cells cannot be. */
+  /** True if the cell is a tab stop, which hundreds of cells cannot be. */
   isActive: boolean;
   onSaved: (row: Row) => void;
   onUndone: () => void;

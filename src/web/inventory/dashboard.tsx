@@ -11,7 +11,7 @@ import { ExpiryTag, stockStateOf } from "./record.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
 
-/** What needs attention: each panel asks for the first records of the lists of stock, and their number. */
+/** Stock that needs attention: each panel asks for the first records of the lists of stock, and their number. */
 
 /** Records that a panel shows. */
 const SHOWN = 5;

@@ -15,10 +15,10 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   shown: "always" | "extra";
   max_length: number | null;
   choices: readonly string[] | null;
-  /** What a text must look like. */
+  /** The rule for a text, in words. */
   rule: string | null;
   reference: Reference | null;
-  /** Whether it puts the record into another, which takes the right to use that one. */
+  /** True if the reference puts the record into another, which takes the right to use that one. */
   places?: true;
   lookups: readonly string[];
   sortable: boolean;
@@ -40,20 +40,20 @@ export interface AnnotationInfo {
   /** Kind of value, such as NUMBERUNIT. */
   type: string;
   multiple: boolean;
-  /** Whether records of the list have values of it. */
+  /** True if records of the list have values of it. */
   used: boolean;
   list_visibility: string;
-  /** Where the units of an amount are. */
+  /** The list of units of an amount. */
   units: Reference | null;
 }
 
-/** Where the choices of a reference are. */
+/** The list with the choices of a reference. */
 export interface Reference {
   segment: string;
   filter?: Readonly<Record<string, string>>;
   /** Field with their name. */
   key: string;
-  /** Whether records contain id and name, the name, or an id alone, which no path crosses. */
+  /** Form of references in records: id and name, the name, or an id alone, which no path crosses. */
   printed: "id" | "key" | "plain id";
 }
 
@@ -66,7 +66,7 @@ export interface Declaration {
   /** Field that names a record. */
   key: string;
   ordering: readonly string[];
-  /** Whether records have owners and permissions. */
+  /** True if records have owners and permissions. */
   guarded: boolean;
   fields: Readonly<Record<string, FieldInfo>>;
   /** Annotations by their names in requests, such as `annotations__genotype`. */
@@ -124,7 +124,7 @@ export const pageOf = (segment: string, id?: string): string =>
 export const newPageOf = (segment: string): string =>
   segment === "stocktakes" ? "/inventory/stocktake" : `${pageOf(segment)}/new`;
 
-/** Whether it is a list of accounts or groups, to which references are not listed. */
+/** True if the list has accounts or groups, to which references are not listed. */
 export const isPeople = (segment: string): boolean => segment === "users" || segment === "groups";
 
 /** A breadcrumb to a list. */
@@ -145,7 +145,7 @@ export const referenceTo = (segment: string, filter: Readonly<Record<string, str
 export const USERS: Reference = { ...referenceTo("users"), printed: "key" };
 export const GROUPS_OF_USERS: Reference = { ...referenceTo("groups"), printed: "key" };
 
-/** Whether labels are printed for the records of a list. */
+/** True if labels are printed for the records of a list. */
 export const hasLabels = ({ name }: Pick<Declaration, "name">): boolean => !LISTS[name]?.withoutLabels;
 
 /** Lists that the overview of the inventory links, by headings. */
@@ -153,11 +153,11 @@ export const GROUPS: readonly { title: string; segments: readonly string[] }[] =
   ["Stock", "Locations", "Projects", "Metadata"] as const
 ).map((title) => ({ title, segments: listsIn(title) }));
 
-/** Whether changes of a field are those of people; the program sets the details of a record with every write. */
+/** True if changes of a field are those of people; the program sets the details of a record with every write. */
 export const isSetByPeople = ({ fields }: Pick<Declaration, "fields">, name: string): boolean =>
   !["details", "none"].includes(fields[name]?.form?.shownIn ?? "");
 
-/** Whether all records have a field, which their pages show under Access or Details. */
+/** True if all records have a field, which their pages show under Access or Details. */
 export const isCommon = (field: FieldInfo | undefined): boolean =>
   ["access", "details", "none"].includes(field?.form?.shownIn ?? "");
 
@@ -171,14 +171,14 @@ export const isProse = ({ max_length }: FieldInfo): boolean => (max_length ?? 0)
 const suffixesIn = ({ fields }: Pick<Declaration, "fields">): Set<string | undefined> =>
   new Set(Object.values(fields).map(({ form }) => form?.suffix));
 
-/** Whether a value completes that of another field, as units and positions do. */
+/** True if a value completes that of another field, as units and positions do. */
 export const isSuffix = (of: Pick<Declaration, "fields">, name: string): boolean => suffixesIn(of).has(name);
 
 /** The field with the name of records for people, where their key is one for programs. */
 export const titleFieldOf = ({ fields, key }: Pick<Declaration, "fields" | "key">): string =>
   fields[key]?.form?.derivedFrom ?? key;
 
-/** Whether few people need a field, or others imply it. */
+/** True if few people need a field, or others imply it. */
 export const isSeldomUsed = ({ form }: FieldInfo): boolean =>
   form?.advanced === true || form?.omitted === true;
 
@@ -202,7 +202,7 @@ export function defaultColumns(of: Declaration): string[] {
   );
   const shown = annotations.slice(0, MAX_ANNOTATIONS).map(([name]) => name);
   const columns = [key, ...few, ...described, ...shown];
-  // Where there is room.
+  // If there is room.
   return few.length < MAX_FIELDS ? [...columns, "modified"] : columns;
 }
 
@@ -214,11 +214,11 @@ const MAX_ANNOTATIONS = 3;
 export const writableFields = ({ fields }: Declaration): [string, FieldInfo][] =>
   Object.entries(fields).filter(([, field]) => field.write !== "never");
 
-/** Those of them that forms have. */
+/** Fields that forms have: people fill them in, and no other field implies them. */
 export const formFields = (of: Declaration): [string, FieldInfo][] =>
   writableFields(of).filter(([, field]) => !field.for_clients && !field.form?.omitted);
 
-/** Whether a form with these values, or a record, has use for a field. */
+/** True if a form with these values, or a record, has use for a field. */
 export const applies = ({ form }: FieldInfo, values: Readonly<Record<string, unknown>>): boolean =>
   !form?.when || form.when.values.includes(String(values[form.when.field] ?? ""));
 
@@ -250,7 +250,7 @@ export const recordsOf = (field: FieldInfo | undefined): Reference | undefined =
 export const storedIn = ({ fields }: Pick<Declaration, "fields">): string | undefined =>
   Object.keys(fields).find((name) => fields[name].places && fields[name].form?.suffix);
 
-/** Whether records are kept in slots of locations. */
+/** True if records are kept in slots of locations. */
 export const isStored = (of: Pick<Declaration, "fields">): boolean => storedIn(of) !== undefined;
 
 /** Names of the fields that put records into others and can be changed, the ones that take a right first. */
@@ -262,7 +262,7 @@ export const placeFields = ({ fields }: Pick<Declaration, "fields">): string[] =
     })
     .toSorted((a, b) => Number(fields[b].places ?? false) - Number(fields[a].places ?? false));
 
-/** What a list is ordered by for a column: names as people order them, of references too. */
+/** The ordering of a list by a column: names, of references too, in natural order. */
 export function orderOf({ fields, key }: Declaration, name: string): string {
   const to = fields[name]?.reference;
   if (to?.printed === "id") return `${name}__${to.key}__natural`;
@@ -271,11 +271,11 @@ export function orderOf({ fields, key }: Declaration, name: string): string {
 
 export const defaultOrder = (of: Declaration): string => of.ordering.map((name) => orderOf(of, name)).join();
 
-/** Whether values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
+/** True if values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>
   field?.rule?.startsWith("upper case") === true;
 
-/** Whether values are enumerated in words. */
+/** True if values are enumerated in words. */
 export const hasWords = (field: FieldInfo): boolean => isConstant(field) || field.form?.words !== undefined;
 
 /** Abbreviations in constants, which stay in upper case. */

@@ -10,7 +10,7 @@ import { showDone } from "./write-record.ts";
 
 const importOf = (segment: string): string => href(`${pageOf(segment)}/import`);
 
-/** What to do in an empty inventory. */
+/** First steps in an empty inventory. */
 export function FirstSteps({ onLoaded }: { onLoaded: () => void }) {
   const session = useSession();
   if (!session)
@@ -73,7 +73,7 @@ function LoadSample({ onLoaded }: { onLoaded: () => void }) {
   );
 }
 
-/** What to do once there are locations, but nothing in them. */
+/** Next step once there are locations, but nothing in them. */
 export const NextStep = () => (
   <Card title="Next: what is in the boxes">
     <p>Import your lists of tubes and reagents, or add them one by one on the page of a box.</p>

@@ -32,7 +32,7 @@ export function Capacity({ space }: { space: Pick<Free, "capacity" | "used" | "f
   );
 }
 
-/** The same, with the first free slot. */
+/** Capacity with the first free slot. */
 export const FreeSlots = ({ space }: { space: Free }) => (
   <div class="stack">
     <Capacity space={space} />

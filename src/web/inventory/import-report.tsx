@@ -13,7 +13,7 @@ import { asText } from "./record.tsx";
 const FIRST = 10;
 const MOST = 100;
 
-/** What an import would do, or what prevents it, in the cells of the file. */
+/** Effects of an import, or the errors that prevent it, in the cells of the file. */
 export function ImportReport({ report, cells }: { report: Report; cells: readonly string[][] }) {
   const { errors, rows, created, updated, unchanged, locations_made, units_made, archive } = report;
   const wrong = new Set(errors.map(({ row }) => row)).size;

@@ -23,7 +23,7 @@ import {
 import { nameOf, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
 
-/** Whether a record is below its minimum and its status does not say so. */
+/** True if a record is below its minimum and its status does not say so. */
 const needsLowTag = ({ values }: Row): boolean =>
   values.below_minimum === true && values.status !== "LOW" && values.status !== "EMPTY";
 
@@ -105,7 +105,7 @@ export function ListTable(props: {
   );
 }
 
-/** Where a value is on phones: values that need no label share a line. */
+/** Place of a value on phones: values that need no label share a line. */
 function phoneOf(name: string, field: FieldInfo | undefined): Pick<Column<Row>, "phone"> {
   if (field?.form?.look === "state") return { phone: "end" };
   if (name === "modified") return { phone: "hide" };

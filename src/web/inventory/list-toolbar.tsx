@@ -204,7 +204,7 @@ function ChipValues({ of, name, values }: { of: Declaration; name: string; value
 
 const ICONS = { Move: "move", Edit: "pencil", Share: "share-2", Delete: "trash-2" } as const;
 
-/** What can be done with the selected records. */
+/** Actions on the selected records. */
 export function BulkBar(props: {
   of: Declaration;
   selection: Selection;

@@ -15,7 +15,7 @@ interface LocationCardProps {
   onMoved: () => void;
 }
 
-/** Where a record is: the path to its slot, and a picture of the box. */
+/** The location of a record: the path to its slot, and a picture of the box. */
 export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   const [isMoving, setMoving] = useState(false);
   const { location, position } = row.values;
@@ -58,7 +58,7 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   );
 }
 
-/** Where a room, a piece of equipment or a location is, and what is free in it. The page of a box begins with that. */
+/** The path to a room, a piece of equipment or a location, and its free slots. The page of a box begins with these. */
 function TreeCard({ of, row }: Pick<LocationCardProps, "of" | "row">) {
   const space = useFreeSlots(of.name, row.values.grid_rows ? "" : row.id);
   return (

@@ -26,7 +26,7 @@ import { readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
 interface Option {
-  /** What requests contain. */
+  /** The value in requests. */
   value: string;
   name: string;
   /** Distinguishes equal names. */
@@ -75,7 +75,7 @@ async function read(to: Reference, filter: Record<string, string>, signal: Abort
   return results.map((record) => ({
     value: String(to.printed === "key" ? record[to.key] : record.id),
     name: String(record[name] ?? record[to.key]),
-    // What the path says is not repeated.
+    // The context does not repeat the path.
     context: context
       .flatMap((of) => (record[of] && !record[name]?.includes(record[of]) ? record[of] : []))
       .join(", "),
@@ -89,7 +89,7 @@ interface PickerProps extends FieldProps {
   /** Name of the value, if known. */
   name?: string | undefined;
   onChoose: (value: string, name: string) => void;
-  /** Whether it offers to create a record of the typed name. */
+  /** True if the picker offers to create a record of the typed name. */
   creates?: boolean;
 }
 
@@ -179,7 +179,7 @@ function CreateDialog(props: {
 }) {
   const { to, onClose } = props;
   const { segment } = to;
-  // What the choice is limited to holds for the new record, too.
+  // The limits of the choice hold for the new record, too.
   const limits = to.filter?.category_id ? { category: to.filter.category_id } : {};
   const [first, ...others] = LISTS[segment].asked!;
   const asked = [first, ...others.filter((name) => !(name in limits))];

@@ -7,7 +7,7 @@ import { formatCount, Time } from "../format.tsx";
 import { get } from "../request.ts";
 import { undo } from "./write-record.ts";
 
-/** What was changed, by whom and when, with Undo or the reason why it cannot be undone. */
+/** Recent changes, with person, time, and Undo or the reason why a change cannot be undone. */
 
 interface Changes {
   total: number;

@@ -77,7 +77,7 @@ export const formAnnotations = (of: Declaration, before: Values, { model_type = 
     return isEditable(field) && (isOwn || before[name]) ? name : [];
   });
 
-/** Whether a form needs a value, though the API may not. */
+/** True if a form needs a value, though the API may not. */
 const isNeeded = (of: Declaration, name: string, values: Values): boolean => {
   const field = fieldOf(of, name)!;
   if (field.write === "required" && !field.form?.derivedFrom) return true;

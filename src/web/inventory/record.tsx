@@ -30,7 +30,7 @@ export type RecordValue = string | number | boolean | null | NamedReference | ob
 
 export interface Row {
   id: string;
-  /** What `If-Match` names. */
+  /** Version for `If-Match`. */
   version: number | undefined;
   /** No deleted record can be changed. */
   mayChange: boolean;
@@ -83,11 +83,11 @@ function namePlaces(values: Record<string, RecordValue>): void {
   }
 }
 
-/** What requests ask for besides these fields, so that places cannot be mistaken. */
+/** Paths of places that requests ask for besides these fields, so that places cannot be mistaken. */
 const pathsOf = ({ fields }: Declaration, names: readonly string[]): string[] =>
   names.flatMap((name) => (isInTree(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
 
-/** What completes a value: the unit of an amount as a symbol, the position in a location. */
+/** The text after a value: the unit of an amount as a symbol, the position in a location. */
 export function suffixOf({ fields }: Pick<Declaration, "fields">, { values }: Row, name: string): string {
   const { form, reference } = fields[name] ?? {};
   const suffix = values[form?.suffix ?? ""];
@@ -125,7 +125,7 @@ export async function readPage(
   return { ...page, rows: results.map(rowOf) };
 }
 
-/** What returns a whole record in the format of `rowOf`. */
+/** Query that returns a whole record in the format of `rowOf`. */
 export const WHOLE = { response_format: "nested", fields: `*,annotations__*,*${UNIQUE}` };
 
 /** Accounts and groups have no annotations, and cannot be deleted and restored. */
@@ -267,7 +267,7 @@ interface StockValues {
   below_minimum?: unknown;
 }
 
-/** What is wrong with stock by its expiry and its amount. */
+/** Problem of stock by its expiry and its amount; undefined if there is none. */
 export function shortageOf({ expiry, amount, below_minimum }: StockValues): string | undefined {
   const today = new Date().toISOString().slice(0, 10);
   if (typeof expiry === "string" && expiry < today) return "expired";
@@ -313,7 +313,7 @@ export function ExpiryTag({ day }: { day: string }) {
 interface ValueProps {
   value: RecordValue | undefined;
   field?: FieldInfo | undefined;
-  /** What completes it: a unit, a position. */
+  /** Text after the value: a unit, a position. */
   suffix?: string;
 }
 

@@ -7,7 +7,7 @@ const GAP = 50;
 /** Characters of the shortest code. */
 const SHORTEST = 4;
 
-/** Whether keys are text where they are typed, or the page takes codes itself. */
+/** True if keys are text where they are typed, or the page takes codes itself. */
 const isTaken = (target: Element): boolean =>
   target.closest(TYPING) !== null || document.querySelector("[data-scanner], dialog[open]") !== null;
 

@@ -27,7 +27,7 @@ const LEVELS: readonly { value: Level; name: string }[] = [
 const levelOf = (rights: Partial<Record<Level, unknown>>): Level =>
   rights.delete ? "delete" : rights.change ? "change" : "view";
 
-/** What somebody may do with a record, in words. */
+/** Rights on a record in words. */
 export const levelName = (rights: Parameters<typeof levelOf>[0]): string =>
   LEVELS.find(({ value }) => value === levelOf(rights))!.name;
 
@@ -108,7 +108,7 @@ interface AccessCardProps extends AccessProps {
   onShare: (on: boolean) => void;
 }
 
-/** Who can see a record. Those who may change it can share it, in a dialog. */
+/** The people who can see a record. A dialog shares the record, for people who may change it. */
 export const AccessCard = (props: AccessCardProps) =>
   props.row.mayChange ? (
     <SharedAccess {...props} />
@@ -162,7 +162,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
   );
 }
 
-/** Who can see the record now, and sharing it with others. */
+/** Lists the people who can see a record, and shares it with others. */
 function SharingDialog(props: {
   of: Declaration;
   row: Row;

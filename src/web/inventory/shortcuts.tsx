@@ -13,7 +13,7 @@ export interface Shortcut {
 /** Single-letter keys can be turned off, for people who use speech input (WCAG 2.1.4). */
 export const hasLetterShortcuts = (): boolean => readStored<string>("shortcuts", "on") !== "off";
 
-/** Where keys are text. */
+/** Elements in which keys are text. */
 export const TYPING =
   "input:not([type=checkbox]), textarea, select, [contenteditable], dialog, [role=listbox]";
 const NAMES: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "↑" };
@@ -22,7 +22,7 @@ const NAMES: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "�
 export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   const [isOpen, setOpen] = useState(false);
   const [isEnabled, setEnabled] = useState(true);
-  // Those of the last render: effects may run later than the next key.
+  // The shortcuts of the last render: effects may run later than the next key.
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   useEffect(() => setEnabled(hasLetterShortcuts()), []);

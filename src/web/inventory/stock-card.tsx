@@ -140,7 +140,7 @@ function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number
     full !== undefined && full > amount && `of ${full}${minimum === null ? unit : ""}`,
     minimum !== null && `low below ${String(minimum)}${unit}`,
   ].filter(Boolean);
-  // Where the minimum is more than there was, the bar ends at the minimum.
+  // If the minimum is more than there was, the bar ends at the minimum.
   const scale = Math.max(full ?? amount, Number(minimum));
   const mark = minimum === null ? undefined : Number(minimum) / scale;
   return (

@@ -40,12 +40,12 @@ export interface RecordLine {
   id: string;
   name: string;
   code?: string;
-  /** Where it is recorded to be, and where it was found. */
+  /** The recorded location, and the one where the record was found. */
   at: Place | null;
   to?: Place;
-  /** Where in the grid it is recorded to be. */
+  /** The recorded position in the grid. */
   position?: string;
-  /** What applying the stocktake did. */
+  /** Effect of applying the stocktake. */
   done?: string;
 }
 /** A code that stands for nothing, or for a deleted record. */
@@ -174,7 +174,7 @@ export const ScanLog = (props: {
   </div>
 );
 
-/** What becomes of the records that were not scanned. */
+/** Choices for the records that were not scanned. */
 function missingSentence(count: number, missing: MissingAction): string {
   const fates = {
     keep: ["stays unchanged", "stay unchanged"],
@@ -185,7 +185,7 @@ function missingSentence(count: number, missing: MissingAction): string {
   return `${subject} not scanned ${fates[missing][count === 1 ? 0 : 1]}.`;
 }
 
-/** What applying a stocktake would write, and a button that does it. */
+/** Preview of the changes that applying a stocktake writes, with a button that applies it. */
 export function ApplyDialog(props: {
   path: string;
   /** Undefined if this device does not know it. */
@@ -241,7 +241,7 @@ export function ApplyDialog(props: {
   );
 }
 
-/** What applying changes, and the choice for records that were not scanned. */
+/** Explains the changes of applying, and offers the choice for records that were not scanned. */
 const Effects = (props: {
   count: Count;
   missing: MissingAction;

@@ -23,7 +23,7 @@ const insideOf = (segment: string): Readonly<Record<string, string>> => LISTS[se
 /** Moves on this page; each makes open branches load again. */
 export const Moves = createContext<{ count: number; onMoved: () => void }>({ count: 0, onMoved: () => {} });
 
-/** What is inside a branch. Deeper levels are loaded when they are opened. */
+/** The contents of a branch. Deeper levels are loaded when they are opened. */
 export const Tree = ({ branch, isOuter = false }: { branch: Branch; isOuter?: boolean }) => (
   <ul class={isOuter ? "tree outer" : "tree"}>
     {branch.levels.map((level) => (

@@ -24,12 +24,12 @@ import { ValueInput } from "./value-input.tsx";
 
 type Values = Readonly<Record<string, string>>;
 
-/** What the form of annotation types and custom property types has besides the others. */
+/** Parts of the form of annotation types and custom property types that other forms do not have. */
 
 export const isTypeList = ({ name }: Declaration): boolean =>
   name === "annotationtypes" || name === "custompropertytypes";
 
-/** Whether a field has the vocabulary, or the units, of a type. */
+/** True if a field has the vocabulary, or the units, of a type. */
 export const isVocabulary = ({ reference }: FieldInfo): boolean =>
   reference?.segment === "vocabularies/categories";
 

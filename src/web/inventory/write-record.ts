@@ -47,7 +47,7 @@ export const write = (
 /** Records with these ids, or all that the filters find. */
 export type Selected = { ids: readonly string[] } | { filters: Filters };
 
-/** What a bulk change would do. */
+/** Effects of a bulk change. */
 export interface Preview {
   count: number;
   /** Records that change: those of annotations, too. */
@@ -72,7 +72,7 @@ export interface BulkChange {
     | { kind: "delete" }
     /** Only of records named by their ids. */
     | { kind: "share"; request: object }
-    /** The same: into the free slots of a location, in order. */
+    /** Only of records named by their ids: into the free slots of a location, in order. */
     | { kind: "fill"; location: string };
 }
 

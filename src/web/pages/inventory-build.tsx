@@ -24,7 +24,7 @@ function InventoryBuild() {
   );
 }
 
-/** What was built, and what to do next. */
+/** The created storage, and next steps. */
 function Result({ built: { results, batch, place }, onAgain }: { built: Built; onAgain: () => void }) {
   const { places, equipment, locations, first_created, last_created } = results;
   useEffect(

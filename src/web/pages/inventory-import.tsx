@@ -158,7 +158,7 @@ function matchesOf({ fields }: Declaration, report: Report | null): Choices<Repo
   ];
 }
 
-/** What an import would do, and how its columns are mapped. */
+/** Effects of an import, and the mapping of its columns. */
 function DryRun(props: {
   of: Declaration;
   report: Report;
@@ -224,7 +224,7 @@ function ImportResult(props: {
   of: Declaration;
   status: ImportStatus;
   cells: string[][];
-  /** Whether it was started here, and not found by its address. */
+  /** True if the import was started here, and not found by its address. */
   isNew: boolean;
 }) {
   const { of, status, cells, isNew } = props;
@@ -273,7 +273,7 @@ function ImportResult(props: {
   );
 }
 
-/** Where the records of an archive come from, if not from this list. */
+/** The list of the records of an archive, if it is another one. */
 function OtherList({ of, archive }: { of: Declaration; archive: Report["archive"] }) {
   const list = archive?.list ?? of.name;
   if (list === of.name) return null;

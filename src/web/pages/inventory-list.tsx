@@ -67,7 +67,7 @@ function InventoryList() {
 function List({ of }: { of: Declaration }) {
   const [search, setQuery] = useQuery();
   const columns = useMemo(() => chosenColumns(search) ?? defaultColumns(of), [of, search.get("fields")]);
-  // Where names are searched, the API puts an exact match first.
+  // In searches of names, the API puts an exact match first.
   const isSearch = search.has("name") || search.has("search");
   const query = { ...(isSearch ? {} : { ordering: defaultOrder(of) }), ...pageQuery(search) };
   const page = useLoaded(JSON.stringify([query, columns]), (signal) => readPage(of, query, columns, signal));

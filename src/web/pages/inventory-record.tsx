@@ -147,7 +147,7 @@ function Record(props: RecordProps) {
 }
 
 interface HeadProps extends RecordProps {
-  /** Whether it is a box, whose page is about what is in it. */
+  /** True if the record is a box, whose page is about its contents. */
   hasGrid: boolean;
   first: ComponentChildren;
   last: ComponentChildren;

@@ -110,7 +110,7 @@ function Levels({ branch, isTop }: { branch: Branch; isTop: boolean }) {
   );
 }
 
-/** What can be done with a place. A box comes with actions, and only tubes are put into it. */
+/** Actions on a place. A box comes with its own actions, and only tubes are put into it. */
 function Actions(props: { here: Node; first: ComponentChildren; last: ComponentChildren }) {
   const { here, first, last } = props;
   const { segment, id } = here;

@@ -9,7 +9,7 @@ import type { Slot, Slots, Stored } from "./slots.ts";
 
 interface GridProps {
   box: Slots;
-  /** Whether the visitor is signed in. */
+  /** True if the visitor is signed in. */
   mayMove: boolean;
   selected: string | null;
   /** Filled last. */
@@ -151,7 +151,7 @@ function targetOf(
 interface CellProps extends GridProps {
   slot: Slot;
   held: Stored | null;
-  /** Whether it is the tab stop of the grid. */
+  /** True if the cell is the tab stop of the grid. */
   isStop: boolean;
   onDrop: (record: Stored, to: Slot) => void;
   onOpen: (slot: Slot) => void;

@@ -16,7 +16,7 @@ const LOCATIONS = referenceTo("locations", USABLE);
 
 /** Moves a record to a slot of this location or another, chosen from those that are free. */
 export function MoveDialog(props: {
-  /** Where it is; its id is empty if that is unknown. */
+  /** The current location; its id is empty if that is unknown. */
   from: { id: string; name: string };
   record: Movable;
   onClose: () => void;

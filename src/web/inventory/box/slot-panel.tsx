@@ -16,7 +16,7 @@ import type { Slot, Slots, Stored } from "./slots.ts";
 /** Phones, on which the panel is below the box. */
 const PHONE = "(pointer: coarse) and (max-width: 1000px)";
 
-/** What is in the selected slot, and what can be done with it. */
+/** The record in the selected slot, and actions on it. */
 export function SlotPanel(props: {
   box: Slots;
   slot: Slot;

@@ -24,7 +24,7 @@ import {
   shownNames,
 } from "./levels.ts";
 
-/** What was built, and the batch that undoes it. */
+/** The created storage, and the batch that undoes it. */
 export interface Built {
   results: BuiltStorage["results"];
   batch: string | null;

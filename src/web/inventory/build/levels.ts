@@ -92,7 +92,7 @@ export const PRESETS: readonly { value: string; name: string; levels: readonly P
   { value: "shelves", name: "Shelves in a room", levels: [{ name: "Shelf {1..5}" }] },
 ];
 
-/** What a level makes, or what is wrong with its pattern. */
+/** Names that a level makes, or the error in its pattern. */
 export interface LevelPreview {
   names: string[];
   inEach: number;
@@ -101,7 +101,7 @@ export interface LevelPreview {
   error?: string;
 }
 
-/** What the records of a list are. */
+/** Nouns for the records of a list. */
 export const KINDS: Readonly<Record<LevelList, string>> = {
   places: "Room",
   equipment: "Equipment",
