@@ -43,6 +43,7 @@ export const TaskSchema = answerSchema(
   {
     id: Type.String(),
     kind: Type.Enum([...ADMINISTRATION_TASKS]),
+    title: Type.String({ description: "What the task does, for people, before the subject." }),
     subject: Type.String(),
     by: Type.String(),
     state: Type.Enum(["running", "done", "failed", "cancelled"]),
@@ -69,6 +70,7 @@ export const taskRow = ({
 }: Task) => ({
   id,
   kind: kind as AdministrationTask,
+  title: administrationTask(kind as AdministrationTask).title,
   subject,
   by: client.replace(/^user /, ""),
   // This address has another word for finished than /api/tasks/, and its tasks neither wait nor expire.

@@ -7,7 +7,7 @@ const TITLES = {
   "features-add": "Importing",
   backup: "Backup",
   "backup-verify": "Verifying",
-  examination: "Examination",
+  examination: "System check",
 } as const;
 export type AdministrationTask = keyof typeof TITLES;
 export const ADMINISTRATION_TASKS = Object.keys(TITLES) as AdministrationTask[];

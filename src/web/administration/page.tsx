@@ -11,7 +11,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { definePage, type Page, type SetQuery, useQuery } from "../page.tsx";
 import { useFarm } from "./farm.ts";
-import { TaskList, type TaskNames, useTasks } from "./tasks.tsx";
+import { TaskList, type TaskKinds, useTasks } from "./tasks.tsx";
 
 /** The administration pages in the order of the tabs: file name after `administration-`, and title. */
 const SECTIONS = {
@@ -81,7 +81,7 @@ export interface AdministrationPage<Data extends { results: readonly Row[] }, Ro
   below?: (page: AdministrationContext<Data>) => ComponentChildren;
   /** Below the table. */
   foot?: (page: AdministrationContext<Data>) => ComponentChildren;
-  tasks?: TaskNames;
+  tasks?: TaskKinds;
   /** Loads again every two seconds. */
   polls?: boolean;
   /** How many rows appear at first, and what they are. */
@@ -124,7 +124,7 @@ function AdministrationList<Data extends { results: readonly Row[] }, Row>(
       intro={value && config.intro?.(value)}
       buttons={value && config.buttons?.(pageOf(value))}
     >
-      {config.tasks && <TaskList tasks={tasks} names={config.tasks} reload={watchTasks} />}
+      {config.tasks && <TaskList tasks={tasks} reload={watchTasks} />}
       {config.filter?.({ query, setQuery })}
       <Loaded of={loaded}>{(data) => <AdministrationTable config={config} page={pageOf(data)} />}</Loaded>
       {dialog?.(() => setDialog(null))}

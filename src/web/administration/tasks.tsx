@@ -1,9 +1,8 @@
 import { useEffect } from "preact/hooks";
 import type { AdministrationTask } from "../../operations/administration/tasks.ts";
 import { Banner } from "../components/banner.tsx";
-import { Button } from "../components/button.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { Progress } from "../components/progress.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
 import { type Answer, ApiError, call } from "../request.ts";
@@ -13,15 +12,15 @@ const SECONDS = 0.7;
 /** Work that runs on the server. */
 export type Task = Answer<"GET /api/admin/tasks/:id">;
 
-/** The kinds of tasks of a page, and what they do: `{ "corpus-add": "Adding" }`. */
-export type TaskNames = Partial<Record<AdministrationTask, string>>;
+/** The kinds of tasks that a page shows. */
+export type TaskKinds = readonly AdministrationTask[];
 
 /** The tasks of some kinds, newest first, followed while one runs; `onEnd` is called when one has ended. */
-export function useTasks(names: TaskNames | undefined, onEnd: () => void) {
-  const { value, reload } = useLoaded(names ? "tasks" : null, (signal) =>
+export function useTasks(kinds: TaskKinds | undefined, onEnd: () => void) {
+  const { value, reload } = useLoaded(kinds ? "tasks" : null, (signal) =>
     call("GET /api/admin/tasks", { signal }),
   );
-  const tasks = (value?.results ?? []).filter(({ kind }) => names && kind in names);
+  const tasks = (value?.results ?? []).filter(({ kind }) => kinds?.includes(kind));
   const running = tasks
     .filter(({ state }) => state === "running")
     .map(({ id }) => id)
@@ -57,27 +56,21 @@ export async function sendFile(
 const TONE = { done: "ok", failed: "danger", cancelled: "warn" } as const;
 
 /** The newest tasks: progress while they run, then the outcome. */
-export function TaskList(props: { tasks: readonly Task[]; names: TaskNames; reload: () => void }) {
-  const { tasks, names, reload } = props;
+export function TaskList({ tasks, reload }: { tasks: readonly Task[]; reload: () => void }) {
   if (tasks.length === 0) return null;
   return (
     <div aria-live="polite" class="stack">
-      {tasks.slice(0, 3).map(({ id, kind, subject, by, state, said, fraction, ended }) => {
-        const name = [names[kind], subject].filter(Boolean).join(" ");
+      {tasks.slice(0, 3).map(({ id, title, subject, by, state, said, fraction, ended }) => {
+        const name = [title, subject].filter(Boolean).join(" ");
         return state === "running" ? (
-          <section key={id} class="card card-body" aria-label={name}>
-            <Progress label={`${name}: ${said}`} fraction={fraction || undefined} />
-            <Button
-              small
-              onClick={() =>
-                void withErrorToast(() => call("DELETE /api/admin/tasks/:id", { params: { id } })).then(
-                  reload,
-                )
-              }
-            >
-              Cancel
-            </Button>
-          </section>
+          <TaskProgress
+            key={id}
+            name={name}
+            isNamed
+            message={said}
+            fraction={fraction || null}
+            onCancel={() => call("DELETE /api/admin/tasks/:id", { params: { id } }).then(reload)}
+          />
         ) : (
           <Banner key={id} tone={TONE[state]}>
             <strong>{name}:</strong> {said} {by}, <Time at={ended} />

@@ -22,7 +22,7 @@ export const administrationBackupsPage = administrationPage({
   keyOf: ({ name, place }: Backup) => `${place}/${name}`,
   nameOf: ({ name }) => name,
   empty: { title: "No backups yet", text: "Everybody can keep working while a backup is made." },
-  tasks: { backup: "Backup", "backup-verify": "Verifying" },
+  tasks: ["backup", "backup-verify"],
   buttons: ({ startTask, taskIsRunning }: AdministrationContext<Backups>) => (
     <Button
       look="primary"

@@ -20,7 +20,7 @@ export const administrationCorporaPage = administrationPage({
     title: "No corpus yet",
     text: "Scoring needs a corpus to find homologs. Add Swiss-Prot, for example.",
   },
-  tasks: { "corpus-add": "Adding", "corpus-verify": "Verifying" },
+  tasks: ["corpus-add", "corpus-verify"],
   below: ({ watchTasks }) => <AddCorpus watchTasks={watchTasks} />,
   columns: [
     {

@@ -29,7 +29,7 @@ export const administrationFeaturesPage = administrationPage({
     title: "No features yet",
     text: "Import ELM's instances or UniProt, for example, to see known sites beside the scores.",
   },
-  tasks: { "features-add": "Importing" },
+  tasks: ["features-add"],
   below: ({ watchTasks }) => <AddFeatures watchTasks={watchTasks} />,
   columns: [
     {

@@ -16,7 +16,7 @@ interface Finding {
   remedy?: string;
 }
 
-const TASKS = { examination: "System check" };
+const TASKS = ["examination"] as const;
 
 function HealthPage() {
   const health = useLoaded("health", (signal) => call("GET /api/admin/health", { signal }));
@@ -103,7 +103,7 @@ function SystemCheck() {
         Checks settings, file owners, disk, clock, database, corpora, backups and certificate, like{" "}
         <code>labd doctor</code>. It changes nothing, and takes a while with large corpora.
       </p>
-      <TaskList tasks={tasks.slice(0, 1)} names={TASKS} reload={watchTasks} />
+      <TaskList tasks={tasks.slice(0, 1)} reload={watchTasks} />
       <ul class="bullets">
         {findings
           .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))

@@ -130,7 +130,7 @@ function FormerBatches() {
 function OpenBatch({ id }: { id: string }) {
   const [former, setFormer] = useState<Batch | null | undefined>(undefined);
   useEffect(() => void formerBatch(id, location.hash.slice(1)).then(setFormer), [id]);
-  if (former === undefined) return null;
+  if (former === undefined) return <BatchHead />;
   return former === null ? (
     <ServerBatch id={id} />
   ) : (
@@ -153,24 +153,29 @@ function ServerBatch({ id }: { id: string }) {
   });
   if (loaded.error instanceof ApiError && loaded.error.status === 404) return <NoBatch />;
   return (
-    <Loaded of={{ ...loaded, error: loaded.error ?? error ?? undefined }}>
-      {({ batch, items }) => (
-        <RunningBatch
-          batch={{ groups: batch.groups, items }}
-          read={readItemsOf(id)}
-          task={{
-            ...batch,
-            ...(task && { message: task.message, fraction: task.fraction ?? 0, ended: task.ended }),
-          }}
-        />
-      )}
-    </Loaded>
+    <>
+      {!loaded.value && <BatchHead />}
+      <Loaded of={{ ...loaded, error: loaded.error ?? error ?? undefined }}>
+        {({ batch, items }) => (
+          <RunningBatch
+            batch={{ groups: batch.groups, items }}
+            read={readItemsOf(id)}
+            task={{
+              ...batch,
+              ...(task && { message: task.message, fraction: task.fraction ?? 0, ended: task.ended }),
+            }}
+          />
+        )}
+      </Loaded>
+    </>
   );
 }
 
+const BatchHead = () => <PageHead title="Batch" crumbs={[{ name: "Scoring", href: href("/score") }]} />;
+
 const NoBatch = () => (
   <>
-    <PageHead title="Batch" crumbs={[{ name: "Scoring", href: href("/score") }]} />
+    <BatchHead />
     <Empty title="There is no such batch">
       <p>It may have expired, or the link is incomplete.</p>
       <LinkButton href={href("/batch")}>Start a batch</LinkButton>

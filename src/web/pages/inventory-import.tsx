@@ -5,9 +5,8 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { type Choices, FileField, SelectField } from "../components/field.tsx";
 import { Card, ClosedCard, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { Progress } from "../components/progress.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
 import { Table } from "../components/table.tsx";
-import { withErrorToast } from "../components/toast.tsx";
 import { download } from "../download.ts";
 import { countOf, formatCount } from "../format.tsx";
 import { ImportedChanges, ImportReport, readCsv } from "../inventory/import-report.tsx";
@@ -211,12 +210,12 @@ function ImportProgress({ status }: { status: ImportStatus | undefined }) {
       ? `${formatCount(rows_read)} rows read`
       : "Waiting";
   return (
-    <Card
-      title="Progress"
-      actions={id && <Button onClick={() => void withErrorToast(() => cancelImport(id))}>Cancel</Button>}
-    >
-      <Progress label={label} fraction={isWriting ? rows_checked / rows : undefined} />
-    </Card>
+    <TaskProgress
+      name="Progress"
+      message={label}
+      fraction={isWriting ? rows_checked / rows : null}
+      onCancel={id === undefined ? undefined : () => cancelImport(id)}
+    />
   );
 }
 

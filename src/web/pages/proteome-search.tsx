@@ -2,9 +2,9 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Card, PageHead } from "../components/layout.tsx";
+import { PageHead } from "../components/layout.tsx";
 import { type Loadable, Skeleton, useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { Progress } from "../components/progress.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
@@ -135,23 +135,22 @@ function SearchView({ search }: { search: Search }) {
 }
 
 function SearchProgress({ search: { id, state, place, searched, total, mayChange } }: { search: Search }) {
-  const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", searchPath(id)));
+  const isWaiting = state === "queued";
   return (
-    <Card title="Progress" actions={mayChange && <Button onClick={() => void cancel()}>Cancel</Button>}>
-      {state === "queued" ? (
-        <p role="status">Waiting: place {place ?? 1} in the queue.</p>
-      ) : (
-        <Progress
-          label={
-            total > 0
-              ? `${formatCount(searched)} of ${formatCount(total)} proteins searched; ranks and q may still change`
-              : "Starting"
-          }
-          fraction={total > 0 ? searched / total : undefined}
-        />
-      )}
-      <p class="hint">You can close this page and return to its address later.</p>
-    </Card>
+    <TaskProgress
+      name="Progress"
+      message={
+        isWaiting
+          ? `Waiting: place ${place ?? 1} in the queue.`
+          : total > 0
+            ? `${formatCount(searched)} of ${formatCount(total)} proteins searched; ranks and q may still change`
+            : "Starting"
+      }
+      fraction={total > 0 ? searched / total : null}
+      isWaiting={isWaiting}
+      onCancel={mayChange ? () => requestJson("DELETE", searchPath(id)) : undefined}
+      isShared
+    />
   );
 }
 

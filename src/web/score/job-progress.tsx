@@ -1,9 +1,7 @@
 import { href } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Card } from "../components/layout.tsx";
-import { Progress } from "../components/progress.tsx";
-import { withErrorToast } from "../components/toast.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
 import { requestJson } from "../request.ts";
 import { type Job, jobPath } from "./job.ts";
 
@@ -16,19 +14,20 @@ const STAGES = {
 /** The progress of a job that has not ended, which its owner can cancel. */
 export function JobProgress({ job }: { job: Job }) {
   const step = Math.max(0, Object.keys(STAGES).indexOf(job.stage ?? ""));
-  const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", jobPath(job.id)));
+  const isWaiting = job.state === "queued";
   return (
-    <Card title="Progress" actions={job.mayChange && <Button onClick={() => void cancel()}>Cancel</Button>}>
-      {job.state === "queued" ? (
-        <p role="status">Waiting: place {job.place ?? 1} in the queue.</p>
-      ) : (
-        <Progress
-          label={`Step ${step + 1} of 3: ${Object.values(STAGES)[step]}`}
-          fraction={job.stage === "start" ? undefined : (job.fraction ?? 0)}
-        />
-      )}
-      <p class="hint">You can close this page and return to its address later.</p>
-    </Card>
+    <TaskProgress
+      name="Progress"
+      message={
+        isWaiting
+          ? `Waiting: place ${job.place ?? 1} in the queue.`
+          : `Step ${step + 1} of 3: ${Object.values(STAGES)[step]}`
+      }
+      fraction={job.stage === "start" ? null : (job.fraction ?? 0)}
+      isWaiting={isWaiting}
+      onCancel={job.mayChange ? () => requestJson("DELETE", jobPath(job.id)) : undefined}
+      isShared
+    />
   );
 }
 

@@ -5,8 +5,7 @@ import { TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { Progress } from "../components/progress.tsx";
-import { withErrorToast } from "../components/toast.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
 import { countOf, formatCount, formatDuration, formatSize, Time } from "../format.tsx";
 import { type Answer, call } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -93,11 +92,6 @@ export function estimateText({ missing, existing, carry_over: carried, seconds, 
 function BuildState({ build, onChange }: { build: BuildRow; onChange: () => void }) {
   const { id, state, organism, corpus_name: corpus, progress, stored, failure, ended } = build;
   const name = `${organism ?? "All proteins"} of ${corpus}`;
-  const cancel = (): Promise<void> =>
-    withErrorToast(async () => {
-      await call("DELETE /api/admin/proteome/builds/:id", { params: { id } });
-      onChange();
-    });
   if (isOver(build))
     return (
       <p>
@@ -105,21 +99,18 @@ function BuildState({ build, onChange }: { build: BuildRow; onChange: () => void
       </p>
     );
   const left = progress?.seconds_left;
+  const remaining = left == null ? "" : `, about ${formatDuration(left)} left`;
   return (
-    <div class="row between">
-      <div class="grow">
-        <Progress
-          label={
-            progress
-              ? `${name}: ${formatCount(progress.done)} of ${formatCount(progress.missing)} families${left == null ? "" : `, about ${formatDuration(left)} left`}`
-              : `${name}: ${state}`
-          }
-          fraction={progress && progress.missing > 0 ? progress.done / progress.missing : undefined}
-        />
-      </div>
-      <Button small aria-label={`Cancel the build of ${name}`} onClick={() => void cancel()}>
-        Cancel
-      </Button>
-    </div>
+    <TaskProgress
+      name={name}
+      isNamed
+      message={
+        progress
+          ? `${formatCount(progress.done)} of ${formatCount(progress.missing)} families${remaining}`
+          : state
+      }
+      fraction={progress && progress.missing > 0 ? progress.done / progress.missing : null}
+      onCancel={() => call("DELETE /api/admin/proteome/builds/:id", { params: { id } }).then(onChange)}
+    />
   );
 }
