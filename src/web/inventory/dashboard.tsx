@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount, formatDay, Time, unitSymbol } from "../format.tsx";
+import { countOf, formatCount, formatDay, Time } from "../format.tsx";
 import { get } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
+import { api, type Declaration, declaration, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
-import { ExpiryTag, stockStateOf } from "./record.tsx";
+import { asText, ExpiryTag, isNamed, nameOf, readPage, type Row, stockStateOf, suffixOf } from "./record.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
 
@@ -16,19 +16,10 @@ import type { StockView } from "../../inventory/resources/stock-views.ts";
 /** Records that a panel shows. */
 const SHOWN = 5;
 
+/** A record of a list of stock. */
 interface Item {
-  id: string;
-  segment: string;
-  name: string;
-  location__unique_path: string | null;
-  position: string;
-  expiry: string | null;
-  amount: number | null;
-  minimum_amount: number | null;
-  unit__name: string | null;
-  status: string;
-  modified: string;
-  owner__username: string | null;
+  of: Declaration;
+  row: Row;
 }
 
 interface Total {
@@ -42,10 +33,10 @@ interface Found {
 }
 
 interface Panel extends StockView {
-  /** Fields besides id, name and where it is. */
+  /** Fields besides the name and the location. */
   fields: readonly string[];
   /** Order of the records of both lists. */
-  compare: (a: Item, b: Item) => number;
+  compare: (a: Row["values"], b: Row["values"]) => number;
   empty: string;
   end: (item: Item) => ComponentChildren;
   /** Further lists to link to: what their records are, and the filters. */
@@ -53,30 +44,38 @@ interface Panel extends StockView {
   below?: (item: Item) => ComponentChildren;
 }
 
-const byText = (a: string | null, b: string | null): number => (a ?? "").localeCompare(b ?? "");
-const latestFirst = (a: Item, b: Item): number => byText(b.modified, a.modified);
+const byText =
+  (name: string): Panel["compare"] =>
+  (a, b) =>
+    String(a[name] ?? "").localeCompare(String(b[name] ?? ""));
+const latestFirst: Panel["compare"] = (a, b) => byText("modified")(b, a);
 
-const Changed = ({ item }: { item: Item }) => (
+const Changed = ({ row: { values } }: Item) => (
   <small>
-    <Time at={item.modified} />
+    <Time at={String(values.modified)} />
   </small>
 );
 
 export const EXPIRING: Panel = {
   ...views.EXPIRING,
   fields: ["expiry"],
-  compare: (a, b) => byText(a.expiry, b.expiry),
+  compare: byText("expiry"),
   empty: "Nothing expires in the next 30 days.",
-  end: ({ expiry }) => expiry && <Expiry day={expiry} />,
+  end: ({ row: { values } }) => (
+    <>
+      <ExpiryTag day={String(values.expiry)} />
+      <small>{formatDay(String(values.expiry))}</small>
+    </>
+  ),
   also: { name: "expired", filters: { expiry__lt: "today" } },
 };
 
 export const LOW: Panel = {
   ...views.LOW,
-  fields: ["amount", "minimum_amount", "unit__name", "status"],
-  compare: (a, b) => (a.amount ?? 0) - (b.amount ?? 0) || byText(a.name, b.name),
+  fields: ["amount", "minimum_amount", "status"],
+  compare: (a, b) => Number(a.amount) - Number(b.amount) || byText("name")(a, b),
   empty: "Nothing is below its minimum amount.",
-  end: (item) => <Amount item={item} />,
+  end: (item) => <Amount {...item} />,
 };
 
 const MINE: Panel = {
@@ -84,40 +83,26 @@ const MINE: Panel = {
   fields: ["modified"],
   compare: latestFirst,
   empty: "You own no stock.",
-  end: (item) => <Changed item={item} />,
+  end: (item) => <Changed {...item} />,
 };
 
 const SHARED: Panel = {
   title: "Shared with me",
   filters: { shared_with_me: "true" },
   ordering: "-modified",
-  fields: ["modified", "owner__username"],
+  fields: ["modified", "owner"],
   compare: latestFirst,
   empty: "Nobody has shared stock with you.",
-  below: ({ owner__username: owner }) => owner && `shared by ${owner}`,
-  end: (item) => <Changed item={item} />,
+  below: ({ row }) => `shared by ${asText(row.values.owner)}`,
+  end: (item) => <Changed {...item} />,
 };
 
-/** A day of expiry, with how far away it is. */
-const Expiry = ({ day }: { day: string }) => (
-  <>
-    <ExpiryTag day={day} />
-    <small>{formatDay(day)}</small>
-  </>
-);
-
-function Amount({ item }: { item: Item }) {
-  const unit = item.unit__name === null ? "" : ` ${unitSymbol(item.unit__name)}`;
+function Amount({ of, row }: Item) {
+  const amount = (name: string): string => asText(row.values[name]) + suffixOf(of, row, name);
   return (
     <>
-      <span class={`state state-${stockStateOf({ ...item, below_minimum: true })}`}>
-        {item.amount}
-        {unit}
-      </span>
-      <small>
-        of {item.minimum_amount}
-        {unit}
-      </small>
+      <span class={`state state-${stockStateOf(row.values)}`}>{amount("amount")}</span>
+      <small>of {amount("minimum_amount")}</small>
     </>
   );
 }
@@ -136,24 +121,15 @@ async function readTotals(filters: Record<string, string>, signal: AbortSignal):
 }
 
 async function readPanel({ filters, ordering, fields, compare }: Panel, signal: AbortSignal): Promise<Found> {
-  const query = {
-    ...filters,
-    ordering,
-    fields: ["id", "name", "location__unique_path", "position", ...fields].join(","),
-    response_format: "flat",
-    page_size: String(SHOWN),
-  };
+  const query = { ...filters, ordering, page_size: String(SHOWN) };
   const pages = await Promise.all(
     STOCK_LISTS.map(async (segment) => {
-      const page = await get<{ total: number; results: Item[] }>(api(segment), query, signal);
-      return {
-        segment,
-        total: page.total,
-        items: page.results.map((item) => Object.assign(item, { segment })),
-      };
+      const of = await declaration(segment);
+      const { total, rows } = await readPage(of, query, ["location", ...fields], signal);
+      return { segment, total, items: rows.map((row): Item => ({ of, row })) };
     }),
   );
-  const items = pages.flatMap((page) => page.items).toSorted(compare);
+  const items = pages.flatMap((page) => page.items).toSorted((a, b) => compare(a.row.values, b.row.values));
   return { items: items.slice(0, SHOWN), totals: pages.filter(({ total }) => total > 0) };
 }
 
@@ -188,9 +164,9 @@ export function StockPanel({ of }: { of: Panel }) {
           <ul class="list panel">
             {items.length === 0 && <li class="muted">{of.empty}</li>}
             {items.map((item) => (
-              <li key={item.id}>
+              <li key={item.row.id}>
                 <span class="grow">
-                  <a href={href(pageOf(item.segment, item.id))}>{item.name || "(no name)"}</a>
+                  <a href={href(pageOf(item.of.name, item.row.id))}>{nameOf(item.of, item.row)}</a>
                   <small>{of.below?.(item) ?? placeOf(item)}</small>
                 </span>
                 <span class="end">{of.end(item)}</span>
@@ -204,8 +180,12 @@ export function StockPanel({ of }: { of: Panel }) {
 }
 
 /** `Box oligos 1, A3`. */
-const placeOf = ({ location__unique_path: location, position }: Item): string =>
-  [location ?? "no location", position].filter((part) => part !== "").join(", ");
+function placeOf({ of, row }: Item): string {
+  const { location } = row.values;
+  return isNamed(location) && location.name !== null
+    ? location.name + suffixOf(of, row, "location")
+    : "no location";
+}
 
 /** The panels: stock that needs attention first, then that of the reader. */
 export function Dashboard({ children }: { children: ComponentChildren }) {
