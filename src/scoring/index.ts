@@ -59,7 +59,6 @@ export type { TablePart } from "./table/rows.ts";
 export { TABLE_FORMATS, type TableFormat, type TableFormatName } from "./table/table-formats.ts";
 export { dependsOnFeatures, type TableView, viewRows } from "./table/view.ts";
 export type { ComparedMatch, Comparison } from "./results/comparison.ts";
-export type { ChangesObject, WatchedObject } from "./api/watched-routes.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
 export type { FeatureSource, MatchNotes, ResultFeatures } from "./features/annotation.ts";

@@ -6,7 +6,7 @@ import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { nullable, oneOf } from "../../platform/schema.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { count, list, object, text } from "../prediction/prediction.ts";
-import { ComparisonSchema } from "../results/comparison.ts";
+import { type Comparison, ComparisonSchema } from "../results/comparison.ts";
 import type { Reruns } from "../watched/reruns.ts";
 import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "../watched/watched-queries.ts";
 import { instant, JobSchema, uuid } from "./json-schemas.ts";
@@ -61,7 +61,7 @@ const ChangesSchema = object(
         {
           query: uuid("The watched query."),
           found: instant("When it was found."),
-          comparison: Type.Unsafe<unknown>(ComparisonSchema),
+          comparison: Type.Unsafe<Comparison>(ComparisonSchema),
         },
         "A query with changed verdicts. The comparison has up to 20 of the matches whose verdict changed.",
       ),
@@ -165,7 +165,6 @@ function watchedObject(
     failure,
   };
 }
-export type WatchedObject = ReturnType<typeof watchedObject>;
 
 const changesOf = (queries: WatchedQueries, owner: string) =>
   singlePage(
@@ -175,4 +174,3 @@ const changesOf = (queries: WatchedQueries, owner: string) =>
       comparison,
     })),
   );
-export type ChangesObject = ReturnType<typeof changesOf>;

@@ -1,4 +1,3 @@
-import type { ChangesObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -10,14 +9,14 @@ import { type Column, Table } from "../components/table.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, Time } from "../format.tsx";
 import { definePage } from "../page.tsx";
-import { ApiError, get, requestJson } from "../request.ts";
+import { type Answer, ApiError, call } from "../request.ts";
 import { FlippedMatches } from "../score/comparison.tsx";
 import { draftOf } from "../score/homolog-choice.tsx";
 import { ProteinCell, shortTitleOfJob } from "../score/protein-identity.tsx";
-import { type Watched, WATCHED } from "../score/watch-button.tsx";
+import type { Watched } from "../score/watch-button.tsx";
 import { useSession } from "../session.ts";
 
-type Change = ChangesObject["results"][number];
+type Change = Answer<"GET /api/scoring/watched-queries/changes">["results"][number];
 interface State {
   queries: Watched[];
   changes: Change[];
@@ -45,15 +44,15 @@ function Changes() {
 function WatchedQueries() {
   const state = useLoaded<State>("changes", async (signal) => {
     const [queries, changes] = await Promise.all([
-      get<{ results: Watched[] }>(WATCHED, {}, signal),
-      get<{ results: Change[] }>(`${WATCHED}/changes`, {}, signal),
+      call("GET /api/scoring/watched-queries", { signal }),
+      call("GET /api/scoring/watched-queries/changes", { signal }),
     ]);
     return { queries: queries.results, changes: changes.results };
   });
   usePolling(state.reload, state.value?.queries.some(isLeft) ? 2 : 15);
-  const act = (method: string, path: string): Promise<void> =>
+  const act = (write: () => Promise<unknown>): Promise<void> =>
     withErrorToast(async () => {
-      await requestJson<unknown>(method, path);
+      await write();
       state.reload();
     });
   return (
@@ -88,7 +87,9 @@ function WatchedQueries() {
                     <Button
                       small
                       aria-label={`Stop watching ${identifier || "protein"}`}
-                      onClick={() => void act("DELETE", `${WATCHED}/${id}`)}
+                      onClick={() =>
+                        void act(() => call("DELETE /api/scoring/watched-queries/:id", { params: { id } }))
+                      }
                     >
                       Stop watching
                     </Button>
@@ -111,7 +112,7 @@ function Reruns({
   act,
 }: {
   queries: readonly Watched[];
-  act: (method: string, path: string) => Promise<void>;
+  act: (write: () => Promise<unknown>) => Promise<void>;
 }) {
   const left = queries.filter(isLeft).length;
   const failed = queries.filter(({ state }) => state === "failed").length;
@@ -125,14 +126,18 @@ function Reruns({
             fraction={done / queries.length}
           />
           <div>
-            <Button onClick={() => void act("POST", `${WATCHED}/cancel`)}>Cancel</Button>
+            <Button onClick={() => void act(() => call("POST /api/scoring/watched-queries/cancel"))}>
+              Cancel
+            </Button>
           </div>
         </div>
       )}
       {failed > 0 && left === 0 && (
         <div class="note row">
           <span class="grow">{countOf(failed, "query", "queries")} could not be scored again.</span>
-          <Button onClick={() => void act("POST", `${WATCHED}/retry`)}>Try again</Button>
+          <Button onClick={() => void act(() => call("POST /api/scoring/watched-queries/retry"))}>
+            Try again
+          </Button>
         </div>
       )}
     </>
