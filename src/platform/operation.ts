@@ -61,7 +61,7 @@ type CallerOf<A> = A extends OwnAccess
     : undefined;
 
 /** The names of the variable parts of a path. */
-type PathParts<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+export type PathParts<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | PathParts<Rest>
   : Path extends `${string}:${infer Name}`
     ? Name

@@ -1,3 +1,4 @@
+import type { InventoryOperations } from "../inventory/api/list-operations.ts";
 import type { accountOperations } from "../accounts/account-routes.ts";
 import type { auditOperations } from "../accounts/audit-routes.ts";
 import type { identityOperations } from "../accounts/identity-routes.ts";
@@ -24,4 +25,6 @@ type Declared = (
 )[number];
 
 /** What pages send to operations and get from them, by method and path: the types of the server's declarations. */
-export type Operations = { [Each in Declared as Each["key"]]: NonNullable<Each["types"]> };
+export type Operations = {
+  [Each in Declared as Each["key"]]: NonNullable<Each["types"]>;
+} & InventoryOperations;

@@ -121,18 +121,23 @@ export async function requestJson<T>(method: string, path: string, options: Requ
 
 /** What a page may leave out, it may also give as undefined. */
 type Loose<T> = T extends Blob | FormData ? T : { [Name in keyof T]: T[Name] | LooseMember<T, Name> };
-type LooseMember<T, Name extends keyof T> = object extends Pick<T, Name> ? undefined : never;
+type LooseMember<T, Name extends keyof T> = Nothing extends Pick<T, Name> ? undefined : never;
+
+/** An object without members, which is assignable to types without required members. */
+type Nothing = Record<never, never>;
 
 /** A part of a request: not allowed if the operation has none, and optional if nothing in it is required. */
-type Part<Name extends string, T> = [T] extends [undefined]
-  ? { [Key in Name]?: undefined }
-  : [T] extends [Blob | FormData]
-    ? { [Key in Name]: T }
-    : [keyof T] extends [never]
-      ? { [Key in Name]?: undefined }
-      : object extends T
-        ? { [Key in Name]?: Loose<T> | undefined }
-        : { [Key in Name]: Loose<T> };
+type Part<Name extends string, T> = unknown extends T
+  ? { [Key in Name]?: unknown }
+  : [T] extends [undefined]
+    ? { [Key in Name]?: undefined }
+    : [T] extends [Blob | FormData]
+      ? { [Key in Name]: T }
+      : [keyof T] extends [never]
+        ? { [Key in Name]?: undefined }
+        : Nothing extends T
+          ? { [Key in Name]?: Loose<T> | undefined }
+          : { [Key in Name]: Loose<T> };
 
 type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key]["params"]> &
   Part<"query", Operations[Key]["query"]> &
@@ -142,7 +147,7 @@ type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key][
   };
 
 /** The options may be left out if none is required. */
-type CallArguments<Options> = object extends Options ? [Options?] : [Options];
+type CallArguments<Options> = Nothing extends Options ? [Options?] : [Options];
 
 /** The answer of an operation. */
 export type Answer<Key extends keyof Operations> = Operations[Key]["answer"];
@@ -162,7 +167,10 @@ export function call<Key extends keyof Operations>(
 
 /** The path of an operation with values in place of its variable parts. */
 export const fillPath = (path: string, params: Readonly<Record<string, string>> = {}): string =>
-  path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]));
+  path.replace(/:(\w+)/g, (_, name: string) =>
+    // The address of a list may have a slash, as in stocks/consumables.
+    name === "list" ? encodeURI(params[name]) : encodeURIComponent(params[name]),
+  );
 
 export const get = <T>(path: string, query: RequestOptions["query"] = {}, signal?: AbortSignal): Promise<T> =>
   requestJson<T>("GET", path, { query, signal });

@@ -24,6 +24,10 @@ export async function wrongCalls(id: string): Promise<void> {
   await call("GET /api/webhooks/:id/deliveries/", { params: { id }, query: { limit: 5 } });
   // @ts-expect-error: the operation has no parameters.
   await call("GET /api/webhooks/", { query: { page_size: 5 } });
+  // @ts-expect-error: the search needs words.
+  await call("GET /api/v2/search/", { query: { limit: 5 } });
+  // @ts-expect-error: a field of the body is missing.
+  await call("POST /api/v2/:list/build/", { params: { list: "locations" }, body: { public: true } });
   const webhook = await call("GET /api/webhooks/:id/", { params: { id } });
   // @ts-expect-error: the answer has no member of this name.
   String(webhook.address);
@@ -45,5 +49,8 @@ export async function rightCalls(id: string, size: number | undefined): Promise<
     signal,
   });
   const { total } = await call("GET /api/webhooks/");
+  await call("GET /api/v2/:list/", { params: { list: "stocks/consumables" }, query: { page_size: 5 } });
+  const tokens = await call("GET /api/v2/tokens/");
+  await call("DELETE /api/v2/tokens/:id/", { params: { id: tokens.results[0].id } });
   return [url, String(total), ...results.map(({ event }) => event)];
 }

@@ -1,10 +1,12 @@
-import type { Static, TObject, TSchema } from "typebox";
+import type { Static, TObject, TSchema, TUndefined } from "typebox";
 import { API_ROOT } from "../model/resource.ts";
 import { KINDS } from "../model/field.ts";
 import { checkParameters } from "../model/listing.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, notFound, unwrap } from "./call.ts";
 import {
+  type Accept,
+  type AddedAt,
   type Context,
   describe,
   type Method,
@@ -97,11 +99,24 @@ export class Api {
   }
 
   /** Returns its handler, which decides whether a request is heavy. */
-  add<Query extends TObject, Body extends TSchema>(
-    method: Method,
-    path: Path,
-    operation: Operation<Query, Body>,
-  ): Run {
+  add<
+    const M extends Method,
+    const P extends Path,
+    Query extends TObject = TObject<Record<never, never>>,
+    Body extends TSchema = TUndefined,
+    const Accepts extends Accept = never,
+    Others extends Operation["parameters"] = undefined,
+    Sends extends Operation["sends"] = undefined,
+    Returns extends Operation["returns"] = undefined,
+  >(
+    method: M,
+    path: P,
+    given: Operation<Query, Body, Accepts, Others, Sends, Returns>,
+  ): AddedAt<M, P, Static<Query>, Accepts, Others, Static<Body>, Sends, Returns> {
+    return this.#add(method, path, given as unknown as Operation) as never;
+  }
+
+  #add(method: Method, path: Path, operation: Operation): Run {
     const describe = this.#describer(method, path, operation);
     if (typeof path === "string") return this.#route(method, path, operation, describe);
     const [resource, rest] = path;

@@ -9,7 +9,7 @@ import { BOOLEAN, type Content, COUNT, TEXT } from "./schema.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { describeOperation } from "../../platform/describe-operation.ts";
 import type { ErrorStatus } from "../../platform/error-responses.ts";
-import type { OperationAbout } from "../../platform/operation.ts";
+import type { OperationAbout, PathParts } from "../../platform/operation.ts";
 
 /** Operations of the API as routes declare them, and their OpenAPI descriptions. */
 
@@ -113,23 +113,89 @@ type Deferred<Value extends object> = Value | (() => Value);
 const valueOf = <Value extends object>(given: Deferred<Value> | undefined): Value | undefined =>
   typeof given === "function" ? given() : given;
 
-export interface Operation<Query extends TObject = TObject, Body extends TSchema = TSchema> {
+export type Accept = keyof typeof SHARED;
+
+/** Members that further parameters have, as pages send them. */
+interface Accepted extends Record<keyof typeof SHARED, object> {
+  dryRun: { dry_run?: Flag; confirm?: string };
+  several: { changes?: number };
+  past: { deleted?: Flag; as_of?: string };
+  paging: { page?: number; page_size?: number | "max" };
+  filters: { [filter: string]: ParameterValue };
+  page: { format?: "json" | "api" };
+  flat: { response_format?: "flat" };
+  once: object;
+  match: object;
+  noneMatch: object;
+}
+type Flag = boolean | "1";
+type ParameterValue = string | number | boolean | null | undefined | readonly string[];
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : object;
+
+/** JSON of a body or an answer by media type; unknown where the schema depends on the list. */
+type JsonOf<Sent> = Sent extends { "application/json": { schema: infer Schema } }
+  ? Static<Schema & TSchema>
+  : unknown;
+type AnswerOf<Returns> = Returns extends () => unknown
+  ? JsonOf<ReturnType<Returns>>
+  : Returns extends object
+    ? JsonOf<Returns>
+    : undefined;
+
+/** What clients send to an operation and get from it. */
+interface Types<Path extends string, Query, Accepts, Others, Body, Sends, Returns> {
+  params: { [Name in PathParts<Path>]: string };
+  query: Query &
+    Intersection<Accepts extends keyof Accepted ? Accepted[Accepts] : object> &
+    (Others extends undefined ? object : Accepted["filters"]);
+  body: Sends extends undefined ? Body : JsonOf<Sends>;
+  answer: AnswerOf<Returns>;
+}
+/** The handler of an added operation. `declared` is only for the type checker: its key and what clients send and get. */
+export type Added<Key extends string, Called> = Run & { readonly declared?: { key: Key; types: Called } };
+
+type AddressOf<P> = P extends `/${string}`
+  ? P
+  : P extends string
+    ? `/api/v2/${P}`
+    : P extends readonly [unknown, infer Rest extends string]
+      ? `/api/v2/:list/${Rest}`
+      : never;
+
+/** The key of the operation at a path, and its types. */
+export type AddedAt<M extends Method, P extends Path, Query, Accepts, Others, Body, Sends, Returns> =
+  AddressOf<P> extends infer Address extends string
+    ? Added<`${M} ${Address}`, Types<Address, Query, Accepts, Others, Body, Sends, Returns>>
+    : never;
+
+export interface Operation<
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Accepts extends keyof typeof SHARED = keyof typeof SHARED,
+  Others extends Deferred<readonly Parameter[]> | undefined = Deferred<readonly Parameter[]> | undefined,
+  Sends extends Deferred<Content> | undefined = Deferred<Content> | undefined,
+  Returns extends Deferred<Content> | undefined = Deferred<Content> | undefined,
+> {
   /** Imperative, without a full stop. Operations without it are left out of the document. */
   summary?: string;
   description?: string;
   /** Validated parameters. */
   query?: Query;
   /** Parameters that the handler parses. */
-  parameters?: Deferred<readonly Parameter[]>;
-  accepts?: readonly (keyof typeof SHARED)[];
+  parameters?: Others;
+  accepts?: readonly Accepts[];
   /** Schema of a JSON body, which is validated. */
   body?: Body;
   /** Whether the handler refuses unknown parameters, because filters are among them. */
   parses?: true;
   /** A body that the handler parses. */
-  sends?: Deferred<Content>;
+  sends?: Sends;
   /** Content of a successful response; without it the response is 204. */
-  returns?: Deferred<Content>;
+  returns?: Returns;
   /** 200 by default. */
   status?: 201 | 202;
   responses?: Record<number, { $id?: string; description: string; content?: Content }>;

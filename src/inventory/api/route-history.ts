@@ -113,7 +113,7 @@ export interface Subject {
 }
 
 /** History, batches, the feed of changes, and ways to undo them. */
-export function addHistory(api: Api): void {
+export function addHistory(api: Api) {
   for (const resource of RESOURCES)
     addHistoryOf(api, {
       name: "a record",
@@ -123,8 +123,7 @@ export function addHistory(api: Api): void {
       find: (call, { id }) => findAny(call, resource, id),
       show: (call, rid) => showRecord(call, resource, rid, 200),
     });
-  addBatches(api);
-  addFeed(api);
+  return [...addBatches(api), ...addFeed(api)];
 }
 
 /** A record of one of the lists. */
@@ -199,76 +198,78 @@ export function addHistoryOf(api: Api, subject: Subject): void {
   });
 }
 
-function addBatches(api: Api): void {
-  api.add("GET", "batches/", {
-    summary: "List batches",
-    description:
-      "Every write request creates one batch. Lists the batches with a change that the caller may view, latest first.",
-    query: Type.Object({
-      user: optional("Username of the author."),
-      kind: optional("Kind of batch, as in the response."),
-      since: optional("An instant, or a day counted from today such as -7d: only batches since then."),
-      resource: Type.Optional(
-        Type.Enum(
-          RESOURCES.map(({ segment }) => segment),
-          { description: "Segment of a list: only batches that changed its records." },
+function addBatches(api: Api) {
+  return [
+    api.add("GET", "batches/", {
+      summary: "List batches",
+      description:
+        "Every write request creates one batch. Lists the batches with a change that the caller may view, latest first.",
+      query: Type.Object({
+        user: optional("Username of the author."),
+        kind: optional("Kind of batch, as in the response."),
+        since: optional("An instant, or a day counted from today such as -7d: only batches since then."),
+        resource: Type.Optional(
+          Type.Enum(
+            RESOURCES.map(({ segment }) => segment),
+            { description: "Segment of a list: only batches that changed its records." },
+          ),
         ),
-      ),
-      page: Type.Optional(TEXT),
-      page_size: Type.Optional(TEXT),
-      format: Type.Optional(TEXT),
+        page: Type.Optional(TEXT),
+        page_size: Type.Optional(TEXT),
+        format: Type.Optional(TEXT),
+      }),
+      accepts: ["paging", "page"],
+      returns: { ...content(pageOf(BATCH_SUMMARY)), ...page() },
+      signedIn: true,
+      heavy: true,
+      run({ call, query: { user, kind, since, resource } }) {
+        const filter = {
+          user,
+          kind,
+          since: since === undefined ? undefined : parseSince("since", since),
+          resource: RESOURCES.find(({ segment }) => segment === resource)?.name,
+        };
+        return paged(call, (limit, offset) => {
+          const { total, batches } = call.store.history.batches(call.actor, filter, limit, offset);
+          return { total, results: batches.map((batch) => shownBatch(call, batch)) };
+        });
+      },
     }),
-    accepts: ["paging", "page"],
-    returns: { ...content(pageOf(BATCH_SUMMARY)), ...page() },
-    signedIn: true,
-    heavy: true,
-    run({ call, query: { user, kind, since, resource } }) {
-      const filter = {
-        user,
-        kind,
-        since: since === undefined ? undefined : parseSince("since", since),
-        resource: RESOURCES.find(({ segment }) => segment === resource)?.name,
-      };
-      return paged(call, (limit, offset) => {
-        const { total, batches } = call.store.history.batches(call.actor, filter, limit, offset);
-        return { total, results: batches.map((batch) => shownBatch(call, batch)) };
-      });
-    },
-  });
-  api.add("GET", "batches/:id/", {
-    summary: "Get a batch and its changes",
-    description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
-    accepts: ["paging", "page"],
-    returns: { ...content(pageOf(CHANGE, BATCH, "BatchChanges")), ...page() },
-    signedIn: true,
-    heavy: true,
-    run({ call, params }) {
-      const { history } = call.store;
-      const batch = findBatch(call, params.id);
-      const read = (limit: number, offset: number) => history.ofBatch(batch.row, call.actor, limit, offset);
-      return paged(call, read, shownBatch(call, batch));
-    },
-  });
-  api.add("POST", "batches/:id/undo/", {
-    summary: "Undo a batch",
-    description:
-      "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
-      "Rejected for records with a value that is no longer the one that the batch left, unless `force`; later changes " +
-      "that were undone do not matter. Undoing is itself a batch.",
-    accepts: ["dryRun", "several"],
-    body: Type.Object({
-      force: Type.Optional(Type.Union([BOOLEAN, Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
+    api.add("GET", "batches/:id/", {
+      summary: "Get a batch and its changes",
+      description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
+      accepts: ["paging", "page"],
+      returns: { ...content(pageOf(CHANGE, BATCH, "BatchChanges")), ...page() },
+      signedIn: true,
+      heavy: true,
+      run({ call, params }) {
+        const { history } = call.store;
+        const batch = findBatch(call, params.id);
+        const read = (limit: number, offset: number) => history.ofBatch(batch.row, call.actor, limit, offset);
+        return paged(call, read, shownBatch(call, batch));
+      },
     }),
-    returns: content(BATCH_SUMMARY),
-    heavy: ({ call, params }) => isLargeBatch(call, params.id),
-    run({ call, params, body }) {
-      const requested = body.force ?? call.url.searchParams.get("force") ?? "";
-      const force = KINDS.flag.parse(String(requested)) === 1;
-      return call.store.enqueue(() =>
-        withIdempotencyKey(call, body as Json, () => undoBatch(call, params.id, force)),
-      );
-    },
-  });
+    api.add("POST", "batches/:id/undo/", {
+      summary: "Undo a batch",
+      description:
+        "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
+        "Rejected for records with a value that is no longer the one that the batch left, unless `force`; later changes " +
+        "that were undone do not matter. Undoing is itself a batch.",
+      accepts: ["dryRun", "several"],
+      body: Type.Object({
+        force: Type.Optional(Type.Union([BOOLEAN, Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
+      }),
+      returns: content(BATCH_SUMMARY),
+      heavy: ({ call, params }) => isLargeBatch(call, params.id),
+      run({ call, params, body }) {
+        const requested = body.force ?? call.url.searchParams.get("force") ?? "";
+        const force = KINDS.flag.parse(String(requested)) === 1;
+        return call.store.enqueue(() =>
+          withIdempotencyKey(call, body as Json, () => undoBatch(call, params.id, force)),
+        );
+      },
+    }),
+  ];
 }
 
 const shownBatch = ({ actor, store }: Call, batch: Batch): JsonObject => ({
@@ -302,44 +303,46 @@ function undoBatch(call: Call, id: string, force: boolean): Response {
   return respondJson(done ? shownBatch(call, done) : {}, { "Batch-Id": undone });
 }
 
-function addFeed(api: Api): void {
+function addFeed(api: Api) {
   const kinds = new Map([...RESOURCES, ...Object.values(SUB_RESOURCES)].map((each) => [each.segment, each]));
-  api.add("GET", "changes/", {
-    summary: "List changes since a cursor",
-    description:
-      "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
-      "`next`; if `more` is false, wait before the next request.",
-    query: Type.Object({
-      since: Type.Optional(
-        Type.String({
-          pattern: "^\\d{1,15}$",
-          description: "`cursor` of the previous response; 0, the default, is the beginning.",
-        }),
-      ),
-      resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
+  return [
+    api.add("GET", "changes/", {
+      summary: "List changes since a cursor",
+      description:
+        "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
+        "`next`; if `more` is false, wait before the next request.",
+      query: Type.Object({
+        since: Type.Optional(
+          Type.String({
+            pattern: "^\\d{1,15}$",
+            description: "`cursor` of the previous response; 0, the default, is the beginning.",
+          }),
+        ),
+        resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
+      }),
+      parameters: [
+        inQuery(
+          "page_size",
+          `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
+          LIST_PARAMETERS.page_size.schema,
+        ),
+      ],
+      accepts: ["page"],
+      returns: { ...content(FEED), ...page() },
+      heavy: true,
+      run({ call, query }) {
+        const { actor, store, url } = call;
+        const size = parseSize(url.searchParams.get("page_size") ?? "max");
+        const limit = size === "max" ? LIMITS.rows.max : size;
+        const kind = query.resource === undefined ? undefined : kinds.get(query.resource)!.name;
+        const { cursor, more, results } = store.statements.reading(() =>
+          store.history.since(Number(query.since ?? 0), actor, kind, limit),
+        );
+        const next = withParameter(call, "since", String(cursor));
+        return showValue(call, { cursor: String(cursor), more, next, results });
+      },
     }),
-    parameters: [
-      inQuery(
-        "page_size",
-        `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
-        LIST_PARAMETERS.page_size.schema,
-      ),
-    ],
-    accepts: ["page"],
-    returns: { ...content(FEED), ...page() },
-    heavy: true,
-    run({ call, query }) {
-      const { actor, store, url } = call;
-      const size = parseSize(url.searchParams.get("page_size") ?? "max");
-      const limit = size === "max" ? LIMITS.rows.max : size;
-      const kind = query.resource === undefined ? undefined : kinds.get(query.resource)!.name;
-      const { cursor, more, results } = store.statements.reading(() =>
-        store.history.since(Number(query.since ?? 0), actor, kind, limit),
-      );
-      const next = withParameter(call, "since", String(cursor));
-      return showValue(call, { cursor: String(cursor), more, next, results });
-    },
-  });
+  ];
 }
 
 /** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */

@@ -56,33 +56,35 @@ const TEMPLATE_FORMAT = Type.Enum(["xlsx"], { examples: ["xlsx"] });
 const EXAMPLE = csvText(["label"], [{ label: "Shelf 1" }]);
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
-export function addImports(api: Api, imports: Imports): void {
-  for (const resource of RESOURCES) addImport(api, imports, resource);
-  api.add("GET", "imports/", {
-    summary: "List imports",
-    description: "Your current imports and those of the last days, newest first. Administrators see all.",
-    returns: content(pageOf(IMPORT)),
-    signedIn: true,
-    run({ call }) {
-      const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
-      return respondJson(singlePage(found));
-    },
-  });
-  api.add("GET", "imports/:id/", {
-    summary: "Get an import",
-    description: "Its progress, or its result.",
-    accepts: ["page"],
-    returns: { ...content(IMPORT), ...page() },
-    signedIn: true,
-    run: ({ call, params }) => show(call, imports.get(params.id, call.actor)),
-  });
-  api.add("DELETE", "imports/:id/", {
-    summary: "Cancel an import",
-    description: "Everything that it has written is rolled back.",
-    returns: content(IMPORT),
-    run: async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
-  });
-  api.add("OPTIONS", "imports/:id/", { signedIn: true, run: () => respondJson({ name: "imports" }) });
+export function addImports(api: Api, imports: Imports) {
+  return [
+    ...RESOURCES.flatMap((resource) => addImport(api, imports, resource)),
+    api.add("GET", "imports/", {
+      summary: "List imports",
+      description: "Your current imports and those of the last days, newest first. Administrators see all.",
+      returns: content(pageOf(IMPORT)),
+      signedIn: true,
+      run({ call }) {
+        const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
+        return respondJson(singlePage(found));
+      },
+    }),
+    api.add("GET", "imports/:id/", {
+      summary: "Get an import",
+      description: "Its progress, or its result.",
+      accepts: ["page"],
+      returns: { ...content(IMPORT), ...page() },
+      signedIn: true,
+      run: ({ call, params }) => show(call, imports.get(params.id, call.actor)),
+    }),
+    api.add("DELETE", "imports/:id/", {
+      summary: "Cancel an import",
+      description: "Everything that it has written is rolled back.",
+      returns: content(IMPORT),
+      run: async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
+    }),
+    api.add("OPTIONS", "imports/:id/", { signedIn: true, run: () => respondJson({ name: "imports" }) }),
+  ];
 }
 
 function show(call: Call, status: ImportStatus): Response {
@@ -97,54 +99,56 @@ function importJson({ base }: Call, { resource, id, ...status }: ImportStatus): 
   return { ...urls, ...status } as unknown as { [name: string]: Json };
 }
 
-function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
+function addImport(api: Api, imports: Imports, resource: RoutedResource) {
   const path = [resource, "import/"] as const;
-  api.add("GET", path, {
-    summary: "Get a template for importing records",
-    description: "As XLSX.",
-    parameters: [
-      {
-        $id: "format_of_template",
-        ...inQuery("format", "The format of the template.", TEMPLATE_FORMAT),
+  return [
+    api.add("GET", path, {
+      summary: "Get a template for importing records",
+      description: "As XLSX.",
+      parameters: [
+        {
+          $id: "format_of_template",
+          ...inQuery("format", "The format of the template.", TEMPLATE_FORMAT),
+        },
+      ],
+      returns: binary(MEDIA_TYPES.xlsx, "ImportTemplate"),
+      async run({ call }) {
+        const bytes = await importTemplate(call.store, resource, call.actor);
+        const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
+        const headers = { "Content-Disposition": `attachment; filename="${name}"` };
+        const file = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+        return respond(file, 200, MEDIA_TYPES.xlsx, headers);
       },
-    ],
-    returns: binary(MEDIA_TYPES.xlsx, "ImportTemplate"),
-    async run({ call }) {
-      const bytes = await importTemplate(call.store, resource, call.actor);
-      const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
-      const headers = { "Content-Disposition": `attachment; filename="${name}"` };
-      const file = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
-      return respond(file, 200, MEDIA_TYPES.xlsx, headers);
-    },
-  });
-  api.add("POST", path, {
-    summary: "Import records",
-    description: DESCRIPTION,
-    query: OPTIONS,
-    sends: {
-      "text/csv": { schema: TEXT, example: EXAMPLE },
-      ...binary(MEDIA_TYPES.xlsx),
-      ...UPLOAD,
-    },
-    returns: { ...content(REPORT), "application/x-ndjson": { schema: TEXT }, "text/csv": { schema: TEXT } },
-    responses: {
-      202: {
-        $id: "Accepted",
-        description: "Accepted; `Location` is the import.",
-        content: content(IMPORT),
+    }),
+    api.add("POST", path, {
+      summary: "Import records",
+      description: DESCRIPTION,
+      query: OPTIONS,
+      sends: {
+        "text/csv": { schema: TEXT, example: EXAMPLE },
+        ...binary(MEDIA_TYPES.xlsx),
+        ...UPLOAD,
       },
-    },
-    run: ({ call, query }) => importFile(call, imports, resource, query),
-  });
-  api.add("OPTIONS", path, {
-    run: () =>
-      respondJson({
-        name: `${resource.segment}/import`,
-        description: DESCRIPTION,
-        renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
-        parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
-      }),
-  });
+      returns: { ...content(REPORT), "application/x-ndjson": { schema: TEXT }, "text/csv": { schema: TEXT } },
+      responses: {
+        202: {
+          $id: "Accepted",
+          description: "Accepted; `Location` is the import.",
+          content: content(IMPORT),
+        },
+      },
+      run: ({ call, query }) => importFile(call, imports, resource, query),
+    }),
+    api.add("OPTIONS", path, {
+      run: () =>
+        respondJson({
+          name: `${resource.segment}/import`,
+          description: DESCRIPTION,
+          renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
+          parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
+        }),
+    }),
+  ];
 }
 
 async function importFile(

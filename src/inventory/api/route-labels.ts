@@ -86,39 +86,42 @@ const LIST_OPTIONS = [
 ];
 
 /** Printable labels for the records of a list. */
-export function addLabels(api: Api): void {
+export function addLabels(api: Api) {
   // A scanned code can only lead to records with a UUID.
   const labelled = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
   const tables = [...new Set(labelled.map(({ table }) => table))];
-  for (const resource of labelled)
-    api.add("GET", [resource, "labels/"], {
-      summary: "Print labels for records",
-      description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
-      query: OPTIONS,
-      parameters: LIST_OPTIONS,
-      returns: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
-      heavy: true,
-      run({ call, query }) {
-        const print = printOf(query);
-        return makeFile(resource, labelsFor(call, resource, tables), print);
+  return [
+    ...labelled.map((resource) =>
+      api.add("GET", [resource, "labels/"], {
+        summary: "Print labels for records",
+        description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
+        query: OPTIONS,
+        parameters: LIST_OPTIONS,
+        returns: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
+        heavy: true,
+        run({ call, query }) {
+          const print = printOf(query);
+          return makeFile(resource, labelsFor(call, resource, tables), print);
+        },
+      }),
+    ),
+    api.add("GET", "labels/", {
+      summary: "List label sheets and rolls",
+      description: "Lengths are in millimetres.",
+      returns: content(LABELS),
+      run() {
+        const results = SHEETS.map((sheet) => {
+          const { name, about, label } = sheet;
+          return { name, about, ...label, per_page: positionsOf(sheet) };
+        });
+        return respondJson({
+          ...singlePage(results),
+          most: LIMITS.labels.max,
+          resolutions: RESOLUTIONS.map(Number),
+        });
       },
-    });
-  api.add("GET", "labels/", {
-    summary: "List label sheets and rolls",
-    description: "Lengths are in millimetres.",
-    returns: content(LABELS),
-    run() {
-      const results = SHEETS.map((sheet) => {
-        const { name, about, label } = sheet;
-        return { name, about, ...label, per_page: positionsOf(sheet) };
-      });
-      return respondJson({
-        ...singlePage(results),
-        most: LIMITS.labels.max,
-        resolutions: RESOLUTIONS.map(Number),
-      });
-    },
-  });
+    }),
+  ];
 }
 
 const positionsOf = ({ grid }: Sheet): number => (grid ? grid.columns * grid.rows : 1);
@@ -197,34 +200,36 @@ const RESULT = Type.Object({
 const SCANNED = Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) }, { $id: "Scanned" });
 
 /** Looks up the codes of labels and barcodes. */
-export function addScan(api: Api): void {
-  api.add("GET", "scan/", {
-    summary: "Look up a scanned code",
-    description:
-      "Returns the records with this barcode. If there are none, returns the record with this id, with an id that begins " +
-      "with at least 8 of these digits (hyphens are optional), or named by the URL on a label.",
-    query: Type.Object({
-      code: Type.String({
-        maxLength: 1000,
-        pattern: NOT_BLANK,
-        description: "The scanned text.",
-        examples: ["LO0000001"],
+export function addScan(api: Api) {
+  return [
+    api.add("GET", "scan/", {
+      summary: "Look up a scanned code",
+      description:
+        "Returns the records with this barcode. If there are none, returns the record with this id, with an id that begins " +
+        "with at least 8 of these digits (hyphens are optional), or named by the URL on a label.",
+      query: Type.Object({
+        code: Type.String({
+          maxLength: 1000,
+          pattern: NOT_BLANK,
+          description: "The scanned text.",
+          examples: ["LO0000001"],
+        }),
       }),
+      returns: content(SCANNED),
+      run({ call: { actor, store }, query: { code } }) {
+        const found = scan(store.reader, RESOURCES, code, actor);
+        const results = found.map(({ resource, rid, id, name, by }) => {
+          const places = placeFields(resource);
+          const own = "unique_path" in resource.fields ? ["unique_path"] : [];
+          const [shown] = store.reader.values(resource, [...places, ...own], actor, [rid]);
+          const path = shown.unique_path ? { unique_path: String(shown.unique_path) } : {};
+          return Object.assign(
+            { segment: resource.segment, id, name, by, where: whereIn(places, shown) },
+            path,
+          );
+        });
+        return respondJson({ code: code.trim(), total: results.length, results });
+      },
     }),
-    returns: content(SCANNED),
-    run({ call: { actor, store }, query: { code } }) {
-      const found = scan(store.reader, RESOURCES, code, actor);
-      const results = found.map(({ resource, rid, id, name, by }) => {
-        const places = placeFields(resource);
-        const own = "unique_path" in resource.fields ? ["unique_path"] : [];
-        const [shown] = store.reader.values(resource, [...places, ...own], actor, [rid]);
-        const path = shown.unique_path ? { unique_path: String(shown.unique_path) } : {};
-        return Object.assign(
-          { segment: resource.segment, id, name, by, where: whereIn(places, shown) },
-          path,
-        );
-      });
-      return respondJson({ code: code.trim(), total: results.length, results });
-    },
-  });
+  ];
 }

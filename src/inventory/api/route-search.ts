@@ -74,36 +74,38 @@ const FOUND = Type.Object(
 export type Found = Type.Static<typeof FOUND>;
 
 /** One search of all lists. */
-export function addSearchOfAll(api: Api): void {
-  api.add("GET", "search/", {
-    summary: "Search all lists",
-    description:
-      "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
-      "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
-      "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
-      "word, part of the name, other texts; of equal ones, those changed last.",
-    query: QUERY,
-    parameters: [listParameter("deleted")],
-    returns: content(FOUND),
-    heavy({ call, query }) {
-      const loading = call.store.search.loading(requestOf(call, query));
-      // If that fails, it is read here.
-      const light = (): boolean => false;
-      return loading.length > 0 && Promise.all(loading).then(light, light);
-    },
-    run({ call, query }) {
-      const groups = call.store.search
-        .find(requestOf(call, query))
-        .map(({ resource, total, more, results }) => ({
-          list: (resource as RoutedResource).segment,
-          total,
-          more,
-          results,
-        }));
-      const total = groups.reduce((sum, group) => sum + group.total, 0);
-      return respondJson({ q: query.q.trim(), total, more: groups.some(({ more }) => more), groups });
-    },
-  });
+export function addSearchOfAll(api: Api) {
+  return [
+    api.add("GET", "search/", {
+      summary: "Search all lists",
+      description:
+        "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
+        "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
+        "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
+        "word, part of the name, other texts; of equal ones, those changed last.",
+      query: QUERY,
+      parameters: [listParameter("deleted")],
+      returns: content(FOUND),
+      heavy({ call, query }) {
+        const loading = call.store.search.loading(requestOf(call, query));
+        // If that fails, it is read here.
+        const light = (): boolean => false;
+        return loading.length > 0 && Promise.all(loading).then(light, light);
+      },
+      run({ call, query }) {
+        const groups = call.store.search
+          .find(requestOf(call, query))
+          .map(({ resource, total, more, results }) => ({
+            list: (resource as RoutedResource).segment,
+            total,
+            more,
+            results,
+          }));
+        const total = groups.reduce((sum, group) => sum + group.total, 0);
+        return respondJson({ q: query.q.trim(), total, more: groups.some(({ more }) => more), groups });
+      },
+    }),
+  ];
 }
 
 /** An administrator, whose searches need what all others need, too. */

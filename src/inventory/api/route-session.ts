@@ -62,7 +62,7 @@ function credentialsOf(body: Json): Credentials {
 }
 
 /** Sign-in, for callers without credentials: tokens for programs, sessions for browsers. */
-export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
+export function addSignIn(api: Api, store: Store, accounts: Accounts) {
   const getToken: Operation = {
     anonymous: true,
     summary: "Sign in for a token",
@@ -75,9 +75,6 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
       return respondJson({ token: await accounts.signIn(credentials) }, NO_STORE);
     },
   };
-  api.add("POST", "token-auth/", getToken);
-  // Without a version, as some clients of Django REST framework expect it.
-  api.add("POST", "/api/token-auth/", { run: getToken.run });
 
   const show = (session: Session, headers: Record<string, string> = {}): Response => {
     const { user: rid, csrfToken, external: vouched } = session;
@@ -93,36 +90,41 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
     if (session) accounts.sessions.checkCsrf(request, session);
     return accounts.sessions.close(request);
   };
-  api.add("GET", "session/", {
-    summary: "Get the current session",
-    returns: SESSION,
-    run({ call }) {
-      const session = accounts.sessions.find(call.request);
-      if (!session)
-        throw unauthenticated("There is no session. POST username and password here to start one.");
-      return show(session);
-    },
-  });
-  api.add("POST", "session/", {
-    anonymous: true,
-    summary: "Start a session",
-    description:
-      "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken.",
-    sends: CREDENTIALS,
-    returns: SESSION,
-    errors: [429],
-    async run({ call: { request, maxBytes } }) {
-      const credentials = credentialsOf(await readJson(request, maxBytes));
-      const { session, cookie, browserCookie } = await accounts.openSession(credentials, request);
-      const response = show(session, { "Set-Cookie": cookie });
-      if (browserCookie !== undefined) response.headers.append("Set-Cookie", browserCookie);
-      return response;
-    },
-  });
-  api.add("DELETE", "session/", {
-    summary: "End the current session",
-    run: ({ call }) => noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
-  });
+  return [
+    api.add("POST", "token-auth/", getToken),
+    // Without a version, as some clients of Django REST framework expect it.
+    api.add("POST", "/api/token-auth/", { run: getToken.run }),
+    api.add("GET", "session/", {
+      summary: "Get the current session",
+      returns: SESSION,
+      run({ call }) {
+        const session = accounts.sessions.find(call.request);
+        if (!session)
+          throw unauthenticated("There is no session. POST username and password here to start one.");
+        return show(session);
+      },
+    }),
+    api.add("POST", "session/", {
+      anonymous: true,
+      summary: "Start a session",
+      description:
+        "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken.",
+      sends: CREDENTIALS,
+      returns: SESSION,
+      errors: [429],
+      async run({ call: { request, maxBytes } }) {
+        const credentials = credentialsOf(await readJson(request, maxBytes));
+        const { session, cookie, browserCookie } = await accounts.openSession(credentials, request);
+        const response = show(session, { "Set-Cookie": cookie });
+        if (browserCookie !== undefined) response.headers.append("Set-Cookie", browserCookie);
+        return response;
+      },
+    }),
+    api.add("DELETE", "session/", {
+      summary: "End the current session",
+      run: ({ call }) => noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
+    }),
+  ];
 }
 
 const FIELDS = {
@@ -167,47 +169,49 @@ function expiryOf(
 }
 
 /** The caller's own tokens that are in use. */
-export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
-  api.add("GET", "tokens/", {
-    summary: "List tokens",
-    description: `Your active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
-    returns: content(pageOf(TOKEN)),
-    signedIn: true,
-    run({ call: { actor } }) {
-      const results = tokens.list({ user: actor.user!, limit: TOKENS_LISTED }).map(printToken);
-      return respondJson(singlePage(results), NO_STORE);
-    },
-  });
-  api.add("POST", "tokens/", {
-    summary: "Create a token",
-    description: "The token is shown only once.",
-    body: NEW_TOKEN,
-    status: 201,
-    returns: content(Type.Object({ ...FIELDS, token: TEXT }, { $id: "CreatedToken" })),
-    async run({ call: { actor, request, store }, body }) {
-      const { name, scope = "write", current_password: password = "" } = body;
-      const expires = expiryOf(body, store.clock.now());
-      await confirmations.require(request, actor, password);
-      const { token, id } = tokens.add(actor.user!, { name: name.trim(), scope, expires });
-      return respondJson({ ...printToken(tokens.find(actor.user!, id)!), token }, NO_STORE, 201);
-    },
-  });
+export function addTokens(api: Api, { tokens, confirmations }: Accounts) {
   const find = (user: number | null, id: string): TokenRecord => {
     const found = user === null ? undefined : tokens.find(user, id);
     if (!found) throw notFound();
     return found;
   };
-  api.add("GET", "tokens/:id/", {
-    summary: "Get a token",
-    returns: content(TOKEN),
-    signedIn: true,
-    run: ({ call, params }) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
-  });
-  api.add("DELETE", "tokens/:id/", {
-    summary: "Revoke a token",
-    run({ call, params }) {
-      tokens.revoke(find(call.actor.user, params.id).id);
-      return noContent(NO_STORE);
-    },
-  });
+  return [
+    api.add("GET", "tokens/", {
+      summary: "List tokens",
+      description: `Your active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
+      returns: content(pageOf(TOKEN)),
+      signedIn: true,
+      run({ call: { actor } }) {
+        const results = tokens.list({ user: actor.user!, limit: TOKENS_LISTED }).map(printToken);
+        return respondJson(singlePage(results), NO_STORE);
+      },
+    }),
+    api.add("POST", "tokens/", {
+      summary: "Create a token",
+      description: "The token is shown only once.",
+      body: NEW_TOKEN,
+      status: 201,
+      returns: content(Type.Object({ ...FIELDS, token: TEXT }, { $id: "CreatedToken" })),
+      async run({ call: { actor, request, store }, body }) {
+        const { name, scope = "write", current_password: password = "" } = body;
+        const expires = expiryOf(body, store.clock.now());
+        await confirmations.require(request, actor, password);
+        const { token, id } = tokens.add(actor.user!, { name: name.trim(), scope, expires });
+        return respondJson({ ...printToken(tokens.find(actor.user!, id)!), token }, NO_STORE, 201);
+      },
+    }),
+    api.add("GET", "tokens/:id/", {
+      summary: "Get a token",
+      returns: content(TOKEN),
+      signedIn: true,
+      run: ({ call, params }) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
+    }),
+    api.add("DELETE", "tokens/:id/", {
+      summary: "Revoke a token",
+      run({ call, params }) {
+        tokens.revoke(find(call.actor.user, params.id).id);
+        return noContent(NO_STORE);
+      },
+    }),
+  ];
 }

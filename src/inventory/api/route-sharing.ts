@@ -70,9 +70,8 @@ const VERBS = [
 ] as const;
 
 /** Grants on records: `<segment>/<id>/permissions/`, and `<segment>/permissions/` for several records. */
-export function addSharing(api: Api): void {
-  for (const resource of RESOURCES) {
-    addGrants(api, resource);
+export function addSharing(api: Api) {
+  return RESOURCES.flatMap((resource) => {
     addBulkSharing(api, resource);
     addHistoryOf(api, {
       name: "a grant on a record",
@@ -82,51 +81,55 @@ export function addSharing(api: Api): void {
       find: (call, { id, grant }) => findGrant(call, resource, id, grant),
       show: (call, _grant, { id }) => showGrants(call, resource, findAny(call, resource, id)),
     });
-  }
+    return addGrants(api, resource);
+  });
 }
 
-function addGrants(api: Api, resource: RoutedResource): void {
+function addGrants(api: Api, resource: RoutedResource) {
   const path = [resource, ":id/permissions/"] as const;
-  api.add("GET", path, {
-    summary: "List grants on a record",
-    description: "For callers who may change the record.",
-    accepts: ["past", "page", "noneMatch"],
-    returns: { ...content(GRANTS), ...page() },
-    errors: [403],
-    signedIn: true,
-    run({ call, params }) {
-      const { rid, statements } = readableParent(call, resource, params.id);
-      if (!mayChange(call, resource, rid)) throw forbidden();
-      return showGrants(call, resource, rid, statements);
-    },
-  });
-  for (const [method, verb, description] of VERBS)
-    api.add(method, path, {
-      summary: `${verb} grants on a record`,
-      description,
-      accepts: ["dryRun", "match"],
-      sends: content(SHARING),
-      returns: content(GRANTS),
-      responses: {
-        204: { $id: "Unshared", description: "Success; the caller may no longer share the record." },
+  return [
+    api.add("GET", path, {
+      summary: "List grants on a record",
+      description: "For callers who may change the record.",
+      accepts: ["past", "page", "noneMatch"],
+      returns: { ...content(GRANTS), ...page() },
+      errors: [403],
+      signedIn: true,
+      run({ call, params }) {
+        const { rid, statements } = readableParent(call, resource, params.id);
+        if (!mayChange(call, resource, rid)) throw forbidden();
+        return showGrants(call, resource, rid, statements);
       },
-      async run({ call, params }) {
-        const { statements } = call.store;
-        findChangeable(call, resource, params.id);
-        const body = await readBody(call);
-        return writeBatch(call, body, {
-          kind: "update",
-          work(writer) {
-            const rid = findChangeable(call, resource, params.id);
-            checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
-            const request = parseSharing(statements, body);
-            new Sharing(statements, writer).set(resource, rid, request, modeOf(call), call.actor);
-            return rid;
-          },
-          respond: (rid) => showGrants(call, resource, rid),
-        });
-      },
-    });
+    }),
+    ...VERBS.map(([method, verb, description]) =>
+      api.add(method, path, {
+        summary: `${verb} grants on a record`,
+        description,
+        accepts: ["dryRun", "match"],
+        sends: content(SHARING),
+        returns: content(GRANTS),
+        responses: {
+          204: { $id: "Unshared", description: "Success; the caller may no longer share the record." },
+        },
+        async run({ call, params }) {
+          const { statements } = call.store;
+          findChangeable(call, resource, params.id);
+          const body = await readBody(call);
+          return writeBatch(call, body, {
+            kind: "update",
+            work(writer) {
+              const rid = findChangeable(call, resource, params.id);
+              checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
+              const request = parseSharing(statements, body);
+              new Sharing(statements, writer).set(resource, rid, request, modeOf(call), call.actor);
+              return rid;
+            },
+            respond: (rid) => showGrants(call, resource, rid),
+          });
+        },
+      }),
+    ),
+  ];
 }
 
 /** The grants on a record; nothing for callers who have just given up their own right to change it. */

@@ -171,16 +171,24 @@ const FILLED = Type.Object(
 );
 
 /** Slots of locations: what is in them, which are free, and moving records into them. */
-export function addSlots(api: Api): void {
-  api.add("GET", [LOCATION, ":id/slots/"], {
-    summary: "Get the slots of a location",
-    description: "What is in each slot of its grid. Deeper locations are left out.",
-    returns: content(SLOTS),
-    run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
-  });
-  addEviction(api);
-  for (const resource of RESOURCES.filter(({ name }) => IN_TREE.includes(name))) {
-    const { one } = nounsOf(resource);
+export function addSlots(api: Api) {
+  return [
+    api.add("GET", [LOCATION, ":id/slots/"], {
+      summary: "Get the slots of a location",
+      description: "What is in each slot of its grid. Deeper locations are left out.",
+      returns: content(SLOTS),
+      run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
+    }),
+    ...addEviction(api),
+    ...RESOURCES.filter(({ name }) => IN_TREE.includes(name)).flatMap((resource) =>
+      addFreeSlots(api, resource),
+    ),
+  ];
+}
+
+function addFreeSlots(api: Api, resource: RoutedResource) {
+  const { one } = nounsOf(resource);
+  return [
     api.add("GET", [resource, ":id/free_slots/"], {
       summary: `Get the free slots in ${one}`,
       description:
@@ -215,7 +223,7 @@ export function addSlots(api: Api): void {
           slots: slots.slice(0, count),
         });
       },
-    });
+    }),
     api.add("POST", [resource, ":id/free_slots/"], {
       summary: `Move records into ${one}`,
       description:
@@ -235,28 +243,30 @@ export function addSlots(api: Api): void {
           respond: (results) => respondJson({ results }),
         });
       },
-    });
-  }
+    }),
+  ];
 }
 
-function addEviction(api: Api): void {
-  api.add("POST", [LOCATION, ":id/evict/"], {
-    summary: "Take records out of a location",
-    description:
-      "For those who may change the location: the records lose their location and position, also such as the caller may not view or change.",
-    body: EVICT,
-    returns: content(EVICTED),
-    errors: [403],
-    run: ({ call, params, body }) =>
-      writeBatch(call, body, {
-        kind: "evict",
-        work(writer) {
-          const rid = findChangeable(call, LOCATION, params.id);
-          return evict(call.store, writer, rid, body, call.actor);
-        },
-        respond: (results) => respondJson({ results }),
-      }),
-  });
+function addEviction(api: Api) {
+  return [
+    api.add("POST", [LOCATION, ":id/evict/"], {
+      summary: "Take records out of a location",
+      description:
+        "For those who may change the location: the records lose their location and position, also such as the caller may not view or change.",
+      body: EVICT,
+      returns: content(EVICTED),
+      errors: [403],
+      run: ({ call, params, body }) =>
+        writeBatch(call, body, {
+          kind: "evict",
+          work(writer) {
+            const rid = findChangeable(call, LOCATION, params.id);
+            return evict(call.store, writer, rid, body, call.actor);
+          },
+          respond: (results) => respondJson({ results }),
+        }),
+    }),
+  ];
 }
 
 /** A slot with the name of its location that cannot be mistaken. */

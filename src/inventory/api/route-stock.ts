@@ -55,27 +55,29 @@ const DIVIDE = closed({
 const THAW = closed({});
 
 /** Actions on stock: consume, refill, aliquot, thaw. */
-export function addStock(api: Api): void {
-  for (const resource of RESOURCES.filter(hasStock)) {
+export function addStock(api: Api) {
+  return RESOURCES.filter(hasStock).flatMap((resource) => {
     const { one } = nounsOf(resource);
-    addAction(api, resource, "consume", {
-      summary: `Consume ${one}`,
-      description: "Takes an amount out. Concurrent requests add up.",
-      body: CONSUME,
-      work: (writer, item, body, { actor }) => consume(writer, item, Number(body.amount), actor),
-    });
-    addAction(api, resource, "refill", {
-      summary: `Refill ${one}`,
-      body: REFILL,
-      work: (writer, item, body, { actor }) => refill(writer, item, body as never, actor),
-    });
-    addAction(api, resource, "thaw", {
-      summary: `Count a freeze–thaw cycle of ${one}`,
-      body: THAW,
-      work: (writer, item, _body, { actor }) => thaw(writer, item, actor),
-    });
-    addAliquots(api, resource);
-  }
+    return [
+      addAction(api, resource, "consume", {
+        summary: `Consume ${one}`,
+        description: "Takes an amount out. Concurrent requests add up.",
+        body: CONSUME,
+        work: (writer, item, body, { actor }) => consume(writer, item, Number(body.amount), actor),
+      }),
+      addAction(api, resource, "refill", {
+        summary: `Refill ${one}`,
+        body: REFILL,
+        work: (writer, item, body, { actor }) => refill(writer, item, body as never, actor),
+      }),
+      addAction(api, resource, "thaw", {
+        summary: `Count a freeze–thaw cycle of ${one}`,
+        body: THAW,
+        work: (writer, item, _body, { actor }) => thaw(writer, item, actor),
+      }),
+      addAliquots(api, resource),
+    ];
+  });
 }
 
 interface Action {
@@ -85,8 +87,13 @@ interface Action {
   work: (writer: RecordWriter, item: StockItem, body: JsonObject, call: Call) => void;
 }
 
-function addAction(api: Api, resource: RoutedResource, name: string, { body, work, ...texts }: Action): void {
-  api.add("POST", [resource, `:id/${name}/`], {
+function addAction<const Name extends string>(
+  api: Api,
+  resource: RoutedResource,
+  name: Name,
+  { body, work, ...texts }: Action,
+) {
+  return api.add("POST", [resource, `:id/${name}/`], {
     ...texts,
     parameters: parametersOf(resource),
     accepts: ["dryRun", "match"],
@@ -105,8 +112,8 @@ function addAction(api: Api, resource: RoutedResource, name: string, { body, wor
   });
 }
 
-function addAliquots(api: Api, resource: RoutedResource): void {
-  api.add("POST", [resource, ":id/aliquots/"], {
+function addAliquots(api: Api, resource: RoutedResource) {
+  return api.add("POST", [resource, ":id/aliquots/"], {
     summary: `Make aliquots of ${nounsOf(resource).one}`,
     description: "New records with the properties of this one, which `aliquot_of` names.",
     parameters: parametersOf(resource),

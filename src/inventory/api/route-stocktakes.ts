@@ -16,7 +16,6 @@ import { parameterProblem } from "../model/filter.ts";
 import { withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import type { Path } from "./operation.ts";
 import type { Api } from "./api.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
@@ -51,75 +50,77 @@ const APPLY = closed({
 });
 
 /** Scanning, counting and applying a stocktake. The stocktakes themselves are an ordinary resource. */
-export function addStocktakes(api: Api): void {
-  const below = (rest: string): Path => [STOCKTAKE, `:id/${rest}`];
-  api.add("GET", below("count/"), {
-    summary: "Get the report of a stocktake",
-    description:
-      "The current state of an open stocktake; the stored report of an applied one. Contains only records that the caller may view.",
-    query: Type.Object({
-      format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
-    }),
-    returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
-    heavy: true,
-    run({ call, params, query: { format } }) {
-      const { rid } = readableParent(call, STOCKTAKE, params.id);
-      const report = withUniquePaths(call, readReport(call.store, rid, call.actor));
-      if (format !== "csv") return showValue(call, report as unknown as Json);
-      const headers = { "Content-Disposition": 'attachment; filename="stocktake.csv"' };
-      return respond(csvOf(report), 200, MEDIA_TYPES.csv, headers);
-    },
-  });
-  api.add("POST", below("scans/"), {
-    summary: "Add scanned codes to a stocktake",
-    description: `At most ${MAX_CODES} codes. A repeated code is stored once. Several devices may scan at once.`,
-    accepts: ["once"],
-    body: SCANS,
-    returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
-    run({ call, params, body }) {
-      const codes = body.codes ?? (body.code === undefined ? [] : [body.code]);
-      if (codes.length === 0) throw parameterProblem("codes", "This field is required.");
-      const { store, actor } = call;
-      return store.enqueue(() =>
-        withIdempotencyKey(call, body as Json, () =>
-          store.statements.writing(() => {
-            const rid = findChangeable(call, STOCKTAKE, params.id);
-            return respondJson({ results: addScans(store, rid, codes, body.place ?? null, actor) });
-          }),
-        ),
-      );
-    },
-  });
-  api.add("DELETE", below("scans/"), {
-    summary: "Remove a scanned code from a stocktake",
-    query: Type.Object({ code: scanned }),
-    async run({ call, params, query: { code } }) {
-      const { store } = call;
-      await store.enqueue(() =>
-        store.statements.writing(() => removeScan(store, findChangeable(call, STOCKTAKE, params.id), code)),
-      );
-      return noContent();
-    },
-  });
-  api.add("POST", below("apply/"), {
-    summary: "Apply a stocktake",
-    description:
-      "Moves misplaced items to where they were found, handles missing ones as `missing` says, and stores the report, " +
-      "in one batch. Items that the caller may not change stay; the report names them.",
-    accepts: ["dryRun", "several"],
-    body: APPLY,
-    returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
-    heavy: true,
-    run: ({ call, params, body }) =>
-      writeBatch(call, body, {
-        kind: "bulk_update",
-        work(writer) {
-          const rid = findChangeable(call, STOCKTAKE, params.id);
-          return applyStocktake(call.store, writer, rid, body.missing ?? "keep", call.actor);
-        },
-        respond: (report) => respondJson(report),
+export function addStocktakes(api: Api) {
+  const below = <const Rest extends string>(rest: Rest) => [STOCKTAKE, `:id/${rest}`] as const;
+  return [
+    api.add("GET", below("count/"), {
+      summary: "Get the report of a stocktake",
+      description:
+        "The current state of an open stocktake; the stored report of an applied one. Contains only records that the caller may view.",
+      query: Type.Object({
+        format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
       }),
-  });
+      returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
+      heavy: true,
+      run({ call, params, query: { format } }) {
+        const { rid } = readableParent(call, STOCKTAKE, params.id);
+        const report = withUniquePaths(call, readReport(call.store, rid, call.actor));
+        if (format !== "csv") return showValue(call, report as unknown as Json);
+        const headers = { "Content-Disposition": 'attachment; filename="stocktake.csv"' };
+        return respond(csvOf(report), 200, MEDIA_TYPES.csv, headers);
+      },
+    }),
+    api.add("POST", below("scans/"), {
+      summary: "Add scanned codes to a stocktake",
+      description: `At most ${MAX_CODES} codes. A repeated code is stored once. Several devices may scan at once.`,
+      accepts: ["once"],
+      body: SCANS,
+      returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
+      run({ call, params, body }) {
+        const codes = body.codes ?? (body.code === undefined ? [] : [body.code]);
+        if (codes.length === 0) throw parameterProblem("codes", "This field is required.");
+        const { store, actor } = call;
+        return store.enqueue(() =>
+          withIdempotencyKey(call, body as Json, () =>
+            store.statements.writing(() => {
+              const rid = findChangeable(call, STOCKTAKE, params.id);
+              return respondJson({ results: addScans(store, rid, codes, body.place ?? null, actor) });
+            }),
+          ),
+        );
+      },
+    }),
+    api.add("DELETE", below("scans/"), {
+      summary: "Remove a scanned code from a stocktake",
+      query: Type.Object({ code: scanned }),
+      async run({ call, params, query: { code } }) {
+        const { store } = call;
+        await store.enqueue(() =>
+          store.statements.writing(() => removeScan(store, findChangeable(call, STOCKTAKE, params.id), code)),
+        );
+        return noContent();
+      },
+    }),
+    api.add("POST", below("apply/"), {
+      summary: "Apply a stocktake",
+      description:
+        "Moves misplaced items to where they were found, handles missing ones as `missing` says, and stores the report, " +
+        "in one batch. Items that the caller may not change stay; the report names them.",
+      accepts: ["dryRun", "several"],
+      body: APPLY,
+      returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
+      heavy: true,
+      run: ({ call, params, body }) =>
+        writeBatch(call, body, {
+          kind: "bulk_update",
+          work(writer) {
+            const rid = findChangeable(call, STOCKTAKE, params.id);
+            return applyStocktake(call.store, writer, rid, body.missing ?? "keep", call.actor);
+          },
+          respond: (report) => respondJson(report),
+        }),
+    }),
+  ];
 }
 
 /** The report with names of locations that the reader cannot mistake. */

@@ -62,21 +62,23 @@ const BUILT = Type.Object(
 export type BuiltStorage = { results: ReturnType<typeof buildStorage> };
 
 /** Creating rooms, freezers, shelves and boxes at once. */
-export function addStorage(api: Api): void {
-  api.add("POST", [LOCATION, "build/"], {
-    summary: "Build storage",
-    description:
-      `Creates rooms, equipment and locations inside each other, with names by pattern: at most ${MAX_BUILT.toLocaleString("en")} records, ` +
-      "in one batch. `created__gte=<first_created>&created__lte=<last_created>` finds them, such as for labels.",
-    accepts: ["dryRun"],
-    body: PLAN,
-    status: 201,
-    returns: content(BUILT),
-    run: ({ call, body }) =>
-      writeBatch(call, body as unknown as JsonObject, {
-        kind: "bulk_create",
-        work: (writer) => buildStorage(call.store, writer, body as unknown as Plan, call.actor),
-        respond: (results) => respondJson({ results }, {}, 201),
-      }),
-  });
+export function addStorage(api: Api) {
+  return [
+    api.add("POST", [LOCATION, "build/"], {
+      summary: "Build storage",
+      description:
+        `Creates rooms, equipment and locations inside each other, with names by pattern: at most ${MAX_BUILT.toLocaleString("en")} records, ` +
+        "in one batch. `created__gte=<first_created>&created__lte=<last_created>` finds them, such as for labels.",
+      accepts: ["dryRun"],
+      body: PLAN,
+      status: 201,
+      returns: content(BUILT),
+      run: ({ call, body }) =>
+        writeBatch(call, body as unknown as JsonObject, {
+          kind: "bulk_create",
+          work: (writer) => buildStorage(call.store, writer, body as unknown as Plan, call.actor),
+          respond: (results) => respondJson({ results }, {}, 201),
+        }),
+    }),
+  ];
 }

@@ -22,7 +22,7 @@ export const closed = <Properties extends TProperties>(properties: Properties): 
   Type.Object(properties, { additionalProperties: false });
 
 /** A body in JSON of this schema. */
-export const content = (schema: object): Content => ({ "application/json": { schema } });
+export const content = <Schema extends object>(schema: Schema) => ({ "application/json": { schema } });
 
 /** Bytes of these media types. @param $id name of the component, for a file that several operations return */
 export const binary = (types: string | readonly string[], $id?: string): Content => {
@@ -38,7 +38,7 @@ export const UPLOAD: Content = {
 };
 
 /** Records in all formats. */
-export const rendered = (schema: TSchema): Content => ({
+export const rendered = <Schema extends TSchema>(schema: Schema) => ({
   ...content(schema),
   ...page(),
   "text/csv": { schema: TEXT },

@@ -160,7 +160,11 @@ export function creationSchema(resources: Resources, resource: Resource): TSchem
 }
 
 /** The envelope of a list whose results have this schema. */
-export function pageOf(results: TSchema, before: TProperties = {}, $id?: string) {
+export function pageOf<Row extends TSchema, Before extends TProperties = Record<never, never>>(
+  results: Row,
+  before: Before = {} as Before,
+  $id?: string,
+) {
   const name = (results as { $id?: string }).$id;
   const named = $id ?? (name && `${name}List`);
   const properties = { ...before, ...PAGE_POSITION, results: Type.Array(results) };
