@@ -27,7 +27,7 @@ const SCORING_LAYERS: Record<string, string[]> = {
   structure: ["typebox", "node:"],
   batch: ["node:"],
   proteome: ["node:"],
-  results: ["typebox"],
+  results: ["typebox", "node:"],
   watched: [],
   api: ["elysia", "typebox", "node:"],
 };
@@ -127,7 +127,7 @@ const RULES: Record<string, Rule> = {
   },
   "src/web/batch": {
     files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table"],
-    packages: ["preact", "hucre"],
+    packages: ["preact"],
   },
   "src/web/score": {
     files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table"],

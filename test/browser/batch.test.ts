@@ -43,6 +43,8 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await using opened = await openPage(address);
   const { page } = opened;
   await seeText(page, "4 jobs scored.");
+  // The page reads results after their jobs have ended.
+  await page.waitForFunction(() => !document.querySelector("tbody")!.innerText.includes("waiting"));
   const rows = await tableOf(page);
   expect(rows.length).toBe(24);
   expect(rows[0].slice(0, 3)).toEqual([
@@ -79,8 +81,13 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await (await named(page, "button", "LxCxE")).click();
   await page.waitForSelector("th[aria-sort='ascending']");
   expect(await page.$eval(".heat-map tbody th", (cell) => cell.textContent)).toContain("P03129");
-  await press(page, "button", "Save as XLSX");
-  await seeText(page, "Saved batch.xlsx");
+  const workbook = await named(page, "link", "All matches as XLSX");
+  expect(
+    await workbook.evaluate(async (link) => {
+      const { href, download } = link as HTMLAnchorElement;
+      return [download, (await (await fetch(href)).text()).slice(0, 2)];
+    }),
+  ).toEqual(["batch.xlsx", "PK"]);
   await page.goto(page.url().replace(/\?.*/, ""));
   await seeText(page, "4 jobs scored.");
 
@@ -94,10 +101,10 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   expect(z).toEqual(z.toSorted((a, b) => b - a));
   await press(page, "button", "Copy link");
   const link = new URL(page.url());
-  expect(link.search).toBe("?verdict=likely+functional&sort=-z");
+  expect(link.search).toBe("?overall_verdict=likely+functional&order=-z");
   await using other = await openPage(link.pathname + link.search);
   await seeText(other.page, "4 jobs scored.");
-  await seeText(other.page, `${best.length} of 24 rows`);
+  await seeText(other.page, `${best.length} of 24`);
   await (await named(other.page, "link", "FSDLWKLL 19 in P04637")).click();
   await arrive(other.page, "/score/");
   await seeText(other.page, "FSDLWKLL");

@@ -1,10 +1,10 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import type { Item } from "../../src/web/batch/batch.ts";
 import { BatchRun, readItemsOf, readJobs, type ReadItems } from "../../src/web/batch/run.ts";
-import { printReport } from "../../src/scoring/results/result-format.ts";
+import { scanOf } from "../../src/scoring/results/scan.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const TABLE = printReport(SAMPLE, "tsv") as string;
+const SCAN = scanOf(SAMPLE);
 type Reply = [status: number, body: unknown, retryAfter?: string];
 
 let fetched: { mockRestore(): void } | undefined;
@@ -29,7 +29,7 @@ function serve(replies: Record<string, Reply[]>): string[] {
 
 const items = (offset: number) => `GET /api/scoring/batches/b/items?offset=${offset}`;
 const job = (id: string) => `GET /api/scoring/jobs/${id}`;
-const table = (id: string) => `${job(id)}/result?format=tsv`;
+const scan = (id: string) => `${job(id)}/scan`;
 const item = (position: number, more: Partial<Item> = {}): Item => ({
   position,
   name: `protein ${position}`,
@@ -51,14 +51,7 @@ async function follow(known: Item[], read: ReadItems) {
   return { run, seen };
 }
 
-const P53 = {
-  accession: "P04637",
-  gene: "TP53",
-  name: "Cellular tumor antigen p53; a=b ",
-  organism: "Homo sapiens",
-};
-
-test("follows the jobs of a batch in their order, and reads their tables", async () => {
+test("follows the jobs of a batch in their order, and reads their matches", async () => {
   const waiting = item(1, { state: "waiting", job: null });
   const asked = serve({
     [items(0)]: [
@@ -66,15 +59,15 @@ test("follows the jobs of a batch in their order, and reads their tables", async
       [200, { total: 2, items: [item(0, { state: "finished" }), item(1)] }],
     ],
     [items(1)]: [[200, { total: 2, items: [item(1, { state: "failed", failure: "No memory." })] }]],
-    [table("j0")]: [[200, TABLE]],
+    [scan("j0")]: [[200, SCAN]],
   });
   const { run, seen } = await follow([item(0), waiting], readItemsOf("b"));
   expect(seen).toEqual(["active,unsent", "active,active", "done,active", "done,active", "done,failed"]);
   expect(run.outcomes).toEqual([
-    { kind: "done", table: TABLE, names: P53, summaries: expect.any(Array) },
+    { kind: "done", protein: SCAN.protein, best: expect.any(Array) },
     { kind: "failed", message: "No memory." },
   ]);
-  expect(asked).toEqual([items(0), items(0), table("j0"), items(1)]);
+  expect(asked).toEqual([items(0), items(0), scan("j0"), items(1)]);
 });
 
 test.each<[state: Partial<Item>, message: string]>([
@@ -90,7 +83,7 @@ test.each<[state: Partial<Item>, message: string]>([
 test("waits while the server does not respond", async () => {
   const all = [200, { total: 1, items: [item(0, { state: "finished" })] }] as Reply;
   const busy = [503, { code: "busy", message: "Busy." }, "0.01"] as Reply;
-  serve({ [items(0)]: [busy, all], [table("j0")]: [busy, [200, TABLE]] });
+  serve({ [items(0)]: [busy, all], [scan("j0")]: [busy, [200, SCAN]] });
   const { seen } = await follow([item(0)], readItemsOf("b"));
   expect(seen).toEqual(["unsent", "unsent", "done"]);
 });
@@ -101,11 +94,11 @@ test("jobs of a batch that the server does not have are asked one by one", async
       [200, { state: "running", failure: null }],
       [200, { state: "finished", failure: null }],
     ],
-    [table("j0")]: [[200, TABLE]],
+    [scan("j0")]: [[200, SCAN]],
   });
   const { run } = await follow([item(0), item(1)], readJobs);
   expect(run.outcomes).toMatchObject([{ kind: "done" }, { kind: "failed", message: "Not found." }]);
-  expect(asked).toEqual([job("j0"), job("j1"), job("j0"), table("j0")]);
+  expect(asked).toEqual([job("j0"), job("j1"), job("j0"), scan("j0")]);
 });
 
 test("a page that was left follows no more", async () => {

@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
 import { motifParameters } from "../../src/web/batch/batch.ts";
 import { formerBatch } from "../../src/web/batch/former-batch.ts";
-import { summarize } from "../../src/web/batch/run.ts";
-import { printReport } from "../../src/scoring/results/result-format.ts";
-import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 /** A batch as version 0.2.0 put it into a link. */
 const FORMER = {
@@ -37,32 +34,4 @@ test.each([
   ["an id that is no text", { ...FORMER, id: 7 }],
 ])("%s is no batch", async (_, value) => {
   expect(await formerBatch("abc", typeof value === "string" ? value : await packed(value))).toBeNull();
-});
-
-test("summarizes the table of a job by motif with the best match of each", () => {
-  const [first, second] = summarize(printReport(SAMPLE, "tsv") as string);
-  expect(first).toMatchObject({ motif: "F.{1,2}W", matches: 3 });
-  expect(first.best).toMatchObject({
-    number: 1,
-    start: 19,
-    text: "FSDW",
-    verdict: "likely functional",
-    overallPValue: 0.0123,
-    conservation: "conserved",
-    kept: 1,
-    homologs: 2,
-    score: 0.7814,
-  });
-  expect(second).toEqual({ motif: "LIG_SH3_1", matches: 0, best: null });
-});
-
-test("prefers a match with overall evidence to a conserved one, and both to one without a score", () => {
-  const head = "query\tpattern\tstart\tmatch\tz\tp\tverdict\toverall_p\toverall_verdict";
-  const unscored = "q\tP..P\t1\tPAAP\t\t\tinsufficient data\t\t";
-  const conserved = "q\tP..P\t9\tPAAP\t0.1\t0.01\tconserved\t0.4\tno evidence";
-  const likely = "q\tP..P\t20\tPAAP\t1.9\t0.3\tnot conserved\t0.02\tlikely functional";
-  const bestOf = (...rows: string[]) => summarize([head, ...rows].join("\n"))[0].best;
-  expect(bestOf(unscored)).toMatchObject({ number: 1, verdict: "not scored", overallPValue: null });
-  expect(bestOf(unscored, conserved)).toMatchObject({ number: 2, verdict: "no evidence" });
-  expect(bestOf(unscored, conserved, likely)).toMatchObject({ number: 3, verdict: "likely functional" });
 });

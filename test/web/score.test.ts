@@ -225,7 +225,7 @@ test.each<[verdicts: Verdict[], expected: string]>([
 
 test.each<[order: string, expected: (number | null)[]]>([
   ["", [2, null, 10]],
-  ["value", [null, 2, 10]],
+  ["value", [2, 10, null]],
   ["-value", [10, 2, null]],
 ])("orders rows by %p", (order, expected) => {
   const rows = inOrder([2, null, 10], order, (row) => row);

@@ -7,7 +7,13 @@ import { mount } from "../../platform/mount.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { type BatchTable, readBatch } from "../batch/batch-table.ts";
 import type { Batch, Batches, NewBatch } from "../batch/batches.ts";
-import type { NewItem } from "../batch/batch-items.ts";
+import type { BatchItem, NewItem } from "../batch/batch-items.ts";
+import type { FeatureSource } from "../features/annotation.ts";
+import type { Handlers } from "../jobs/handlers.ts";
+import { type BatchRows, printBatch } from "../results/batch-matches.ts";
+import { readFilters } from "../table/filters.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import { TABLE_FORMATS } from "../table/table-formats.ts";
 import { readPatterns } from "../corpus/patterns.ts";
 import {
   type BatchObject,
@@ -15,9 +21,10 @@ import {
   BatchSubmission,
   ItemQuery,
   ItemsSchema,
+  MatchesQuery,
   MAX_LISTED_ITEMS,
 } from "./batch-schemas.ts";
-import { OWNER_KEY } from "./json-operations.ts";
+import { contentOf, OWNER_KEY } from "./json-operations.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
 import { FieldErrors, readCommon, readProtein, type SubmissionContext } from "./submission.ts";
 
@@ -27,6 +34,8 @@ const MAX_PER_JOB = 1000;
 /** What the operations of batches use. */
 export interface BatchParts extends SubmissionContext {
   batches: Batches;
+  handlers: Pick<Handlers, "getPrediction">;
+  featureSource: () => FeatureSource;
   ownership: Ownership;
   clientOf: (request: Request) => string;
   /** @throws Problem if the disk takes no batch */
@@ -80,6 +89,28 @@ export const batchOperations = [
       return { total: counts.total, items: batches.items(id, offset, limit) };
     },
   }),
+  operation("GET /api/scoring/batches/:id/matches", {
+    ...ofOne,
+    summary: "Download the matches of a batch",
+    operationId: "downloadBatchMatches",
+    description: "In the order of the batch; the matches of jobs that have finished so far.",
+    query: MatchesQuery,
+    formats: contentOf(TABLE_FORMATS),
+    async run({ params: { id }, query }, { batches, handlers, featureSource }: BatchParts) {
+      const { format = "tsv", rows = "all" } = query;
+      const { groups } = batches.find(id).request;
+      const jobs = { items: allItems(batches, id), groups, handlers, source: featureSource() };
+      const values = readFilters(MATCH_TABLES.batch.filters, query);
+      const { contentType, extension } = TABLE_FORMATS[format];
+      const headers = {
+        "Cache-Control": "no-store",
+        "Content-Type": contentType,
+        "Content-Disposition": `inline; filename="batch-${id.slice(0, 8)}.${extension}"`,
+      };
+      const file = await printBatch(jobs, { format: TABLE_FORMATS[format], rows: rows as BatchRows, values });
+      return new Response(file, { headers });
+    },
+  }),
   operation("DELETE /api/scoring/batches/:id", {
     ...ofOne,
     summary: "Cancel a batch",
@@ -95,6 +126,14 @@ export const batchOperations = [
     },
   }),
 ];
+
+/** All jobs of a batch, read as they are needed. */
+function* allItems(batches: Batches, id: string): Generator<BatchItem> {
+  for (let offset = 0, page; (page = batches.items(id, offset, MAX_LISTED_ITEMS)).length > 0;) {
+    yield* page;
+    offset = page.at(-1)!.position + 1;
+  }
+}
 
 /** The routes of batches. */
 export const batchRoutes = (dependencies: BatchParts, guards: Guards) =>

@@ -5,7 +5,10 @@ import { TASK_STATES } from "../../tasks/task.ts";
 import { MAX_ITEMS } from "../batch/batches.ts";
 import { STATES } from "../jobs/job.ts";
 import { count, fraction, list, object, text } from "../prediction/prediction.ts";
-import { HomologChoiceSchema, instant, motifFields, optional, uri } from "./json-schemas.ts";
+import { filterSchemas } from "../results/table-schemas.ts";
+import { MATCH_TABLES } from "../table/match-tables.ts";
+import { TABLE_FORMATS } from "../table/table-formats.ts";
+import { formatSchema, HomologChoiceSchema, instant, motifFields, optional, uri } from "./json-schemas.ts";
 
 /** Patterns, and motif classes, of a batch. */
 const MAX_MOTIFS = 10_000;
@@ -117,6 +120,19 @@ export const ItemQuery = Type.Object({
     }),
   ),
 });
+/** What of a batch is downloaded. */
+export const MatchesQuery = Type.Object({
+  format: formatSchema(TABLE_FORMATS, { default: "tsv" }),
+  rows: Type.Optional(
+    oneOf(
+      ["all", "best"],
+      "`all`: the matches of all results, as results print them. `best`: the best match of each motif in each protein, with proteins that were not scored.",
+      { default: "all" },
+    ),
+  ),
+  ...filterSchemas(MATCH_TABLES.batch),
+});
+
 export const ItemsSchema = object(
   {
     total: count("All jobs of the batch."),

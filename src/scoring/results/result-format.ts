@@ -4,6 +4,7 @@ import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from ".
 import type { StoredJob } from "../jobs/handlers.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import { bestRows } from "../table/rows.ts";
 import { TABLE_FORMATS, type TableFormatName } from "../table/table-formats.ts";
 import type { TableView } from "../table/view.ts";
 import { compare } from "./comparison.ts";
@@ -34,6 +35,8 @@ export interface PrintTask extends NamedQuery {
   as:
     | ({ result: PrintedFormatName } & PrintOptions)
     | { scan: ScanFormatName; view: TableView }
+    /** The rows of the result, or the best of each motif, as JSON. */
+    | { rows: "all" | "best" }
     /** What is known of the query and its matches, as JSON. */
     | { features: true }
     /** The result in an archive. */
@@ -83,6 +86,10 @@ export function printResult(task: AnyTask): Printed {
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
   if ("archive" in as) return resultArchive(report, as.archive, archivedForms(report));
+  if ("rows" in as) {
+    const { rows } = resultPart(report);
+    return JSON.stringify(as.rows === "best" ? bestRows(rows) : rows);
+  }
   if ("result" in as) return printReport(report, as.result, as);
   if (as.scan === "json") return `${JSON.stringify(scanOf(report, as.view))}\n`;
   return printTable(TABLE_FORMATS[as.scan], MATCH_TABLES.scan, [scanPart(report, as.view)]);

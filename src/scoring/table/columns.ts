@@ -8,6 +8,7 @@ import {
   isKnown,
   KEPT_BANDS,
   keptBand,
+  MISSING,
   P_VALUE_KINDS,
   VERDICTS,
   verdictFilter,
@@ -64,6 +65,7 @@ export const COLUMNS: readonly Column[] = [
         description: "Only matches with these verdicts by P.",
       },
       ({ overallVerdict }) => overallVerdict,
+      MISSING,
     ),
   },
   {

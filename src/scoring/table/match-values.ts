@@ -1,6 +1,6 @@
 import { DISORDERED } from "../../motif/options.ts";
 import { type ChoiceFilter, ofMatch } from "./filters.ts";
-import type { MatchRow, QueryPart } from "./match-row.ts";
+import { isMatch, type MatchRow, type QueryPart } from "./match-row.ts";
 
 export const NOT_SCORED = "not scored";
 
@@ -64,12 +64,17 @@ export const isKnown = ({ notes }: Pick<MatchRow, "notes">): boolean | null =>
 export const instanceName = ({ id, logic }: { id: string; logic?: string }): string =>
   logic === undefined || logic === "true positive" ? id : `${id} (${logic})`;
 
+/** What rows without a match show instead of a verdict. */
+export const MISSING = { "no match": "No match", failed: "Failed", waiting: "Waiting" };
+
 export const verdictFilter = (
   filter: Pick<ChoiceFilter, "name" | "title" | "description">,
   valueOf: (row: MatchRow) => string | null | undefined,
+  missing: Readonly<Record<string, string>> = {},
 ): ChoiceFilter => ({
   kind: "choice",
-  choices: { ...VERDICTS, [NOT_SCORED]: "Not scored" },
-  valueOf: ofMatch((row) => valueOf(row) ?? NOT_SCORED),
+  choices: { ...VERDICTS, [NOT_SCORED]: "Not scored", ...missing },
+  valueOf: (row) =>
+    isMatch(row) ? (valueOf(row) ?? NOT_SCORED) : row.missing in missing ? row.missing : null,
   ...filter,
 });

@@ -2,13 +2,28 @@ import { matchDisorder } from "../../motif/match-disorder.ts";
 import type { PredictionReport } from "../prediction/prediction.ts";
 import type { ClassType } from "../corpus/motif-classes.ts";
 import type { MatchNotes } from "../features/annotation.ts";
-import { type MatchRow, patternName, type TableRow } from "./match-row.ts";
+import { isMatch, type MatchRow, patternName, type TableRow } from "./match-row.ts";
 
 /** Rows of a file, and the sequences that they are in. */
 export interface TablePart {
   rows: readonly TableRow[];
   /** Sequences that are described also without a match. */
   sequences: readonly { name: string; length: number }[];
+}
+
+/** Matches by P, of equals by z; those without a P value last. */
+function compareMatches(a: MatchRow, b: MatchRow): number {
+  const byP = (a.overallPValue ?? 2) - (b.overallPValue ?? 2);
+  return byP === 0 ? (b.z ?? 0) - (a.z ?? 0) : byP;
+}
+
+/** The best match of each motif, with the number of its matches; rows without a match stay. */
+export function bestRows<Row extends TableRow>(rows: readonly Row[]): Row[] {
+  const byMotif = Map.groupBy(rows, ({ motif }) => motif);
+  return [...byMotif.values()].map((own) => {
+    const [first] = own.flatMap((row) => (isMatch(row) ? row : [])).toSorted(compareMatches);
+    return first === undefined ? own[0] : Object.assign({}, first, { matches: own.length });
+  });
 }
 
 type Report = PredictionReport & { notes?: readonly MatchNotes[] | undefined };

@@ -1,7 +1,7 @@
 import { rank } from "../score/result.ts";
 import type { ProteinNames } from "../score/protein-identity.tsx";
 import { inOrder } from "../score/order.ts";
-import type { Row } from "./rows.ts";
+import { bestOf, type Row } from "./rows.ts";
 
 /** The figure that a heat map shows and colours. */
 export type Measure = "p" | "z";
@@ -32,7 +32,7 @@ export const STEPS: Readonly<Record<Measure, readonly { limit: number; words: st
 
 /** The colour of a cell, from 0 (weakest) to 4; null without a figure. */
 export function levelOf(row: Row | undefined, measure: Measure): number | null {
-  const best = row?.summary?.best;
+  const best = bestOf(row);
   const value = measure === "p" ? best?.overallPValue : best?.z;
   if (value === null || value === undefined) return null;
   // A bound from below at the limit of a step belongs to the next one.
@@ -50,23 +50,23 @@ export function gridOf(rows: readonly Row[]): Grid {
   for (const row of rows) {
     const column = motifs.indexOf(row.motif);
     let last = proteins.at(-1);
-    if (!last || last.name !== row.protein || last.cells[column]) {
-      last = { name: row.protein, names: row.names, cells: motifs.map(() => undefined) };
+    if (!last || last.name !== row.query || last.cells[column]) {
+      last = { name: row.query, names: row.protein ?? null, cells: motifs.map(() => undefined) };
       proteins.push(last);
     }
     last.cells[column] = row;
-    last.names ??= row.names;
+    last.names ??= row.protein ?? null;
   }
   return { proteins, motifs };
 }
 
 /** Values by which cells are ordered: the best match first, cells without one last. */
 function valueOf(row: Row | undefined, measure: Measure): number {
-  const best = row?.summary?.best;
+  const best = bestOf(row);
   if (!best) return Number.MAX_VALUE;
   return measure === "p"
     ? Math.min(rank(best), Number.MAX_VALUE)
-    : best.z === null
+    : best.z == null
       ? Number.MAX_VALUE
       : -best.z;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { MatchRow } from "../../scoring/table/match-row.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
@@ -8,7 +9,7 @@ import { useQuery } from "../page.tsx";
 import { ProteinCell } from "../score/protein-identity.tsx";
 import { decimal, pText, shorten } from "../score/result.ts";
 import { gridOf, levelOf, type Measure, ordered, STEPS } from "./heat-map-grid.ts";
-import { bestP, kindOf, type Row } from "./rows.ts";
+import { bestOf, kindOf, type Row } from "./rows.ts";
 
 /** Proteins that appear before "Show all". */
 const FIRST = 100;
@@ -138,11 +139,11 @@ function Heading(props: {
 
 function Cell({ row, measure, isFirst }: { row: Row | undefined; measure: Measure; isFirst: boolean }) {
   const level = levelOf(row, measure);
-  const best = row?.summary?.best;
+  const best = bestOf(row);
   const text = row === undefined ? "" : best ? figureOf(best, measure) : (STATES[kindOf(row)] ?? "–");
   // One cell takes the focus by Tab; arrow keys move it.
   const focus = { tabIndex: isFirst ? 0 : -1, "data-cell": "" };
-  const of = row && <span class="unseen">{` ${row.motif} in ${row.protein}`}</span>;
+  const of = row && <span class="unseen">{` ${row.motif} in ${row.query}`}</span>;
   return (
     <td class={level === null ? "heat" : `heat heat-${level}`}>
       {row?.job ? (
@@ -162,8 +163,8 @@ function Cell({ row, measure, isFirst }: { row: Row | undefined; measure: Measur
 
 const STATES: Readonly<Record<string, string>> = { failed: "failed", waiting: "…", "no match": "–" };
 
-const figureOf = (best: NonNullable<NonNullable<Row["summary"]>["best"]>, measure: Measure): string =>
-  best.z === null ? "not scored" : measure === "p" ? pText(bestP(best)) : decimal(best.z);
+const figureOf = ({ z, overallPValue: p, overallPValueIs: is }: MatchRow, measure: Measure): string =>
+  z == null ? "not scored" : measure === "p" ? pText({ p, is }) : decimal(z);
 
 const STEP: Readonly<Record<string, readonly [row: number, column: number]>> = {
   ArrowUp: [-1, 0],

@@ -1,39 +1,17 @@
-import { ApiError, call, get, send } from "../request.ts";
+import { bestRows } from "../../scoring/table/rows.ts";
+import { ApiError, call, get } from "../request.ts";
 import { type Job, jobPath } from "../score/job.ts";
-import type { ProteinNames } from "../score/protein-identity.tsx";
-import { type Conservation, type PValue, rank, type Verdict } from "../score/result.ts";
+import type { Scan, ScanMatch } from "../score/scan.ts";
 import type { Item } from "./batch.ts";
 
 /** The state of one job of a batch. */
 export type Outcome =
   | { kind: "unsent" }
   | { kind: "active"; state: "queued" | "running" }
-  | { kind: "done"; summaries: Summary[]; names: ProteinNames | null; table: string }
+  | { kind: "done"; protein: Scan["protein"]; best: ScanMatch[] }
   | { kind: "failed"; message: string };
 
-/** One motif in one protein: its best match, and the number of matches. */
-export interface Summary {
-  motif: string;
-  matches: number;
-  /** Null without matches. */
-  best: {
-    /** Over all patterns of the job, from 1. */
-    number: number;
-    start: number;
-    text: string;
-    verdict: Verdict;
-    overallPValue: number | null;
-    overallPValueIs: PValue["is"];
-    conservation: Conservation;
-    kept: number;
-    homologs: number;
-    score: number | null;
-    expected: number | null;
-    z: number | null;
-  } | null;
-}
-
-/** Tables and states that are requested at once. */
+/** Results and states that are requested at once. */
 const REQUESTS = 6;
 /** Milliseconds between requests, and after a temporary error. */
 const PAUSE = 800;
@@ -136,55 +114,10 @@ async function outcomeOf({ job, state, failure }: Item): Promise<Outcome> {
   if (state !== "finished" || job === null)
     return { kind: "failed", message: failure ?? `The job is ${state}.` };
   try {
-    const options = { query: { format: "tsv" }, headers: { Accept: "*/*" } };
-    const table = await (await send("GET", `${jobPath(job)}/result`, options)).text();
-    return { kind: "done", summaries: summarize(table), names: namesIn(table), table };
+    const { protein, matches } = await get<Scan>(`${jobPath(job)}/scan`);
+    return { kind: "done", protein, best: bestRows(matches) };
   } catch (error) {
     if (isTemporary(error)) throw error;
     return { kind: "failed", message: (error as Error).message };
   }
-}
-
-/** The names of the protein of a job's table; null if the corpus does not have it. */
-export function namesIn(table: string): ProteinNames | null {
-  const [head, first = ""] = table.split("\n", 2).map((line) => line.split("\t"));
-  const cell = (name: string): string => first[head.indexOf(name)] ?? "";
-  const accession = cell("accession");
-  if (accession === "") return null;
-  return { accession, gene: cell("gene") || null, name: cell("name"), organism: cell("organism") || null };
-}
-
-/** A job's table by motif, each with its best match. */
-export function summarize(table: string): Summary[] {
-  const [head, ...rows] = table.trimEnd().split("\n");
-  const names = head.split("\t");
-  const summaries = new Map<string, Summary>();
-  let number = 0;
-  for (const row of rows) {
-    const cells = row.split("\t");
-    const cell = (name: string): string => cells[names.indexOf(name)] ?? "";
-    const value = (name: string): number | null => (cell(name) === "" ? null : Number(cell(name)));
-    const summary = summaries.get(cell("pattern")) ?? { motif: cell("pattern"), matches: 0, best: null };
-    summaries.set(summary.motif, summary);
-    if (cell("verdict") === "no match") continue;
-    number++;
-    summary.matches++;
-    const match = {
-      number,
-      start: Number(cell("start")),
-      text: cell("match"),
-      verdict: (cell("overall_verdict") || "not scored") as Verdict,
-      overallPValue: value("overall_p"),
-      // Tables of jobs that were stored before lack it.
-      overallPValueIs: (cell("overall_p_is") || null) as PValue["is"],
-      conservation: cell("verdict") as Conservation,
-      kept: Number(cell("kept")),
-      homologs: Number(cell("homologs")),
-      score: value("cs"),
-      expected: value("expected"),
-      z: value("z"),
-    };
-    if (!summary.best || rank(match) < rank(summary.best)) summary.best = match;
-  }
-  return [...summaries.values()];
 }

@@ -1,27 +1,28 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isMatch } from "../../scoring/table/match-row.ts";
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { TABLE_FORMATS } from "../../scoring/table/table-formats.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { Empty } from "../components/empty.tsx";
-import { Card, PageHead, Tag } from "../components/layout.tsx";
+import { PageHead, Tag } from "../components/layout.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { countOf } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
-import { showToast, withErrorToast } from "../components/toast.tsx";
-import { download } from "../download.ts";
-import { ColumnHelp, countKinds, Kept, VerdictChips, VerdictTag } from "../score/verdict.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { countKinds, VerdictChips, VerdictTag } from "../score/verdict.tsx";
 import { type Batch, type BatchTask, motifParameters } from "./batch.ts";
 import { HeatMap } from "./heat-map.tsx";
-import { bestP, failuresOf, type Kind, isNamed, kindOf, KEYS, KINDS, type Row, rowsOf } from "./rows.ts";
+import { bestOf, failuresOf, type Kind, isNamed, kindOf, KINDS, type Row, rowsOf } from "./rows.ts";
 import { BatchRun, type ReadItems } from "./run.ts";
-import { sheetsOf, workbookOf } from "./spreadsheet.ts";
-import { type Column, Table } from "../components/table.tsx";
 import { ProteinCell } from "../score/protein-identity.tsx";
-import { inOrder, sortable } from "../score/order.ts";
-import { conservationName, decimal, pText, shorten, type Verdict } from "../score/result.ts";
+import type { PageColumn } from "../score/match-cells.tsx";
+import { MatchTable } from "../score/match-table.tsx";
+import { useMatchView } from "../score/match-view.ts";
+import { shorten, verdictOf } from "../score/result.ts";
 
 /** More are folded up. */
 const OPEN_FAILURES = 5;
@@ -64,19 +65,9 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
   useTitle(isOver ? title : `${Math.floor((100 * (done + failed)) / outcomes.length)} % · ${title}`);
 
   const view = query.get("view") === "heat-map" ? "heat-map" : "table";
-  const [verdict, text] = [query.get("verdict") ?? "", (query.get("q") ?? "").toLowerCase()];
-  const shown = rows.filter((row) => (verdict === "" || kindOf(row) === verdict) && isNamed(row, text));
-  const tables = outcomes.flatMap((outcome) => (outcome.kind === "done" ? outcome.table : []));
-  const save = (): void => {
-    const body = tables.map((table, i) => (i === 0 ? table : table.slice(table.indexOf("\n") + 1)));
-    download("batch.tsv", new Blob(body, { type: "text/tab-separated-values" }));
-  };
-  const saveWorkbook = (): Promise<void> =>
-    withErrorToast(async () => {
-      const type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-      download("batch.xlsx", new Blob([await workbookOf(sheetsOf(rows, tables))], { type }));
-      showToast("Saved batch.xlsx");
-    });
+  const text = (query.get("search") ?? "").toLowerCase();
+  const named = rows.filter((row) => isNamed(row, text));
+  const shown = useMatchView(MATCH_TABLES.batch, named);
   return (
     <div class="stack">
       <PageHead
@@ -87,17 +78,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         ]}
         actions={
           <>
-            <Button icon="download" aria-label="Save as TSV" disabled={done === 0} onClick={save}>
-              TSV
-            </Button>
-            <Button
-              icon="download"
-              aria-label="Save as XLSX"
-              disabled={done + failed === 0}
-              onClick={() => void saveWorkbook()}
-            >
-              XLSX
-            </Button>
+            {task && <AllMatches id={task.id} />}
             <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
@@ -117,48 +98,60 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
       <div class="answer">
         <VerdictChips<Kind>
           counts={countKinds(rows, KINDS, kindOf)}
-          chosen={verdict}
-          onChoose={(kind) => setQuery({ verdict: kind }, { replace: true })}
+          chosen={query.get("overall_verdict") ?? ""}
+          onChoose={(kind) => setQuery({ overall_verdict: kind }, { replace: true })}
         />
         <input
           class="input search screen"
           type="search"
           aria-label="Search"
           placeholder="Protein, gene, species or motif"
-          value={query.get("q") ?? ""}
-          onInput={(event) => setQuery({ q: event.currentTarget.value }, { replace: true })}
+          value={query.get("search") ?? ""}
+          onInput={(event) => setQuery({ search: event.currentTarget.value }, { replace: true })}
         />
       </div>
-      <Card
+      <MatchTable
+        table={MATCH_TABLES.batch}
         title="Results"
-        bare
-        count={
-          shown.length < rows.length
-            ? `${formatCount(shown.length)} of ${countOf(rows.length, "row")}`
+        caption="Proteins and motifs"
+        view={shown}
+        all={named}
+        keyOf={({ key }) => key}
+        first={200}
+        filtersAbove
+        columns={COLUMNS}
+        own={OWN}
+        actions={<ViewChoice view={view} onChoose={(view) => setQuery({ view }, { replace: true })} />}
+        download={
+          task
+            ? { path: matchesPath(task.id), query: { rows: "best", order: undefined }, name: "batch-best" }
             : undefined
         }
-        actions={<ViewChoice view={view} onChoose={(view) => setQuery({ view }, { replace: true })} />}
-        foot={
-          <ColumnHelp more={[["Expected", "The CS if the match changed as fast as its surroundings."]]} />
-        }
       >
-        {shown.length > 0 && view === "heat-map" ? (
-          <HeatMap rows={shown} />
-        ) : shown.length > 0 ? (
-          <BatchTable
-            rows={shown}
-            order={query.get("sort") ?? ""}
-            onOrder={(sort) => setQuery({ sort }, { replace: true })}
-          />
-        ) : (
-          <Empty title="No rows match the filter">
-            <Button onClick={() => setQuery({ verdict: null, q: null }, { replace: true })}>Show all</Button>
-          </Empty>
-        )}
-      </Card>
+        {view === "heat-map" && <HeatMap rows={shown.rows} />}
+      </MatchTable>
     </div>
   );
 }
+
+const matchesPath = (id: string): string => `/api/scoring/batches/${encodeURIComponent(id)}/matches`;
+
+/** All matches of a batch as files. */
+const AllMatches = ({ id }: { id: string }) => (
+  <>
+    {Object.entries(TABLE_FORMATS).map(([format, { title, extension }]) => (
+      <LinkButton
+        key={format}
+        icon="download"
+        aria-label={`All matches as ${title}`}
+        href={href(matchesPath(id), { format })}
+        download={`batch.${extension}`}
+      >
+        {title}
+      </LinkButton>
+    ))}
+  </>
+);
 
 /** Proteins that were not scored, each with the line of its list and the reason. */
 function Failures({ rows }: { rows: readonly Row[] }) {
@@ -215,74 +208,41 @@ function BatchProgress(props: { task: BatchTask | null; total: number; done: num
   );
 }
 
-const NUMBER = { numeric: true, phone: "hide" } as const;
-const numeric = (name: "score" | "expected" | "z", title: string): Column<Row> =>
-  sortable(name, title, ({ summary }) => summary?.best && decimal(summary.best[name]), NUMBER);
+/** Columns that are shown by default. */
+const COLUMNS = "query motif overall_verdict overall_p start kept cs expected z matches".split(" ");
 
-const COLUMNS: readonly Column<Row>[] = [
-  sortable("protein", "Protein", ({ protein, names }) => <ProteinCell identifier={protein} of={names} />, {
-    heading: true,
-  }),
-  sortable("motif", "Motif", ({ motif }) => (
-    <code class={motif.length > 24 ? undefined : "nowrap"}>{motif}</code>
-  )),
-  sortable("verdict", "Verdict", (row) => <RowState row={row} />, { phone: "end" }),
-  sortable("p", "P", ({ summary }) => summary?.best && pText(bestP(summary.best)), NUMBER),
-  { name: "match", title: "Best match", cell: (row) => <BestMatch row={row} /> },
-  sortable("kept", "Kept in homologs", (row) => <BestKept row={row} />),
-  numeric("score", "CS"),
-  numeric("expected", "Expected"),
-  numeric("z", "z"),
-  sortable("matches", "Matches", ({ summary }) => summary?.matches, NUMBER),
-];
-
-export const BatchTable = (props: {
-  rows: readonly Row[];
-  order: string;
-  onOrder: (order: string) => void;
-}) => (
-  <Table
-    caption="Proteins and motifs"
-    columns={COLUMNS}
-    rows={inOrder(props.rows, props.order, (row, name) => KEYS[name]?.(row))}
-    first={{ rows: 200, of: "rows" }}
-    keyOf={({ key }) => key}
-    order={props.order}
-    onOrder={props.onOrder}
-  />
-);
+const OWN: Readonly<Record<string, PageColumn<Row>>> = {
+  query: {
+    title: "Protein",
+    cell: ({ query, protein }) => <ProteinCell identifier={query} of={protein ?? null} />,
+  },
+  motif: { cell: ({ motif }) => <code class={motif.length > 24 ? undefined : "nowrap"}>{motif}</code> },
+  overall_verdict: { cell: (row) => <RowState row={row} /> },
+  start: { title: "Best match", cell: (row) => <BestMatch row={row} /> },
+};
 
 function RowState({ row }: { row: Row }) {
-  const { outcome } = row;
-  if (outcome.kind === "failed") return <Tag tone="danger">failed</Tag>;
-  if (outcome.kind === "unsent") return <span class="muted">not sent yet</span>;
-  if (outcome.kind === "active")
-    return <span class="muted">{outcome.state === "running" ? "running" : "waiting"}</span>;
-  const kind = kindOf(row);
-  return kind === "no match" ? <span class="muted">no match</span> : <VerdictTag verdict={kind as Verdict} />;
-}
-
-function BestMatch({ row: { job, protein, summary } }: { row: Row }) {
-  if (job === null) return null;
-  const match = summary?.best;
-  return (
-    <a href={href(`/score/${job}`, { match: match?.number })}>
-      {match ? (
-        <>
-          <span class="nowrap">
-            <code>{shorten(match.text, 16)}</code> <small>{match.start}</small>
-          </span>
-        </>
-      ) : (
-        "job"
-      )}
-      <span class="unseen">{` in ${protein}`}</span>
-    </a>
+  if (isMatch(row)) return <VerdictTag verdict={verdictOf(row)} />;
+  return row.missing === "failed" ? (
+    <Tag tone="danger">failed</Tag>
+  ) : (
+    <span class="muted">{row.missing}</span>
   );
 }
 
-function BestKept({ row: { summary } }: { row: Row }) {
-  if (!summary?.best) return null;
-  const { kept, homologs, conservation, z } = summary.best;
-  return <Kept kept={kept} of={homologs} words={conservationName({ verdict: conservation, z })} />;
+function BestMatch({ row }: { row: Row }) {
+  if (row.job === null) return null;
+  const match = bestOf(row);
+  return (
+    <a href={href(`/score/${row.job}`, { match: match?.number })}>
+      {match ? (
+        <span class="nowrap">
+          <code>{shorten(match.text, 16)}</code> <small>{match.start}</small>
+        </span>
+      ) : (
+        "job"
+      )}
+      <span class="unseen">{` in ${row.query}`}</span>
+    </a>
+  );
 }

@@ -15,6 +15,7 @@ import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";
 import { proteinDraft } from "../score/job.ts";
+import { currentBatchQuery } from "../score/old-addresses.ts";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 /** Batches that are listed. */
@@ -187,5 +188,6 @@ export const batchPage = definePage({
   name: "batch",
   paths: ["/batch", "/batch/:id"],
   title: "Batch",
+  currentQuery: currentBatchQuery,
   View: BatchPage,
 });

@@ -93,7 +93,7 @@ export function MatchTable<Row extends TableRow>(props: Props<Row>) {
         foot={<ColumnMeanings {...props} />}
       >
         {view.passing > 0 ? (
-          (props.children ?? <Rows {...props} />)
+          props.children || <Rows {...props} />
         ) : (
           <Empty title="No match passes the filters">
             <Button
@@ -205,7 +205,7 @@ function Downloads(props: {
           key={format}
           small
           icon="download"
-          href={href(of.path, { ...of.query, ...viewParameters(table, query), format })}
+          href={href(of.path, { ...viewParameters(table, query), ...of.query, format })}
           download={`${of.name}.${extension}`}
         >
           {title}

@@ -8,7 +8,7 @@ export const sortable = <Row>(
   options: Partial<Column<Row>> = {},
 ): Column<Row> => ({ name, title, cell, sortable: true, ...options });
 
-/** Rows ordered by `name`, or descending by `-name`; null comes first. An empty order keeps them as they are. */
+/** Rows ordered by `name`, or descending by `-name`; null comes last. An empty order keeps them as they are. */
 export function inOrder<Row>(
   rows: readonly Row[],
   order: Order,
@@ -18,7 +18,8 @@ export function inOrder<Row>(
   if (name === "") return [...rows];
   const sign = order.startsWith("-") ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [x, y] = [valueOf(a, name) ?? -Infinity, valueOf(b, name) ?? -Infinity];
+    const [x, y] = [valueOf(a, name) ?? null, valueOf(b, name) ?? null];
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
     return sign * (typeof x === "string" || typeof y === "string" ? compareText(x, y) : x === y ? 0 : x - y);
   });
 }

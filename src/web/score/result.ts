@@ -49,8 +49,11 @@ export const VERDICT_HELP: readonly (readonly [verdict: string, meaning: string]
   ],
 ];
 
-export const verdictOf = ({ overallVerdict }: Pick<MatchScore, "overallVerdict">): Verdict =>
-  overallVerdict ?? "not scored";
+export const verdictOf = ({
+  overallVerdict,
+}: {
+  overallVerdict?: MatchScore["overallVerdict"] | undefined;
+}): Verdict => overallVerdict ?? "not scored";
 
 export type Conservation = MatchScore["verdict"];
 
@@ -94,8 +97,13 @@ export function matchesOf({ patterns }: Result): NumberedMatch[] {
 }
 
 /** Ranks matches: the smallest overall P value first, and those with the same one by z; last those that are not scored. */
-export const rank = ({ overallPValue, z }: Pick<MatchScore, "overallPValue" | "z">): number =>
-  overallPValue === null ? Infinity : overallPValue * 1e9 - (z ?? 0);
+export const rank = ({
+  overallPValue,
+  z,
+}: {
+  overallPValue?: number | null | undefined;
+  z?: number | null | undefined;
+}): number => (overallPValue == null ? Infinity : overallPValue * 1e9 - (z ?? 0));
 
 export const best = (matches: readonly NumberedMatch[]): NumberedMatch | undefined =>
   matches.reduce<NumberedMatch | undefined>(

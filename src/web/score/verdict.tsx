@@ -1,5 +1,4 @@
-import { KeyValues } from "../components/layout.tsx";
-import { type Verdict, VERDICT_HELP, VERDICTS } from "./result.ts";
+import { type Verdict, VERDICTS } from "./result.ts";
 
 /** Glyphs on a grid of 12 × 12: full, half full, empty, dashed. */
 const RING = "M6 1a5 5 0 1 0 0 10a5 5 0 1 0 0-10";
@@ -81,27 +80,3 @@ export function countKinds<Row, Kind extends string>(
   for (const row of rows) counts.set(kindOf(row), (counts.get(kindOf(row)) ?? 0) + 1);
   return counts;
 }
-
-/** What the columns of matches mean, and those that only one table has. */
-export const ColumnHelp = ({ more = [] }: { more?: readonly (readonly [string, string])[] }) => (
-  <details>
-    <summary>What the columns mean</summary>
-    <KeyValues of={[...VERDICT_HELP, ...COLUMN_HELP, ...more]} />
-  </details>
-);
-
-const COLUMN_HELP = [
-  [
-    "P",
-    "Share of comparable random matches with at least this z. With many matches, some P values are low by chance.",
-  ],
-  [
-    "Kept in homologs",
-    "Homologs that have the motif here or nearby, of those that reach the match; below it, whether that is more than its surroundings explain.",
-  ],
-  [
-    "CS",
-    "Conservation score, from 0 to 1: how well homologs keep the match. Near-identical proteins share their weight.",
-  ],
-  ["z", "All evidence, in standard deviations from the average random match."],
-] as const;

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import type { MatchRow } from "../../../src/scoring/table/match-row.ts";
+import { bestRows, resultRows } from "../../../src/scoring/table/rows.ts";
+import { SAMPLE } from "../sample-prediction.ts";
+
+test("the best match of each motif has the number of its matches; a motif without one stays", () => {
+  const best = bestRows(resultRows(SAMPLE, () => null));
+  expect(best).toMatchObject([
+    { motif: "F.{1,2}W", number: 1, text: "FSDW", overallVerdict: "likely functional", matches: 3 },
+    { motif: "LIG_SH3_1", missing: "no match" },
+  ]);
+});
+
+test("a smaller P value is better, of equals a larger z, and any is better than none", () => {
+  const [row] = resultRows(SAMPLE, () => null) as MatchRow[];
+  const match = (number: number, overallPValue: number | null, z: number | null): MatchRow => ({
+    ...row,
+    number,
+    overallPValue,
+    z,
+  });
+  const bestOf = (...rows: MatchRow[]) => bestRows(rows)[0].number;
+  const [none, weak, weaker, strong] = [
+    match(1, null, null),
+    match(2, 0.4, 0.2),
+    match(3, 0.4, 0.1),
+    match(4, 0.02, 1.9),
+  ];
+  expect([bestOf(none), bestOf(none, weaker, weak), bestOf(none, weak, strong)]).toEqual([1, 2, 4]);
+});
