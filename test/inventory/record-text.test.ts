@@ -87,19 +87,35 @@ test("the operations of all seeds include every kind that writes texts", () => {
   expect(missing.filter((kind) => kind !== "archive")).toEqual([]);
 });
 
+/** All declarations, with a field of one resource changed. */
+const withField = (name: string, field: string, searchable: true | undefined): Resource[] => {
+  const resource = DECLARED.get(name)!;
+  const fields = { ...resource.fields, [field]: Object.assign({}, resource.fields[field], { searchable }) };
+  return [...new Map(DECLARED).set(name, { ...resource, fields }).values()];
+};
+
 test("adding and removing a searchable field of a declaration indexes its table anew", async () => {
   const lab = await openLab();
   const statements = new Statements(lab.database);
-  const changed = (name: string, field: string, searchable: true | undefined): Resource[] => {
-    const resource = DECLARED.get(name)!;
-    const fields = { ...resource.fields, [field]: Object.assign({}, resource.fields[field], { searchable }) };
-    return [...new Map(DECLARED).set(name, { ...resource, fields }).values()];
-  };
-  const more = changed("location", "barcode", true);
-  const less = changed("location", "description", undefined);
+  const more = withField("location", "barcode", true);
+  const less = withField("location", "description", undefined);
   for (const declared of [more, less, [...DECLARED.values()]]) {
     new RecordText(statements, declared, DECLARED.annotationValue!).update();
     expect(textIndexErrors(lab.database, declared)).toEqual([]);
   }
+  lab.database.close();
+});
+
+test("a failure while the index is made anew changes nothing", async () => {
+  const lab = await openLab();
+  const statements = new Statements(lab.database);
+  const sources = () => lab.database.query("SELECT * FROM record_text_source ORDER BY source").all();
+  const before = sources();
+  const declared = withField("location", "barcode", true);
+  const lost = { ...DECLARED.get("project")!, name: "lost", table: "lost" };
+  const failing = new RecordText(statements, [...declared, lost], DECLARED.annotationValue!);
+  expect(() => failing.update()).toThrow("no such table");
+  expect(sources()).toEqual(before);
+  expect(textIndexErrors(lab.database)).toEqual([]);
   lab.database.close();
 });

@@ -172,8 +172,7 @@ function sourceOf({ fields }: Resource, indexed: Resource): Source | undefined {
 /** Triggers keep the values of annotations, which have row numbers of their own. */
 const ANNOTATION: Pick<Source, "fields" | "rowsOf"> = {
   fields: ["value", "deleted", "annotation_type"],
-  rowsOf(rid, { value, deleted }) {
-    if (deleted === 1) return [];
+  rowsOf(rid, { value }) {
     const parsed = JSON.parse(String(value)) as unknown;
     const count = Array.isArray(parsed) ? Math.min(parsed.length, VALUES) : 1;
     return Array.from({ length: count }, (_, i) => rid * VALUES + i);
