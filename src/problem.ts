@@ -148,7 +148,16 @@ export const PROBLEMS = {
 
 export type Code = keyof typeof PROBLEMS;
 
+/** Members and indexes from a request to its part that is wrong, such as `["patterns", 1]`. */
+export type Path = readonly (string | number)[];
+
 export interface ProblemDetails {
+  /** The part of the request that is wrong, which the message then begins with. */
+  path?: Path;
+  /** Position in the text at the path, from 1. */
+  character?: number | undefined;
+  /** All problems of a request with several; the message is that of the first. */
+  problems?: readonly Problem[];
   /** Messages by field, in the form that Django REST framework clients read. */
   fields?: Record<string, string[]>;
   /** Further members of the body. */
@@ -165,16 +174,27 @@ export interface ProblemDetails {
 
 export class Problem extends Error {
   readonly code: Code;
+  /** The message without the place. */
+  readonly reason: string;
+  readonly path: Path | undefined;
+  readonly character: number | undefined;
+  /** Each problem that has a path. */
+  readonly problems: readonly Problem[];
   readonly fields: Record<string, string[]> | undefined;
   readonly more: Record<string, unknown>;
   readonly list: readonly unknown[] | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(code: Code, message: string, details: ProblemDetails = {}) {
-    super(message, { cause: details.cause });
+  constructor(code: Code, reason: string, details: ProblemDetails = {}) {
+    const { path, character, problems } = details;
+    super(path ? `${printPath(path)}: ${inText(character, reason)}` : reason, { cause: details.cause });
     this.name = "Problem";
     this.code = code;
-    this.fields = details.fields;
+    this.reason = reason;
+    this.path = path;
+    this.character = character;
+    this.problems = problems ?? (path ? [this] : []);
+    this.fields = details.fields ?? (path && fieldOf(this));
     this.more = details.more ?? {};
     this.list = details.list;
     this.headers = { ...(details.allow ? { Allow: details.allow } : {}), ...details.headers };
@@ -188,6 +208,15 @@ export class Problem extends Error {
   }
   get exitCode(): number {
     return PROBLEMS[this.code].exitCode;
+  }
+
+  /** The problem, the first of several, in the words of an interface. @param print the place of a path, such as `--pattern 2` */
+  inTerms(print: (path: Path) => string): Problem {
+    const [{ code, path, character, reason } = this] = this.problems;
+    if (!path) return this;
+    const { headers, cause } = this;
+    const place = character === undefined ? print(path) : `${print(path)}, character ${character}`;
+    return new Problem(code, `${place}: ${reason}`, { headers, cause });
   }
 
   static diskFull(cause?: unknown): Problem {
@@ -230,6 +259,62 @@ export class Problem extends Error {
     });
   }
 }
+
+/** A path as in programs, such as `patterns[1]`: the terms of JSON. */
+const printPath = (path: Path): string =>
+  path.map((part, i) => (typeof part === "number" ? `[${part}]` : `${i > 0 ? "." : ""}${part}`)).join("");
+
+const inText = (character: number | undefined, reason: string): string =>
+  character === undefined ? reason : `character ${character}: ${reason}`;
+
+/** Messages by field: a problem within a list or an object counts for the field that holds it. */
+function fieldOf({ path, character, reason, message }: Problem): Record<string, string[]> {
+  const [field, ...rest] = path!;
+  return { [field]: [rest.length === 0 ? inText(character, reason) : message] };
+}
+
+/** Collects the problems of a request, so that its client gets all of them at once. */
+export class ProblemList {
+  readonly #problems: Problem[] = [];
+
+  add(path: Path, reason: string, code: Code = "invalid_request"): void {
+    this.#problems.push(new Problem(code, reason, { path }));
+  }
+
+  /** The result of a function; null if it throws a problem with a path, which is added. */
+  collect<T>(read: () => T): T | null {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.problems.length === 0) throw error;
+      this.#problems.push(...error.problems);
+      return null;
+    }
+  }
+
+  get first(): Problem | undefined {
+    return this.#problems[0];
+  }
+
+  /** Number of problems of a field. */
+  count(field: string): number {
+    return this.#problems.filter(({ path }) => path![0] === field).length;
+  }
+
+  /** @param more further members of the body. @throws Problem with all of them, if there are any */
+  throwAny(more: Record<string, unknown> = {}): void {
+    const problems = this.#problems;
+    if (problems.length === 0) return;
+    const fields: Record<string, string[]> = {};
+    for (const problem of problems)
+      for (const [field, texts] of Object.entries(problem.fields!)) (fields[field] ??= []).push(...texts);
+    throw new Problem(commonCode(problems), problems[0].message, { fields, more, problems });
+  }
+}
+
+/** The code of problems that agree; otherwise `invalid_request`. */
+export const commonCode = ([first, ...others]: readonly Problem[]): Code =>
+  others.every(({ code }) => code === first.code) ? first.code : "invalid_request";
 
 /** Longer input is truncated, so that it costs no time. */
 const MAX_TYPED = 64;

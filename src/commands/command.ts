@@ -35,6 +35,8 @@ interface Named {
   removedFlags?: Flags;
   /** The settings that the command reads; each is also one of its flags. */
   settings: readonly SettingName[];
+  /** The flag that gives a member of a request, for errors with a path. */
+  flagOf?: Readonly<Record<string, string>>;
   /** A complete command line that does something useful, and notes on it. */
   example: string;
 }

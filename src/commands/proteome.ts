@@ -42,6 +42,7 @@ export const proteome: Command = {
   name: "proteome",
   summary: "Search all proteins of an organism or a corpus for a motif.",
   settings: ["data_dir", "workers"],
+  flagOf: { patterns: "--pattern", motifClasses: "--class" },
   example:
     "labd proteome build --organism 9606\n" +
     "labd proteome search --pattern 'F...W..[LIV]' --organism 9606\n" +
@@ -145,14 +146,14 @@ function sentenceOf(
 }
 
 async function search(call: Call): Promise<void> {
-  const [expressions, classes] = [call.values("--pattern"), call.values("--class")];
-  if (expressions.length + classes.length !== 1)
+  const [patterns, motifClasses] = [call.values("--pattern"), call.values("--class")];
+  if (patterns.length + motifClasses.length !== 1)
     throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
   const values = filterValues(call, TABLE, HELP);
   const selection = await selectionOf(call);
   const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
   const request = await withScoring(call, (scoring, _, { workers }) => {
-    const [pattern] = scoring.readPatterns({ regularExpression: expressions, elmIdentifierName: classes });
+    const [pattern] = scoring.readPatterns({ patterns, motifClasses });
     if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
     const corpus = corpusOf(call, scoring);
     warnWithoutFeatures(call, scoring, TABLE, values);

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { explainFailure } from "../app/data-directory.ts";
 import { readConfig } from "../config.ts";
-import { Problem } from "../problem.ts";
+import { type Path, Problem } from "../problem.ts";
 import { REMOVED_SETTINGS } from "../removed-settings.ts";
 import {
   type Action,
@@ -37,11 +37,20 @@ export async function runCommand(
   const call = new Call(operands, given, command, environment, streams);
   try {
     return (await action.run(call)) ?? 0;
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof Problem ? thrown.inTerms((path) => printFlag(path, command)) : thrown;
     if (!command.settings.includes("data_dir")) throw error;
     // The configuration itself may be the failure.
     throw explainFailure(readConfig(call.sources()).config.data_dir, error);
   }
+}
+
+/** The place of an error, such as `--pattern 2` for `["patterns", 1]`. */
+function printFlag(path: Path, { flagOf = {} }: Command): string {
+  const name = String(path.findLast((part) => typeof part === "string"));
+  const index = path.at(-1);
+  const flag = flagOf[name] ?? name;
+  return typeof index === "number" ? `${flag} ${index + 1}` : flag;
 }
 
 function parse(command: Command, words: readonly string[]) {

@@ -55,6 +55,7 @@ export const scan: Command = {
     "--resume": "Continue an interrupted --output file; proteins with results in it are not scanned again.",
   },
   settings: ["data_dir", "workers"],
+  flagOf: { motifClasses: "--classes" },
   example:
     "labd corpus add --sample\nlabd scan --fasta p53.fasta\nlabd scan --fasta p53.fasta --type DEG,DOC --disordered\nlabd scan --fasta proteome.fasta.gz --elm elm_classes.tsv --max-q 0.2 --output scan.tsv --resume\n" +
     "Homologs are searched once per protein. Matches are printed best first: by overall_p, then z. q is the expected\n" +

@@ -65,6 +65,14 @@ export const score: Command = {
       "Score part I of N (from 1), each with about the same amount of work; labd merge joins their outputs.",
   },
   settings: ["data_dir", "workers"],
+  flagOf: {
+    patterns: "--pattern",
+    motifClasses: "--elm",
+    alignmentQuery: "--query",
+    organisms: "--organism",
+    leaveOut: "--leave-out",
+    minIdentity: "--min-identity",
+  },
   example:
     "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch genes.txt --elm LIG_SH3_1 --skip-invalid\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
     "Each match has two verdicts: overall_verdict is about all evidence (z, overall_p), verdict about conservation\n" +
@@ -91,17 +99,14 @@ interface Request {
   scoringModel: ScoringModel;
   options: Partial<Options>;
   format: ScoreFormatName;
-  patterns: { regularExpression: string[]; elmIdentifierName: string[] };
+  input: { patterns: string[]; motifClasses: string[] };
 }
 
 const requestOf = (call: Call): Request => ({
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
   format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
   options: { exhaustive: call.has("--exhaustive"), ...choiceOf(call) },
-  patterns: {
-    regularExpression: [...call.values("--pattern")],
-    elmIdentifierName: [...call.values("--elm")],
-  },
+  input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
 });
 
 /** The flags that choose homologs; what is not given is absent. */
@@ -123,13 +128,13 @@ function choiceOf(call: Call): HomologChoice {
 async function scoreAlignment(
   call: Call,
   scoring: Scoring,
-  { text, scoringModel, options, format, patterns }: Request & { text: Uint8Array },
+  { text, scoringModel, options, format, input }: Request & { text: Uint8Array },
 ): Promise<void> {
   const version = scoring.corpora.scoringVersion();
-  const identity = ["--alignment", call.value("--query"), patterns, scoringModel, options, format, version];
+  const identity = ["--alignment", call.value("--query"), input, scoringModel, options, format, version];
   const output = outputOf(call, sha256(JSON.stringify(identity), text));
   const query = call.value("--query");
-  const result = scoring.scoreAlignment({ alignment: text, query, ...patterns, scoringModel, options });
+  const result = scoring.scoreAlignment({ alignment: text, query, ...input, scoringModel, options });
   await printAll(call, scoring, { results: [result].slice(output.done), format, output });
 }
 
@@ -157,11 +162,11 @@ function readBatch(
   call: Call,
   scoring: Scoring,
   text: Uint8Array,
-  patterns: Request["patterns"],
+  input: Request["input"],
 ): readonly NamedQuestion[] {
-  const isList = Object.values(patterns).some((some) => some.length > 0);
+  const isList = Object.values(input).some((some) => some.length > 0);
   const { questions, skipped, ambiguous } = scoring.readBatch(text, {
-    patterns: isList ? patterns : undefined,
+    patterns: isList ? scoring.readPatterns(input) : undefined,
     skipInvalid: call.has("--skip-invalid"),
   });
   for (const message of [...ambiguous, ...skipped]) call.warn(message);
@@ -173,18 +178,11 @@ async function scoreQueries(
   call: Call,
   scoring: Scoring,
   { workers }: Config,
-  {
-    text,
-    shard,
-    scoringModel,
-    options,
-    format,
-    patterns,
-  }: Request & { text: Uint8Array; shard: Shard | null },
+  { text, shard, scoringModel, options, format, input }: Request & { text: Uint8Array; shard: Shard | null },
 ): Promise<void> {
   const questions = call.has("--fasta")
-    ? scoring.readSequences({ fasta: text, ...patterns })
-    : readBatch(call, scoring, text, patterns);
+    ? scoring.readSequences({ fasta: text, ...input })
+    : readBatch(call, scoring, text, input);
   const { corpus, method: calibration } = scoring.corpora.scoringVersion();
   const beginning = beginningOf(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,

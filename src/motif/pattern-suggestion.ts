@@ -35,7 +35,7 @@ export function didYouMean(expression: string): string {
 
 function isValid(expression: string): boolean {
   try {
-    parsePattern(expression, "soap");
+    parsePattern(expression);
     return true;
   } catch (error) {
     if (error instanceof PatternError) return false;

@@ -17,10 +17,10 @@ import {
 export { PatternError } from "./pattern-tree.ts";
 
 /**
- * `soap`: amino-acid letters, digits, `. , ^ $ * + ? | [ ] { } ( )`; white space is ignored.
+ * `plain`: amino-acid letters, digits, `. , ^ $ * + ? | [ ] { } ( )`; white space is ignored.
  * `elm`: also `(?=…) (?!…) (?<=…) (?<!…)` and `(?:…)`, as in tables of motif classes.
  */
-export type Dialect = "soap" | "elm";
+export type Dialect = "plain" | "elm";
 
 export interface Pattern {
   expression: string;
@@ -45,7 +45,7 @@ interface Reader {
  *
  * @throws PatternError with position, reason and the allowed characters; also if the pattern is too large
  */
-export function parsePattern(expression: string, dialect: Dialect = "soap"): Pattern {
+export function parsePattern(expression: string, dialect: Dialect = "plain"): Pattern {
   const reader: Reader = { text: expression, at: -1, dialect, elements: 0, anchored: false };
   advance(reader);
   const root = readChoice(reader, 0);
@@ -181,7 +181,7 @@ function readGroup(reader: Reader, depth: number): Node {
 
 /** Kind of a `(?` group: a lookaround, or null for a non-capturing group. */
 function readGroupKind(reader: Reader): { lookbehind: boolean; negative: boolean } | null {
-  if (reader.dialect === "soap") {
+  if (reader.dialect !== "elm") {
     throw new PatternError(
       reader.at,
       "Expected an element after (: special groups (?…) are not supported here.",

@@ -19,7 +19,7 @@ export interface PatternRequest {
   expression: string;
   /** Name of the motif class, if requested by name. */
   name: string | null;
-  /** `soap` by default. */
+  /** `plain` by default. Requests that earlier versions stored have `soap` instead of it. */
   dialect?: Dialect;
 }
 

@@ -9,6 +9,19 @@ export const PROBLEM_SCHEMA = Type.Object(
       examples: ["page_size: Expected a whole number."],
     }),
     detail: Type.Optional(Type.String({ description: "The same error, if it concerns no field." })),
+    problems: Type.Optional(
+      Type.Array(
+        Type.Object({
+          path: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
+            description: "Members and indexes that lead to it from the body.",
+            examples: [["patterns", 1]],
+          }),
+          character: Type.Optional(Type.Integer({ description: "Position in the text there, from 1." })),
+          message: Type.String({ description: "The error, without its place." }),
+        }),
+        { description: "Each error of a scoring request with its place." },
+      ),
+    ),
     code: Type.Optional(
       Type.String({ description: "The kind of error, for programs.", examples: ["invalid_request"] }),
     ),

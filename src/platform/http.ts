@@ -307,8 +307,18 @@ function asFieldErrors(error: ValidationError): Problem {
 
 /** The error body of all JSON answers: what DRF clients read (`detail`, or one list per field) plus `message`. */
 export function problemResponse(problem: Problem): Response {
+  const problems = problem.problems.map(({ path, character, reason }) => ({
+    path,
+    ...(character === undefined ? {} : { character }),
+    message: reason,
+  }));
   const body = problem.fields
-    ? { ...problem.fields, ...problem.more, message: problem.message }
+    ? {
+        ...problem.fields,
+        ...(problems.length > 0 && { problems }),
+        ...problem.more,
+        message: problem.message,
+      }
     : { detail: problem.message, ...problem.more, message: problem.message };
   // Not Response.json: clients compare the type with "application/json" to the letter.
   return new Response(JSON.stringify(problem.list ?? { ...body, code: problem.code }), {

@@ -9,18 +9,12 @@ import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import type { Ownership } from "../accounts/owner.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./jobs/handlers.ts";
-import { readPatterns } from "./corpus/patterns.ts";
+import { type PatternInput, readPatterns } from "./corpus/patterns.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { batchRoutes } from "./api/batch-operations.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
-import {
-  type NamedQuestion,
-  type PatternInput,
-  readScan,
-  readSequences,
-  type ScanRequest,
-} from "./batch/questions.ts";
+import { type NamedQuestion, readScan, readSequences, type ScanRequest } from "./batch/questions.ts";
 import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
 import { Batches } from "./batch/batches.ts";
 import {
@@ -111,7 +105,7 @@ export async function openScoring(options: ScoringOptions) {
   const { pool, runner, builds } = workers;
   const corpus = (): Corpus => corpora.opened();
   const reading = { classes, maxQueryLength };
-  const handlers = scoringHandlers({ ...reading, store, runner, corpus, requireWritable });
+  const handlers = scoringHandlers({ store, runner, corpus, requireWritable });
   const common = { corpora, corpus, store, runner, handlers };
   const http = openRoutes(options, { ...common, ...workers, ...reading, featureSource });
   ({ notifyWatchers } = http);
@@ -166,8 +160,7 @@ export async function openScoring(options: ScoringOptions) {
     /** Scores on an alignment from the user, without a job. */
     scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, reading),
     /** Reads patterns and names of classes. @throws Problem invalid_pattern, unknown_motif_class */
-    readPatterns: ({ regularExpression, elmIdentifierName }: PatternInput) =>
-      readPatterns(regularExpression, elmIdentifierName, classes),
+    readPatterns: (input: PatternInput) => readPatterns(input, classes),
     /** Reads FASTA and patterns, and validates them before any work is done. */
     readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
       readSequences(request, reading),

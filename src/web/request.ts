@@ -185,13 +185,33 @@ function onThisOrigin(address: string): string {
 export const withoutId = (message: string): string =>
   message.replace(/^[a-z_]+ [0-9a-f]{8}-[0-9a-f-]{27} /, "The record ");
 
+/** An error of a scoring request; `path` are members and indexes of its body. */
+interface PlacedError {
+  path: (string | number)[];
+  character?: number;
+  message: string;
+}
+
+/** Messages by path, such as `patterns.1`. */
+function fieldsOf(problems: readonly PlacedError[]): Record<string, string[]> {
+  const fields: Record<string, string[]> = {};
+  for (const { path, character, message } of problems)
+    (fields[path.join(".")] ??= []).push(
+      character === undefined ? message : `character ${character}: ${message}`,
+    );
+  return fields;
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
   // A proxy may answer with an HTML page.
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
   const { code = "internal", message = `The server returned status ${response.status}.`, field } = body;
-  const fields = Object.fromEntries(
-    Object.entries(body).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
-  );
+  const { problems } = body as { problems?: PlacedError[] };
+  const fields = problems
+    ? fieldsOf(problems)
+    : Object.fromEntries(
+        Object.entries(body).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
+      );
   if (typeof field === "string") fields[field] = [String(message).replace(`${field}: `, "")];
   const retryAfter = Number(response.headers.get("Retry-After")) || null;
   return new ApiError(response.status, String(code), withoutId(String(message)), {

@@ -126,7 +126,7 @@ test("adds and verifies corpora, and scores", async () => {
 
   const bad = await labd(["score", "--fasta", "-", "--pattern", "A{5,2}"], { env, stdin: `>e7\n${E7}\n` });
   expect([bad.code, bad.stdout]).toEqual([65, ""]);
-  expect(bad.stderr).toContain("regularExpression 1, character 2");
+  expect(bad.stderr).toContain("--pattern 1, character 2");
 });
 
 test("score without a corpus explains how to add one", async () => {

@@ -13,7 +13,7 @@ import { random } from "../fixtures/random-protein.ts";
 import { cpuTime } from "./cpu-time.ts";
 import { allEnds, firstEnd, type Form, randomForm, write } from "./pattern-cases.ts";
 
-function matchesOf(expression: string, text: string, dialect: Dialect = "soap"): [number, number][] {
+function matchesOf(expression: string, text: string, dialect: Dialect = "plain"): [number, number][] {
   const { automaton } = parsePattern(expression, dialect);
   const residues = encode(text);
   return findMatches(automaton, residues, lookaroundTable(automaton, residues)).map(({ start, end }) => [
@@ -41,7 +41,7 @@ function randomCases(seed: number, count: number, lookarounds: boolean): Case[] 
       form,
       expression: write(form),
       text: randomText(next, Math.floor(next() * 9)),
-      dialect: lookarounds ? "elm" : "soap",
+      dialect: lookarounds ? "elm" : "plain",
     };
   });
 }

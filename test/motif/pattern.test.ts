@@ -7,7 +7,7 @@ import { type Dialect, parsePattern, PatternError } from "../../src/motif/patter
 import { random } from "../fixtures/random-protein.ts";
 import { cpuTime } from "./cpu-time.ts";
 
-function errorOf(expression: string, dialect: Dialect = "soap"): PatternError | null {
+function errorOf(expression: string, dialect: Dialect = "plain"): PatternError | null {
   try {
     parsePattern(expression, dialect);
     return null;
@@ -175,7 +175,7 @@ test("every string is a valid pattern or causes a PatternError with a valid posi
     const expression = Array.from({ length }, () => characters[Math.floor(next() * characters.length)]).join(
       "",
     );
-    const dialect = next() < 0.5 ? "soap" : "elm";
+    const dialect = next() < 0.5 ? "plain" : "elm";
     const error = errorOf(expression, dialect);
     if (error === null) accepted++;
     else {

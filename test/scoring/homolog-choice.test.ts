@@ -41,8 +41,11 @@ test("shows the choice with the job", async () => {
 });
 
 test.each([
-  [{ organisms: ["Homo sapeins"] }, 'organisms: the corpus in use has no protein of "Homo sapeins".'],
-  [{ leaveOut: ["P0"] }, 'leaveOut: the corpus in use has no protein "P0" to leave out.'],
+  [
+    { organisms: ["Homo sapeins"] },
+    'homologs.organisms[0]: the corpus in use has no protein of "Homo sapeins".',
+  ],
+  [{ leaveOut: ["P0"] }, 'homologs.leaveOut[0]: the corpus in use has no protein "P0" to leave out.'],
   [{ minIdentity: 0.9, maxIdentity: 0.5 }, "minIdentity: the minimum identity is above the maximum."],
   [{ minIdentity: 0.1 }, "minIdentity: Must be at least 0.25."],
   [{ maxHomologs: 101 }, "maxHomologs: Must be at most 100."],

@@ -12,7 +12,7 @@ export const request = (query = "MEEPQSDPSV"): JobRequest => ({
   identifier: "my query",
   query,
   model: "continuous",
-  patterns: [{ expression: "S.P", name: null, dialect: "soap" }],
+  patterns: [{ expression: "S.P", name: null, dialect: "plain" }],
 });
 
 /** A job store in memory. Identifiers are job-1, job-2 and so on. */

@@ -65,11 +65,11 @@ describe("reading a table", () => {
         name: "A",
         aliases: ["B", "C"],
         expression: "K.",
-        dialect: "soap",
+        dialect: "plain",
         description: "one",
         citation: "somebody",
       },
-      { name: "D", aliases: [], expression: "R", dialect: "soap", description: "two", citation: "somebody" },
+      { name: "D", aliases: [], expression: "R", dialect: "plain", description: "two", citation: "somebody" },
     ]);
   });
 

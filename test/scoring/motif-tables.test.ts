@@ -41,11 +41,11 @@ test("finds an imported class by identifier and accession before the built-in cl
   expect(tables.find("ELME900001")).toBe(tables.find("LIG_SH3_1"));
   // The other keeps its own name.
   expect(tables.find("SH3-class-I")).toMatchObject({ expression: before.expression, aliases: [] });
-  expect(tables.find("DEG_MDM2_SWIB_1").dialect).toBe("soap");
+  expect(tables.find("DEG_MDM2_SWIB_1").dialect).toBe("plain");
   expect(tables.classes.length).toBe(starterClasses().length + 4);
   const named = tables.classes.flatMap(({ name, aliases }) => [name, ...aliases]);
   expect(new Set(named).size).toBe(named.length);
-  expect(readPatterns([], ["LIG_LAB_1"], tables)).toEqual([
+  expect(readPatterns({ patterns: [], motifClasses: ["LIG_LAB_1"] }, tables)).toEqual([
     { expression: "(?<![DE])RGD(?=[ST])", name: "LIG_LAB_1", dialect: "elm" },
   ]);
 });

@@ -30,8 +30,8 @@ test("a job scores on the client's alignment as labd score does", async () => {
   const result = await resultOf({ alignment });
   const direct = service.scoring.scoreAlignment({
     alignment,
-    regularExpression: PATTERNS,
-    elmIdentifierName: [],
+    patterns: PATTERNS,
+    motifClasses: [],
     scoringModel: "continuous",
   });
   expect(result).toEqual(

@@ -241,7 +241,7 @@ test("a computation is stopped once nobody waits for it", async () => {
   const own = new OwnSearches(tasks, computations);
   const request = {
     corpus: { name: "c", hash: "" },
-    pattern: { expression: "P..P", name: null, dialect: "soap" as const },
+    pattern: { expression: "P..P", name: null, dialect: "plain" as const },
     model: "continuous" as const,
     organism: null,
   };

@@ -356,7 +356,7 @@ test("gives the same predictions with one and three workers", async () => {
     name: "parts",
     bytes: records.map((codes, i) => `>R${i}\n${letters(codes)}\n`).join(""),
   });
-  const patterns = [{ expression: "[ST]P|L..[DE]", name: null, dialect: "soap" as const }];
+  const patterns = [{ expression: "[ST]P|L..[DE]", name: null, dialect: "plain" as const }];
   const found: string[][] = [];
   for (const size of [1, 3]) {
     open({ size, workerUrl: workerAddress(), minSharedSequences: 1 });

@@ -66,7 +66,7 @@ test("finds the matches of the command line and of jobs, with progress, pages an
 
   const table = await searchProteome({
     corpus: service.scoring.corpora.active()!,
-    pattern: { expression: "P..P", name: null, dialect: "soap" },
+    pattern: { expression: "P..P", name: null, dialect: "plain" },
     model: "continuous",
     selection: {},
     workers: 1,
@@ -106,8 +106,8 @@ test("finds the matches of the command line and of jobs, with progress, pages an
     fasta: PROTEOME.split(/(?=^>)/m)
       .slice(0, 6)
       .join(""),
-    regularExpression: ["P..P"],
-    elmIdentifierName: [],
+    patterns: ["P..P"],
+    motifClasses: [],
     scoringModel: "continuous",
   });
   const expected = new Map(

@@ -14,7 +14,7 @@ test("yields the matches of a few proteins first, and ranks any part of them", a
   storeFamilies(stage.corpus, [...Array(20).keys()]);
   const request: ProteomeRequest = {
     corpus: stage.corpus,
-    pattern: { expression: "P..P", name: null, dialect: "soap" },
+    pattern: { expression: "P..P", name: null, dialect: "plain" },
     model: "continuous",
     selection: {},
     workers: 1,

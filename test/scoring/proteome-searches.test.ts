@@ -23,7 +23,7 @@ afterEach(() => remove());
 
 const requestOf = (expression: string, organism: string | null = null): SearchRequest => ({
   corpus: { name: corpus.name, hash: corpus.hash },
-  pattern: { expression, name: null, dialect: "soap" },
+  pattern: { expression, name: null, dialect: "plain" },
   model: "continuous",
   organism,
 });

@@ -31,8 +31,8 @@ test("a scan scores a protein for all classes as single jobs do", async () => {
   expect(scan.disorder).toHaveLength(393);
   const single = scoreDirectly(service.scoring, {
     fasta: `>p53\n${P53}`,
-    regularExpression: [],
-    elmIdentifierName: NAMES,
+    patterns: [],
+    motifClasses: NAMES,
     scoringModel: "continuous",
   })[0].prediction;
   const matches = single.patterns.flatMap(({ name, matches: found }) =>

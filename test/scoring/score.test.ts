@@ -38,8 +38,8 @@ describe("a batch", () => {
     expect(new Set(progress)).toEqual(new Set([0, 1, 2]));
     const [single] = scoreDirectly(scoring, {
       fasta: P53_RECORD,
-      regularExpression: ["F...W..[VIL]", "P..P"],
-      elmIdentifierName: ["LIG_PCNA_PIPBox_1"],
+      patterns: ["F...W..[VIL]", "P..P"],
+      motifClasses: ["LIG_PCNA_PIPBox_1"],
       ...model,
     });
     const [own, pxxp, named] = single.prediction.patterns;
@@ -54,8 +54,8 @@ describe("a batch", () => {
     const scored = await batch(`P04637\tP..P\n${fragment}\tP..P\n`);
     const [single] = scoreDirectly(scoring, {
       fasta: `>f\n${fragment}`,
-      regularExpression: ["P..P"],
-      elmIdentifierName: [],
+      patterns: ["P..P"],
+      motifClasses: [],
       ...model,
     });
     expect(scored[1].prediction).toEqual(single.prediction);
@@ -127,7 +127,7 @@ describe("a batch", () => {
   });
 
   test("a list has one accession or gene on each line, scored for the same patterns", () => {
-    const patterns = { regularExpression: ["P..P"], elmIdentifierName: ["LIG_PCNA_PIPBox_1"] };
+    const patterns = scoring.readPatterns({ patterns: ["P..P"], motifClasses: ["LIG_PCNA_PIPBox_1"] });
     const list = `# genes\nP04637\n\nP46527\r\n${P53}\n`;
     const { questions, skipped, ambiguous } = scoring.readBatch(list, { patterns });
     expect(questions.map(({ name, patterns }) => [name, patterns.length])).toEqual([
@@ -158,7 +158,7 @@ describe("a batch", () => {
 });
 
 test("reads FASTA with comments, numbers, blocks, stop codons and small letters", () => {
-  const patterns = { regularExpression: ["P..P"], elmIdentifierName: [] };
+  const patterns = { patterns: ["P..P"], motifClasses: [] };
   const fasta = "; made by hand\n>a one\r\n  1 meepqsdpsv epplsqetfs\r\n 21 dl*wkllp*\r\n;end\n>b\nMKu\n\n";
   expect(scoring.readSequences({ fasta, ...patterns })).toMatchObject([
     { name: "a", description: "one", sequence: "MEEPQSDPSVEPPLSQETFSDLXWKLLP" },
@@ -172,7 +172,7 @@ test("threads score sequences like one thread, in the same order", async () => {
     .slice(0, 5)
     .map((record) => `>${record.replace(/^>/, "")}\n`)
     .join("");
-  const request = { fasta, regularExpression: ["P..P"], elmIdentifierName: ["PIP-box"], ...model };
+  const request = { fasta, patterns: ["P..P"], motifClasses: ["PIP-box"], ...model };
   const reports = new Set<string>();
   const report = (done: number, total: number): void => void reports.add(`${done} of ${total}`);
   const onThreads = (fasta: string, workers: number, skip = 0) =>
@@ -200,7 +200,7 @@ test("threads score sequences like one thread, in the same order", async () => {
 
 test("options of the method apply to every way of scoring", async () => {
   const options = { maxHomologs: 3 };
-  const wanted = { regularExpression: ["F...W..[VIL]"], elmIdentifierName: [], ...model, options };
+  const wanted = { patterns: ["F...W..[VIL]"], motifClasses: [], ...model, options };
   const alignment = `>q\n${P53}\n${Array.from({ length: 5 }, (_, i) => `>h${i}\n${P53.replace("W", "AFYLI"[i])}\n`).join("")}`;
   const scored = [
     ...scoreDirectly(scoring, { fasta: P53_RECORD, ...wanted }),
@@ -229,10 +229,10 @@ test.each([
   [{ fasta: ">a\n\n>b\nMK" }, "invalid_request", "FASTA line 1: the record has no residues"],
   [{ fasta: ">a\nMK\n> \nMK" }, "invalid_request", "FASTA line 3: the header has no identifier"],
   [{ fasta: `>a\nM\n>long\n${"A".repeat(401)}` }, "invalid_request", "long: 401 residues"],
-  [{ regularExpression: ["A", "("] }, "invalid_pattern", "regularExpression 2"],
-  [{ elmIdentifierName: ["NO"] }, "unknown_motif_class", "elmIdentifierName 1"],
+  [{ patterns: ["A", "("] }, "invalid_pattern", "patterns[1]: character"],
+  [{ motifClasses: ["NO"] }, "unknown_motif_class", "motifClasses[0]: No motif class"],
 ])("readSequences rejects %p", (request, code, words) => {
-  const base = { fasta: ">a\nM", regularExpression: ["A"], elmIdentifierName: [] };
+  const base = { fasta: ">a\nM", patterns: ["A"], motifClasses: [] };
   expect(() => scoring.readSequences({ ...base, ...request })).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(words) }),
   );
@@ -287,7 +287,7 @@ MRLSF-DLW-ILAE
 >h4
 MKLTFADLWKLLPE
 `;
-  const wanted = { regularExpression: ["F.{1,3}W..L"], elmIdentifierName: [], ...model };
+  const wanted = { patterns: ["F.{1,3}W..L"], motifClasses: [], ...model };
 
   test("an alignment is scored on its rows, with the query as the first", () => {
     const { accession, description, prediction } = scoring.scoreAlignment({

@@ -46,7 +46,7 @@ test("puts a giant query into its own shard", () => {
 });
 
 test("describes a run only by names, descriptions, sequences and patterns", () => {
-  const pattern = { expression: "P..P", name: null, dialect: "soap" as const };
+  const pattern = { expression: "P..P", name: null, dialect: "plain" as const };
   const questions: NamedQuestion[] = ["MKLT", "MKLV"].map((sequence, i) => ({
     name: `q${i}`,
     description: "",

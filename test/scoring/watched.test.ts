@@ -3,7 +3,6 @@ import type { Prediction } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { type JobRunner, scoringHandlers } from "../../src/scoring/jobs/handlers.ts";
 import { emptyCorpus } from "../../src/scoring/corpus/corpus.ts";
-import { motifClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { Reruns } from "../../src/scoring/watched/reruns.ts";
 import { WatchedQueries } from "../../src/scoring/watched/watched-queries.ts";
@@ -38,8 +37,6 @@ function stage() {
     store,
     runner,
     corpus: emptyCorpus,
-    classes: motifClasses([]),
-    maxQueryLength: 1000,
   });
   const log = { info: () => {}, problem: () => {} };
   const start = (): Reruns =>

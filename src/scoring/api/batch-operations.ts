@@ -14,7 +14,7 @@ import { type BatchRows, printBatch } from "../results/batch-matches.ts";
 import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import { TABLE_FORMATS } from "../table/table-formats.ts";
-import { readPatterns } from "../corpus/patterns.ts";
+import { ProblemList } from "../../problem.ts";
 import {
   type BatchObject,
   BatchSchema,
@@ -26,7 +26,7 @@ import {
 } from "./batch-schemas.ts";
 import { contentOf, OWNER_KEY } from "./json-operations.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
-import { FieldErrors, readCommon, readProtein, type SubmissionContext } from "./submission.ts";
+import { readCommon, readProtein, type SubmissionContext } from "./submission.ts";
 
 /** Patterns, and motif classes, of one job. */
 const MAX_PER_JOB = 1000;
@@ -149,26 +149,25 @@ async function readBatchBody(request: Request): Promise<unknown> {
 
 /** @throws Problem with all errors by field, or naming lines of the table */
 function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchParts): NewBatch {
-  const { classes } = parts;
-  const errors = new FieldErrors();
-  const common = readCommon(body, parts, errors);
+  const problems = new ProblemList();
+  const { homologs, model, expressions, classes } = readCommon(body, parts, problems);
   if ((body.proteins === undefined) === (body.table === undefined))
-    errors.add("proteins", "give exactly one of proteins and table.");
-  const hasMotifs = common.regularExpression.length + common.elmIdentifierName.length > 0;
-  if (body.proteins && !hasMotifs) errors.add("patterns", "give a pattern or a motif class.");
-  if (body.proteins && body.skipInvalid) errors.add("skipInvalid", "it is for tables only.");
-  errors.check();
-  const { homologs, scoringModel: model, regularExpression, elmIdentifierName } = common;
+    problems.add(["proteins"], "give exactly one of proteins and table.");
+  const hasMotifs = expressions.length + classes.length > 0;
+  const areWrong = problems.count("patterns") + problems.count("motifClasses") > 0;
+  if (body.proteins && !hasMotifs && !areWrong)
+    problems.add(["patterns"], "give a pattern or a motif class.");
+  if (body.proteins && body.skipInvalid) problems.add(["skipInvalid"], "it is for tables only.");
+  problems.throwAny();
   if (body.table !== undefined) {
-    const patterns = hasMotifs ? { regularExpression, elmIdentifierName } : undefined;
-    const options = { patterns, skipInvalid: body.skipInvalid ?? false };
-    const table = readBatch(body.table, parts.corpus(), parts, options);
+    const patterns = hasMotifs ? [...expressions, ...classes] : undefined;
+    const table = readBatch(body.table, parts.corpus(), parts, {
+      patterns,
+      skipInvalid: body.skipInvalid ?? false,
+    });
     return { model, homologs, ...itemsOfTable(table) };
   }
-  const groups = inGroups(
-    readPatterns(regularExpression, [], classes),
-    readPatterns([], elmIdentifierName, classes),
-  );
+  const groups = inGroups(expressions, classes);
   const items = body.proteins!.flatMap((protein, i): NewItem[] => {
     const { name, sequence, failure } = readProtein(protein, parts);
     const item = {

@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import {
   type Corpus,
-  didYouMean,
   explain,
   minBits,
   METHOD,
@@ -16,7 +15,8 @@ import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.t
 import { requestPlugin } from "../../platform/http.ts";
 import { singlePage } from "../../platform/page.ts";
 import type { Guards } from "../../platform/operation.ts";
-import { Problem } from "../../problem.ts";
+import { Problem, ProblemList } from "../../problem.ts";
+import { readExpression } from "../corpus/patterns.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
@@ -40,7 +40,7 @@ import type { JobModels } from "../structure/job-models.ts";
 import { modelRoutes } from "./model-routes.ts";
 import { API, resultRoutes } from "./result-routes.ts";
 import { findProteins, identify } from "../corpus/find-proteins.ts";
-import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
+import { readSubmission } from "./submission.ts";
 
 interface JsonOptions {
   handlers: Handlers;
@@ -296,14 +296,9 @@ const meaningOf = (expression: string, pattern: Pattern) => ({
 
 /** @throws Problem invalid_pattern with `position`, the character that is wrong, and `suggestions` */
 function checkPattern(expression: string): object {
-  const problem = patternProblem(expression);
-  if (problem) {
-    const errors = new FieldErrors();
-    errors.add("pattern", problem.text + didYouMean(expression), "invalid_pattern");
-    errors.check({ position: problem.position, suggestions: suggestPatterns(expression) });
-  }
-  return {
-    ...meaningOf(expression, parsePattern(expression, "soap")),
-    suggestions: suggestPatterns(expression),
-  };
+  const suggestions = suggestPatterns(expression);
+  const problems = new ProblemList();
+  problems.collect(() => readExpression(expression, ["pattern"]));
+  problems.throwAny({ position: problems.first?.character ?? 1, suggestions });
+  return { ...meaningOf(expression, parsePattern(expression)), suggestions };
 }

@@ -19,7 +19,7 @@ import type { OwnSearch, OwnSearches } from "../proteome/own-searches.ts";
 import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import type { TableView } from "../table/view.ts";
-import { readPatterns } from "../corpus/patterns.ts";
+import { readExpression, readMotifClass } from "../corpus/patterns.ts";
 import { omitNulls, requireJson } from "./json-schemas.ts";
 import * as operations from "./proteome-operations.ts";
 import {
@@ -29,7 +29,6 @@ import {
   ProteomeSearchRequest,
   SearchId,
 } from "./proteome-schemas.ts";
-import { FieldErrors } from "./submission.ts";
 
 interface ProteomeOptions {
   client: ProteomeSearchClient;
@@ -214,26 +213,14 @@ function readMotif(
   { pattern, motifClass }: Static<typeof ProteomeSearchRequest>,
   classes: MotifClasses,
 ): PatternRequest {
-  const errors = new FieldErrors();
-  const given = [pattern, motifClass].filter(
-    (text) => text !== undefined && text !== null && text.trim() !== "",
-  );
-  if (given.length !== 1) errors.add("pattern", "give exactly one of pattern and motifClass.");
-  errors.check();
-  try {
-    const expressions = pattern?.trim() ? [pattern.trim()] : [];
-    return readPatterns(expressions, motifClass ? [motifClass.trim()] : [], classes)[0];
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const field = pattern?.trim() ? "pattern" : "motifClass";
-    errors.add(
-      field,
-      error.message.replace(/^(regularExpression|elmIdentifierName) 1(, |: )/, ""),
-      error.code,
-    );
-    errors.check();
-    throw error;
-  }
+  const [expression = "", name = ""] = [pattern?.trim(), motifClass?.trim()];
+  if ((expression === "") === (name === ""))
+    throw new Problem("invalid_request", "give exactly one of pattern and motifClass.", {
+      path: ["pattern"],
+    });
+  return name === ""
+    ? readExpression(expression, ["pattern"])
+    : readMotifClass(name, classes, ["motifClass"]);
 }
 
 const readView = (query: object): TableView => ({

@@ -30,9 +30,11 @@ import { escapeAttribute } from "../prediction/xml-text.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { Ownership } from "../../accounts/owner.ts";
 import type { Handlers } from "../jobs/handlers.ts";
+import { readJobRequest, type ReadingContext } from "../jobs/job-request.ts";
+import { printElement, submissionOf } from "./soap-terms.ts";
 import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
-interface SoapOptions {
+interface SoapOptions extends ReadingContext {
   handlers: Handlers;
   log: Log;
   namespace: string;
@@ -268,7 +270,7 @@ function handle(
       guards.anyone(request);
       return handlers
         .runJob(
-          value,
+          readJobRequest(submissionOf(value), options),
           clientOf(request),
           request.headers.get("idempotency-key"),
           ownership.claim(request).key,
@@ -297,7 +299,7 @@ function faultResponse(
   version: SoapVersion,
   isRead = false,
 ): Response {
-  const problem = Problem.from(error);
+  const problem = Problem.from(error).inTerms(printElement);
   const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
   if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
   const fault = encodeFault(problem, version, namespace);

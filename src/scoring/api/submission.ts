@@ -3,10 +3,8 @@ import {
   type AlignedText,
   type Corpus,
   decode,
-  didYouMean,
   type HomologChoice,
-  parsePattern,
-  PatternError,
+  type PatternRequest,
   proteinsNamed,
   readAlignment,
   readHeader,
@@ -14,35 +12,36 @@ import {
   SCORING_MODELS,
   SequenceError,
 } from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
+import { Problem, ProblemList } from "../../problem.ts";
 import { readAlignmentText, withQueryFirst } from "../batch/alignment-text.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
-import type { MotifClasses } from "../corpus/motif-classes.ts";
-import type { JobSubmission } from "../jobs/handlers.ts";
+import { EMPTY_PATTERN, type PatternInput, readPatterns } from "../corpus/patterns.ts";
+import type { JobRequest } from "../jobs/job.ts";
+import { MAX_ELEMENTS, type ReadingContext, requireLength } from "../jobs/job-request.ts";
 import type { Submission } from "./json-schemas.ts";
 
-export interface SubmissionContext {
+export interface SubmissionContext extends ReadingContext {
   /** The corpus in use, in which accessions are looked up. */
   corpus: () => Corpus;
-  classes: MotifClasses;
-  /** Residues that a query may have. */
-  maxQueryLength: number;
 }
 
 /**
- * A submission in the terms of the service: an accession is replaced by its sequence. It, or the header of a FASTA record, names the query by default.
- * @throws Problem with all errors by field: invalid_request, or invalid_pattern or unknown_motif_class if all agree
+ * A job as JSON: an accession is replaced by its sequence. It, or the header of a FASTA record, names the query by default.
+ * @throws Problem with all problems by path: invalid_request, or invalid_pattern or unknown_motif_class if all agree
  */
-export function readSubmission(body: Static<typeof Submission>, context: SubmissionContext): JobSubmission {
-  const errors = new FieldErrors();
-  const { name, sequence: querySequence, alignment } = readQuery(body, context, errors);
-  const common = readCommon(body, context, errors);
+export function readSubmission(body: Static<typeof Submission>, context: SubmissionContext): JobRequest {
+  const problems = new ProblemList();
+  const query = problems.collect(() => readQuery(body, context));
+  const common = readCommon(body, context, problems);
   if (common.homologs && body.alignment !== undefined)
-    errors.add("homologs", "the homologs are the rows of the alignment. Remove others from it.");
+    problems.add(["homologs"], "the homologs are the rows of the alignment. Remove others from it.");
   if (body.alignmentQuery !== undefined && body.alignment === undefined)
-    errors.add("alignmentQuery", "give the alignment, too.");
-  errors.check();
-  return { ...common, alignment, identifier: body.identifier ?? name, querySequence };
+    problems.add(["alignmentQuery"], "give the alignment, too.");
+  problems.throwAny();
+  const { name, sequence, alignment } = query!;
+  const { homologs, model } = common;
+  const patterns = [...common.expressions, ...common.classes];
+  return { homologs, alignment, identifier: body.identifier ?? name, query: sequence, model, patterns };
 }
 
 type CommonFields = Pick<
@@ -50,21 +49,32 @@ type CommonFields = Pick<
   "patterns" | "motifClasses" | "allMotifClasses" | "scoringModel" | "homologs"
 >;
 
-/** What the jobs of a batch have in common: all of a submission but the protein. Mistakes are added to `errors`. */
+/** All of a job but the protein. */
+interface CommonRequest extends Pick<JobRequest, "homologs" | "model"> {
+  expressions: PatternRequest[];
+  classes: PatternRequest[];
+}
+
+/** What the jobs of a batch have in common. Mistakes are added to `problems`. */
 export function readCommon(
   { patterns = [], motifClasses = [], allMotifClasses = false, ...body }: CommonFields,
   { classes, corpus }: SubmissionContext,
-  errors: FieldErrors,
-): Pick<JobSubmission, "homologs" | "scoringModel" | "regularExpression" | "elmIdentifierName"> {
-  checkPatterns(patterns, errors);
-  checkClasses(motifClasses, classes, errors);
+  problems: ProblemList,
+): CommonRequest {
+  for (const [i, pattern] of patterns.entries())
+    if (pattern.trim() === "") problems.add(["patterns", i], EMPTY_PATTERN, "invalid_pattern");
   if (allMotifClasses && motifClasses.length > 0)
-    errors.add("allMotifClasses", "give either motifClasses or allMotifClasses.");
+    problems.add(["allMotifClasses"], "give either motifClasses or allMotifClasses.");
+  const names = allMotifClasses ? classes.scanned.map(({ name }) => name) : motifClasses;
+  const read = (input: Partial<PatternInput>): PatternRequest[] =>
+    problems.collect(() =>
+      readPatterns({ patterns: [], motifClasses: [], ...input }, classes, MAX_ELEMENTS),
+    ) ?? [];
   return {
-    homologs: readChoice(body.homologs, corpus, errors),
-    scoringModel: body.scoringModel ?? SCORING_MODELS[0],
-    regularExpression: patterns,
-    elmIdentifierName: allMotifClasses ? classes.scanned.map(({ name }) => name) : motifClasses,
+    homologs: readChoice(body.homologs, corpus, problems),
+    model: body.scoringModel ?? SCORING_MODELS[0],
+    expressions: read({ patterns }),
+    classes: read({ motifClasses: names }),
   };
 }
 
@@ -73,63 +83,11 @@ export function readProtein(
   protein: Pick<Static<typeof Submission>, "querySequence" | "accession">,
   context: SubmissionContext,
 ): { name: string; sequence: string; failure: string | null } {
-  const errors = new FieldErrors();
-  const { name, sequence } = readQuery(protein, context, errors);
-  return { name, sequence, failure: errors.first };
-}
-
-/** Nodes of all patterns of a job together, with their repeats expanded: five of the largest. ELM's 349 classes have 4,067. */
-const MAX_NODES = 50_000;
-/** Errors of one field, so that thousands of wrong patterns delay no other request. */
-const MAX_ERRORS = 20;
-
-function checkPatterns(patterns: readonly string[], errors: FieldErrors): void {
-  let nodes = 0;
-  for (const [i, pattern] of patterns.entries()) {
-    const found = parsed(pattern);
-    if ("text" in found)
-      errors.add("patterns", `pattern ${i + 1}, ${found.text}${didYouMean(pattern)}`, "invalid_pattern");
-    else nodes += found.nodes;
-    if (nodes > MAX_NODES)
-      errors.add(
-        "patterns",
-        `the first ${i + 1} patterns are too large together: with their repeats expanded they may have ${MAX_NODES} elements. Submit several jobs.`,
-      );
-    if (nodes > MAX_NODES || errors.count("patterns") >= MAX_ERRORS) return;
-  }
-}
-
-function checkClasses(names: readonly string[], classes: MotifClasses, errors: FieldErrors): void {
-  for (const [i, name] of names.entries()) {
-    try {
-      classes.find(name);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      errors.add("motifClasses", `motif class ${i + 1}: ${error.message}`, error.code);
-      if (errors.count("motifClasses") >= MAX_ERRORS) return;
-    }
-  }
-}
-
-interface PatternFault {
-  text: string;
-  position: number;
-}
-
-/** What is wrong with an expression, and the character (from 1) where it is wrong; null for a valid one. */
-export function patternProblem(expression: string): PatternFault | null {
-  const found = parsed(expression);
-  return "text" in found ? found : null;
-}
-
-function parsed(expression: string): PatternFault | { nodes: number } {
-  if (expression.trim() === "") return { text: "it is empty; omit it to search for none.", position: 1 };
   try {
-    return { nodes: parsePattern(expression, "soap").automaton.program.size };
+    return { ...readQuery(protein, context), failure: null };
   } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    const position = error.position + 1;
-    return { text: `character ${position}: ${error.message}`, position };
+    if (!(error instanceof Problem) || !error.path) throw error;
+    return { name: "", sequence: "", failure: error.message };
   }
 }
 
@@ -137,43 +95,15 @@ function parsed(expression: string): PatternFault | { nodes: number } {
 function readChoice(
   given: Static<typeof Submission>["homologs"],
   corpus: () => Corpus,
-  errors: FieldErrors,
+  problems: ProblemList,
 ): HomologChoice | undefined {
   const members = Object.entries(given ?? {}).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
   );
   if (members.length === 0) return undefined;
   const choice: HomologChoice = Object.fromEntries(members);
-  for (const { field, text } of choiceProblems(choice, corpus)) errors.add("homologs", `${field}: ${text}`);
+  for (const problem of choiceProblems(choice, corpus)) problems.add(problem.path!, problem.reason);
   return choice;
-}
-
-/** The name and the letters of the query; empty where there is an error. */
-function readQuery(
-  { querySequence, accession, alignment, alignmentQuery }: Static<typeof Submission>,
-  { corpus, maxQueryLength }: SubmissionContext,
-  errors: FieldErrors,
-): Query {
-  const fail = (field: string, text: string): Query => {
-    errors.add(field, text);
-    return { name: "", sequence: "" };
-  };
-  const given = Object.entries({ querySequence, accession, alignment }).filter(
-    ([, text]) => text !== undefined,
-  );
-  if (given.length !== 1)
-    return fail("querySequence", "give exactly one of querySequence, accession and alignment.");
-  const [[field]] = given;
-  const query =
-    alignment !== undefined
-      ? readRows(alignment, alignmentQuery)
-      : accession === undefined
-        ? readRecord(querySequence!)
-        : proteinOf(corpus(), accession);
-  if ("problem" in query) return fail(query.field ?? field, query.problem);
-  const { length } = query.sequence;
-  if (length <= maxQueryLength) return query;
-  return fail(field, `${length} residues; at most ${maxQueryLength} are scored.`);
 }
 
 interface Query {
@@ -182,10 +112,27 @@ interface Query {
   alignment?: AlignedText[] | undefined;
 }
 
-interface QueryProblem {
-  problem: string;
-  /** Where it is, if not in the field of the query. */
-  field?: string | undefined;
+const invalid = (field: string, reason: string, character?: number): Problem =>
+  new Problem("invalid_request", reason, { path: [field], character });
+
+/** The name and the letters of the query. @throws Problem invalid_request with the field */
+function readQuery(
+  { querySequence, accession, alignment, alignmentQuery }: Static<typeof Submission>,
+  { corpus, maxQueryLength }: SubmissionContext,
+): Query {
+  const given = Object.entries({ querySequence, accession, alignment }).filter(
+    ([, text]) => text !== undefined,
+  );
+  if (given.length !== 1)
+    throw invalid("querySequence", "give exactly one of querySequence, accession and alignment.");
+  const query =
+    alignment !== undefined
+      ? readRows(alignment, alignmentQuery)
+      : accession === undefined
+        ? readRecord(querySequence!)
+        : proteinOf(corpus(), accession);
+  requireLength(query.sequence.length, maxQueryLength, [given[0][0]]);
+  return query;
 }
 
 /** Rows of an alignment, and letters of all rows together, gaps included: requests are kept with their jobs. */
@@ -194,74 +141,51 @@ const MAX_ALIGNED = 1_000_000;
 
 const GAPPED = /^[A-Za-z.-]*$/;
 
-function readRows(text: string, query: string | undefined): Query | QueryProblem {
+function readRows(text: string, query: string | undefined): Query {
   try {
     const rows = readAlignmentText(text);
     const letters = rows.reduce((sum, row) => sum + row.letters.length, 0);
     if (rows.length > MAX_ROWS)
-      return { problem: `${rows.length} rows; at most ${MAX_ROWS} are read. Remove the least related.` };
+      throw invalid(
+        "alignment",
+        `${rows.length} rows; at most ${MAX_ROWS} are read. Remove the least related.`,
+      );
     if (letters > MAX_ALIGNED)
-      return { problem: `${letters} letters and gaps; at most ${MAX_ALIGNED} are read. Remove rows.` };
+      throw invalid(
+        "alignment",
+        `${letters} letters and gaps; at most ${MAX_ALIGNED} are read. Remove rows.`,
+      );
     const alignment = query === undefined ? rows : withQueryFirst(rows, query);
     const [{ name, letters: first }] = alignment;
     const isPlain = rows.every((row) => row.letters.length === first.length && GAPPED.test(row.letters));
     // Says what is wrong; otherwise it is left to the worker.
     if (!isPlain) readAlignment(alignment);
     const sequence = first.replaceAll(/[^A-Za-z]/g, "").toUpperCase();
-    if (sequence === "") return { problem: `the query, ${name}, has no residues.` };
+    if (sequence === "") throw invalid("alignment", `the query, ${name}, has no residues.`);
     return { name, sequence, alignment };
   } catch (error) {
-    if (!(error instanceof Problem) && !(error instanceof SequenceError)) throw error;
-    const [field] = Object.keys((error instanceof Problem && error.fields) || {});
-    return { problem: error.message, field };
+    const isPlaced = error instanceof Problem && error.path;
+    if (isPlaced || !(error instanceof Problem || error instanceof SequenceError)) throw error;
+    throw invalid("alignment", error.message);
   }
 }
 
-function proteinOf(corpus: Corpus, accession: string): Query | QueryProblem {
+function proteinOf(corpus: Corpus, accession: string): Query {
   const [index] = proteinsNamed(corpus, accession);
   if (index === undefined)
-    return { problem: "the corpus in use has no protein with this accession, entry name or gene." };
+    throw invalid("accession", "the corpus in use has no protein with this accession, entry name or gene.");
   const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
   return { name: accession, sequence: decode(residues) };
 }
 
 /** A sequence, or one FASTA record. */
-function readRecord(text: string): Query | QueryProblem {
+function readRecord(text: string): Query {
   const header = /^\s*>(.*)/.exec(text);
   const records = text.match(/^[ \t]*>/gm)?.length ?? 0;
-  if (header && records > 1) return { problem: `${records} FASTA records; start one job for each.` };
+  if (header && records > 1)
+    throw invalid("querySequence", `${records} FASTA records; start one job for each.`);
   const start = header?.[0].length ?? 0;
   const { sequence, fault } = readProteinText(text.slice(start));
-  if (fault) return { problem: `character ${start + fault.position + 1}: ${fault.reason}` };
+  if (fault) throw invalid("querySequence", fault.reason, start + fault.position + 1);
   return { name: header ? readHeader(header[1]).accession : "", sequence };
-}
-
-/** Collects the errors of all fields, so that a client gets them at once. */
-export class FieldErrors {
-  readonly #fields: Record<string, string[]> = {};
-  readonly #problems: Problem[] = [];
-
-  add(field: string, text: string, code: Problem["code"] = "invalid_request"): void {
-    (this.#fields[field] ??= []).push(text);
-    this.#problems.push(new Problem(code, `${field}: ${text}`));
-  }
-
-  /** The first error with its field; null if there is none. */
-  get first(): string | null {
-    return this.#problems[0]?.message ?? null;
-  }
-
-  /** Number of errors of a field. */
-  count(field: string): number {
-    return this.#fields[field]?.length ?? 0;
-  }
-
-  /** @param more further members of the body. @throws Problem if there was an error */
-  check(more: Record<string, unknown> = {}): void {
-    const [first] = this.#problems;
-    if (!first) return;
-    const agree = this.#problems.every(({ code }) => code === first.code);
-    const code = agree ? first.code : "invalid_request";
-    throw new Problem(code, first.message, { fields: this.#fields, more });
-  }
 }

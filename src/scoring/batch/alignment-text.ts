@@ -145,5 +145,5 @@ export function withQueryFirst(rows: AlignedText[], query: string): AlignedText[
     found.length > 1
       ? `${found.length} rows of the alignment have the identifier "${query}". Rename all but one.`
       : `No row of the alignment has the identifier "${query}". The ${first} are ${names.join(", ")}.`;
-  throw new Problem("invalid_request", text, { fields: { alignmentQuery: [text] } });
+  throw new Problem("invalid_request", text, { path: ["alignmentQuery"] });
 }

@@ -2,22 +2,15 @@ import {
   type Corpus,
   decode,
   didYouMean,
-  parsePattern,
-  PatternError,
   type PatternRequest,
   proteinsNamed,
   readProteinText,
 } from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
-import { readPatterns } from "../corpus/patterns.ts";
+import { commonCode, Problem } from "../../problem.ts";
+import { readExpression, readMotifClass } from "../corpus/patterns.ts";
+import { type ReadingContext, requireLength } from "../jobs/job-request.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
-import {
-  type NamedQuestion,
-  type PatternInput,
-  type ReadingContext,
-  requireLength,
-  utf8,
-} from "./questions.ts";
+import { type NamedQuestion, utf8 } from "./questions.ts";
 
 /** A batch as it was read. */
 export interface BatchTable {
@@ -30,7 +23,7 @@ export interface BatchTable {
 
 export interface BatchTableOptions {
   /** Patterns for every query of a list without patterns. */
-  patterns?: PatternInput | undefined;
+  patterns?: PatternRequest[] | undefined;
   /** Skips invalid lines instead of rejecting the batch. */
   skipInvalid?: boolean;
 }
@@ -83,13 +76,12 @@ const printable = (text: string): string => {
 function combined(faults: readonly Problem[], rows: number): Problem {
   if (faults.length === 1) return faults[0];
   const more = faults.length - MAX_REPORTED;
-  const code = faults.every((fault) => fault.code === faults[0].code) ? faults[0].code : "invalid_request";
   const messages = [
     `${faults.length} of ${rows} batch lines are invalid.`,
     ...faults.slice(0, MAX_REPORTED).map(({ message }) => message),
     ...(more > 0 ? [`${more} more.`] : []),
   ];
-  return new Problem(code, messages.join("\n"));
+  return new Problem(commonCode(faults), messages.join("\n"));
 }
 
 interface Row {
@@ -99,6 +91,9 @@ interface Row {
   /** Null in a list without patterns. */
   pattern: string | null;
 }
+
+const QUERY = { path: ["query"] };
+const PATTERN = { path: ["pattern"] };
 
 /** In a list, so few letters are a gene, not a peptide. */
 const SYMBOL = /^[A-Z]{1,9}$/;
@@ -112,17 +107,15 @@ class BatchReader {
   constructor(
     private readonly corpus: Corpus,
     private readonly context: ReadingContext,
-    common: PatternInput | undefined,
+    common: PatternRequest[] | undefined,
   ) {
-    this.#common = common
-      ? readPatterns(common.regularExpression, common.elmIdentifierName, context.classes)
-      : [];
+    this.#common = common ?? [];
   }
 
   /** @throws Problem whose message begins with the column */
   read({ line, query, pattern }: Row): void {
     if (query === "")
-      throw new Problem("invalid_request", "query: empty; expected an accession, a gene or a sequence.");
+      throw new Problem("invalid_request", "empty; expected an accession, a gene or a sequence.", QUERY);
     const found = pattern === null ? null : this.#pattern(pattern);
     const question = this.questions.get(query) ?? this.#question(query, line);
     this.questions.set(query, question);
@@ -132,7 +125,7 @@ class BatchReader {
 
   #question(query: string, line: number): NamedQuestion {
     const { sequence, description } = this.#query(query, line);
-    requireLength(sequence.length, this.context.maxQueryLength, "query");
+    requireLength(sequence.length, this.context.maxQueryLength, ["query"]);
     return { name: query, description, sequence, patterns: [] };
   }
 
@@ -150,7 +143,7 @@ class BatchReader {
     const reason = isName
       ? "the corpus in use has no protein with this accession, entry name or gene."
       : `neither a protein of the corpus in use nor a sequence: character ${fault!.position + 1}: ${fault!.reason}`;
-    throw new Problem("invalid_request", `query: ${reason}`);
+    throw new Problem("invalid_request", reason, QUERY);
   }
 
   #choice(query: string, line: number, index: number, others: number): string {
@@ -161,7 +154,7 @@ class BatchReader {
 
   #pattern(pattern: string): PatternRequest {
     if (pattern === "")
-      throw new Problem("invalid_request", "pattern: empty; expected an expression or a motif class.");
+      throw new Problem("invalid_request", "empty; expected an expression or a motif class.", PATTERN);
     const known = this.#patterns.get(pattern) ?? findPattern(pattern, this.context.classes);
     this.#patterns.set(pattern, known);
     return known;
@@ -171,22 +164,16 @@ class BatchReader {
 /** Whatever parses as an expression is one; anything else must be the name of a motif class. */
 function findPattern(pattern: string, classes: MotifClasses): PatternRequest {
   try {
-    parsePattern(pattern, "soap");
-    return { expression: pattern, name: null, dialect: "soap" };
+    return readExpression(pattern, PATTERN.path);
   } catch (cause) {
-    if (!(cause instanceof PatternError)) throw cause;
+    if (!(cause instanceof Problem)) throw cause;
     try {
-      const { expression, dialect } = classes.find(pattern);
-      return { expression, name: pattern, dialect };
+      return readMotifClass(pattern, classes, PATTERN.path);
     } catch (unknown) {
       if (!(unknown instanceof Problem)) throw unknown;
-      const suggestion = didYouMean(pattern);
-      const asName = suggestion === "" ? ` As a name: ${unknown.message}` : suggestion;
-      throw new Problem(
-        "invalid_pattern",
-        `pattern: as an expression, character ${cause.position + 1}: ${cause.message}${asName}`,
-        { cause },
-      );
+      const asName = didYouMean(pattern) === "" ? ` As a name: ${unknown.reason}` : "";
+      const reason = `as an expression, character ${cause.character}: ${cause.reason}${asName}`;
+      throw new Problem("invalid_pattern", reason, { ...PATTERN, cause });
     }
   }
 }

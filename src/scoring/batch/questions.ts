@@ -1,8 +1,9 @@
 import { type PatternRequest, placeOf, readHeader, readProteinText } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../corpus/patterns.ts";
+import { type PatternInput, readPatterns } from "../corpus/patterns.ts";
+import { type ReadingContext, requireLength } from "../jobs/job-request.ts";
 import { readElmTable } from "../corpus/elm-table.ts";
-import { motifClasses, type MotifClasses } from "../corpus/motif-classes.ts";
+import { motifClasses as classesOf, type MotifClasses } from "../corpus/motif-classes.ts";
 import { textOf } from "../corpus/motif-tables.ts";
 
 /** One query to be scored for several patterns. */
@@ -16,32 +17,19 @@ export interface NamedQuestion extends Question {
   description: string;
 }
 
-/** Patterns as the user gives them. */
-export interface PatternInput {
-  regularExpression: readonly string[];
-  elmIdentifierName: readonly string[];
-}
-
-/** What reading depends on. */
-export interface ReadingContext {
-  classes: MotifClasses;
-  /** Longest accepted query, in residues. */
-  maxQueryLength: number;
-}
-
 /**
  * Reads FASTA, each record being a query for the same patterns.
  * @throws Problem invalid_request, invalid_pattern, unknown_motif_class
  */
 export function readSequences(
-  { fasta, regularExpression, elmIdentifierName }: PatternInput & { fasta: string | Uint8Array },
+  { fasta, ...input }: PatternInput & { fasta: string | Uint8Array },
   { classes, maxQueryLength }: ReadingContext,
 ): NamedQuestion[] {
-  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  const patterns = readPatterns(input, classes);
   const records = readQueries(utf8(fasta, "FASTA file"));
   if (records.length === 0) throw new Problem("invalid_request", "There is no sequence. Expected FASTA.");
   return records.map(({ name, description, sequence }) => {
-    requireLength(sequence.length, maxQueryLength, name);
+    requireLength(sequence.length, maxQueryLength, [name]);
     return { name, description, sequence, patterns };
   });
 }
@@ -61,26 +49,17 @@ export function readScan(
   { classes, maxQueryLength }: ReadingContext,
 ): NamedQuestion[] {
   const known = table ? readTable(table) : classes;
-  const elmIdentifierName = names.length > 0 ? names : known.scanned.map(({ name }) => name);
-  return readSequences(
-    { fasta, regularExpression: [], elmIdentifierName },
-    { classes: known, maxQueryLength },
-  );
+  const motifClasses = names.length > 0 ? names : known.scanned.map(({ name }) => name);
+  return readSequences({ fasta, patterns: [], motifClasses }, { classes: known, maxQueryLength });
 }
 
 function readTable(table: Uint8Array): MotifClasses {
   try {
-    return motifClasses(readElmTable(textOf(table)).classes);
+    return classesOf(readElmTable(textOf(table)).classes);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     throw new Problem(error.code, `Table of motif classes: ${error.message}`, { cause: error });
   }
-}
-
-/** @throws Problem invalid_request for a query that is too long; `where` names it */
-export function requireLength(length: number, maximum: number, where: string): void {
-  if (length <= maximum) return;
-  throw new Problem("invalid_request", `${where}: ${length} residues; at most ${maximum} are scored.`);
 }
 
 /** The records of FASTA, as strict about their letters as the other interfaces. @throws Problem naming line and character */

@@ -8,14 +8,15 @@ import {
   SequenceError,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { readPatterns } from "../corpus/patterns.ts";
+import { type PatternInput, readPatterns } from "../corpus/patterns.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
 import type { Corpora } from "../corpus/corpus.ts";
 import type { MatchNotes } from "../features/annotation.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import { readAlignmentText } from "./alignment-text.ts";
-import { type NamedQuestion, type PatternInput, type ReadingContext, requireLength } from "./questions.ts";
+import { type ReadingContext, requireLength } from "../jobs/job-request.ts";
+import type { NamedQuestion } from "./questions.ts";
 import { scoreParallel } from "./score-parallel.ts";
 
 export interface Scored {
@@ -47,7 +48,7 @@ export async function* scoreQuestions(
   let corpus: Corpus | undefined;
   const opened = (): Corpus => (corpus ??= corpora.openActive());
   const [problem] = choiceProblems(options ?? {}, opened);
-  if (problem) throw new Problem("invalid_request", problem.text);
+  if (problem) throw problem;
   let done = skip;
   const predictions = scoreParallel(questions.slice(skip), {
     model: scoringModel,
@@ -75,13 +76,13 @@ export interface AlignmentRequest extends PatternInput {
 
 /** @throws Problem invalid_request naming line, or row and character; invalid_pattern, unknown_motif_class */
 export function scoreAlignment(
-  { alignment, query, regularExpression, elmIdentifierName, scoringModel, options }: AlignmentRequest,
+  { alignment, query, scoringModel, options, ...input }: AlignmentRequest,
   { classes, maxQueryLength }: ReadingContext,
 ): Scored {
-  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  const patterns = readPatterns(input, classes);
   const rows = readAlignmentText(alignment, query);
   const [{ name, description = "", letters }] = rows;
-  requireLength(letters.replace(/[^A-Za-z]/g, "").length, maxQueryLength, name);
+  requireLength(letters.replace(/[^A-Za-z]/g, "").length, maxQueryLength, [name]);
   try {
     const request = { rows, patterns, model: scoringModel };
     return {

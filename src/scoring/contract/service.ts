@@ -165,6 +165,7 @@ export const SERVICE = {
 export type OperationName = keyof typeof SERVICE.operations;
 type Operations = typeof SERVICE.operations;
 
+export type RequestOf<Name extends OperationName> = ValueOf<Operations[Name]["request"]>;
 export type ResponseOf<Name extends OperationName> = ValueOf<Operations[Name]["response"]>;
 
 /** An operation and the values of its request. */

@@ -13,7 +13,7 @@ export interface ElmTable {
 
 const NAME = "ELMIdentifier";
 const EXPRESSION = "Regex";
-/** Same alphabet as elmIdentifierName, or no request could name the class. */
+/** The alphabet of `elmIdentifierName` in SOAP: otherwise no SOAP request could name the class. */
 const ALLOWED_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 /** Maximum number of bad rows in an error. */
 const MAX_REPORTED = 20;

@@ -1,15 +1,16 @@
+import type { Dialect } from "../../motif/index.ts";
 import { currentRequest } from "../../platform/request-context.ts";
 import { nearest, Problem } from "../../problem.ts";
 import STARTER from "./motif-classes.tsv" with { type: "text" };
 
-/** A named motif, requested as `elmIdentifierName`. */
+/** A named motif. */
 export interface MotifClass {
   name: string;
   /** Synonyms, such as ELM identifiers. */
   aliases: readonly string[];
   expression: string;
   /** Grammar of the expression. */
-  dialect: "soap" | "elm";
+  dialect: Dialect;
   description: string;
   citation: string;
 }
@@ -80,7 +81,7 @@ export function readClasses(text: string): MotifClass[] {
     }
     const [name, alias, expression, description, citation] = cells.map((cell) => cell.trim());
     const aliases = alias.split(/\s*,\s*/).filter((one) => one !== "");
-    return { name, aliases, expression, dialect: "soap", description, citation };
+    return { name, aliases, expression, dialect: "plain", description, citation };
   });
 }
 

@@ -1,45 +1,84 @@
-import { didYouMean, parsePattern, PatternError, type PatternRequest } from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
+import {
+  didYouMean,
+  parsePattern,
+  type Pattern,
+  PatternError,
+  type PatternRequest,
+} from "../../motif/index.ts";
+import { type Path, Problem, ProblemList } from "../../problem.ts";
 import type { MotifClasses } from "./motif-classes.ts";
 
-/**
- * Expressions and motif classes as patterns, in this order. Checked on submission, so that an invalid pattern is an error
- * of the request instead of a job that fails later.
- * @throws Problem invalid_pattern with the number of the expression and the position in it; unknown_motif_class
- */
-export function readPatterns(
-  expressions: readonly string[],
-  names: readonly string[],
-  classes: MotifClasses,
-): PatternRequest[] {
-  const patterns = expressions.flatMap((expression, i): PatternRequest[] => {
-    if (expression.trim() === "") return [];
-    check(expression, `regularExpression ${i + 1}`);
-    return [{ expression, name: null, dialect: "soap" }];
-  });
-  const named = names.flatMap((name, i): PatternRequest[] => {
-    if (name === "") return [];
-    const { expression, dialect } = find(classes, name, `elmIdentifierName ${i + 1}`);
-    return [{ expression, name, dialect }];
-  });
-  return [...patterns, ...named];
+/** Expressions and names of motif classes to look for, as the caller gives them. */
+export interface PatternInput {
+  patterns: readonly string[];
+  motifClasses: readonly string[];
 }
 
-function check(expression: string, where: string): void {
+/** Errors of one list, so that thousands of wrong patterns delay no other request. */
+const MAX_ERRORS = 20;
+
+/**
+ * Expressions, then motif classes, as patterns; empty ones mean none. Checked on submission, so that an invalid pattern is an
+ * error of the request instead of a job that fails later.
+ * @param maxElements of all expressions together, with their repeats expanded
+ * @throws Problem invalid_pattern, unknown_motif_class, invalid_request, with the index of each invalid one
+ */
+export function readPatterns(
+  { patterns, motifClasses }: PatternInput,
+  classes: MotifClasses,
+  maxElements = Number.POSITIVE_INFINITY,
+): PatternRequest[] {
+  const problems = new ProblemList();
+  const requests: (PatternRequest | null)[] = [];
+  let elements = 0;
+  for (const [i, expression] of patterns.entries()) {
+    if (expression.trim() === "") continue;
+    elements += problems.collect(() => parse(expression, ["patterns", i]))?.automaton.program.size ?? 0;
+    if (elements > maxElements)
+      problems.add(
+        ["patterns"],
+        `the first ${i + 1} patterns are too large together: with their repeats expanded they may have ${maxElements} elements. Submit several jobs.`,
+      );
+    if (elements > maxElements || problems.count("patterns") >= MAX_ERRORS) break;
+    requests.push(asWritten(expression));
+  }
+  for (const [i, name] of motifClasses.entries()) {
+    if (name !== "")
+      requests.push(problems.collect(() => readMotifClass(name, classes, ["motifClasses", i])));
+    if (problems.count("motifClasses") >= MAX_ERRORS) break;
+  }
+  problems.throwAny();
+  return requests.filter((request) => request !== null);
+}
+
+/** @throws Problem invalid_pattern with the path and the character */
+export function readExpression(expression: string, path: Path): PatternRequest {
+  if (expression.trim() === "") throw new Problem("invalid_pattern", EMPTY_PATTERN, { path });
+  parse(expression, path);
+  return asWritten(expression);
+}
+
+export const EMPTY_PATTERN = "it is empty; omit it to search for none.";
+
+const asWritten = (expression: string): PatternRequest => ({ expression, name: null, dialect: "plain" });
+
+function parse(expression: string, path: Path): Pattern {
   try {
-    parsePattern(expression, "soap");
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    const text = `${where}, character ${error.position + 1}: ${error.message}${didYouMean(expression)}`;
-    throw new Problem("invalid_pattern", text, { cause: error });
+    return parsePattern(expression);
+  } catch (cause) {
+    if (!(cause instanceof PatternError)) throw cause;
+    const reason = cause.message + didYouMean(expression);
+    throw new Problem("invalid_pattern", reason, { path, character: cause.position + 1, cause });
   }
 }
 
-function find(classes: MotifClasses, name: string, where: string): ReturnType<MotifClasses["find"]> {
+/** @throws Problem unknown_motif_class with the path, and near names */
+export function readMotifClass(name: string, classes: MotifClasses, path: Path): PatternRequest {
   try {
-    return classes.find(name);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    throw new Problem(error.code, `${where}: ${error.message}`, { cause: error });
+    const { expression, dialect } = classes.find(name);
+    return { expression, name, dialect };
+  } catch (cause) {
+    if (!(cause instanceof Problem)) throw cause;
+    throw new Problem(cause.code, cause.message, { path, cause });
   }
 }

@@ -1,29 +1,12 @@
-import type { AlignedText, Corpus, HomologChoice, ScoringModel } from "../../motif/index.ts";
+import type { Corpus } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { identify } from "../corpus/find-proteins.ts";
-import { readPatterns } from "../corpus/patterns.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
-import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobRequest } from "./job.ts";
 import { compressedParts, type Form } from "./packed-prediction.ts";
 import type { Progress } from "./pool.ts";
 import type { JobStore, JobView } from "./store.ts";
 import { type StoredResult, withNames } from "./stored-result.ts";
-
-/** A job to run, in the terms of the SOAP contract. */
-export interface JobSubmission {
-  identifier: string;
-  /** Letters A–Z and white space. */
-  querySequence: string;
-  scoringModel: ScoringModel;
-  /** Empty ones mean none. */
-  regularExpression: readonly string[];
-  elmIdentifierName: readonly string[];
-  /** Absent for the choice of the method. */
-  homologs?: HomologChoice | undefined;
-  /** The query and its homologs, aligned by the client. */
-  alignment?: readonly AlignedText[] | undefined;
-}
 
 export interface Status {
   /** One of the STATES of job.ts. */
@@ -54,9 +37,6 @@ interface HandlersOptions {
   runner: JobRunner;
   /** The corpus in use, which may have the protein of a query. */
   corpus: () => Corpus;
-  classes: MotifClasses;
-  /** Residues that a query may have. */
-  maxQueryLength: number;
   /** Guards new jobs. @throws Problem if the disk takes none */
   requireWritable?: (() => void) | undefined;
 }
@@ -74,17 +54,17 @@ const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
 
 /** The operations of the service, independent of SOAP and JSON. */
 export function scoringHandlers(options: HandlersOptions) {
-  const { store, runner, corpus, classes, maxQueryLength, requireWritable = () => {} } = options;
+  const { store, runner, corpus, requireWritable = () => {} } = options;
   return {
     /**
-     * Validates and stores a job, and returns its identifier once it is on the disk. The queue is shared fairly between
+     * Stores a job, and returns its identifier once it is on the disk. The queue is shared fairly between
      * clients.
      * @param key the header Idempotency-Key: repeating a request with the same key returns the same job
      * @param owner key of the owner; null for the account of the client
-     * @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy, key_reused, quota_exceeded
+     * @throws Problem invalid_request for the key, busy, key_reused, quota_exceeded
      */
     async runJob(
-      submission: JobSubmission,
+      request: JobRequest,
       client = "",
       key: string | null = null,
       owner: string | null = null,
@@ -94,11 +74,7 @@ export function scoringHandlers(options: HandlersOptions) {
           "invalid_request",
           "Idempotency-Key: expected 1 to 255 printable ASCII characters.",
         );
-      const query = readQuery(submission.querySequence, maxQueryLength);
-      const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
-      const { identifier, scoringModel: model, homologs, alignment } = submission;
       requireWritable();
-      const request = { identifier, query, model, patterns, homologs, alignment };
       const id = await store.insert(request, client, key, owner);
       runner.wake();
       return id;
@@ -157,16 +133,6 @@ function withoutPrediction({ state, failure }: JobView): null {
 export function notFinished({ state }: JobView): never {
   const headers = { "Retry-After": "1" };
   throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
-}
-
-/** The query without white space. @throws Problem invalid_request if it is too long */
-export function readQuery(text: string, maxLength: number): string {
-  const query = text.replace(/[ \t\r\n]+/g, "");
-  if (query.length <= maxLength) return query;
-  throw new Problem(
-    "invalid_request",
-    `querySequence: ${query.length} residues; at most ${maxLength} are scored.`,
-  );
 }
 
 function describe(job: JobView, runner: JobRunner): string {

@@ -60,7 +60,8 @@ export function useFirstFocus(after?: unknown): RefObject<HTMLFormElement | null
 export function FormError(props: { of: Submission; shown?: readonly string[]; focus?: boolean }) {
   const { error, fields } = props.of;
   const names = Object.keys(fields);
-  const isPlaced = names.length > 0 && names.every((name) => props.shown?.includes(name) ?? true);
+  const isPlaced =
+    names.length > 0 && names.every((name) => props.shown?.includes(name.split(".")[0]) ?? true);
   return error === null || isPlaced ? null : <ErrorBanner error={error} focus={props.focus ?? false} />;
 }
 

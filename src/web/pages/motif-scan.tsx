@@ -6,7 +6,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { EXAMPLES } from "../score/examples.ts";
 import { MAX_SCANS, recentScans, rememberScan, startJob } from "../score/job.ts";
-import { MotifChooser } from "../score/motif-chooser.tsx";
+import { classErrors, MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { shortTitleOfJob } from "../score/protein-identity.tsx";
 import { RecentJobs } from "../score/recent-jobs.tsx";
@@ -75,7 +75,7 @@ function MotifScan() {
               ? "The chosen classes are tested. With fewer tests, the same P value has a smaller q."
               : "All motif classes are tested: those of the imported table, or else the built-in ones. Choose some to test fewer."}
           </p>
-          <MotifChooser chosen={classes} onChange={setClasses} errors={form.fields.motifClasses} />
+          <MotifChooser chosen={classes} onChange={setClasses} errors={classErrors(form.fields, classes)} />
         </Card>
       </div>
       <FormError of={form} shown={["querySequence", "accession", "motifClasses"]} focus />

@@ -10,6 +10,8 @@ import { Button } from "../components/button.tsx";
 
 const ROWS = 60;
 
+type Fields = ApiError["fields"];
+
 const textOf = ({ name, aliases, expression, description, citation }: MotifClass): string =>
   [name, ...aliases, expression, description, citation].join(" ").toLowerCase();
 
@@ -103,11 +105,23 @@ const Chosen = ({ names, onRemove }: { names: readonly string[]; onRemove: (name
     </ul>
   );
 
+/** Errors of motif classes, each with the name that it is about. */
+export const classErrors = (fields: Fields, classes: readonly string[]): string[] => [
+  ...(fields.motifClasses ?? []),
+  ...classes.flatMap((name, i) => (fields[`motifClasses.${i}`] ?? []).map((text) => `${name}: ${text}`)),
+];
+
+/** Errors of a field that is an object or a list, and of its members. */
+export const errorsBelow = (fields: Fields, field: string): string[] =>
+  Object.entries(fields).flatMap(([name, texts]) => (name.split(".")[0] === field ? texts : []));
+
 /** Regular expressions, each checked and explained as it is typed. */
 export function PatternList(props: {
   patterns: readonly string[];
   onChange: (patterns: string[]) => void;
   errors: readonly string[] | undefined;
+  /** Errors of one of them. */
+  errorsOf: (pattern: string) => readonly string[] | undefined;
 }) {
   const { patterns, onChange, errors = [] } = props;
   const shown = patterns.length === 0 ? [""] : patterns;
@@ -122,6 +136,7 @@ export function PatternList(props: {
           key={i}
           label={`Pattern ${i + 1}`}
           value={pattern}
+          errors={props.errorsOf(pattern)?.map(capitalized)}
           onChange={(value) => set(i, value)}
           onRemove={shown.length > 1 ? () => onChange(shown.toSpliced(i, 1)) : undefined}
         />

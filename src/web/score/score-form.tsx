@@ -9,7 +9,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { ApiError, get } from "../request.ts";
 import type { Model } from "./job.ts";
-import { MotifChooser, PatternList } from "./motif-chooser.tsx";
+import { classErrors, MotifChooser, PatternList } from "./motif-chooser.tsx";
 import { ProteinField } from "./protein-field.tsx";
 import { readProtein } from "./protein-input.ts";
 
@@ -106,8 +106,18 @@ export function ScoreForm(props: {
           />
         </Card>
         <Card title="Motifs">
-          <MotifChooser chosen={of.classes} onChange={of.setClasses} errors={fields.motifClasses} />
-          <PatternList patterns={of.patterns} onChange={of.setPatterns} errors={fields.patterns} />
+          <MotifChooser
+            chosen={of.classes}
+            onChange={of.setClasses}
+            errors={classErrors(fields, of.classes)}
+          />
+          <PatternList
+            patterns={of.patterns}
+            onChange={of.setPatterns}
+            errors={fields.patterns}
+            // Empty and repeated patterns are not sent.
+            errorsOf={(pattern) => fields[`patterns.${of.filled.indexOf(pattern.trim())}`]}
+          />
         </Card>
       </div>
       {props.more}
