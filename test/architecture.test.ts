@@ -68,7 +68,7 @@ const RULES: Record<string, Rule> = {
   "src/inventory/resources": { files: ["src/inventory/model", "src/problem.ts"], packages: ["typebox"] },
   "src/inventory/records": { files: ["src/accounts", ...RECORD_DECLARATIONS, ...PLATFORM], packages: [] },
   "src/inventory/imports": {
-    files: ["src/inventory/records", ...RECORD_DECLARATIONS, ...PLATFORM],
+    files: ["src/inventory/records", ...RECORD_DECLARATIONS, TASKS, ...PLATFORM],
     packages: ["typebox", "hucre"],
   },
   "src/inventory/labels": {

@@ -10,6 +10,7 @@ import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
 import {
   Imports,
+  importTasks,
   type InventorySample,
   inventoryAliases,
   linksIn,
@@ -195,6 +196,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     },
   });
   const imports = new Imports(database, clock, log);
+  tasks.addSource(importTasks(imports, database));
   const pool = new RequestPool({ version: VERSION, log });
   const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
   const reminders = remindersOf({ database, accounts }, config, { clock, log });

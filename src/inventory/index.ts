@@ -13,6 +13,7 @@ export { recordEvents, type RecordEvents, type RecordFilter } from "./records/re
 export { type DueList, reminders, type Reminders, REMINDER_REASONS } from "./records/reminders.ts";
 export type { ImportReport } from "./imports/import-report.ts";
 export { Imports } from "./imports/imports.ts";
+export { importTasks } from "./imports/import-tasks.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
 export type { InventorySample } from "./records/sample.ts";

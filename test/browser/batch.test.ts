@@ -18,6 +18,14 @@ const FASTA = ["P04637", "P38936", "P46527", "P03129"]
   .join("\n");
 const MOTIFS = ["MDM2-SWIB", "PIP-box", "Cyclin-RxL", "LxCxE", "APC-KEN-box", "PDZ-class-1"];
 
+/** Waits until the results of the four jobs are read; while the server works it says "4 of 4 jobs scored". */
+const seeAllScored = (page: Page) =>
+  page.waitForFunction(() =>
+    [...document.querySelectorAll("p[role=status]")].some(
+      ({ textContent }) => textContent === "4 jobs scored.",
+    ),
+  );
+
 const tableOf = (page: Page): Promise<string[][]> =>
   page.$$eval("tbody tr", (rows) =>
     rows.map((row) =>
@@ -42,9 +50,7 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await first.page.close();
   await using opened = await openPage(address);
   const { page } = opened;
-  await seeText(page, "4 jobs scored.");
-  // The page reads results after their jobs have ended.
-  await page.waitForFunction(() => !document.querySelector("tbody")!.innerText.includes("waiting"));
+  await seeAllScored(page);
   const rows = await tableOf(page);
   expect(rows.length).toBe(24);
   expect(rows[0].slice(0, 3)).toEqual([
@@ -89,7 +95,7 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
     }),
   ).toEqual(["batch.xlsx", "PK"]);
   await page.goto(page.url().replace(/\?.*/, ""));
-  await seeText(page, "4 jobs scored.");
+  await seeAllScored(page);
 
   // Filter and order are in the address, and so in the link.
   await page.click(".answer .chip");
@@ -103,7 +109,7 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   const link = new URL(page.url());
   expect(link.search).toBe("?overall_verdict=likely+functional&order=-z");
   await using other = await openPage(link.pathname + link.search);
-  await seeText(other.page, "4 jobs scored.");
+  await seeAllScored(other.page);
   await seeText(other.page, `${best.length} of 24`);
   await (await named(other.page, "link", "FSDLWKLL 19 in P04637")).click();
   await arrive(other.page, "/score/");

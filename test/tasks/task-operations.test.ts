@@ -137,6 +137,33 @@ test("events end with the final state", async () => {
   expect(again.status).toBe(204);
 });
 
+test("an import is a task of its user", async () => {
+  const response = await app.answer(
+    new Request("http://labd/api/v2/consumables/import/", {
+      method: "POST",
+      headers: { ...as("bob"), "Content-Type": "text/csv", Prefer: "respond-async" },
+      body: "name\nred\n",
+    }),
+  );
+  const { id } = (await response.json()) as { id: string };
+  expect(response.status).toBe(202);
+  expect(await listed(as("bob"), "?kind=import")).toEqual([id]);
+  expect(await listed(as("ada"), "?kind=import")).toEqual([id]);
+  expect(await listed(KEY, "?kind=import")).toEqual([]);
+  expect((await ask("GET", `tasks/${id}`, KEY)).status).toBe(404);
+  expect((await ask("DELETE", `tasks/${id}`, KEY)).status).toBe(404);
+  const { text } = await ask("GET", `tasks/${id}/events`, as("bob"));
+  expect(text).toContain('"state":"finished"');
+  expect((await ask("GET", `tasks/${id}`, as("bob"))).body).toMatchObject({
+    kind: "import",
+    subject: expect.any(String),
+    state: "finished",
+    mayChange: true,
+    links: { resource: `http://labd/api/v2/imports/${id}/` },
+  });
+  expect((await ask("DELETE", `tasks/${id}`, as("bob"))).status).toBe(409);
+});
+
 test("a backup that a stopped server leaves has failed, with the reason", async () => {
   const started = await ask("POST", "admin/backups", as("ada"));
   expect(started.status).toBe(202);
