@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { IMPORT_WORKER } from "./src/inventory/imports/import-thread.ts";
 import { compressAssets } from "./packaging/compressed-assets.ts";
+import { compressLibraries } from "./packaging/compressed-libraries.ts";
 import { buildDebianPackage } from "./packaging/debian.ts";
 import { leaveOutUnused } from "./packaging/unused-code.ts";
 import { buildVersion } from "./packaging/version.ts";
@@ -38,7 +39,7 @@ async function compile(outfile: string, version: string, target?: (typeof TARGET
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.
     format: "esm",
-    plugins: [leaveOutUnused, compressAssets],
+    plugins: [leaveOutUnused, compressAssets, libraries],
     define: { LABD_VERSION: JSON.stringify(version) },
     compile: {
       outfile,
@@ -77,6 +78,7 @@ async function report(path: string): Promise<void> {
 const all = process.argv.includes("--all");
 mkdirSync(OUT, { recursive: true });
 const version = await buildVersion();
+const libraries = await compressLibraries();
 // Base64 of what is compressed shrinks by a quarter.
 await Bun.write(PAGES, Bun.gzipSync(JSON.stringify(await makeBundle()), { level: 9 }));
 const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;

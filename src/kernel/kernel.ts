@@ -90,11 +90,6 @@ export class Kernel {
     }
   }
 
-  /** Size of the kernel's memory. */
-  get memoryBytes(): number {
-    return this.#bytes.length;
-  }
-
   #reserve(bytes: number): void {
     if (bytes <= this.#bytes.length) return;
     this.#exports.memory.grow(Math.ceil((bytes - this.#bytes.length) / PAGE));
