@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearest, Problem, PROBLEMS } from "../src/problem.ts";
+import { nearest, type Path, Problem, ProblemList, PROBLEMS } from "../src/problem.ts";
 
 test("an unknown error hides its message and keeps its cause", () => {
   const cause = new Error("password=hunter2");
@@ -27,4 +27,66 @@ test("nearest finds typing errors and transpositions, and returns nothing for di
   expect(nearest("CHECK", verbs)).toEqual(["check"]);
   expect(nearest("xyzzyq", verbs)).toEqual([]);
   expect(nearest("x".repeat(1_000_000), verbs)).toEqual([]);
+});
+
+test.each<[Path, number | undefined, string, Record<string, string[]>, string]>([
+  [["sequence"], undefined, "sequence: wrong.", { sequence: ["wrong."] }, "<sequence>: wrong."],
+  [
+    ["sequence"],
+    7,
+    "sequence: character 7: wrong.",
+    { sequence: ["character 7: wrong."] },
+    "<sequence>, character 7: wrong.",
+  ],
+  [
+    ["patterns", 1],
+    3,
+    "patterns[1]: character 3: wrong.",
+    { patterns: ["patterns[1]: character 3: wrong."] },
+    "<patterns 1>, character 3: wrong.",
+  ],
+  [
+    ["homologs", "organisms", 0],
+    undefined,
+    "homologs.organisms[0]: wrong.",
+    { homologs: ["homologs.organisms[0]: wrong."] },
+    "<homologs organisms 0>: wrong.",
+  ],
+])(
+  "an error at %j, character %p, names its place in the terms of each interface",
+  (path, character, message, fields, inTerms) => {
+    const problem = new Problem("invalid_pattern", "wrong.", { path, character });
+    expect([problem.message, problem.fields]).toEqual([message, fields]);
+    const translated = problem.inTerms((path) => `<${path.join(" ")}>`);
+    expect([translated.message, translated.code]).toEqual([inTerms, "invalid_pattern"]);
+  },
+);
+
+test("problems of one request are collected; an interface that reports one reports the first with its code", () => {
+  const problems = new ProblemList();
+  expect(problems.collect(() => 1)).toBe(1);
+  problems.add(["a"], "one.", "invalid_pattern");
+  const other = new Problem("unknown_motif_class", "two.", { path: ["b", 0] });
+  expect(
+    problems.collect(() => {
+      throw other;
+    }),
+  ).toBeNull();
+  expect(() =>
+    problems.collect(() => {
+      throw new Problem("busy", "later.");
+    }),
+  ).toThrow("later.");
+  let thrown: unknown;
+  try {
+    problems.throwAny({ more: 1 });
+  } catch (error) {
+    thrown = error;
+  }
+  const fields = { a: ["one."], b: ["b[0]: two."] };
+  expect(thrown).toMatchObject({ code: "invalid_request", message: "a: one.", fields, more: { more: 1 } });
+  expect((thrown as Problem).inTerms(([name]) => `--${name}`)).toMatchObject({
+    code: "invalid_pattern",
+    message: "--a: one.",
+  });
 });

@@ -1,8 +1,8 @@
-import { type Code, Problem } from "../problem.ts";
+import { Problem } from "../problem.ts";
 
 /** The value of a task as the thread sends it, or why there is none. */
 export type ThreadReply<Value> =
-  { value: Value } | { problem: { code: Code; message: string; cause: string } };
+  { value: Value } | { problem: Pick<Problem, "code" | "reason" | "path"> & { cause: string } };
 
 interface ThreadQueueOptions {
   /** Address of the worker's module. */
@@ -41,8 +41,8 @@ export class ThreadQueue<Task, Value> {
     );
     worker.addEventListener("message", ({ data }: MessageEvent<ThreadReply<Value>>) => {
       if ("value" in data) return resolve(data.value);
-      const { code, message, cause } = data.problem;
-      reject(new Problem(code, message, { cause }));
+      const { code, reason, path, cause } = data.problem;
+      reject(new Problem(code, reason, { ...(path && { path }), cause }));
     });
     worker.addEventListener("error", (event) => {
       event.preventDefault();
@@ -74,9 +74,9 @@ export function answerTasks<Task, Value>(
       const { value, transfer } = await work(data);
       self.postMessage({ value }, transfer);
     } catch (error) {
-      const { code, message } = Problem.from(error);
+      const { code, reason, path } = Problem.from(error);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-      self.postMessage({ problem: { code, message, cause: String(error) } });
+      self.postMessage({ problem: { code, reason, path, cause: String(error) } });
     }
   });
 }

@@ -404,3 +404,14 @@ describe("idempotency keys", () => {
     expect(await store.insert(request("MKL"), "a", "key")).not.toBe(first);
   });
 });
+
+test("a request that a former version stored has the digest of the same request now", () => {
+  const stored = {
+    ...request(),
+    patterns: [{ expression: "S.P", name: null, dialect: "soap" }],
+  } as unknown as JobRequest;
+  const now: JobRequest = { ...request(), patterns: [{ expression: "S.P", name: null, dialect: "plain" }] };
+  expect(digestOf(stored)).toBe(digestOf(now));
+  const canonical = JSON.stringify([now.query, now.model, [["S.P", null, "soap"]]]);
+  expect(digestOf(now)).toBe(new Bun.CryptoHasher("sha256").update(canonical).digest("hex"));
+});

@@ -38,7 +38,7 @@ const MAX_SECONDS = 60;
 const thread = new ThreadQueue<ModelTask, DescribedModel>({
   url: workerUrlOf("scoring/structure/model-worker.ts"),
   seconds: MAX_SECONDS,
-  slow: `model: reading the file took more than ${MAX_SECONDS} seconds. Remove other chains and models.`,
+  slow: `Reading the file took more than ${MAX_SECONDS} seconds. Remove other chains and models.`,
   waiting: MAX_WAITING,
   busy: `${MAX_WAITING} structure models wait to be read. Try again later.`,
 });
@@ -103,7 +103,7 @@ export class JobModels {
       return { model, problem: null };
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "busy") throw error;
-      return { model: null, problem: error.message.replace(/^model:/, `models/${path}:`) };
+      return { model: null, problem: `models/${path}: ${error.reason}` };
     }
   }
 

@@ -1,7 +1,7 @@
 import { alignLocal, encode, GAP } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import type { StructureModel } from "./model-schemas.ts";
-import type { ModelChain, ModelFile } from "./model-file.ts";
+import { MODEL, type ModelChain, type ModelFile } from "./model-file.ts";
 
 /** A chain of less is another protein. */
 const MIN_IDENTITY = 0.9;
@@ -24,7 +24,8 @@ export function mapModel(query: string, { chains, isPrediction }: ModelFile): Ma
   if (best.compared < MIN_RESIDUES || identity < MIN_IDENTITY)
     throw new Problem(
       "invalid_request",
-      `model: no chain is this protein. The most similar, ${nameOf(chain)}, has ${identical} identical of ${best.compared} aligned residues; at least ${MIN_RESIDUES} residues and ${100 * MIN_IDENTITY} % identity are needed.`,
+      `no chain is this protein. The most similar, ${nameOf(chain)}, has ${identical} identical of ${best.compared} aligned residues; at least ${MIN_RESIDUES} residues and ${100 * MIN_IDENTITY} % identity are needed.`,
+      MODEL,
     );
   const at = (i: number) => (pairs[i] < 0 ? undefined : chain.residues[pairs[i]]);
   const positions = Array.from(query, (_, i) => i);
@@ -75,7 +76,8 @@ function pairsOfChains(query: string, chains: readonly ModelChain[]): Int32Array
   if (query.length * length > MAX_PAIRS)
     throw new Problem(
       "too_expensive",
-      `model: chains of ${length} residues are too many to be aligned with ${query.length} residues. Keep only the chain of the protein.`,
+      `chains of ${length} residues are too many to be aligned with ${query.length} residues. Keep only the chain of the protein.`,
+      MODEL,
     );
   const rows = alignLocal(encode(query), others.map(encode)).map(({ row }) => row);
   return all.map((letters) => {

@@ -94,7 +94,10 @@ export function formatOf(text: string): ModelFormat {
   throw invalid("the file is neither mmCIF nor PDB. Expected _atom_site or ATOM records.");
 }
 
-const invalid = (reason: string): Problem => new Problem("invalid_request", `model: ${reason}`);
+/** Where errors of a model are in a request. */
+export const MODEL = { path: ["model"] };
+
+const invalid = (reason: string): Problem => new Problem("invalid_request", reason, MODEL);
 
 /** Atoms of the first model of a PDB file (format 3.30). */
 function* pdbAtoms(text: string): Generator<Atom> {

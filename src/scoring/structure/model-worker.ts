@@ -4,7 +4,7 @@ import { answerTasks } from "../../platform/thread-queue.ts";
 import { Problem } from "../../problem.ts";
 import type { StructureModel } from "./model-schemas.ts";
 import { mapModel } from "./map-model.ts";
-import { MAX_MODEL, readModel } from "./model-file.ts";
+import { MAX_MODEL, MODEL, readModel } from "./model-file.ts";
 
 /** A file of a model to describe: its bytes, or its path. */
 export interface ModelTask {
@@ -41,7 +41,8 @@ function readSmall(path: string): Uint8Array {
 const tooLarge = (): Problem =>
   new Problem(
     "too_large",
-    `model: the file has more than ${MAX_MODEL / 1e6} MB. Remove other chains and models.`,
+    `the file has more than ${MAX_MODEL / 1e6} MB. Remove other chains and models.`,
+    MODEL,
   );
 
 /** @throws Problem too_large, invalid_request */
@@ -56,6 +57,6 @@ function gunzip(bytes: Uint8Array): Uint8Array {
     return gunzipSync(bytes, { maxOutputLength: MAX_MODEL });
   } catch (cause) {
     if ((cause as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
-    throw new Problem("invalid_request", "model: the gzip file is truncated or damaged.", { cause });
+    throw new Problem("invalid_request", "the gzip file is truncated or damaged.", { ...MODEL, cause });
   }
 }
