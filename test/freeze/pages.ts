@@ -48,11 +48,11 @@ export async function recordPages(
       const [name, value] = cookie.split("=");
       await page.browserContext().setCookie({ name, value, domain: new URL(url).hostname });
     }
-    for (const [i, address] of addresses(shown).entries())
+    for (const address of addresses(shown))
       for (const width of caller === "anonymous" ? WIDTHS.slice(1) : WIDTHS) {
         await page.setViewport({ width, height: 900 });
-        const path = recording.normalise(address).replaceAll(/\W+/g, "_").slice(0, 40);
-        const name = `${caller}/${String(i).padStart(2, "0")}${path}-${width}`;
+        const path = recording.normalise(address).replaceAll(/\W+/g, "_").slice(0, 60);
+        const name = `${caller}/${path}-${width}`;
         recording.write(`pages/${name}.txt`, `${address}\n${await settle(page, url + address)}`);
         if (caller === "anonymous") continue;
         await hideVariableText(page, recording);

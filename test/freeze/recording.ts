@@ -26,7 +26,7 @@ const VARIABLE: readonly [RegExp, string][] = [
   [/^(etag: )(W\/)?("|&quot;).*/gim, "$1$2"],
   [/^ *"[01]{21,}",?$/gm, "MODULES"],
   [/\b\d+(\.\d+)? ?([kMG]B|bytes)\b/g, "SIZE"],
-  [/"(\w*bytes|size|free|waiting|seq|memory)": ?\d+/g, '"$1": NUMBER'],
+  [/"(\w*bytes|size|free|waiting|seq|memory|log)": ?\d+/g, '"$1": NUMBER'],
   [/ r="([A-Z]*)\d+"/g, ' r="$1"'],
   [/^.*\b\d+ of \d+ proteins, .* left\n/gm, ""],
 ];
