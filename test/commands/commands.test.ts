@@ -112,9 +112,20 @@ test("adds and verifies corpora, and scores", async () => {
     "organism",
     "known_instance",
     "also_annotated_in",
+    "entry",
+    "number",
+    "expression",
+    "explanation",
+    "type",
+    "disorder",
+    "disordered",
+    "domains",
+    "phosphosite_distance",
+    "method",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
-  expect(none).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);
+  expect(none.slice(0, 12)).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);
+  expect(none[head.indexOf("expression")]).toBe("Q..[ILM]..[FY][FY]");
   const json = JSON.parse(
     (await labd([...words, "--format", "json"], { env, stdin: `>e7\n${E7}\n` })).stdout,
   );

@@ -13,7 +13,7 @@ const VARIABLE: readonly [RegExp, string][] = [
   [/\b\d{8}T\d{6}(\.?\d{3})?Z/g, "TIME"],
   [/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, "TIME"],
   [/(127\.0\.0\.1|localhost):\d+/g, "HOST"],
-  [/\b\d+(\.\d+)? ?(ms|s|µs|seconds?|minutes?)\b/g, "DURATION"],
+  [/\b\d+(\.\d+)? ?(ms|s|µs|seconds?|minutes?|min|h)\b/g, "DURATION"],
   [/\b(duration|seconds|milliseconds|ms|elapsed\w*|uptime\w*)": [\d.]+/g, '$1": DURATION'],
   [/\b1[789]\d{11}\b/g, "TIME"],
   [/\b\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d\b/g, "TIME"],
@@ -26,7 +26,7 @@ const VARIABLE: readonly [RegExp, string][] = [
   [/^(etag: )(W\/)?("|&quot;).*/gim, "$1$2"],
   [/^ *"[01]{21,}",?$/gm, "MODULES"],
   [/\b\d+(\.\d+)? ?([kMG]B|bytes)\b/g, "SIZE"],
-  [/"(\w*bytes|size|free|waiting|seq|memory|log)": ?\d+/g, '"$1": NUMBER'],
+  [/"(\w*bytes|size|free|waiting|seq|memory|log|attempts)": ?\d+/g, '"$1": NUMBER'],
   [/ r="([A-Z]*)\d+"/g, ' r="$1"'],
   [/^.*\b\d+ of \d+ proteins, .* left\n/gm, ""],
 ];

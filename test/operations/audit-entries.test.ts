@@ -298,6 +298,9 @@ const OPERATIONS: Operation[] = [
   step("DELETE /api/admin/proteome/builds/ID", "proteome.cancel", () =>
     ask(`DELETE /api/admin/proteome/builds/${kept.build}`),
   ),
+  step("DELETE /api/tasks/ID", "proteome.cancel", async () =>
+    ask(`DELETE /api/tasks/${(await ask("POST /api/admin/proteome/builds", {})).id}`),
+  ),
   simple(["DELETE /api/admin/corpora/second", "corpus.remove"]),
   simple(["PUT /api/admin/motif-classes", "motif_classes.import", CLASSES]),
   simple(["DELETE /api/admin/motif-classes", "motif_classes.remove"]),
@@ -333,8 +336,7 @@ const OPERATIONS: Operation[] = [
   ),
   simple([`labd user link lee --oidc 1 --config ${file("oidc.toml")}`, "account.link"]),
   simple(["labd user unlink lee --from oidc", "account.unlink"]),
-  simple(["labd user disable lee", "account.disable"]),
-  simple(["labd user enable lee", "account.enable"]),
+  ...["disable", "enable"].map((to) => simple([`labd user ${to} lee`, `account.${to}`])),
   simple(["labd token add lee", "token.create"]),
   simple(["labd token revoke --user lee", "token.revoke"]),
   step("labd import", "record.import", () =>
@@ -348,12 +350,10 @@ const OPERATIONS: Operation[] = [
 /** Operations without an entry, and why. */
 const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
   [/^POST .*\/search$/, "writes nothing"],
-  [/^(POST|PUT|PATCH) \/api\/v2\/projects(\/\{id\})?$/, "in the history of the record"],
   [/^(POST|PUT|PATCH) .*\/(annotations|notes)\b/, "in the history of the record"],
-  [/^(POST|PUT|PATCH) \/api\/v2\/attachments(\/\{id\})?$/, "in the history of the record"],
-  [/\/(annotations|notes|attachments|\{grant\})\/.*(restore|purge)$/, "recorded like records"],
-  [/^DELETE .*\/(annotations|notes|attachments)\b/, "recorded like records"],
-  [/\/permissions\/\{grant\}\/(restore|purge)$/, "recorded like permissions"],
+  [/^(POST|PUT|PATCH) \/api\/v2\/(projects|attachments)(\/\{id\})?$/, "in the history of the record"],
+  [/^DELETE .*\/(annotations|notes|attachments)\b|\/\{grant\}\/(restore|purge)$/, "recorded like records"],
+  [/\/(annotations|notes|attachments)\/.*(restore|purge)$/, "recorded like records"],
   [/^(POST|PUT|DELETE) (\/api\/scoring\/|\/soap\/)/, "the job itself is kept"],
   [/^POST \/api\/account\/second-factor$/, "has no effect until it is confirmed"],
   [/^PUT \/api\/account\/reminders$/, "concerns only e-mails to oneself"],

@@ -42,7 +42,7 @@ export interface BatchParts extends SubmissionContext {
   requireWritable: () => void;
 }
 
-const ofOne = { access: "anyone", params: { id: "Id of the batch." }, errors: [404] } as const;
+const ofOne = { access: "anyone", params: { id: "Id of the batch." }, errors: [400, 404] } as const;
 
 /** Batches: many proteins, whose jobs the server submits. */
 export const batchOperations = [
@@ -118,7 +118,7 @@ export const batchOperations = [
     description: "Cancels its jobs that have not ended. Results are kept.",
     parameters: [OWNER_KEY],
     returns: BatchSchema,
-    errors: [403, 404, 409],
+    errors: [400, 403, 404, 409],
     async run({ params: { id }, request, context }, { batches, ownership }: BatchParts) {
       const caller = ownership.identify(request);
       requireOwner(caller, batches.find(id).owner, "batch");
