@@ -120,7 +120,7 @@ export function soapRoutes(options: SoapOptions) {
     if (parameters.length === 0)
       return new Response(null, {
         status: 302,
-        headers: { Location: new URL(`../${GUIDE}`, endpoint).href },
+        headers: { Location: new URL(`../${GUIDE}`, endpoint).pathname },
       });
     if (!parameters.some((name) => WSDL_PARAMETER.test(name))) throw noSuchDocument(endpoint);
     const { wsdl } = await loadWsdl();
