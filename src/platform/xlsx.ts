@@ -4,17 +4,17 @@ export type XlsxCell = string | number | boolean | null;
 /** Maximum length of a spreadsheet cell, in characters. */
 const CELL_LENGTH = 32_767;
 
-/** Office Open XML with one sheet and a header, made while it is read. Longer texts are cut off at Excel's limit. */
+/** Cuts a text off at Excel's limit. */
+export const xlsxText = (text: string): string =>
+  text.length > CELL_LENGTH ? text.slice(0, CELL_LENGTH) : text;
+
+/** Office Open XML with one sheet and a header, made while it is read. */
 export async function xlsxFile(
   { title, names }: { title: string; names: readonly string[] },
   rows: Iterable<XlsxCell[]> | AsyncIterable<XlsxCell[]>,
 ): Promise<ReadableStream<Uint8Array>> {
   const { writeXlsxStream } = await import("hucre/xlsx");
-  const limited = async function* (): AsyncGenerator<XlsxCell[]> {
-    for await (const row of rows)
-      yield row.map((cell) => (typeof cell === "string" ? cell.slice(0, CELL_LENGTH) : cell));
-  };
-  return writeXlsxStream(limited(), {
+  return writeXlsxStream(rows, {
     // Excel allows 31 characters, and none of []:*?/\.
     name: title.replaceAll(/[[\]:*?/\\]/g, " ").slice(0, 31),
     columns: names.map((header) => ({ header })),

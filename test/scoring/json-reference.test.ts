@@ -109,7 +109,7 @@ describe("every operation responds as documented:", () => {
       for (const format of parameters!.find(({ name }) => name === "format")!.schema.enum!)
         await call(service, "GET", "/jobs/{id}/result", { id, query: `?format=${format}&match=1` });
       await call(service, "GET", "/jobs/{id}/result", { id, headers: { Accept: "image/png" } });
-      for (const format of ["json", "tsv", "gff3"])
+      for (const format of ["json", "tsv", "gff3", "xlsx"])
         await call(service, "GET", "/jobs/{id}/scan", { id, query: `?format=${format}` });
       await call(service, "GET", "/jobs/{id}/features", { id });
       for (const query of [`?jobs=${id}`, `?jobs=none`, `?q=1`, `?jobs=${id}&best=true`])

@@ -1,5 +1,5 @@
 import { BodyStream } from "../../platform/body-stream.ts";
-import { type XlsxCell, xlsxFile as writeXlsx } from "../../platform/xlsx.ts";
+import { type XlsxCell, xlsxFile as writeXlsx, xlsxText } from "../../platform/xlsx.ts";
 import type { Json } from "../model/field.ts";
 import { csvLine } from "../model/page.ts";
 
@@ -85,8 +85,10 @@ export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
 
 /** Office Open XML; objects and lists are JSON. */
 export function xlsxFile({ title, names, chunks }: Sheet): Promise<ReadableStream<Uint8Array>> {
-  const cell = (value: Json): XlsxCell =>
-    typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+  const cell = (value: Json): XlsxCell => {
+    if (value === null || typeof value === "number" || typeof value === "boolean") return value;
+    return xlsxText(typeof value === "string" ? value : JSON.stringify(value));
+  };
   function* rows(): Generator<XlsxCell[]> {
     for (const records of chunks)
       for (const record of records) yield names.map((name) => cell(record[name] ?? null));

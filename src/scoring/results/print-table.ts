@@ -1,5 +1,6 @@
-import { xlsxFile, type XlsxCell } from "../../platform/xlsx.ts";
+import { type XlsxCell, xlsxFile, xlsxText } from "../../platform/xlsx.ts";
 import { cellOf, matchObject } from "../table/column.ts";
+import type { TableRow } from "../table/match-row.ts";
 import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
 import { headsOf } from "../table/print-tsv.ts";
 import type { TablePart } from "../table/rows.ts";
@@ -12,16 +13,23 @@ export function tableWorkbook(
   table: MatchTable,
   parts: Iterable<TablePart> | AsyncIterable<TablePart>,
 ): Promise<ReadableStream<Uint8Array>> {
-  async function* rows(): AsyncGenerator<XlsxCell[]> {
-    for await (const part of parts)
-      for (const row of part.rows) yield table.columns.map((column) => roundedCell(cellOf(column, row)));
+  const cellsOf = (row: TableRow): XlsxCell[] =>
+    table.columns.map((column) => workbookCell(cellOf(column, row)));
+  function* rows(all: Iterable<TablePart>): Generator<XlsxCell[]> {
+    for (const part of all) for (const row of part.rows) yield cellsOf(row);
   }
-  return xlsxFile({ title: "Matches", names: headsOf(table) }, rows());
+  async function* laterRows(all: AsyncIterable<TablePart>): AsyncGenerator<XlsxCell[]> {
+    for await (const part of all) yield* rows([part]);
+  }
+  const head = { title: "Matches", names: headsOf(table) };
+  return xlsxFile(head, Symbol.iterator in parts ? rows(parts) : laterRows(parts));
 }
 
 /** Numbers have the four decimals of TSV. */
-const roundedCell = (cell: XlsxCell): XlsxCell =>
-  typeof cell === "number" ? Math.round(cell * 1e4) / 1e4 : cell === "" ? null : cell;
+function workbookCell(cell: XlsxCell): XlsxCell {
+  if (typeof cell === "number") return Math.round(cell * 1e4) / 1e4;
+  return typeof cell === "string" ? xlsxText(cell) || null : cell;
+}
 
 /** Parts of a table as a file: text at once, a workbook as bytes. */
 export function printTable(
