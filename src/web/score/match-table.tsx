@@ -221,7 +221,7 @@ function ColumnMeanings<Row extends TableRow>(props: Props<Row>) {
   const shown = shownColumns(props, query);
   const meanings = props.table.columns
     .filter(({ name }) => shown.has(name))
-    .map(({ title, description }) => [title, description] as const);
+    .map(({ title, unit, description }) => [unit ? `${title} (${unit})` : title, description] as const);
   return (
     <details>
       <summary>What the columns mean</summary>

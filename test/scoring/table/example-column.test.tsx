@@ -113,7 +113,7 @@ test("the column is in the page's table with its filter, and the format among it
   );
   expect(html).toMatch(/<button type="button" class="sort">Length<\/button>/);
   expect(html).toContain('aria-label="Length, at most"');
-  expect(html).toContain("<dt>Length</dt><dd>Residues of the match.</dd>");
+  expect(html).toContain("<dt>Length (residues)</dt><dd>Residues of the match.</dd>");
   expect(html.match(/<td class="num[^>]*>(\d+)<\/td>/g)).toHaveLength(MATCHES.length);
   expect(html).toContain('href="/api/matches?format=csv" download="matches.csv"');
 });
