@@ -251,3 +251,38 @@ test("making deliveries to webhooks anew keeps them", () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+test("builds and proteome searches become tasks of those who started them", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("tasks.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    const build = "INSERT INTO proteome_build (id, corpus, corpus_name, organism, username, state, submitted";
+    old.run(`${build}) VALUES ('b1', 'hash', 'yeast', '9606', 'ada', 'running', 1)`);
+    old.run(
+      `${build}, ended, stored, carried) VALUES ('b2', 'hash', 'yeast', NULL, 'bob', 'finished', 2, 3, 8, 5)`,
+    );
+    const search = "INSERT INTO proteome_search (id, computation, client, owner, cancelled) VALUES";
+    old.run(`${search} ('s1', 'c', 'user ada', NULL, 0), ('s2', 'c', '192.0.2.1', 'key', 1)`);
+    old.close(true);
+    const migrated = openDatabase(path, MIGRATIONS);
+    const columns = "id, kind, subject, coalesce(owner, client), state, shared";
+    expect(migrated.query(`SELECT ${columns} FROM task ORDER BY rid`).values()).toEqual([
+      ["b1", "family-build", "yeast", "user ada", "running", null],
+      ["b2", "family-build", "yeast", "user bob", "finished", null],
+      ["s1", "proteome-search", "", "user ada", "finished", "c"],
+      ["s2", "proteome-search", "", "key", "cancelled", "c"],
+    ]);
+    const [[request, result]] = migrated
+      .query("SELECT request, result FROM task WHERE id = 'b2'")
+      .values() as string[][];
+    expect([JSON.parse(request), JSON.parse(result)]).toEqual([
+      { corpus: "hash", organism: null, proteins: null },
+      { stored: 8, carried: 5 },
+    ]);
+    migrated.close(true);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
