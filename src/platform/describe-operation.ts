@@ -20,7 +20,7 @@ export function describeOperation(key: string, about: OperationAbout, tag: strin
       ...((about.parameters ?? []) as Named[]),
     ]),
     ...(sends ? { requestBody: { ...nameOf(sends), required: isBodyRequired(about), content: sends } } : {}),
-    responses: { ...success(about), ...responses, ...errorResponses(...errorsOf(key, about)) },
+    responses: { ...success(about), ...errorResponses(...errorsOf(key, about)), ...responses },
   };
 }
 
@@ -84,11 +84,13 @@ function success({ returns, formats, status, answerHeaders, alternatives = {} }:
   const others = Object.entries(alternatives).map(([other, shape]) => [other, response(json(shape))]);
   if (!returns && !formats) return { 204: DONE, ...Object.fromEntries(others) };
   const declared = response({ ...(returns ? json(returns) : {}), ...formats });
-  const headers = answerHeaders === undefined ? {} : { headers: answerHeaders };
-  return { [status ?? 200]: { ...declared, ...headers }, ...Object.fromEntries(others) };
+  // The component of the schema's name has no headers.
+  const { $id: _, ...unnamed } = declared;
+  const answer = answerHeaders === undefined ? declared : { ...unnamed, headers: answerHeaders };
+  return { [status ?? 200]: answer, ...Object.fromEntries(others) };
 }
 
-function response(content: Content): object {
+function response(content: Content): { $id?: string; description: string; content: Content } {
   const { description = "Success." } = (content["application/json"]?.schema ?? {}) as {
     description?: string;
   };

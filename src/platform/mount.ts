@@ -23,8 +23,8 @@ export interface MountOptions<Dependencies> {
   guards: Guards;
   /** Given to each handler. */
   dependencies: Dependencies;
-  /** Reads a JSON body; by default any body is taken for JSON. */
-  readBody?: (request: Request) => Promise<unknown>;
+  /** Reads a JSON body, which is to match the schema; by default any body is taken for JSON. */
+  readBody?: (request: Request, shape: TSchema) => Promise<unknown>;
 }
 
 /** Routes of operations. Access is checked before anything else, so that a stranger gets 401 whatever is sent. */
@@ -54,7 +54,7 @@ type Any = StandardSchema<never>;
 
 function handlerOf<Dependencies>(
   { key, about, run }: Operation<string, unknown, Dependencies>,
-  { guards, dependencies, readBody = readJson }: MountOptions<Dependencies>,
+  { guards, dependencies, readBody = (request) => readJson(request) }: MountOptions<Dependencies>,
 ): ({ request, params }: Picked) => unknown {
   const { access, confirmed, parses, ifMatch = false, query: parameters } = about;
   const guard = guardOf(access, guards);
@@ -79,7 +79,7 @@ function handlerOf<Dependencies>(
     };
     const answer = (body: unknown) => run({ ...given, body } as never, dependencies);
     if (!Body) return settled(answer(undefined), finish);
-    return readBody(request).then(async (sent) => {
+    return readBody(request, bodyOf(about)!).then(async (sent) => {
       const body: unknown = parse(Body, sent);
       if (confirmed)
         await guards.confirmed(

@@ -357,16 +357,10 @@ function openRoutes(
   };
   const client = new ProteomeSearchClient(options);
   const own = new OwnSearches(services.tasks, computationsOf(client));
-  const proteome = proteomeRoutes({
-    ...services,
-    client,
-    clientOf,
-    clock: options.clock,
-    own,
+  const proteome = proteomeRoutes(
+    { ...services, client, clientOf, clock: options.clock, own, requireWritable, ownership },
     guards,
-    requireWritable,
-    ownership,
-  });
+  );
   const watched = openWatched({ ...options, clientOf, guards }, { ...services, openCorpus: services.corpus });
   const batches = batchRoutes({ ...services, ownership, clientOf, requireWritable }, guards);
   return {

@@ -6,6 +6,11 @@ import type { secondFactorOperations } from "../accounts/second-factor-routes.ts
 import type { administrationOperations } from "../operations/administration/administration-routes.ts";
 import type { reminderOperations } from "../reminders/reminder-routes.ts";
 import type { batchOperations } from "../scoring/api/batch-operations.ts";
+import type { comparisonOperations } from "../scoring/api/comparison-routes.ts";
+import type { jobOperations, referenceOperations } from "../scoring/api/json-routes.ts";
+import type { modelOperations } from "../scoring/api/model-routes.ts";
+import type { proteomeOperations } from "../scoring/api/proteome-routes.ts";
+import type { resultOperations } from "../scoring/api/result-routes.ts";
 import type { watchedOperations } from "../scoring/api/watched-routes.ts";
 import type { taskOperations } from "../tasks/task-operations.ts";
 import type { webhookOperations } from "../webhooks/route.ts";
@@ -16,8 +21,14 @@ type Declared = (
   | typeof administrationOperations
   | typeof auditOperations
   | typeof batchOperations
+  | typeof comparisonOperations
   | typeof identityOperations
+  | typeof jobOperations
+  | typeof modelOperations
+  | typeof proteomeOperations
+  | typeof referenceOperations
   | typeof reminderOperations
+  | typeof resultOperations
   | typeof secondFactorOperations
   | typeof taskOperations
   | typeof watchedOperations

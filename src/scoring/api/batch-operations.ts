@@ -1,7 +1,6 @@
 import type { Static } from "typebox";
 import type { PatternRequest } from "../../motif/index.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
-import { readJson } from "../../platform/body.ts";
 import { timestamp, timestampOrNull } from "../../platform/clock.ts";
 import { mount } from "../../platform/mount.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
@@ -25,7 +24,7 @@ import {
   MAX_LISTED_ITEMS,
 } from "./batch-schemas.ts";
 import { contentOf, OWNER_KEY } from "./json-operations.ts";
-import { omitNulls, requireJson } from "./json-schemas.ts";
+import { readBody } from "./json-schemas.ts";
 import { readCommon, readProtein, type SubmissionContext } from "./submission.ts";
 
 /** Patterns, and motif classes, of one job. */
@@ -137,15 +136,7 @@ function* allItems(batches: Batches, id: string): Generator<BatchItem> {
 
 /** The routes of batches. */
 export const batchRoutes = (dependencies: BatchParts, guards: Guards) =>
-  mount(batchOperations, { tag: "scoring", guards, dependencies, readBody: readBatchBody });
-
-/** A JSON body without members that are null. @throws Problem unsupported_media_type */
-async function readBatchBody(request: Request): Promise<unknown> {
-  requireJson(request.headers);
-  const body = await readJson(request);
-  omitNulls(body, BatchSubmission);
-  return body;
-}
+  mount(batchOperations, { tag: "scoring", guards, dependencies, readBody });
 
 /** @throws Problem with all errors by field, or naming lines of the table */
 function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchParts): NewBatch {

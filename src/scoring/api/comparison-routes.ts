@@ -1,23 +1,30 @@
-import { Elysia } from "elysia";
 import { paced } from "../../platform/byte-budget.ts";
+import { NO_STORE } from "../../platform/json-response.ts";
+import { operation } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import { COMPARISON } from "./json-operations.ts";
-import { ComparisonParameters } from "./json-schemas.ts";
+import { ComparisonSchema } from "../results/comparison.ts";
 import { print } from "../results/print-thread.ts";
-import { API, NO_STORE } from "./result-routes.ts";
+import { ComparisonParameters } from "./json-schemas.ts";
 
 /** Two results side by side. */
-export const comparisonRoutes = ({ handlers }: { handlers: Handlers }) =>
-  new Elysia({ detail: { tags: ["scoring"] } }).get(
-    `${API}/comparison`,
-    async ({ query: { a, b } }) => {
+export const comparisonOperations = [
+  operation("GET /api/scoring/comparison", {
+    access: "public",
+    operationId: "compareScoringResults",
+    summary: "Compare two results of one protein",
+    description:
+      "Match by match: both verdicts, P values, scores and numbers of homologs, and the homologs that only one result has. The results may be from different corpora, or from different choices of homologs.",
+    query: ComparisonParameters,
+    returns: ComparisonSchema,
+    errors: [404, 409, 410, 503],
+    async run({ query: { a, b } }, { handlers }: { handlers: Handlers }) {
       const compared = [await namedOf(handlers, "a", a), await namedOf(handlers, "b", b)] as const;
       const headers = { ...NO_STORE, "Content-Type": "application/json" };
       return new Response(paced(await print({ compared })), { headers });
     },
-    { query: ComparisonParameters, detail: COMPARISON },
-  );
+  }),
+];
 
 /** A stored result, with errors that name the parameter. */
 async function namedOf(handlers: Handlers, parameter: string, job: string) {

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import {
   type Corpus,
@@ -9,12 +8,12 @@ import {
   type Pattern,
   suggestPatterns,
 } from "../../motif/index.ts";
-import { readJson } from "../../platform/body.ts";
+import { timestamp } from "../../platform/clock.ts";
 import { EventStreams, type Snapshot } from "../../platform/event-streams.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
-import { requestPlugin } from "../../platform/http.ts";
+import { mount } from "../../platform/mount.ts";
 import { singlePage } from "../../platform/page.ts";
-import type { Guards } from "../../platform/operation.ts";
+import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { Problem, ProblemList } from "../../problem.ts";
 import { readExpression } from "../corpus/patterns.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
@@ -22,27 +21,32 @@ import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
-import { comparisonRoutes } from "./comparison-routes.ts";
+import { comparisonOperations } from "./comparison-routes.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import * as operations from "./json-operations.ts";
+import { FILE, headerOf, locationOf, OWNER_KEY } from "./json-operations.ts";
 import {
   CorpusHash,
-  JobId,
+  CorpusSchema,
   type JobObject,
+  JobSchema,
+  MotifClassesSchema,
   MotifClassParameters,
-  omitNulls,
+  PatternProblemSchema,
   PatternRequest,
+  PatternSchema,
   ProteinParameters,
-  requireJson,
+  ProteinsSchema,
+  readBody,
   Submission,
+  uuid,
 } from "./json-schemas.ts";
 import type { JobModels } from "../structure/job-models.ts";
-import { modelRoutes } from "./model-routes.ts";
-import { API, resultRoutes } from "./result-routes.ts";
+import { modelOperations } from "./model-routes.ts";
+import { API, resultOperations } from "./result-routes.ts";
 import { findProteins, identify } from "../corpus/find-proteins.ts";
 import { readSubmission } from "./submission.ts";
 
-interface JsonOptions {
+export interface JsonOptions {
   handlers: Handlers;
   corpora: Corpora;
   /** The corpus in use, opened. */
@@ -60,75 +64,113 @@ interface JsonOptions {
   maxQueryLength: number;
 }
 
+/** What the operations of jobs and of what they need use. */
+export interface JobParts extends JsonOptions {
+  events: EventStreams;
+}
+
+const ofJob = { access: "public", params: { id: uuid("Identifier of the job.") } } as const;
+
+export const jobOperations = [
+  operation("POST /api/scoring/jobs", {
+    access: "anyone",
+    operationId: "submitScoringJob",
+    summary: "Start a job",
+    description:
+      "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests of one client share their computation, and with the same `Idempotency-Key` the response is the same job.",
+    parameters: [
+      OWNER_KEY,
+      headerOf(
+        "Idempotency-Key",
+        "A key chosen by the client, 1 to 255 printable ASCII characters: valid as long as the job is kept.",
+      ),
+    ],
+    body: Submission,
+    status: 202,
+    returns: JobSchema,
+    answerHeaders: locationOf("job"),
+    errors: [413, 415, 422, 503],
+    async run({ body, request, context }, parts: JobParts) {
+      const { job, headers } = await submit(parts, body, request, context.baseUrl);
+      return new Reply(job, { headers: { ...headers, Location: job.links.self } });
+    },
+  }),
+  operation("GET /api/scoring/jobs/:id", {
+    ...ofJob,
+    operationId: "getScoringJob",
+    summary: "Get a job",
+    description: "Like GetStatus.",
+    returns: JobSchema,
+    errors: [400, 404],
+    run: ({ params, request, context }, parts: JobParts) =>
+      jobReader(parts, params.id, parts.ownership.identify(request), context.baseUrl)(),
+  }),
+  operation("DELETE /api/scoring/jobs/:id", {
+    ...ofJob,
+    access: "anyone",
+    operationId: "cancelScoringJob",
+    summary: "Cancel a job",
+    description:
+      "Cancels a queued or running job. Only its owner may do that: the account that started it, or whoever sends the cookie or the Owner-Key with which it was started.",
+    parameters: [OWNER_KEY],
+    returns: JobSchema,
+    errors: [400, 403, 404, 409],
+    run({ params: { id }, request, context }, parts: JobParts) {
+      const caller = parts.ownership.identify(request);
+      requireOwner(caller, parts.handlers.ownerOf(id), "job");
+      parts.handlers.cancel(id);
+      return jobReader(parts, id, caller, context.baseUrl)();
+    },
+  }),
+  operation("GET /api/scoring/jobs/:id/events", {
+    ...ofJob,
+    operationId: "watchScoringJob",
+    summary: "Watch a job by server-sent events",
+    description:
+      "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
+    parameters: [headerOf("Last-Event-ID", "Identifier of the last event received.")],
+    formats: { "text/event-stream": { schema: { type: "string", description: "Events." } } },
+    responses: { 204: { description: "The client has received the final state; there are no more events." } },
+    errors: [400, 404, 503],
+    run({ params, request, context }, parts: JobParts) {
+      const read = jobReader(parts, params.id, parts.ownership.identify(request), context.baseUrl);
+      return parts.events.respond(request, parts.clientOf(request), () => jobSnapshot(read()));
+    },
+  }),
+  operation("POST /api/scoring/patterns", {
+    access: "public",
+    operationId: "checkPattern",
+    summary: "Check an expression",
+    body: PatternRequest,
+    returns: PatternSchema,
+    responses: {
+      400: {
+        description: "The expression is invalid; `position` is the position of the error.",
+        content: { "application/json": { schema: PatternProblemSchema } },
+      },
+    },
+    errors: [413, 415],
+    run: ({ body }) => checkPattern(body.pattern),
+  }),
+];
+
 /** The JSON service, and the streams of events that it has open. */
 export function jsonRoutes(options: JsonOptions) {
-  const { handlers, guards, ownership } = options;
-  const requireJobOwner = (request: Request, id: string): void => {
-    guards.anyone(request);
-    requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
-  };
-  const context = { ...options, requireJobOwner };
   const events = new EventStreams();
-  const show = (id: string, request: Request, base: string): JobObject =>
-    jobReader(context, id, ownership.identify(request), base)();
-  const routes = new Elysia({ name: "scoring-json", detail: { tags: ["scoring"] } })
-    .use(requestPlugin)
-    .parser("scoringJson", ({ request }) => {
-      requireJson(request.headers);
-      return readJson(request);
-    })
-    .post(
-      `${API}/jobs`,
-      async ({ body, request, requestContext, set, status }) => {
-        guards.anyone(request);
-        const { job, headers } = await submit(context, body, request, requestContext.baseUrl);
-        Object.assign(set.headers, headers, { Location: job.links.self });
-        return status(202, job);
-      },
-      {
-        parse: "scoringJson",
-        transform: ({ body }) => omitNulls(body),
-        body: Submission,
-        detail: operations.SUBMIT,
-      },
-    )
-    .get(
-      `${API}/jobs/:id`,
-      ({ params, request, requestContext }) => show(params.id, request, requestContext.baseUrl),
-      {
-        params: JobId,
-
-        detail: operations.JOB,
-      },
-    )
-    .delete(
-      `${API}/jobs/:id`,
-      ({ params, request, requestContext }) => {
-        requireJobOwner(request, params.id);
-        handlers.cancel(params.id);
-        return show(params.id, request, requestContext.baseUrl);
-      },
-      { params: JobId, detail: operations.CANCEL },
-    )
-    .get(
-      `${API}/jobs/:id/events`,
-      ({ params, request, requestContext: { baseUrl } }) => {
-        const read = jobReader(context, params.id, ownership.identify(request), baseUrl);
-        return events.respond(request, options.clientOf(request), () => jobSnapshot(read()));
-      },
-      { params: JobId, detail: operations.EVENTS },
-    )
-    .post(`${API}/patterns`, ({ body }) => checkPattern(body.pattern), {
-      parse: "scoringJson",
-      body: PatternRequest,
-      detail: operations.PATTERN,
-    })
-    .use(resultRoutes(context))
-    .use(modelRoutes(context))
-    .use(comparisonRoutes(context))
-    .use(referenceRoutes(context));
+  const operations = [
+    ...jobOperations,
+    ...resultOperations,
+    ...modelOperations,
+    ...comparisonOperations,
+    ...referenceOperations,
+  ];
   return {
-    routes,
+    routes: mount(operations, {
+      tag: "scoring",
+      guards: options.guards,
+      readBody,
+      dependencies: { ...options, events },
+    }),
     notifyWatchers: () => events.checkSoon(),
     openNames: () => openNames(options.corpus),
     close: () => events.close(),
@@ -137,7 +179,7 @@ export function jsonRoutes(options: JsonOptions) {
 
 /** Returns a function that reads a job for a caller. @throws Problem unknown_job */
 function jobReader(
-  { handlers, corpus }: JsonOptions,
+  { handlers, corpus }: JobParts,
   id: string,
   { keys, isAdministrator }: Owner,
   base: string,
@@ -150,7 +192,7 @@ function jobReader(
 
 /** Starts a job. `headers` make a browser its owner. */
 async function submit(
-  context: JsonOptions,
+  context: JobParts,
   body: Static<typeof Submission>,
   request: Request,
   base: string,
@@ -173,57 +215,81 @@ export function jobSnapshot(job: JobObject): Snapshot {
   return { id, state, hasEnded: hasEnded(state), data: job };
 }
 
+const ofCorpus = {
+  access: "signedIn",
+  params: { id: CorpusHash.properties.id },
+  errors: [400, 404],
+} as const;
+
 /** Motif classes and corpora. */
-function referenceRoutes({ corpora, classes, corpus, guards }: JsonOptions) {
-  const corpusWith = (hash: string): CorpusInfo => {
-    const found = corpora.list().find((one) => one.hash === hash);
-    if (!found) throw new Problem("not_found", "No corpus has this hash.");
-    return found;
-  };
-  const guard = ({ request }: { request: Request }): void => void guards.signedIn(request);
-  return new Elysia({ detail: { tags: ["scoring"] } })
-    .get(
-      `${API}/motif-classes`,
-      ({ query: { query = "" } }) => {
-        const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-        const found = classes.classes.filter((one) => words.every((word) => searchText(one).includes(word)));
-        return singlePage(found.map(describeClass));
-      },
-      { query: MotifClassParameters, detail: operations.MOTIF_CLASSES },
-    )
-    .get(
-      `${API}/corpus`,
-      () => {
-        const active = corpora.active();
-        if (!active)
-          throw new Problem("not_found", "There is no corpus. Add one with `labd corpus add FILE`.");
-        const { name, hash, sequences, residues, bytes, added } = active;
-        return {
-          name,
-          hash,
-          sequences,
-          residues,
-          bytes,
-          added: new Date(added).toISOString(),
-          method: METHOD,
-        };
-      },
-      { detail: operations.CORPUS },
-    )
-    .get(`${API}/proteins`, ({ query: { query, limit = 10 } }) => findProteins(corpus(), query, limit), {
-      query: ProteinParameters,
-      detail: operations.PROTEINS,
-    })
-    .get(`${API}/corpora/:id`, ({ params, request }) => corpusFile(request, corpusWith(params.id)), {
-      transform: guard,
-      params: CorpusHash,
-      detail: operations.CORPUS_FILE,
-    })
-    .get(
-      `${API}/corpora/:id/calibration`,
-      ({ params, request }) => calibrationOf(request, corpusWith(params.id)),
-      { transform: guard, params: CorpusHash, detail: operations.CALIBRATION },
-    );
+export const referenceOperations = [
+  operation("GET /api/scoring/motif-classes", {
+    access: "public",
+    operationId: "listMotifClasses",
+    summary: "List motif classes",
+    query: MotifClassParameters,
+    returns: MotifClassesSchema,
+    run({ query: { query = "" } }, { classes }: JobParts) {
+      const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+      const found = classes.classes.filter((one) => words.every((word) => searchText(one).includes(word)));
+      return singlePage(found.map(describeClass));
+    },
+  }),
+  operation("GET /api/scoring/corpus", {
+    access: "public",
+    operationId: "getCorpus",
+    summary: "Get the corpus in use",
+    returns: CorpusSchema,
+    errors: [400, 404],
+    run(_, { corpora }: JobParts) {
+      const active = corpora.active();
+      if (!active) throw new Problem("not_found", "There is no corpus. Add one with `labd corpus add FILE`.");
+      const { name, hash, sequences, residues, bytes, added } = active;
+      return { name, hash, sequences, residues, bytes, added: timestamp(added), method: METHOD };
+    },
+  }),
+  operation("GET /api/scoring/proteins", {
+    access: "public",
+    operationId: "findProteins",
+    summary: "Find proteins by name, gene or species",
+    description:
+      "Proteins of the corpus in use that every word applies to, such as `TP53`, `P53_HUMAN`, `cellular tumor antigen` or `BRCA1 mouse`. Exact identifiers and genes come first, then their beginnings, then words of names; among equals the most studied species.",
+    query: ProteinParameters,
+    returns: ProteinsSchema,
+    run: ({ query: { query, limit = 10 } }, { corpus }: JobParts) => findProteins(corpus(), query, limit),
+  }),
+  operation("GET /api/scoring/corpora/:id", {
+    ...ofCorpus,
+    operationId: "downloadCorpus",
+    summary: "Download a corpus",
+    description:
+      "For signed-in users only, so that other machines can score with the same corpus. `ETag` is the hash; `Range` resumes an interrupted download. `labd corpus pull` and workers use it, and verify the file.",
+    formats: FILE,
+    responses: {
+      206: { description: "The requested range.", content: FILE },
+      304: { description: "If-None-Match contains the hash of the corpus, which never changes." },
+      416: { description: "Range begins after the end of the file." },
+    },
+    run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, corpusWith(corpora, params.id)),
+  }),
+  operation("GET /api/scoring/corpora/:id/calibration", {
+    ...ofCorpus,
+    operationId: "downloadCalibration",
+    summary: "Download the calibration of a corpus",
+    description:
+      "For signed-in users only. `ETag` is its hash, which results contain after the version of the method.",
+    formats: { "text/plain": { schema: { type: "string" } } },
+    responses: { 304: { description: "If-None-Match contains its hash." } },
+    run: ({ params, request }, { corpora }: JobParts) =>
+      calibrationOf(request, corpusWith(corpora, params.id)),
+  }),
+];
+
+/** @throws Problem not_found */
+function corpusWith(corpora: Corpora, hash: string): CorpusInfo {
+  const found = corpora.list().find((one) => one.hash === hash);
+  if (!found) throw new Problem("not_found", "No corpus has this hash.");
+  return found;
 }
 
 /** Searches the corpus by name once, so that the first person who does need not wait until its names are read. */
@@ -275,14 +341,15 @@ const searchText = ({ name, aliases, expression, description }: MotifClass): str
   [name, ...aliases, expression, description].join(" ").toLowerCase();
 
 /** Descriptions of classes: there may be hundreds of expressions to parse. */
-const descriptions = new WeakMap<MotifClass, object>();
+const descriptions = new WeakMap<MotifClass, ClassObject>();
+type ClassObject = Static<typeof MotifClassesSchema>["results"][number];
 
-function describeClass(motifClass: MotifClass): object {
+function describeClass(motifClass: MotifClass): ClassObject {
   const { name, aliases, expression, dialect, description, citation } = motifClass;
   const known = descriptions.get(motifClass);
   if (known) return known;
   const meaning = meaningOf(expression, parsePattern(expression, dialect));
-  const described = { name, aliases, ...meaning, description, citation };
+  const described = { name, aliases: [...aliases], ...meaning, description, citation };
   descriptions.set(motifClass, described);
   return described;
 }
@@ -295,7 +362,7 @@ const meaningOf = (expression: string, pattern: Pattern) => ({
 });
 
 /** @throws Problem invalid_pattern with `position`, the character that is wrong, and `suggestions` */
-function checkPattern(expression: string): object {
+function checkPattern(expression: string): Static<typeof PatternSchema> {
   const suggestions = suggestPatterns(expression);
   const problems = new ProblemList();
   problems.collect(() => readExpression(expression, ["pattern"]));

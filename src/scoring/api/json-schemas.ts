@@ -4,7 +4,7 @@ import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { readJson } from "../../platform/body.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
-import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
+import { nullable, oneOf, schema } from "../../platform/schema.ts";
 import {
   CorpusFields,
   count,
@@ -138,19 +138,24 @@ export const Submission = schema(
 );
 
 /** Removes the fields of a body that are null, before it is validated. */
-export function omitNulls(body: unknown, { properties }: { properties: object } = Submission): void {
+function omitNulls(body: unknown, { properties = {} }: { properties?: object }): void {
   const fields = body as Record<string, unknown> | null;
   for (const name of Object.keys(properties)) if (fields?.[name] === null) delete fields[name];
 }
 
-/** A JSON body, which must say that it is JSON. @throws Problem unsupported_media_type, too_large, timeout, malformed */
-export function readBody(request: Request): Promise<unknown> {
+/**
+ * A JSON body, which must say that it is JSON, without fields that are null.
+ * @throws Problem unsupported_media_type, too_large, timeout, malformed
+ */
+export async function readBody(request: Request, shape: TSchema): Promise<unknown> {
   requireJson(request.headers);
-  return readJson(request);
+  const body = await readJson(request);
+  omitNulls(body, shape as { properties?: object });
+  return body;
 }
 
 /** @throws Problem unsupported_media_type */
-export function requireJson(headers: Headers): void {
+function requireJson(headers: Headers): void {
   const type = (headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
   if (type !== "application/json")
     throw new Problem("unsupported_media_type", "Content-Type: send the body as application/json.");
@@ -237,17 +242,15 @@ export const ProteinsSchema = object(
   "Proteins of the corpus in use.",
 );
 
-export const ProteinParameters = textSchema(
-  Type.Object({
-    query: text(
-      "Words that must all apply to a protein: accession, entry name, gene, word of its name, or species (scientific or English name, mnemonic, taxon), or the beginning of one.",
-      { maxLength: 200, examples: ["BRCA1 mouse"] },
-    ),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_PROTEINS, default: 10, description: "Most results." }),
-    ),
-  }),
-);
+export const ProteinParameters = Type.Object({
+  query: text(
+    "Words that must all apply to a protein: accession, entry name, gene, word of its name, or species (scientific or English name, mnemonic, taxon), or the beginning of one.",
+    { maxLength: 200, examples: ["BRCA1 mouse"] },
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_PROTEINS, default: 10, description: "Most results." }),
+  ),
+});
 
 const MEANING = {
   expression: text("The regular expression."),
@@ -307,10 +310,10 @@ export const PatternProblemSchema = Type.Object(
   { $id: "PatternProblem", description: "An invalid expression.", additionalProperties: true },
 );
 
-export const JobId = textSchema(Type.Object({ id: uuid("Identifier of the job.") }));
-export const CorpusHash = textSchema(
-  Type.Object({ id: text("SHA-256 of the corpus, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }) }),
-);
+export const JobId = Type.Object({ id: uuid("Identifier of the job.") });
+export const CorpusHash = Type.Object({
+  id: text("SHA-256 of the corpus, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }),
+});
 
 /** A format as a parameter; the first is the default, unless Accept chooses. */
 export const formatSchema = <Name extends string>(
@@ -327,27 +330,23 @@ export const formatSchema = <Name extends string>(
     ),
   );
 
-export const ResultParameters = textSchema(
-  Type.Object({
-    format: formatSchema(RESULT_FORMATS),
-    match: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
-      }),
-    ),
-    // Without examples, since filters are only for tables, and JSON is the default.
-    ...filterSchemas(MATCH_TABLES.result, false),
-    order: orderSchema(MATCH_TABLES.result, "in the order of the patterns"),
-  }),
-);
+export const ResultParameters = Type.Object({
+  format: formatSchema(RESULT_FORMATS),
+  match: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
+    }),
+  ),
+  // Without examples, since filters are only for tables, and JSON is the default.
+  ...filterSchemas(MATCH_TABLES.result, false),
+  order: orderSchema(MATCH_TABLES.result, "in the order of the patterns"),
+});
 
-export const ComparisonParameters = textSchema(
-  Type.Object({
-    a: uuid("Identifier of the first job."),
-    b: uuid("Identifier of the second job."),
-  }),
-);
+export const ComparisonParameters = Type.Object({
+  a: uuid("Identifier of the first job."),
+  b: uuid("Identifier of the second job."),
+});
 
 const SCAN_PARAMETERS = {
   format: formatSchema(SCAN_FORMATS, { default: "json" }),
@@ -355,27 +354,23 @@ const SCAN_PARAMETERS = {
   order: orderSchema(MATCH_TABLES.scan, "best first"),
 };
 
-export const ScanParameters = textSchema(Type.Object(SCAN_PARAMETERS));
+export const ScanParameters = Type.Object(SCAN_PARAMETERS);
 
 /** Jobs of a joint scan. */
 const MAX_JOINT = 50;
 
-export const JointScanParameters = textSchema(
-  Type.Object({
-    jobs: Type.Array(text("Identifier of a job."), {
-      description: "Finished jobs, separated by commas.",
-      minItems: 1,
-      maxItems: MAX_JOINT,
-      examples: [[EXAMPLE_ID]],
-    }),
-    ...SCAN_PARAMETERS,
+export const JointScanParameters = Type.Object({
+  jobs: Type.Array(text("Identifier of a job."), {
+    description: "Finished jobs, separated by commas.",
+    minItems: 1,
+    maxItems: MAX_JOINT,
+    examples: [[EXAMPLE_ID]],
   }),
-);
+  ...SCAN_PARAMETERS,
+});
 
-export const MotifClassParameters = textSchema(
-  Type.Object({
-    query: Type.Optional(
-      text("Only classes whose name, alias, expression or description contains every word, ignoring case."),
-    ),
-  }),
-);
+export const MotifClassParameters = Type.Object({
+  query: Type.Optional(
+    text("Only classes whose name, alias, expression or description contains every word, ignoring case."),
+  ),
+});

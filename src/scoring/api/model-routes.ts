@@ -1,138 +1,110 @@
-import { Elysia } from "elysia";
+import { type Ownership, requireOwner } from "../../accounts/owner.ts";
+import { NO_STORE } from "../../platform/json-response.ts";
+import { operation } from "../../platform/operation.ts";
 import { Type } from "typebox";
 import { type Corpus, readHeader } from "../../motif/index.ts";
 import { readBytes } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
-import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
-import { errorResponses } from "../../platform/error-responses.ts";
-import { textSchema } from "../../platform/schema.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import type { JobModels, ModelQuery } from "../structure/job-models.ts";
 import { MAX_MODEL } from "../structure/model-file.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import { OWNER_KEY } from "./json-operations.ts";
-import { JobId } from "./json-schemas.ts";
+import { FILE, OWNER_KEY } from "./json-operations.ts";
+import { uuid } from "./json-schemas.ts";
 import { JobModelSchema } from "../structure/model-schemas.ts";
-import { API, NO_STORE } from "./result-routes.ts";
 
-interface ModelOptions {
+/** What the operations of structure models use. */
+interface ModelParts {
   handlers: Handlers;
   models: JobModels;
   corpus: () => Corpus;
-  /** @throws Problem forbidden, unknown_job */
-  requireJobOwner: (request: Request, job: string) => void;
+  ownership: Ownership;
   requireWritable: () => void;
 }
 
-const description = "Name of the file, for people.";
-const NAME = Type.String({
-  description,
-  minLength: 1,
-  maxLength: 200,
-  examples: ["AF-P04637-F1-model_v4.cif.gz"],
+const FileName = Type.Object({
+  name: Type.String({
+    description: "Name of the file, for people.",
+    minLength: 1,
+    maxLength: 200,
+    examples: ["AF-P04637-F1-model_v4.cif.gz"],
+  }),
 });
-const FileName = textSchema(Type.Object({ name: NAME }));
-/** Parameters that are listed stand for all of the route. */
-const FILE_NAME = {
-  name: "name",
-  in: "query" as const,
-  required: true,
-  description,
-  schema: NAME as object,
-};
 
 const TYPES = { mmcif: "chemical/x-mmcif", pdb: "chemical/x-pdb" } as const;
 
-const content = (description: string, schema: object, ...types: string[]) => ({
-  description,
-  content: Object.fromEntries(types.map((type) => [type, { schema }])),
-});
-const MODEL = { 200: { $id: "JobModel", ...content("The model.", JobModelSchema, "application/json") } };
+const ofModel = {
+  access: "public",
+  params: { id: uuid("Identifier of the job.") },
+  returns: JobModelSchema,
+} as const;
 
-const OPERATIONS = {
-  show: {
-    security: OPTIONAL_CREDENTIALS,
+/** The structure model of a job's query. */
+export const modelOperations = [
+  operation("GET /api/scoring/jobs/:id/model", {
+    ...ofModel,
     operationId: "getStructureModel",
     summary: "Get the structure model of the query",
     description:
       "A model that was added to the job, or else one of the query's accession in the folder `models` of the server, aligned with the query.",
-    responses: { ...MODEL, ...errorResponses(400, 404, 410) },
-  },
-  add: {
-    security: OPTIONAL_CREDENTIALS,
+    errors: [400, 404, 410],
+    run: ({ params }, parts: ModelParts) => parts.models.show(queryOf(parts, params.id)),
+  }),
+  operation("PUT /api/scoring/jobs/:id/model", {
+    ...ofModel,
+    access: "anyone",
     operationId: "addStructureModel",
     summary: "Add a structure model of the query",
-    parameters: [FILE_NAME, OWNER_KEY],
     description: `mmCIF or PDB, also compressed with gzip, up to ${MAX_MODEL / 1e6} MB unpacked. It replaces an earlier one and is deleted with the job. Only the owner of the job may add one. A chain must be the query: at least 10 residues with 90 % identity.`,
-    requestBody: {
-      ...content("The file.", { type: "string", format: "binary" }, "application/octet-stream"),
-      required: true,
+    query: FileName,
+    parameters: [OWNER_KEY],
+    sends: FILE,
+    errors: [403, 404, 410, 413, 503],
+    async run({ params, query, request }, parts: ModelParts) {
+      requireJobOwner(parts, request, params.id);
+      parts.requireWritable();
+      const of = queryOf(parts, params.id);
+      const bytes = await readBytes(request, MAX_MODEL);
+      return { model: await parts.models.add(of, query.name, bytes), problem: null };
     },
-    responses: { ...MODEL, ...errorResponses(400, 403, 404, 410, 413, 503) },
-  },
-  remove: {
-    security: OPTIONAL_CREDENTIALS,
+  }),
+  operation("DELETE /api/scoring/jobs/:id/model", {
+    ...ofModel,
+    access: "anyone",
     operationId: "deleteStructureModel",
     summary: "Remove the structure model that was added to the job",
-    parameters: [OWNER_KEY],
     description:
       "Files in the server's folder stay, and are shown again. Only the owner of the job may remove it.",
-    responses: { ...MODEL, ...errorResponses(400, 403, 404, 410) },
-  },
-  file: {
-    security: OPTIONAL_CREDENTIALS,
+    parameters: [OWNER_KEY],
+    errors: [400, 403, 404, 410],
+    run({ params, request }, parts: ModelParts) {
+      requireJobOwner(parts, request, params.id);
+      const query = queryOf(parts, params.id);
+      parts.models.remove(query.job);
+      return parts.models.show(query);
+    },
+  }),
+  operation("GET /api/scoring/jobs/:id/model/file", {
+    access: "public",
+    params: ofModel.params,
     operationId: "getStructureModelFile",
     summary: "Get the file of the structure model",
     description: "The mmCIF or PDB file, unpacked.",
-    responses: {
-      200: content("The file.", { type: "string" }, ...Object.values(TYPES)),
-      ...errorResponses(400, 404, 410),
+    formats: Object.fromEntries(Object.values(TYPES).map((type) => [type, { schema: { type: "string" } }])),
+    errors: [400, 404, 410],
+    async run({ params }, parts: ModelParts) {
+      const { bytes, format } = await parts.models.file(queryOf(parts, params.id));
+      return new Response(paced(bytes), { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
     },
-  },
-};
+  }),
+];
 
-/** The structure model of a job's query. */
-export function modelRoutes(options: ModelOptions) {
-  const { models, requireJobOwner, requireWritable } = options;
-  const path = `${API}/jobs/:id/model` as const;
-  return new Elysia({ detail: { tags: ["scoring"] } })
-    .get(path, ({ params }) => models.show(queryOf(options, params.id)), {
-      params: JobId,
-      detail: OPERATIONS.show,
-    })
-    .put(
-      path,
-      async ({ params, query, request }) => {
-        requireJobOwner(request, params.id);
-        requireWritable();
-        const of = queryOf(options, params.id);
-        const bytes = await readBytes(request, MAX_MODEL);
-        return { model: await models.add(of, query.name, bytes), problem: null };
-      },
-      { parse: "none", params: JobId, query: FileName, detail: OPERATIONS.add },
-    )
-    .delete(
-      path,
-      ({ params, request }) => {
-        requireJobOwner(request, params.id);
-        const query = queryOf(options, params.id);
-        models.remove(query.job);
-        return models.show(query);
-      },
-      { params: JobId, detail: OPERATIONS.remove },
-    )
-    .get(
-      `${path}/file`,
-      async ({ params }) => {
-        const { bytes, format } = await models.file(queryOf(options, params.id));
-        return new Response(paced(bytes), { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
-      },
-      { params: JobId, detail: OPERATIONS.file },
-    );
-}
+/** @throws Problem forbidden, unknown_job */
+const requireJobOwner = ({ handlers, ownership }: ModelParts, request: Request, id: string): void =>
+  requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
 
 /** @throws Problem unknown_job, job_expired */
-function queryOf({ handlers, corpus }: ModelOptions, job: string): ModelQuery {
+function queryOf({ handlers, corpus }: ModelParts, job: string): ModelQuery {
   const request = handlers.requireRequest(job);
   const { accession } = readHeader(request.identifier);
   const known = identify(corpus, request)?.accession;

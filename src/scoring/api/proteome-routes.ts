@@ -1,12 +1,12 @@
-import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import { type Ownership, requireOwner } from "../../accounts/owner.ts";
 import { type PatternRequest, SCORING_MODELS } from "../../motif/index.ts";
-import { readJson } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
-import { requestPlugin } from "../../platform/http.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Guards } from "../../platform/operation.ts";
+import { NO_STORE } from "../../platform/json-response.ts";
+import { mount } from "../../platform/mount.ts";
+import { type Guards, operation } from "../../platform/operation.ts";
+import { readBody } from "./json-schemas.ts";
 import { Problem } from "../../problem.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
@@ -20,24 +20,25 @@ import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import type { TableView } from "../table/view.ts";
 import { readExpression, readMotifClass } from "../corpus/patterns.ts";
-import { omitNulls, requireJson } from "./json-schemas.ts";
-import * as operations from "./proteome-operations.ts";
+import { contentOf, locationOf, OWNER_KEY } from "./json-operations.ts";
 import {
   DEFAULT_LIMIT,
   DownloadParameters,
   PageParameters,
+  ProteomeSchema,
   ProteomeSearchRequest,
+  ProteomeSearchSchema,
   SearchId,
 } from "./proteome-schemas.ts";
 
-interface ProteomeOptions {
+/** What the operations of proteome searches use. */
+export interface ProteomeParts {
   client: ProteomeSearchClient;
   corpora: Corpora;
   classes: MotifClasses & Pick<MotifTables, "synonyms">;
   clock: Clock;
   /** The client of a request, as a key. */
   clientOf: (request: Request) => string;
-  guards: Guards;
   /** @throws Problem if the disk takes none */
   requireWritable: () => void;
   /** The searches of callers, which share computations. */
@@ -45,64 +46,95 @@ interface ProteomeOptions {
   ownership: Ownership;
 }
 
-const API = "/api/scoring/proteome";
-const SEARCHES = `${API}/searches`;
-const HEADERS = { "Cache-Control": "no-store", "Content-Type": "application/json" };
+const SEARCHES = "/api/scoring/proteome/searches";
+const HEADERS = { ...NO_STORE, "Content-Type": "application/json" };
 
-/** Searches of all proteins for a motif, as JSON. A thread does all work that grows with the corpus or the matches. */
-export function proteomeRoutes(options: ProteomeOptions) {
-  const { client, corpora, own, guards } = options;
-  const respond = (json: string, status = 200, headers = {}): Response =>
-    new Response(paced(json), { status, headers: { ...HEADERS, ...headers } });
-  return new Elysia({ name: "scoring-proteome", detail: { tags: ["scoring"] } })
-    .use(requestPlugin)
-    .parser("proteomeJson", ({ request }) => {
-      requireJson(request.headers);
-      return readJson(request);
-    })
-    .get(
-      API,
-      async () => {
-        const { name, hash, sequences, path } = activeCorpus(corpora);
-        const found = await client.call<FamiliesOverview>({ do: "overview", corpus: { path, hash } });
-        const { proteins: families, bytes, organisms } = found;
-        return { corpus: name, sequences, families, bytes, organisms };
-      },
-      { detail: operations.PROTEOME },
-    )
-    .post(
-      SEARCHES,
-      async ({ body, request, requestContext: { baseUrl } }) => {
-        guards.anyone(request);
-        const { id, json, headers } = await open(options, body, request, baseUrl);
-        return respond(json, 202, { ...headers, Location: `${baseUrl}${SEARCHES}/${id}` });
-      },
-      {
-        parse: "proteomeJson",
-        transform: ({ body }) => omitNulls(body, ProteomeSearchRequest),
-        body: ProteomeSearchRequest,
-        detail: operations.START,
-      },
-    )
-    .get(
-      `${SEARCHES}/:id`,
-      async ({ params, query, request, requestContext: { baseUrl } }) => {
-        const search = own.find(params.id);
-        const shown = viewOf(options, { search, request, baseUrl, query });
-        return respond(await client.call<string>({ do: "show", id: search.computation, ...shown }));
-      },
-      { params: SearchId, query: PageParameters, detail: operations.SEARCH },
-    )
-    .delete(
-      `${SEARCHES}/:id`,
-      async ({ params, request, requestContext: { baseUrl } }) => {
-        guards.anyone(request);
-        return respond(await cancel(options, own.find(params.id), request, baseUrl));
-      },
-      { params: SearchId, detail: operations.CANCEL },
-    )
-    .use(downloadRoute(options));
-}
+const ofSearch = {
+  access: "public",
+  params: { id: SearchId.properties.id },
+  returns: ProteomeSearchSchema,
+} as const;
+
+/** Searches of all proteins for a motif. A thread does all work that grows with the corpus or the matches. */
+export const proteomeOperations = [
+  operation("GET /api/scoring/proteome", {
+    access: "public",
+    operationId: "getProteome",
+    summary: "Get the proteins that can be searched",
+    description:
+      "Families (homologs, alignment, tree and disorder of a protein) are computed once, by `labd proteome build`. Searches score with them.",
+    returns: ProteomeSchema,
+    errors: [400, 404],
+    async run(_, { client, corpora }: ProteomeParts) {
+      const { name, hash, sequences, path } = activeCorpus(corpora);
+      const found = await client.call<FamiliesOverview>({ do: "overview", corpus: { path, hash } });
+      const { proteins: families, bytes, organisms } = found;
+      return { corpus: name, sequences, families, bytes, organisms };
+    },
+  }),
+  operation("POST /api/scoring/proteome/searches", {
+    access: "anyone",
+    operationId: "startProteomeSearch",
+    summary: "Search all proteins for a motif",
+    description:
+      "Looks for a pattern or motif class in all proteins with stored families, or in those of an organism. The response is sent once the search is stored durably; a restart runs it again. Equal searches share one computation and its result, which is kept as long as there is room: another one has its result at once. Poll its address for progress and the first matches.",
+    parameters: [OWNER_KEY],
+    body: ProteomeSearchRequest,
+    status: 202,
+    returns: ProteomeSearchSchema,
+    answerHeaders: locationOf("search"),
+    errors: [404, 409, 413, 415, 503],
+    async run({ body, request, context: { baseUrl } }, parts: ProteomeParts) {
+      const { id, json, headers } = await open(parts, body, request, baseUrl);
+      const Location = `${baseUrl}${SEARCHES}/${id}`;
+      return new Response(paced(json), { status: 202, headers: { ...HEADERS, ...headers, Location } });
+    },
+  }),
+  operation("GET /api/scoring/proteome/searches/:id", {
+    ...ofSearch,
+    operationId: "getProteomeSearch",
+    summary: "Get a proteome search",
+    description:
+      "Progress, counts, and a page of the matches, best first: by the overall P value, of equals by z, with q-values (Benjamini and Hochberg) over all matches. The label follows q, not P. Filters leave ranks and q-values unchanged. The numbers are those of a job that scores the protein.",
+    query: PageParameters,
+    errors: [404],
+    async run({ params, query, request, context: { baseUrl } }, parts: ProteomeParts) {
+      const search = parts.own.find(params.id);
+      const shown = viewOf(parts, { search, request, baseUrl, query });
+      const json = await parts.client.call<string>({ do: "show", id: search.computation, ...shown });
+      return new Response(paced(json), { headers: HEADERS });
+    },
+  }),
+  operation("DELETE /api/scoring/proteome/searches/:id", {
+    ...ofSearch,
+    access: "anyone",
+    operationId: "cancelProteomeSearch",
+    summary: "Cancel a proteome search",
+    description:
+      "Cancels a queued or running search of the caller. The computation goes on if others have started an equal one.",
+    parameters: [OWNER_KEY],
+    errors: [400, 403, 404, 409],
+    async run({ params, request, context: { baseUrl } }, parts: ProteomeParts) {
+      const json = await cancel(parts, parts.own.find(params.id), request, baseUrl);
+      return new Response(paced(json), { headers: HEADERS });
+    },
+  }),
+  operation("GET /api/scoring/proteome/searches/:id/matches", {
+    access: "public",
+    params: ofSearch.params,
+    operationId: "downloadProteomeMatches",
+    summary: "Download the matches of a proteome search",
+    description: "All matches that pass the filters, as `labd proteome search` prints them.",
+    query: DownloadParameters,
+    formats: contentOf(PROTEOME_FORMATS),
+    errors: [404, 409],
+    run: ({ params: { id }, query }, parts: ProteomeParts) => downloadMatches(parts, id, query),
+  }),
+];
+
+/** The routes of proteome searches. */
+export const proteomeRoutes = (dependencies: ProteomeParts, guards: Guards) =>
+  mount(proteomeOperations, { tag: "scoring", guards, dependencies, readBody });
 
 interface Shown {
   search: OwnSearch;
@@ -112,7 +144,7 @@ interface Shown {
 }
 
 /** How the thread shows a search to the caller. */
-function viewOf({ classes, ownership }: ProteomeOptions, { search, request, baseUrl, query = {} }: Shown) {
+function viewOf({ classes, ownership }: ProteomeParts, { search, request, baseUrl, query = {} }: Shown) {
   const { id, owner, isCancelled } = search;
   const { keys, isAdministrator } = ownership.identify(request);
   return {
@@ -125,7 +157,7 @@ function viewOf({ classes, ownership }: ProteomeOptions, { search, request, base
 
 /** Starts a search of the caller, or joins the computation of an equal one. */
 async function open(
-  options: ProteomeOptions,
+  options: ProteomeParts,
   body: Static<typeof ProteomeSearchRequest>,
   request: Request,
   baseUrl: string,
@@ -158,7 +190,7 @@ async function open(
 
 /** Ends the caller's search; its computation only if nobody else waits for it. @throws Problem not_found, forbidden, conflict */
 async function cancel(
-  options: ProteomeOptions,
+  options: ProteomeParts,
   search: OwnSearch,
   request: Request,
   baseUrl: string,
@@ -176,30 +208,29 @@ async function cancel(
   return client.call<string>({ do: "show", id, ...view, own: { ...view.own, isCancelled } });
 }
 
-const downloadRoute = ({ client, classes, own }: ProteomeOptions) =>
-  new Elysia({ detail: { tags: ["scoring"] } }).get(
-    `${SEARCHES}/:id/matches`,
-    async ({ params: { id }, query }) => {
-      const { format = "tsv" } = query;
-      const { computation, isCancelled } = own.find(id);
-      if (isCancelled) throw new Problem("job_cancelled", "The search was cancelled.");
-      const bytes = await client.call<Uint8Array<ArrayBuffer>>({
-        do: "print",
-        id: computation,
-        format,
-        view: readView(query),
-        synonyms: classes.synonyms(),
-      });
-      const { contentType, extension } = PROTEOME_FORMATS[format];
-      const headers = {
-        ...HEADERS,
-        "Content-Type": contentType,
-        "Content-Disposition": `inline; filename="proteome-${id.slice(0, 8)}.${extension}"`,
-      };
-      return new Response(paced(bytes), { headers });
-    },
-    { params: SearchId, query: DownloadParameters, detail: operations.MATCHES },
-  );
+async function downloadMatches(
+  { client, classes, own }: ProteomeParts,
+  id: string,
+  query: Static<typeof DownloadParameters>,
+): Promise<Response> {
+  const { format = "tsv" } = query;
+  const { computation, isCancelled } = own.find(id);
+  if (isCancelled) throw new Problem("job_cancelled", "The search was cancelled.");
+  const bytes = await client.call<Uint8Array<ArrayBuffer>>({
+    do: "print",
+    id: computation,
+    format,
+    view: readView(query),
+    synonyms: classes.synonyms(),
+  });
+  const { contentType, extension } = PROTEOME_FORMATS[format];
+  const headers = {
+    ...NO_STORE,
+    "Content-Type": contentType,
+    "Content-Disposition": `inline; filename="proteome-${id.slice(0, 8)}.${extension}"`,
+  };
+  return new Response(paced(bytes), { headers });
+}
 
 /** @throws Problem not_found */
 function activeCorpus(corpora: Corpora): CorpusInfo {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
-import { nullable, oneOf, schema, textSchema } from "../../platform/schema.ts";
+import { nullable, oneOf, schema } from "../../platform/schema.ts";
 import {
   count,
   fraction,
@@ -164,34 +164,28 @@ export const ProteomeSearchSchema = object(
 );
 export type ProteomeSearchObject = Static<typeof ProteomeSearchSchema>;
 
-export const SearchId = textSchema(
-  Type.Object({
-    id: text("Identifier of the search.", { examples: [EXAMPLE_ID] }),
-  }),
-);
+export const SearchId = Type.Object({
+  id: text("Identifier of the search.", { examples: [EXAMPLE_ID] }),
+});
 
-export const PageParameters = textSchema(
-  Type.Object({
-    ...filterSchemas(PROTEOME_TABLE),
-    order: orderSchema(PROTEOME_TABLE, "by rank"),
-    offset: Type.Optional(
-      Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_LIMIT,
-        default: DEFAULT_LIMIT,
-        description: "Most matches in the response.",
-      }),
-    ),
-  }),
-);
+export const PageParameters = Type.Object({
+  ...filterSchemas(PROTEOME_TABLE),
+  order: orderSchema(PROTEOME_TABLE, "by rank"),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: "Most matches in the response.",
+    }),
+  ),
+});
 
-export const DownloadParameters = textSchema(
-  Type.Object({
-    format: formatSchema(PROTEOME_FORMATS, { default: "tsv" }),
-    ...filterSchemas(PROTEOME_TABLE),
-    order: orderSchema(PROTEOME_TABLE, "by rank"),
-  }),
-);
+export const DownloadParameters = Type.Object({
+  format: formatSchema(PROTEOME_FORMATS, { default: "tsv" }),
+  ...filterSchemas(PROTEOME_TABLE),
+  order: orderSchema(PROTEOME_TABLE, "by rank"),
+});

@@ -1,13 +1,17 @@
-import { Elysia } from "elysia";
 import type { Static } from "typebox";
 import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { type Handlers, notFinished } from "../jobs/handlers.ts";
-import * as operations from "./json-operations.ts";
-import { JobId, JointScanParameters, ResultParameters, ScanParameters } from "./json-schemas.ts";
+import { contentOf } from "./json-operations.ts";
+import { JointScanParameters, ResultParameters, ScanParameters, uuid } from "./json-schemas.ts";
 import { print } from "../results/print-thread.ts";
-import { requestPlugin } from "../../platform/http.ts";
+import { NO_STORE } from "../../platform/json-response.ts";
+import { operation } from "../../platform/operation.ts";
+import { FeaturesSchema } from "../features/feature-schemas.ts";
+import { ResultSchema } from "../prediction/prediction.ts";
+import { JointScanSchema } from "../results/joint-scan.ts";
+import { ScanSchema } from "../results/scan.ts";
 import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES, type MatchTableName } from "../table/match-tables.ts";
 import { TABLE_FORMATS } from "../table/table-formats.ts";
@@ -23,55 +27,80 @@ import {
 import type { JointTask, PrintedFormatName, PrintTask } from "../results/result-format.ts";
 import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
-interface ResultOptions {
+/** What the operations of results use. */
+interface ResultParts {
   handlers: Handlers;
   featureSource: () => FeatureSource;
 }
 
 export const API = "/api/scoring";
-export const NO_STORE = { "Cache-Control": "no-store" };
+
+const ofJob = {
+  access: "public",
+  params: { id: uuid("Identifier of the job.") },
+  errors: [404, 409, 410, 503],
+} as const;
 
 /** What a job has found, in several forms. */
-export function resultRoutes(options: ResultOptions) {
-  return new Elysia({ detail: { tags: ["scoring"] } })
-    .use(requestPlugin)
-    .get(
-      `${API}/jobs/:id/result`,
-      async ({ params: { id }, query, request, requestContext }) => {
-        const format = query.format ?? chooseFormat(request.headers.get("accept"));
-        const view = viewOf("result", query);
-        if (!isTableFormat(format)) requireNoView(view);
-        if (format === "eln") return archiveResponse(options, id, requestContext.baseUrl);
-        return resultResponse(options, id, { format, match: query.match, view, request });
-      },
-      { params: JobId, query: ResultParameters, detail: operations.RESULT },
-    )
-    .get(
-      `${API}/jobs/:id/scan`,
-      ({ params: { id }, query: { format = "json", ...query } }) =>
-        printed(
-          options,
-          id,
-          { scan: format, view: viewOf("scan", query) },
-          scanHeaders(format, `${id}.scan`),
-        ),
-      { params: JobId, query: ScanParameters, detail: operations.SCAN },
-    )
-    .get(`${API}/scans`, ({ query }) => jointScanResponse(options, query), {
-      query: JointScanParameters,
-      detail: operations.JOINT_SCAN,
-    })
-    .get(
-      `${API}/jobs/:id/features`,
-      ({ params: { id } }) =>
-        printed(options, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" }),
-      { params: JobId, detail: operations.FEATURES },
-    );
-}
+export const resultOperations = [
+  operation("GET /api/scoring/jobs/:id/result", {
+    ...ofJob,
+    operationId: "getScoringResult",
+    summary: "Get the result of a job",
+    description:
+      "Like GetResult. The format is that of `format`, otherwise the one that Accept prefers, otherwise JSON.",
+    query: ResultParameters,
+    returns: ResultSchema,
+    formats: contentOf(RESULT_FORMATS, true),
+    errors: [404, 406, 409, 410, 503],
+    async run({ params: { id }, query, request, context }, parts: ResultParts) {
+      const format = query.format ?? chooseFormat(request.headers.get("accept"));
+      const view = viewOf("result", query);
+      if (!isTableFormat(format)) requireNoView(view);
+      if (format === "eln") return archiveResponse(parts, id, context.baseUrl);
+      return resultResponse(parts, id, { format, match: query.match, view, request });
+    },
+  }),
+  operation("GET /api/scoring/jobs/:id/scan", {
+    ...ofJob,
+    operationId: "getScoringScan",
+    summary: "Get the matches of a job in the order of a scan",
+    description:
+      "All matches of all motifs, best first: by the overall P value, of equals by z, with q-values (Benjamini and Hochberg) over all matches of the job. The label follows q, not P. Filters leave the q-values unchanged.",
+    query: ScanParameters,
+    returns: ScanSchema,
+    formats: contentOf(SCAN_FORMATS, true),
+    run: ({ params: { id }, query: { format = "json", ...query } }, parts: ResultParts) =>
+      printed(parts, id, { scan: format, view: viewOf("scan", query) }, scanHeaders(format, `${id}.scan`)),
+  }),
+  operation("GET /api/scoring/scans", {
+    access: "public",
+    operationId: "getJointScan",
+    summary: "Get the matches of several jobs in one order",
+    description:
+      "The matches of scans of several proteins, best first, with q-values over all of them together. Filters as for one scan.",
+    query: JointScanParameters,
+    returns: JointScanSchema,
+    formats: contentOf(SCAN_FORMATS, true),
+    errors: [404, 409, 410, 503],
+    run: ({ query }, parts: ResultParts) => jointScanResponse(parts, query),
+  }),
+  operation("GET /api/scoring/jobs/:id/features", {
+    ...ofJob,
+    operationId: "getScoringFeatures",
+    summary: "Get what is known about the query of a job and its matches",
+    description:
+      "Imported features of the protein with the query's sequence, and for each match the known instances, also those at the same place of aligned homologs. Scores do not depend on them. Empty if nothing is imported.",
+    returns: FeaturesSchema,
+    errors: [400, 404, 409, 410, 503],
+    run: ({ params: { id } }, parts: ResultParts) =>
+      printed(parts, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" }),
+  }),
+];
 
 /** The result as it is stored, or else printed. */
 async function resultResponse(
-  options: ResultOptions,
+  options: ResultParts,
   id: string,
   {
     format,
@@ -104,7 +133,7 @@ async function resultResponse(
 }
 
 /** The result in an archive. */
-function archiveResponse(options: ResultOptions, id: string, publisher: string): Promise<Response> {
+function archiveResponse(options: ResultParts, id: string, publisher: string): Promise<Response> {
   const { submitted, started, ended } = options.handlers.job(id);
   const { query, homologs } = options.handlers.requireRequest(id);
   const url = `${publisher}/score/${id}`;
@@ -121,7 +150,7 @@ function archiveResponse(options: ResultOptions, id: string, publisher: string):
 
 /** Long results are printed in a thread. */
 async function printed(
-  options: ResultOptions,
+  options: ResultParts,
   id: string,
   as: PrintTask["as"],
   headers: HeadersInit,
@@ -152,7 +181,7 @@ function scanHeaders(format: ScanFormatName, name: string): HeadersInit {
 
 /** The matches of several jobs in one order. @throws Problem unknown_job, not_finished and others, naming the job */
 async function jointScanResponse(
-  options: ResultOptions,
+  options: ResultParts,
   { format = "json", jobs, ...query }: Static<typeof JointScanParameters>,
 ): Promise<Response> {
   const joint: JointTask["joint"][number][] = [];
