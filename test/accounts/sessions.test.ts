@@ -44,6 +44,24 @@ describe("sessions", () => {
     expect((await problemOf(() => accounts.openSession(credentials, foreign))).code).toBe("forbidden");
   });
 
+  test.each([
+    [1, 1, 0],
+    [336, 336, 5],
+    [337, 336, 5],
+    [10_000, 336, 1e15],
+    [undefined, 336, undefined],
+  ])("a session that a provider vouches for for %p hours lasts %p", async (hours, lasts, confirmed) => {
+    const { accounts, clock } = openAccounts();
+    const kim = await accounts.addUser({ username: "kim" });
+    const provider = hours === undefined ? undefined : { hours, session: null, confirmed: confirmed! };
+    const { session, cookie } = accounts.sessions.open(kim, request(), provider);
+    expect(session.expires - clock.at).toBe(lasts * 60 * MINUTE);
+    expect(cookie).toContain(`; Max-Age=${lasts * 3600};`);
+    // Nobody has authenticated in the future.
+    expect(session.confirmedAt).toBe(Math.min(clock.at, confirmed ?? Infinity));
+    expect(session.external).toBe(provider !== undefined);
+  });
+
   test("sessions end after 14 days, inactivity, disabling, and a new password", async () => {
     const { accounts, clock } = openAccounts({ sessionIdleMinutes: 12 * 60 });
     await accounts.addUser({ username: "root", superuser: true });
