@@ -222,7 +222,7 @@ export const variableOf = (name: SettingName): string => `LABD_${name.toUpperCas
 
 export interface Resolved {
   config: Config;
-  /** Where the value of each setting came from. */
+  /** The source of each setting's value. */
   origin: Record<SettingName, string>;
 }
 
@@ -247,7 +247,7 @@ export function resolveConfig(sources: Sources): Resolved {
   return { config, origin };
 }
 
-/** The same, with the mistakes. Settings with a mistake have their defaults. */
+/** Reads settings and reports mistakes. Settings with a mistake have their defaults. */
 export function readConfig(sources: Sources): Resolved & { mistakes: string[] } {
   const mistakes: string[] = [];
   const file = readFile(sources.file ?? sources.environment.LABD_CONFIG, mistakes);
@@ -320,7 +320,7 @@ export const STORE_SETTINGS = [
 export const socketPath = ({ host }: Pick<Config, "host">): string =>
   host.startsWith("unix:") ? host.slice("unix:".length) : "";
 
-/** Whether the setting's value must not be shown. */
+/** True if the setting's value must not be shown. */
 export const isSecret = (name: SettingName): boolean => (SETTINGS[name] as Setting<unknown>).secret === true;
 
 /** A value as it may be shown: secrets are masked, whatever they hold. */

@@ -122,7 +122,7 @@ export function exampleErrors({ parameters, requestBody, responses }: Operation)
     .flatMap(({ schema, example }) => errorsOf(schema, example));
 }
 
-/** Whether an operation has an example of its request or of a response, or neither takes nor returns anything. */
+/** True if an operation has an example of its request or of a response, or neither takes nor returns anything. */
 export function hasExample({ parameters, requestBody, responses }: Operation): boolean {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
   const messages = [...successes.map(([, response]) => response), ...(requestBody ? [requestBody] : [])];

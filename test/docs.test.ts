@@ -106,7 +106,7 @@ const sources = [...new Bun.Glob("{.ci,db,docs,packaging,src,test}/**/*").scanSy
 const settings = new Set(Object.values(SECTIONS).flatMap((section) => Object.keys(section)));
 const everyHelp = COMMANDS.map(helpOf).join("\n");
 
-/** Whether a name in backticks, such as `model/sql.ts`, `labd score --shard` or `litestream = true`, exists. */
+/** True if a name in backticks, such as `model/sql.ts`, `labd score --shard` or `litestream = true`, exists. */
 function nameExists(name: string): boolean {
   if (/^[\w./-]+\.(ts|tsx|sql|sbatch|sh|nf)$/.test(name))
     return sources.some((source) => `/${source}`.endsWith(`/${name}`));

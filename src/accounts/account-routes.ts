@@ -16,7 +16,7 @@ const PASSWORD_HOURS = 72;
 export const setUpPath = (key: string): string => `/setup?key=${key}`;
 const passwordPath = (key: string): string => `/set-password?key=${key}`;
 
-/** What the key of a link may be used for; undefined if it is invalid. */
+/** The purpose of the key of a link; undefined if it is invalid. */
 export function linkPurpose(accounts: Accounts, key: string): "set-up" | "password" | "email" | undefined {
   const found = accounts.links.find(key);
   if (!found) return undefined;

@@ -64,7 +64,7 @@ const DEFAULT_GROUP = "SYSTEM_GROUP";
 /** Row of the account that owns built-in records. Nobody can sign in to it. */
 const SYSTEM = 1;
 
-/** Whether the database has an active administrator other than `except`. */
+/** True if the database has an active administrator other than `except`. */
 export function hasAdministrator(database: Database, except = 0): boolean {
   return (
     database
@@ -116,7 +116,7 @@ export class Accounts {
       .all() as UserRecord[];
   }
 
-  /** Whether there is an active administrator, besides the account `except` if given. */
+  /** True if there is an active administrator, besides the account `except` if given. */
   hasAdministrator(except = 0): boolean {
     return hasAdministrator(this.database, except);
   }
@@ -318,7 +318,7 @@ export class Accounts {
     return (row as { id: string } | null)?.id ?? "";
   }
 
-  /** Whether the account of a session must set up a second factor before it may do anything else. */
+  /** True if the account of a session must set up a second factor before it may do anything else. */
   mustSetUpSecondFactor({ user, external }: Session): boolean {
     return !external && this.secondFactors.mustSetUp(user);
   }

@@ -112,7 +112,7 @@ export class AuditLog {
     return found;
   }
 
-  /** The same in pieces, some of them empty, between which other work can be done. */
+  /** The newest entries in pages, some of them empty, between which other work can be done. */
   *latestPages(filter: AuditFilter, count: number): Generator<AuditEntry[]> {
     const end = (this.head()?.seq ?? 0) + 1;
     let left = count;
@@ -198,7 +198,7 @@ export function auditHead(database: Database): AuditHead | null {
   return database.query("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").get() as AuditHead | null;
 }
 
-/** Whether a database is new enough to have an audit log. */
+/** True if a database is new enough to have an audit log. */
 export const hasAudit = (database: Database): boolean =>
   database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'").get() !== null;
 
@@ -237,7 +237,7 @@ export function verifyChain(database: Database, heads: readonly AuditHead[] = []
   return { entries: n, head: auditHead(database), broken };
 }
 
-/** What is wrong with an entry, given the previous one and the hash that was noted for it. */
+/** The problem of an entry, given the previous one and the hash that was noted for it. */
 function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): string | undefined {
   if (row.seq !== previous.seq + 1)
     return `it follows entry ${previous.seq}: the entries between them are missing`;

@@ -19,8 +19,8 @@ export interface ExternalPasswords {
     password: string,
     browser?: string,
   ): Promise<number | ExternalRejection | undefined>;
-  /** Whether this is the external password of an account. @throws Problem identity_unavailable, throttled */
+  /** True if this is the external password of an account. @throws Problem identity_unavailable, throttled */
   checkPassword(user: number, username: string, password: string, browser?: string): Promise<boolean>;
-  /** Whether the account is active and linked to the service. */
+  /** True if the account is active and linked to the service. */
   canSignIn(user: number): boolean;
 }

@@ -29,7 +29,7 @@ export class Passwords {
     return this.semaphore.run(() => Bun.password.hash(password, HASHING));
   }
 
-  /** Whether the hash is that of the password; without a hash false, after the same time. @throws Problem busy */
+  /** True if the hash is that of the password; without a hash false, after the same time. @throws Problem busy */
   async verify(password: string, hash: string | null): Promise<boolean> {
     const isPossible = password !== "" && password.length <= MAX_LENGTH;
     const verify = () => Bun.password.verify(isPossible ? password : "-", hash ?? DECOY);
@@ -37,7 +37,7 @@ export class Passwords {
   }
 }
 
-/** What is wrong with a new password; undefined if nothing is. */
+/** The problem of a new password; undefined if there is none. */
 export function passwordError(password: string): string | undefined {
   if (password.length < MIN_LENGTH) return `Expected at least ${MIN_LENGTH} characters.`;
   if (password.length > MAX_LENGTH) return `Expected at most ${MAX_LENGTH} characters.`;

@@ -85,7 +85,7 @@ export class SecondFactors {
     return this.row(user)?.confirmed != null;
   }
 
-  /** Whether the settings require a second factor of this account. */
+  /** True if the settings require a second factor of this account. */
   isRequired(user: number): boolean {
     const { requireTotp } = this.options;
     if (requireTotp !== "administrators") return requireTotp === "all";
@@ -93,7 +93,7 @@ export class SecondFactors {
     return (row as { is_superuser: number } | null)?.is_superuser === 1;
   }
 
-  /** Whether the account must set up a second factor before it may do anything else. */
+  /** True if the account must set up a second factor before it may do anything else. */
   mustSetUp(user: number): boolean {
     return this.isRequired(user) && !this.isOn(user);
   }

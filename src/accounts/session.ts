@@ -22,7 +22,7 @@ export interface Session {
   csrfToken: string;
   /** Milliseconds since 1970-01-01 UTC. */
   expires: number;
-  /** Whether a provider authenticated the user, with whatever factors it asks for. */
+  /** True if a provider authenticated the user, with the factors that it requires. */
   external: boolean;
   /** When the user last authenticated: milliseconds since 1970-01-01 UTC; 0 if unknown. */
   confirmedAt: number;
@@ -275,7 +275,7 @@ const publicId = (hash: string): string => sha256(`session ${hash}`).slice(0, 32
 /** Derived from the cookie's value, which cannot be recovered from it. */
 const csrfTokenOf = (secret: string): string => sha256(`csrf ${secret}`);
 
-/** Whether a browser sends a session cookie, valid or not. */
+/** True if a browser sends a session cookie, valid or not. */
 export const hasSessionCookie = (request: Request): boolean =>
   [HOST_COOKIE, COOKIE].some((name) => secretIn(request, name) !== undefined);
 

@@ -275,7 +275,7 @@ export class SignIns {
     return undefined;
   }
 
-  /** Whether the account has a password, here or externally, to confirm a session with. */
+  /** True if the account has a password, here or externally, to confirm a session with. */
   hasPassword(user: number): boolean {
     return this.passwordHash(user) !== null || this.externalPasswords?.canSignIn(user) === true;
   }

@@ -50,7 +50,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + ALPHABET[(rest << (5 - bits)) & 31] : text;
 }
 
-/** What apps read from a QR code (Google Authenticator's "Key URI Format"). @param issuer where the account is */
+/** The address that apps read from a QR code (Google Authenticator's "Key URI Format"). @param issuer where the account is */
 export function otpauthUri(secret: Uint8Array, issuer: string, username: string): string {
   // The colon divides the two: neither may have one.
   const label = [issuer, username].map((part) => encodeURIComponent(part.replaceAll(":", " "))).join(":");

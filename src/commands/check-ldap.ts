@@ -110,7 +110,7 @@ function describeGroups(rows: Rows, { administrators, map }: Options, { person }
     rows.push(["group", `${group}: ${isMember ? "member" : "not a member"}`]);
 }
 
-/** Whether the person could sign in, in words and as a flag. */
+/** A sentence about whether the person could sign in, and true if so. */
 function admission(config: Config, options: Options, { person }: Found, typed: string): [string, boolean] {
   const path = join(config.data_dir, DATABASE);
   if (!existsSync(path)) {

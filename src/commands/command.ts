@@ -16,7 +16,7 @@ import { nearest, Problem } from "../problem.ts";
  */
 export type Flags = Readonly<Record<string, string>>;
 
-/** What a command, or one of its actions, takes and does. */
+/** Declaration of a command, or of one of its actions. */
 export interface Action {
   /** One line for the help. */
   summary: string;
@@ -45,7 +45,7 @@ interface Named {
 export type Command = Named &
   ((Action & { actions?: undefined }) | { actions: Readonly<Record<string, Action>> });
 
-/** Where a command writes, and what it reads as standard input. */
+/** The output streams of a command, and its standard input. */
 export interface Streams {
   stdout: { write(chunk: string | Uint8Array, done?: () => void): unknown; isTTY?: boolean };
   stderr: { write(chunk: string): unknown; isTTY?: boolean };
@@ -103,7 +103,7 @@ export class Call {
     return resolveConfig(this.sources());
   }
 
-  /** Where the settings are given. */
+  /** The sources of the settings. */
   sources(): Sources {
     const flags: Partial<Record<SettingName, string>> = {};
     for (const name of this.command.settings) {

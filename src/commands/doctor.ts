@@ -254,7 +254,7 @@ async function checkServer(config: Config): Promise<CheckResult[]> {
   return checks.orOk(`It is ready at ${address}.`);
 }
 
-/** Whether systemd reports a synchronized clock; undefined without an answer. */
+/** True if systemd reports a synchronized clock; undefined without an answer. */
 function isClockSynchronized(): boolean | undefined {
   const program = Bun.which("timedatectl");
   if (program === null) return undefined;

@@ -162,7 +162,7 @@ async function installLive(call: Call, target: Target): Promise<void> {
   );
 }
 
-/** Whether the data directory that the settings name has an administrator. */
+/** True if the data directory that the settings name has an administrator. */
 function isAdministered(settings: string): boolean {
   const { config } = resolveConfig({ flags: {}, environment: {}, file: settings });
   const path = join(config.data_dir, DATABASE);

@@ -51,7 +51,7 @@ async function* withWarnings(call: Call, results: Results, shown: () => void): A
 
 const FORMATS: Readonly<Record<string, TableFormat>> = TABLE_FORMATS;
 
-/** Whether a format is a workbook, which is written as a whole. */
+/** True if a format is a workbook, which is written as a whole. */
 export const isWorkbook = (format: string): boolean => format in FORMATS && "isWorkbook" in FORMATS[format];
 
 /** @throws Problem usage for flags that need a text to which results can be added */

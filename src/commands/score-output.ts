@@ -19,7 +19,7 @@ import type { Call } from "./command.ts";
 export interface ScoreOutput {
   /** Number of first queries whose results it already has. */
   readonly done: number;
-  /** Whether nothing was written yet. */
+  /** True if nothing was written yet. */
   readonly isNew: boolean;
   /** Appends text or bytes, and resolves when reader or disk has them. @param queries done with it */
   write(content: string | Uint8Array, queries: number): Promise<void>;
@@ -55,7 +55,7 @@ interface Checkpoint {
 const checkpointPath = (path: string): string => `${path}.progress`;
 const hasContent = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** Whether the file has results and nothing is left to write. */
+/** True if the file has results and nothing is left to write. */
 export const isComplete = (path: string): boolean => hasContent(path) && !existsSync(checkpointPath(path));
 
 const CHUNK = 1 << 20;

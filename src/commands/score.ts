@@ -219,7 +219,7 @@ async function scoreQueries(
   await printScored(call, results, printer, output, progress.clear);
 }
 
-/** Whether the file is exactly this shard, complete. @throws Problem conflict where it is another shard */
+/** True if the file is exactly this shard, complete. @throws Problem conflict where it is another shard */
 function isDone(path: string, beginning: ShardBeginning): boolean {
   if (!isComplete(path)) return false;
   const found = openShard(path);

@@ -17,7 +17,7 @@ export async function withData<T>(
   }
 }
 
-/** The same with its scoring service, which has no workers: corpora, motif classes, and scoring on this thread. */
+/** Runs work with the scoring service, which has no workers: corpora, motif classes, and scoring on this thread. */
 export const withScoring = <T>(
   call: Call,
   work: (scoring: Scoring, opened: Opened, config: Config) => T | Promise<T>,

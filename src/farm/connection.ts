@@ -13,7 +13,7 @@ export interface QueueAddress {
 
 /** Milliseconds of silence after which a connection is closed and opened again. */
 const SILENCE = 5000;
-/** The same for connections with blocking commands, which last up to ten seconds. */
+/** The limit for connections with blocking commands, which last up to ten seconds. */
 export const BLOCKING_SILENCE = 15_000;
 
 const SOCKET = /^unix:(?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?)?(\/[^?]*)(?:\?db=(\d+))?$/;
@@ -60,7 +60,7 @@ function certificates(file: string): string {
   }
 }
 
-/** Whether commands wait for an unreachable queue, or fail at once. */
+/** Patient commands wait for an unreachable queue; impatient ones fail at once. */
 export type Patience = "patient" | "impatient";
 
 /** Connects, and reconnects after a loss; the cause of a failure is logged once until the next success. */

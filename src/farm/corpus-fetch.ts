@@ -96,7 +96,7 @@ async function takeLock(path: string, { tell }: FetchOptions): Promise<{ release
   }
 }
 
-/** Whether the file exists with the right content; a damaged one is removed. */
+/** True if the file exists with the right content; a damaged one is removed. */
 function isVerified(path: string, hash: string, { tell }: FetchOptions): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return false;

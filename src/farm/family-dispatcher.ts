@@ -91,7 +91,7 @@ export class FamilyDispatcher {
       for (const bytes of all) {
         const delivery = decodeDelivery(bytes);
         const offered = delivery && this.#offered.get(delivery.id);
-        // Those of a task that was given out again are the same.
+        // Results of a task that was given out again are equal.
         if (!offered) continue;
         this.#offered.delete(delivery.id);
         this.#report(offered, delivery);

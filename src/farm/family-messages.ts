@@ -13,15 +13,15 @@ export interface FamilyRequest {
   members: number[];
 }
 
-/** What a remote worker computed. */
+/** The result that a remote worker computed. */
 export interface FamilyDelivery {
   id: string;
   worker: string;
   corpus: string;
   method: string;
-  /** Those of the first members; of all unless the worker gave the task up. */
+  /** Families of the first members; of all unless the worker gave the task up. */
   families: StoredFamily[];
-  /** Whether a job interrupted the task. */
+  /** True if a job interrupted the task. */
   isInterrupted: boolean;
   /** Why the task failed; null if it did not. */
   failure: string | null;

@@ -25,7 +25,7 @@ export class FamilyWorker implements IdleWork {
   readonly #deliveries = new Set<Promise<void>>();
   #waiting: RemoteTask[] = [];
   #isTaking = false;
-  /** Where tasks come from, and the corpus for them. */
+  /** The source of tasks, and the corpus for them. */
   #source: { messages: FamilyMessages; corpus: { hash: string; path: string } } | null = null;
 
   constructor(private readonly options: FamilyWorkerOptions) {}

@@ -331,7 +331,7 @@ export class FarmWorker {
   }
 }
 
-/** Whether work succeeds within so many milliseconds. */
+/** True if work succeeds within so many milliseconds. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), milliseconds);

@@ -36,7 +36,7 @@ export interface FarmState {
   state: "there" | "away" | "taken" | "refuses";
   /** The reason; null in the state `there`. */
   cause: string | null;
-  /** Whether the workers of the server's process may take jobs now. */
+  /** True if the workers of the server's process may take jobs now. */
   poolWorks: boolean;
   /** Jobs that nobody has started, and when the oldest was submitted (milliseconds since 1970-01-01 UTC). */
   backlog: number;
@@ -51,7 +51,7 @@ export interface FarmState {
   mixed: string[];
 }
 
-/** Whether a worker takes jobs from a queue now. */
+/** True if a worker takes jobs from a queue now. */
 export const acceptsJobs = (worker: WorkerRecord, queue: string | undefined): boolean =>
   worker.queue !== null && worker.queue === queue && !worker.draining;
 

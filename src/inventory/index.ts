@@ -18,5 +18,5 @@ export { type Memberships, openMemberships } from "./records/memberships.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
 export type { InventorySample } from "./records/sample.ts";
 
-/** What a resource's declaration became, for people: fields with columns, parameters, SQL of a plain list. */
+/** Explains a compiled resource to people: fields with columns, parameters, SQL of a plain list. */
 export const explain = (resource: RoutedResource): string => explainIn(DECLARED, resource);

@@ -126,7 +126,7 @@ export class Kernel {
     });
   }
 
-  /** The same for up to 8 subjects; -1 from 65,535 on. */
+  /** 16-bit scores of up to 8 subjects; -1 from 65,535 on. */
   scores16(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
     const at = this.#score(query, subjects, 8, this.#exports.score16);
     return Int32Array.from(new Int16Array(this.#bytes.buffer, at, subjects.length), (score) =>

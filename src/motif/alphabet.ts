@@ -34,7 +34,7 @@ export function encode(letters: string): Uint8Array {
 const MIN_NUCLEOTIDES = 30;
 const NUCLEOTIDES = encode("ACGTUN");
 
-/** Whether a sequence has at least 30 residues, all of them letters of DNA or RNA. */
+/** True if a sequence has at least 30 residues, all of them letters of DNA or RNA. */
 export function looksLikeNucleotides(residues: Uint8Array): boolean {
   return residues.length >= MIN_NUCLEOTIDES && residues.every((code) => NUCLEOTIDES.includes(code));
 }

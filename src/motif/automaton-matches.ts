@@ -60,7 +60,7 @@ function matchEnds(
   return ends;
 }
 
-/** Whether an assertion holds before the residue at `position`. */
+/** True if an assertion holds before the residue at `position`. */
 function assertionHolds(
   op: number,
   index: number,
@@ -200,7 +200,7 @@ function addReachable(
   return count;
 }
 
-/** Whether the residues [from, to) match as a whole. Unknown letters match only `.`: they are not known to be retained. */
+/** True if the residues [from, to) match as a whole. Unknown letters match only `.`: they are not known to be retained. */
 export function matchesExactly(
   simulation: Simulation,
   residues: Uint8Array,
@@ -211,7 +211,7 @@ export function matchesExactly(
   return simulate(simulation, { residues, from, to, lookarounds }, true);
 }
 
-/** Whether the pattern matches anywhere within the residues [from, to), an empty match included. */
+/** True if the pattern matches anywhere within the residues [from, to), an empty match included. */
 export function matchesWithin(
   simulation: Simulation,
   residues: Uint8Array,

@@ -39,7 +39,7 @@ export interface Automaton {
   program: Program;
   /** Inner ones first. Lookbehinds are compiled backwards. */
   lookarounds: { program: Program; lookbehind: boolean }[];
-  /** Whether the pattern contains `^` or `$`. */
+  /** True if the pattern contains `^` or `$`. */
   anchored: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface StoredFamily {
 }
 
 /**
- * Those families of the former corpus that are the same in the new one. The homologs of a protein are determined by the
+ * Finds the families of the former corpus that are unchanged in the new one. The homologs of a protein are determined by the
  * hits that pass the criteria, and by their order. So a family is the same if the corpus has a size
  * in which the search finds the same hits among the proteins of both, no added protein is such a hit in the new corpus,
  * and no removed protein was one in the former.

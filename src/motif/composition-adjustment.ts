@@ -152,7 +152,7 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   return scores;
 }
 
-/** Whether an alignment is nearly identical, so that the subject is not masked. */
+/** True if an alignment is nearly identical, so that the subject is not masked. */
 function isNearlyIdentical(query: Uint8Array, local: PairwiseAlignment): boolean {
   const { anchored, before } = local.row;
   const first = anchored.findIndex((code) => code !== GAP);

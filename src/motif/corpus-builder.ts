@@ -59,7 +59,7 @@ function append(to: ByteBuffer, bytes: Uint8Array): void {
 const usedChunks = (from: ByteBuffer): Uint8Array[] =>
   from.chunks.map((chunk, i) => (i === from.chunks.length - 1 ? chunk.subarray(0, from.used) : chunk));
 
-/** What the builder takes of a protein; without `header` it is made of accession and description. */
+/** The input of the builder for a protein; without `header` it is made of accession and description. */
 export type NewProtein = Pick<
   FastaEntry,
   "accession" | "description" | "organism" | "speciesKey" | "residues"

@@ -200,7 +200,7 @@ export function openCorpus(packed: Uint8Array): Corpus {
   };
 }
 
-/** What version 1 keeps of a header. */
+/** The part of a header that version 1 keeps. */
 const firstIdentity = (description: string, key: string | null) => ({
   description,
   entryName: null,
@@ -276,7 +276,7 @@ export class CorpusHasher {
     this.#running.update(first.subarray(at + HASH_BYTES));
   }
 
-  /** Whether all bytes gave the hash in the header. */
+  /** True if all bytes gave the hash in the header. */
   matches(): boolean {
     if (this.#length < LONGEST_HEADER) this.#updateFirst();
     return this.#running.digest("hex") === this.#hash;

@@ -73,7 +73,7 @@ export function measureHomolog(query: Uint8Array, row: Row): AlignedHomolog {
   };
 }
 
-/** Whether a homolog has the coverage and the identity. */
+/** True if a homolog has the coverage and the identity. */
 export function passesThresholds({ identity, coverage }: AlignedHomolog, options: Options): boolean {
   return (
     identity >= options.minIdentity && identity <= options.maxIdentity && coverage >= options.minCoverage

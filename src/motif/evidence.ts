@@ -31,7 +31,7 @@ import { tailRetention } from "./tail.ts";
 import { TERM_SHAPES } from "./term-shapes.ts";
 import { lossRateLikelihood, type Observation } from "./tree-likelihood.ts";
 
-/** What the score is computed from, one number for each contribution. */
+/** The variables of the score, one number for each contribution. */
 export type Terms = Contributions;
 
 /** Numbers of one match. `terms` and `z` are null if every position is a wildcard. */
@@ -213,7 +213,7 @@ export function expectedRetention({ substitutionScores }: MotifMatch, identity: 
   return Math.min(MAX_EXPECTATION, Math.max(MIN_EXPECTATION, expectation));
 }
 
-/** Whether most of a match lies beyond the aligned part of a homolog. */
+/** True if most of a match lies beyond the aligned part of a homolog. */
 export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match): boolean {
   const inside = overlap(first, last, start, end);
   return (end - start - inside) / (end - start) > MAX_UNALIGNED;

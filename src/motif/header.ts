@@ -1,6 +1,6 @@
 import { findSpecies, speciesOfEnsembl } from "./species.ts";
 
-/** What a FASTA header says of a protein. */
+/** Facts from a FASTA header about a protein. */
 export interface ProteinIdentity {
   /** Identifier: `P04637` of `sp|P04637|P53_HUMAN`, otherwise the first word. */
   accession: string;

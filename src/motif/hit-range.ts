@@ -42,7 +42,7 @@ export function leastSize(
   return Math.min(residueCount, Math.ceil(((residueCount * maxEValue) / next) * (1 + PRECISION)));
 }
 
-/** Whether no rounding can exchange hits whose E-values differ. */
+/** True if no rounding can exchange hits whose E-values differ. */
 function isOrderCertain(hits: readonly Hit[], { offsets }: Size): boolean {
   const lengthOf = ({ index }: Hit): number => offsets[index + 1] - offsets[index];
   return hits.every((hit, i) => {

@@ -9,11 +9,11 @@ export type HomologChoice = Partial<
 
 const NAMES = ["organisms", "leaveOut", "minIdentity", "maxIdentity", "maxHomologs"] as const;
 
-/** Whether homologs were chosen otherwise than by the method, so that the null distribution holds only roughly. */
+/** True if homologs were chosen otherwise than by the method, so that the null distribution holds only roughly. */
 export const isChosen = (options: Options): boolean =>
   NAMES.some((name) => JSON.stringify(options[name]) !== JSON.stringify(DEFAULTS[name]));
 
-/** Whether a protein (index into the corpus) may be a homolog. */
+/** True if a protein (index into the corpus) may be a homolog. */
 export function eligibility(
   corpus: Corpus,
   { organisms, leaveOut }: Pick<Options, "organisms" | "leaveOut">,
@@ -26,7 +26,7 @@ export function eligibility(
     (organisms.length === 0 || isOf(corpus, index));
 }
 
-/** Those of the organisms that no protein of a corpus is of. */
+/** Finds the organisms of which the corpus has no protein. */
 export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): string[] {
   const wanted = new Set(organisms);
   const seen = new Set<number>();
@@ -53,7 +53,7 @@ function namesOf(corpus: Corpus, index: number): string[] {
   );
 }
 
-/** Whether proteins are of organisms; each species is compared once. */
+/** True if proteins are of organisms; each species is compared once. */
 export function organismTest(organisms: readonly string[]): (corpus: Corpus, index: number) => boolean {
   const wanted = new Set(organisms.map(normalized));
   const bySpecies = new Map<number, boolean>([[-1, false]]);

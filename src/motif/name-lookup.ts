@@ -37,7 +37,7 @@ function placeOf(words: string): number {
 /** A protein that an identifier from elsewhere denotes. */
 export interface IdentifiedProtein {
   index: number;
-  /** Whether the identifier is of another version or isoform, whose sequence may differ. */
+  /** True if the identifier is of another version or isoform, whose sequence may differ. */
   form: "same" | "version" | "isoform";
 }
 

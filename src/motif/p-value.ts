@@ -38,7 +38,7 @@ export interface PValue {
   is: PValueKind;
 }
 
-/** What makes matches comparable: homologs at the match, and mean predicted order around it. */
+/** Properties by which matches are comparable: homologs at the match, and mean predicted order around it. */
 export interface Surroundings {
   homologs: number;
   order: number;

@@ -14,7 +14,7 @@ export class PatternError extends Error {
 interface NodeBase {
   /** Index in the expression. */
   position: number;
-  /** Whether it can match without consuming a residue, and whether it can consume one. */
+  /** True if the node can match without consuming a residue. */
   nullable: boolean;
   consumes: boolean;
 }
@@ -127,7 +127,7 @@ export function sequence(items: Node[], position: number): Node {
   };
 }
 
-/** Whether a repeat is greedy, unbounded, and requires at most one iteration. */
+/** True if a repeat is greedy, unbounded, and requires at most one iteration. */
 function isOpen(min: number, max: number, lazy: boolean): boolean {
   return min <= 1 && max === Infinity && !lazy;
 }

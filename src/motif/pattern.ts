@@ -34,7 +34,7 @@ interface Reader {
   at: number;
   dialect: Dialect;
   elements: number;
-  /** Whether `^` or `$` occurred. */
+  /** True if `^` or `$` occurred. */
   anchored: boolean;
 }
 

@@ -78,7 +78,7 @@ export function predict(
 }
 
 /**
- * The same on an alignment from the user: its first row is the query, the others are homologs, best first,
+ * Predicts on an alignment from the user: its first row is the query, the others are homologs, best first,
  * under the same criteria.
  *
  * @param request.rows texts of equal length with gaps `-` or `.`.

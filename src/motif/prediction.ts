@@ -67,7 +67,7 @@ export interface MatchScore {
   expected: number | null;
   /** Fraction of comparable random matches that are conserved as well or better, 0.0001..0.5. */
   pValue: number | null;
-  /** Whether the P value is an estimate, or a bound beyond the ends of the null distribution. */
+  /** True if the P value is an estimate, or a bound beyond the ends of the null distribution. */
   pValueIs: PValueKind | null;
   /** Homologs that reach this match, their effective number (Kish), and how many keep it, in place or shifted. */
   homologs: number;

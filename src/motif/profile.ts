@@ -68,7 +68,7 @@ export interface ProfileAlignment {
   first: Int32Array;
   second: Int32Array;
   length: number;
-  /** Whether the path touches an inner edge of the band. */
+  /** True if the path touches an inner edge of the band. */
   touchesBand: boolean;
 }
 

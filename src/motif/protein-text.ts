@@ -56,7 +56,7 @@ const wordsOf = (text: string): Word[] =>
 
 const isNumber = ({ text }: Word): boolean => /^\d+$/.test(text);
 
-/** The same text with the lines around the sequence of a flat file blanked, so that positions stay. */
+/** Blanks the lines around the sequence of a flat file, so that positions stay. */
 function sequenceSection(text: string): string {
   const from = /^(?:ORIGIN|SQ {3}SEQUENCE)\b.*$/m.exec(text);
   const start = from ? from.index + from[0].length : 0;

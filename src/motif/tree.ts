@@ -128,7 +128,7 @@ function closestPair({ d, size, sums, ids, slack }: Joining, live: number): [num
 }
 
 /**
- * Whether the pair of nodes in slots (i, j) precedes that in (k, l): by the lower number, then the higher.
+ * True if the pair of nodes in slots (i, j) precedes that in (k, l): by the lower number, then the higher.
  */
 function precedes(ids: Int32Array, i: number, j: number, k: number, l: number): boolean {
   const low = Math.min(ids[i], ids[j]) - Math.min(ids[k], ids[l]);

@@ -140,7 +140,7 @@ function countHomologs(homologs: number): string {
   return homologs === 1 ? "1 homolog" : `${homologs} homologs`;
 }
 
-/** Whether the window of COMPLEXITY_WINDOW residues around a match has low entropy. */
+/** True if the window of COMPLEXITY_WINDOW residues around a match has low entropy. */
 function isLowComplexity(query: Uint8Array, { start, end }: Match): boolean {
   if (query.length < COMPLEXITY_WINDOW) return false;
   const middle = Math.floor((start + end - COMPLEXITY_WINDOW) / 2);

@@ -13,7 +13,7 @@ export class BodyStream extends ReadableStream<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * The same response, whose body fails with what `onError` returns for its error. `onRead` is called when the client begins
+ * Wraps the response so that its body fails with the error that `onError` returns. `onRead` is called when the client begins
  * to read the body, and when that ends.
  */
 export function guardBody(

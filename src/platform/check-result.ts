@@ -4,7 +4,7 @@ export interface CheckResult {
   about: string;
   state: "ok" | "warning" | "problem";
   found: string;
-  /** What to do; always present unless the state is ok. */
+  /** The next step; always present unless the state is ok. */
   remedy?: string;
 }
 
@@ -36,7 +36,7 @@ export class Checks {
     this.results.push(problem(this.about, found, remedy));
   }
 
-  /** What was collected, or that all is well. */
+  /** The finding, or that all is well. */
   orOk(found: string): CheckResult[] {
     return this.results.length > 0 ? this.results : [ok(this.about, found)];
   }

@@ -1,7 +1,7 @@
 /** Clock and id source, the only fakes in tests. Times are milliseconds since 1970-01-01 UTC. */
 export interface Clock {
   now(): number;
-  /** The same in microseconds; without it, thousands of milliseconds. */
+  /** Time in microseconds; without it, thousands of milliseconds. */
   microseconds?(): number;
   /** A random identifier (UUID version 4, lower case) that cannot be guessed. */
   newId(): string;

@@ -5,7 +5,7 @@ interface CookieOptions {
   /** Lifetime; 0 removes the cookie. */
   seconds: number;
   site: "Lax" | "Strict";
-  /** Whether it is sent by https only. */
+  /** True if it is sent by https only. */
   isSecure: boolean;
 }
 
@@ -17,7 +17,7 @@ export const printCookie = (
 ): string =>
   `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${site}${isSecure ? "; Secure" : ""}`;
 
-/** The same for the response to the current request. @param path below the base path */
+/** Sets a cookie on the response to the current request. @param path below the base path */
 export function hiddenCookie(
   name: string,
   value: string,

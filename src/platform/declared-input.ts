@@ -4,11 +4,11 @@ import { isUnsafe } from "./origin.ts";
 import { errorKey } from "./schema.ts";
 import { quoted } from "./words.ts";
 
-/** What a route takes besides its path and body, in `detail.input` where its `query` schema does not say it. */
+/** The input of a route besides its path and body, in `detail.input` where its `query` schema does not say it. */
 export interface DeclaredInput {
   /** Names of the query parameters; undefined if the handler refuses unknown ones, or takes all. */
   parameters: readonly string[] | undefined;
-  /** Whether it honours If-Match. */
+  /** True if it honours If-Match. */
   ifMatch: boolean;
 }
 

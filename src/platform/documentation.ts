@@ -174,7 +174,7 @@ const about = ({ version, introduction, tags }: Documentation) => ({
     license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   },
   tags: [...tags],
-  // What an operation needs unless it says otherwise.
+  // The responses of an operation unless it declares others.
   security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
   components: { securitySchemes: SECURITY_SCHEMES },
 });

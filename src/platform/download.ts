@@ -4,7 +4,7 @@ import { Problem } from "../problem.ts";
 export type Opening = (from: number, signal: AbortSignal) => Promise<Response>;
 
 export interface DownloadOptions {
-  /** What is read, for errors: an address without secrets. */
+  /** The source, for errors: an address without secrets. */
   what: string;
   /** Bytes that exist already. */
   from?: number;
@@ -118,7 +118,7 @@ async function* attempt(
   }
 }
 
-/** Whether the response has bytes; false where all of them exist already. @throws Problem, Interrupted */
+/** True if the response has bytes; false where all of them exist already. @throws Problem, Interrupted */
 async function isReadable(
   response: Response,
   from: number,
@@ -141,7 +141,7 @@ async function isReadable(
   );
 }
 
-/** Where the bytes of a response start, and how many the whole has; NaN where that is unknown. */
+/** The start of a response's bytes, and the length of the whole; NaN where it is unknown. */
 function extentOf({ status, headers }: Response): { start: number; size: number } {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "");
   if (status === 206 && range) return { start: Number(range[1]), size: Number(range[2]) };

@@ -27,7 +27,7 @@ export interface HttpOptions {
   clock: Clock;
   /** Limit of a body in bytes. */
   maxMessageBytes: number;
-  /** Whether bodies at this path may have any size, because they are streamed to disk. */
+  /** True if bodies at this path may have any size, because they are streamed to disk. */
   isUpload?: (path: string) => boolean;
   /** Runs before a request to a service is routed. @throws Problem with which it is rejected */
   admit: (request: Request, path: string) => void | Promise<void>;
@@ -35,14 +35,14 @@ export interface HttpOptions {
   reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
   notReadyReasons: () => string[];
-  /** What an administrator must look at although the service takes requests. */
+  /** Problems that an administrator must look at although the service takes requests. */
   warnings?: () => string[];
   documentation: Documentation;
   /** Names by which clients may reach the service; empty, the default, for any. */
   allowedHosts?: readonly string[];
   /** Origins whose pages may read responses of the APIs; none by default. */
   corsOrigins?: readonly string[];
-  /** Whether requests come by https. */
+  /** True if requests come by https. */
   tls?: boolean;
   /** Called after every request. */
   observe?: (answered: Answered) => void;
@@ -295,7 +295,7 @@ function asProblem(error: unknown, code: unknown): Problem {
   return Problem.from(error);
 }
 
-/** What does not match a route's schema, field by field. */
+/** The parts of a request that do not match its route's schema, field by field. */
 function asFieldErrors(error: ValidationError): Problem {
   const fields = fieldErrors(error.all as { path: string; message: string }[]);
   const texts = mistakesIn(fields);

@@ -36,7 +36,7 @@ export function checkMembers(text: string): number {
   return depth;
 }
 
-/** The same for a form. @throws Problem too_large */
+/** Limits the number of fields of a form. @throws Problem too_large */
 export function checkFields(text: string): void {
   let count = 1;
   for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1))

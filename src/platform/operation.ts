@@ -125,7 +125,7 @@ export interface Definition<
   /** The summary in camel case by default. */
   operationId?: string;
   access: A;
-  /** Whether a browser session must have been confirmed recently; the body may have `current_password`. */
+  /** True if a browser session must have been confirmed recently; the body may have `current_password`. */
   confirmed?: true;
   params?: Params & Record<Exclude<keyof Params, PathParts<Key>>, never>;
   query?: Query;
@@ -143,9 +143,9 @@ export interface Definition<
   alternatives?: Others;
   /** Error statuses besides 400, 401 and 403, which follow from the rest. */
   errors?: readonly ErrorStatus[];
-  /** Whether the handler refuses unknown parameters, because filters are among them. */
+  /** True if the handler refuses unknown parameters, because filters are among them. */
   parses?: true;
-  /** Whether it honours If-Match. */
+  /** True if it honours If-Match. */
   ifMatch?: boolean;
   /** Further documentation: parameters that the handler reads, headers of the answer, and other responses. */
   parameters?: readonly object[];

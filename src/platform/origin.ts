@@ -1,10 +1,10 @@
-/** Where requests come from, and how the service is reached: what links, cookies and sign-in depend on. */
+/** The origin of requests and the public address of the service: links, cookies and sign-in depend on both. */
 export interface PublicUrlOptions {
   /** Scheme, host and port under which clients reach the service, where they are not those of their requests; else empty. */
   publicUrl: string;
   /** Path before all addresses of the service, such as /labd; empty where there is none. */
   basePath: string;
-  /** Whether X-Forwarded-For, -Proto, -Host, -Port and -Prefix are those of a reverse proxy of ours. */
+  /** True if X-Forwarded-For, -Proto, -Host, -Port and -Prefix are those of a reverse proxy of ours. */
   trustProxy: boolean;
 }
 
@@ -84,7 +84,7 @@ export function networkOf(address: string): string {
 const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim().toLowerCase();
 
 /**
- * Whether the request comes from one of our pages, by Origin or else Sec-Fetch-Site (Fetch Metadata Request Headers,
+ * True if the request comes from one of our pages, by Origin or else Sec-Fetch-Site (Fetch Metadata Request Headers,
  * section 2.3). Undefined for programs, which send neither.
  */
 export function fromOwnPage(request: Request, reach: PublicUrlOptions): boolean | undefined {

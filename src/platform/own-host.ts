@@ -3,7 +3,7 @@ import { Problem } from "../problem.ts";
 import { ownOrigin, type PublicUrlOptions } from "./origin.ts";
 
 /**
- * Whether a request names this service in its Host (or X-Forwarded-Host of a trusted proxy): by an address, localhost,
+ * True if a request names this service in its Host (or X-Forwarded-Host of a trusted proxy): by an address, localhost,
  * public_url, or one of `names`. A page elsewhere can point only a name of its own at this machine (DNS rebinding).
  */
 export function isOwnHost(request: Request, names: readonly string[], reach: PublicUrlOptions): boolean {

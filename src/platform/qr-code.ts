@@ -9,7 +9,7 @@ export interface Matrix {
 
 type Raw = { pixs?: number[]; pixx?: number; sbs?: number[] }[];
 
-/** What bwip-js makes of a text: modules of two dimensions (`pixs`, `pixx` along a side), or widths of bars (`sbs`). */
+/** The symbol that bwip-js makes of a text: modules of two dimensions (`pixs`, `pixx` along a side), or widths of bars (`sbs`). */
 export const encodeSymbol = (options: object): Raw[number] =>
   (bwip.raw(options as RenderOptions) as unknown as Raw)[0];
 

@@ -6,7 +6,7 @@ import { baseOf, basePathOf, callerAddress, DIRECT, networkOf, type PublicUrlOpt
 /** How the caller authenticated; `service` is the server itself. */
 export type Via = "token" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
 
-/** Who caused a change, for the audit log. Plain values: it can be sent to a thread and stored. */
+/** The author of a change, for the audit log. Plain values: it can be sent to a thread and stored. */
 export interface Origin {
   /** Username. */
   actor: string | null;
@@ -21,7 +21,7 @@ export interface Origin {
 
 type Identity = Pick<Origin, "actor" | "via" | "token">;
 
-/** What the server knows of a request that the request itself does not say. Evaluated only where it is needed. */
+/** Facts that the server knows about a request and the request does not say. Evaluated only where they are needed. */
 export interface Arrival {
   /** Network address of the client; null where the connection is closed. */
   address(): string | null;
@@ -29,7 +29,7 @@ export interface Arrival {
   origin(): string;
   /** Notes that the client begins or ends to read a streamed response. */
   reads?(isReading: boolean): void;
-  /** Whether over a Unix socket, which has no address. */
+  /** True for connections over a Unix socket, which have no address. */
   isUnix?: boolean;
 }
 
@@ -53,7 +53,7 @@ export class RequestContext {
   route = "none";
   /** The problem that the request ended in, for the log. */
   problem: Problem | undefined;
-  /** Whether a body was made for it that is read while it is sent. */
+  /** True if the response has a body that is read while it is sent. */
   hasStream = false;
   /** Row of the account whose Basic password was verified before routing. */
   basicUser: number | undefined;

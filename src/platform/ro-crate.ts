@@ -31,7 +31,7 @@ export interface CratePart {
   files: Iterable<CrateFile>;
   /** The dataset, whose parts are its files. */
   dataset: { name: string; [property: string]: unknown };
-  /** What the dataset refers to; an entity with a known id is left out. */
+  /** Entities that the dataset refers to; an entity with a known id is left out. */
   others: readonly CrateNode[];
 }
 

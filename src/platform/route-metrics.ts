@@ -36,7 +36,7 @@ export function metricsRoutes(
   );
 }
 
-/** Whether the request comes from this machine itself: over a Unix socket, or from the loopback without a proxy. */
+/** True if the request comes from this machine itself: over a Unix socket, or from the loopback without a proxy. */
 function isLocal(request: Request, arrival: Arrival | undefined): boolean {
   if (!arrival || FORWARDED.some((name) => request.headers.has(name))) return false;
   const address = arrival.address();

@@ -1,4 +1,4 @@
-/** Whether a process of this machine runs. */
+/** True if a process of this machine runs. */
 export function isRunning(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import { Problem } from "../problem.ts";
 import { sentence } from "./words.ts";
 
-/** What Elysia takes as a schema (Standard Schema, version 1). */
+/** A schema in the form that Elysia takes (Standard Schema, version 1). */
 export interface StandardSchema<Output> {
   readonly "~standard": {
     readonly version: 1;
@@ -28,7 +28,7 @@ export function schema<Schema extends TSchema>(shape: Schema): Schema & Standard
   return withStandard(shape, (value) => value);
 }
 
-/** The same for `query` and `params`, where every value is text: numbers and booleans are read strictly, lists are separated by commas. */
+/** Makes a schema for `query` and `params`, where every value is text: numbers and booleans are read strictly, lists are separated by commas. */
 export function textSchema<Schema extends TSchema>(shape: Schema): Schema & StandardSchema<Static<Schema>> {
   const { properties = {} } = shape as { properties?: Record<string, { type?: string }> };
   return withStandard(shape, (value) =>
@@ -101,7 +101,7 @@ export function nullable<Schema extends TSchema>(
   options: { $id?: string; description?: string } = {},
 ) {
   const { type, ...keywords } = shape as { type?: string; enum?: unknown; const?: unknown; $id?: string };
-  // Whatever is allowed may be null.
+  // Allowed values may be null.
   if (Object.keys(shape).length === 0) return Type.Unsafe<Static<Schema> | null>({ ...shape, ...options });
   const isPlain = type !== undefined && !keywords.enum && keywords.const === undefined && !keywords.$id;
   const union = isPlain
@@ -174,7 +174,7 @@ function unknownField(shape: TSchema, schemaPath: string): string {
 
 /** Pattern of texts that are not only white space. */
 export const NOT_BLANK = "\\S";
-/** The same without NUL characters. */
+/** Pattern of texts that are not only white space and contain no NUL. */
 export const NOT_BLANK_OR_NUL = "^[^\\0]*[^\\0\\s][^\\0]*$";
 
 const PATTERNS: Record<string, string | undefined> = {

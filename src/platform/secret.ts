@@ -4,7 +4,7 @@
 export const newSecret = (beginning: string): string =>
   `${beginning}${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
 
-/** Whether the text has the form of a secret without a prefix. */
+/** True if the text has the form of a secret without a prefix. */
 export const hasSecretForm = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** In hexadecimal. A fast hash is enough for 256 random bits. */

@@ -6,7 +6,7 @@ import { type CertificateFiles, readCertificate, stampOf } from "./certificate.t
 import type { Answer } from "./http.ts";
 import { IDLE, IdleTimeouts } from "./idle-timeout.ts";
 
-/** Where to listen. `certificate` and `key` are both empty for HTTP without TLS. */
+/** The address to listen on. `certificate` and `key` are both empty for HTTP without TLS. */
 export interface SocketOptions extends CertificateFiles {
   host: string;
   port: number;

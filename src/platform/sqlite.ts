@@ -19,7 +19,7 @@ export interface Migration {
 /** Milliseconds that requests, commands, threads and processes wait for another writer. */
 export const WRITE_PATIENCE = 10_000;
 
-/** The same for a statement of the server's own thread, which it blocks. */
+/** Milliseconds that a statement of the server's own thread, which it blocks, waits. */
 const BUSY_TIMEOUT = 500;
 
 /** Bytes of the write-ahead log that stay on disk once it has been written back. */
@@ -88,10 +88,10 @@ export function openSnapshot(database: Database): Database | undefined {
   }
 }
 
-/** Whether the database has one connection only. */
+/** True if the database has one connection only. */
 export const isInMemory = ({ filename }: Database): boolean => filename === ":memory:" || filename === "";
 
-/** Whether Litestream has replicated this database: it leaves its tables behind. */
+/** True if Litestream has replicated this database: it leaves its tables behind. */
 export function isReplicated(database: Database): boolean {
   return (
     database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_litestream_seq'").get() !==
@@ -131,7 +131,7 @@ export function checkpoint(writer: Database): void {
   }
 }
 
-/** Whether this process makes the checkpoints of the database, and not Litestream. */
+/** True if this process makes the checkpoints of the database, and not Litestream. */
 export const makesCheckpoints = (database: Database): boolean => !unchecked.has(database);
 
 /** A connection for a thread or process that writes to an open database. It waits for other writers. */
@@ -240,7 +240,7 @@ function migrate(database: Database, migrations: readonly Migration[]): void {
   }
 }
 
-/** What to do if an upgrade fails, by the kind of its cause. */
+/** Instructions if an upgrade fails, by the kind of its cause. */
 const AFTER_FAILURE: Partial<Record<Problem["code"], string>> = {
   disk_full: "Free some space and start labd again.",
   disk_failed: "Check the disk and its mount options, and start labd again.",

@@ -31,7 +31,7 @@ export function reportDamage(directory: string, error: unknown): void {
   }
 }
 
-/** Whether new writes are accepted: not on a full disk, and no longer once the database proved to be damaged. */
+/** True if new writes are accepted: not on a full disk, and no longer once the database proved to be damaged. */
 export class StorageState {
   /** The given log, which all parts of the program should use: the error of any of them may reveal the damage. */
   readonly log: Log;
@@ -56,7 +56,7 @@ export class StorageState {
     void this.isDamaged;
   }
 
-  /** Whether any process has found the database to be damaged. */
+  /** True if any process has found the database to be damaged. */
   get isDamaged(): boolean {
     if (!this.#isDamaged && this.#isMarked()) this.#stopWriting("reported by another process");
     return this.#isDamaged;
@@ -85,7 +85,7 @@ export class StorageState {
   #isFull(): boolean {
     const disk = this.statfs(this.directory);
     const { bavail, blocks, bsize } = disk;
-    // What the reserve gives back is not for others.
+    // Space that the reserve gives back is not for others.
     return (
       bavail * bsize < Math.max(reserveSize(disk), Math.min(RESERVE.bytes, blocks * bsize * RESERVE.share))
     );

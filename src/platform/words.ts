@@ -10,7 +10,7 @@ export const sentence = (text: string): string => `${capitalized(text)}.`;
 export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 
-/** What a client typed, fit to be shown back: short plain words only. */
+/** Shortens input of a client for messages: short plain words only. */
 export function quoted(typed: string): string {
   return /^[\w.:@+-]{1,60}$/.test(typed) ? `"${typed}"` : "The given text";
 }

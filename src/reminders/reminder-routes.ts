@@ -30,7 +30,7 @@ interface ReminderParts {
   accounts: Accounts;
   store: SubscriptionStore;
   sender: ReminderSender;
-  /** Whether there is a mail server. */
+  /** True if there is a mail server. */
   isAvailable: boolean;
   clock: Clock;
 }

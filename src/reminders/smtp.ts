@@ -139,7 +139,7 @@ interface SmtpError extends Error {
   command?: string;
 }
 
-/** What failed, by code or text of the error. */
+/** The failed step, by code or text of the error. */
 const FAILURES: readonly [RegExp, string][] = [
   [/EDNS|ENOTFOUND/, "The host name cannot be resolved"],
   [/ECONNREFUSED/, "The connection was refused"],
@@ -150,7 +150,7 @@ const FAILURES: readonly [RegExp, string][] = [
   [/ECONNECTION/, "It closed the connection"],
 ];
 
-/** What failed, by the command that the server answered. */
+/** The failed step, by the command that the server answered. */
 const REJECTIONS: Readonly<Record<string, string>> = {
   "MAIL FROM": "It rejected the sender",
   "RCPT TO": "It rejected the recipient",

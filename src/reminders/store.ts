@@ -5,7 +5,7 @@ export interface Subscription {
   user: number;
   fullName: string;
   email: string;
-  /** Whether the owner of the account, or its provider, has shown that the address is theirs. */
+  /** True if the owner of the account, or its provider, has shown that the address is theirs. */
   isVerified: boolean;
   /** The unverified address to which a link was sent; empty for none. */
   asked: string;
@@ -21,7 +21,7 @@ const SELECT = `SELECT d.user_rid AS user, u.full_name AS fullName, u.email, u.e
 
 type Recipient = Pick<Subscription, "fullName" | "email" | "isVerified">;
 
-/** Who gets reminders by e-mail, and when the next one is due. The caller waits for the write lock. */
+/** The recipients of reminders by e-mail, and the time of the next one. The caller waits for the write lock. */
 export class SubscriptionStore {
   constructor(private readonly database: Database) {}
 

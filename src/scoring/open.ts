@@ -63,7 +63,7 @@ export interface ScoringOptions {
   maxMessageBytes: number;
   /** Target namespace of the SOAP service. */
   namespace: string;
-  /** Whether public_url is set; otherwise documents contain addresses made from the Host header. */
+  /** True if public_url is set; otherwise documents contain addresses made from the Host header. */
   hasPublicUrl?: boolean;
   /** Jobs that may wait, in all and per client. */
   maxQueued?: number;
@@ -78,7 +78,7 @@ export interface ScoringOptions {
   clientOf?: (request: Request) => string;
   /** Who may use operations; by default everybody may use all. */
   guards?: Guards;
-  /** Who may change jobs and searches; by default their clients. */
+  /** Permission to change jobs and searches; by default their clients have it. */
   ownership?: Ownership;
   /** Guards new jobs. @throws Problem if the disk takes none */
   requireWritable?: () => void;
@@ -118,9 +118,9 @@ export async function openScoring(options: ScoringOptions) {
     reject: http.reject,
     corpora,
     classes,
-    /** What imported files say of proteins. */
+    /** Features of proteins from imported files. */
     features,
-    /** Where the features are, for the search of a proteome. */
+    /** The source of the features, for the search of a proteome. */
     featureSource,
     /** Predictions with what is known at their matches. */
     annotator() {

@@ -11,9 +11,9 @@ import { listFamilies, readFamilies } from "./corpus/families-file.ts";
 export interface ReadContent {
   kind: "prediction" | "structure model" | "attachment" | "feature file" | "families file" | "backup file";
   name: string;
-  /** What is wrong with it; null if it is intact. */
+  /** The problem of the file; null if it is intact. */
   damage: string | null;
-  /** What to do about damage. */
+  /** Instructions for damage. */
   remedy: string;
 }
 

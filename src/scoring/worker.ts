@@ -102,7 +102,7 @@ async function score(task: WorkerTask): Promise<WorkerReport> {
   return {
     ticket,
     kind: "finished",
-    // What prints XML is loaded by the workers of a server only.
+    // The module that prints XML is loaded by the workers of a server only.
     prediction: pack
       ? (await import("./jobs/packed-prediction.ts")).packPrediction(prediction)
       : printJson(prediction),

@@ -105,5 +105,5 @@ export interface TaskSource {
   cancel(id: string): Task | Promise<Task>;
 }
 
-/** Whether a task in this state has ended. */
+/** True if a task in this state has ended. */
 export const taskHasEnded = (state: TaskState): boolean => state !== "queued" && state !== "running";

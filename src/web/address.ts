@@ -4,7 +4,7 @@
 export interface PageContext {
   /** Prefix of every path: empty, or `/labd`. */
   base: string;
-  /** Whether the browser has a session, which may have expired. */
+  /** True if the browser has a session, which may have expired. */
   session: boolean;
   /** Id of the account that is signed in; empty for nobody. */
   person: string;
@@ -33,7 +33,7 @@ export function withPageContext<T>(next: PageContext, render: () => T): T {
   }
 }
 
-/** Whether somebody may be signed in. */
+/** True if somebody may be signed in. */
 export const hasSession = (): boolean => context.session;
 
 /** Id of the account that is signed in; empty for nobody. */
@@ -79,7 +79,7 @@ export const stripBasePath = (pathname: string): string =>
     ? pathname.slice(context.base.length)
     : pathname;
 
-/** Where a page is shown: the parts of the path that its template names, and the query. */
+/** The address of a page: the parts of the path that its template names, and the query. */
 export interface Address {
   path: string;
   params: Readonly<Record<string, string>>;

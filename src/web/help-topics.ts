@@ -5,7 +5,7 @@ export interface HelpTopic {
   title: string;
 }
 
-/** What `/help` shows, in order. */
+/** Topics of `/help`, in order. */
 export const HELP_GROUPS: readonly { title: string; topics: readonly HelpTopic[] }[] = [
   {
     title: "Motif scoring",

@@ -16,7 +16,7 @@ export interface Bundle {
   style: string;
   /** Scripts of each page by the name of its file: its own first, then those that it imports. */
   scripts: Readonly<Record<string, readonly string[]>>;
-  /** What works without a network: the script of the service worker, and the assets that it keeps. */
+  /** Files for use without a network: the script of the service worker, and the assets that it keeps. */
   offline: { worker: string; assets: readonly string[] };
   /** Names of the pictures of the installed application, by their size in pixels. */
   icons: Readonly<Record<string, string>>;
@@ -115,7 +115,7 @@ async function build(entrypoints: string[]): Promise<Output[]> {
 const withImports = (name: string, texts: ReadonlyMap<string, string>): string[] =>
   closure(name, texts, /(?:from|import)\s*"\.\/([^"]+)"/g);
 
-/** The same with what it loads later, such as zxing-wasm and its WebAssembly. */
+/** The modules with those loaded later, such as zxing-wasm and its WebAssembly. */
 const withAll = (name: string, texts: ReadonlyMap<string, string>): string[] =>
   closure(name, texts, /"\.\/([^"/]+\.(?:js|wasm))"/g);
 

@@ -61,7 +61,7 @@ export type SetQuery = (changes: Query, how?: { replace?: boolean }) => void;
  */
 export function useQuery(): [URLSearchParams, SetQuery] {
   const first = useContext(AddressContext).search;
-  // What appears later sees the address as it is then.
+  // Components that appear later see the address as it is then.
   const [search, show] = useState(() =>
     typeof location === "undefined" ? first : new URLSearchParams(location.search),
   );

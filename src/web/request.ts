@@ -69,7 +69,7 @@ export const isUnreachable = (error: unknown): boolean =>
   error instanceof ApiError && UNREACHABLE.has(error.status);
 
 let reachable = true;
-/** Whether the server answered the last request. Each change is an event of this name. */
+/** True if the server answered the last request. Each change is an event of this name. */
 export const isServerReachable = (): boolean => reachable;
 export const REACHABLE_CHANGED = "labd:reachable";
 function reportStatus(status: number): void {

@@ -155,7 +155,7 @@ async function serviceWorker(): Promise<Response> {
   return new Response(`const OFFLINE=${JSON.stringify({ version, assets })};\n${worker}`, { headers });
 }
 
-/** What browsers install as an application. */
+/** The manifest with which browsers install the application. */
 async function manifest(context: PageContext): Promise<Response> {
   const { icons } = await bundle();
   const content = withPageContext(context, () => ({

@@ -38,7 +38,7 @@ const GLOBAL_UNICAST_IPV6 = blockList(["2000::/3"]);
 const IPV4_MAPPED = blockList(["::ffff:0:0/96"]);
 
 /**
- * Whether webhooks may call an IP address: it is public, or in one of the `allowed` networks. False for anything that is
+ * True if webhooks may call an IP address: it is public, or in one of the `allowed` networks. False for anything that is
  * not an IP address. `BlockList` applies IPv4 networks to IPv4-mapped IPv6 addresses too.
  */
 export function isAllowedAddress(address: string, allowed: BlockList): boolean {

@@ -13,7 +13,7 @@ export const EVENTS = [
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 
-/** Where events come from. Each source numbers its events in a sequence that only grows. */
+/** A source of events. Each source numbers its events in a sequence that only grows. */
 export interface EventSources {
   records: RecordEvents;
   jobs: JobCompletions;

@@ -43,7 +43,7 @@ export function decryptSecret(sealing: Sealing, encrypted: string, id: string): 
   return secret === undefined ? null : Buffer.from(secret).toString();
 }
 
-/** Whether the key file decrypts the webhook secrets of a database, for `labd doctor`; nothing if it has none. */
+/** Checks that the key file decrypts the webhook secrets of a database, for `labd doctor`; empty without secrets. */
 export function checkSecrets(path: string, keyFile: string): CheckResult[] {
   if (!existsSync(path)) return [];
   const about = "webhooks";

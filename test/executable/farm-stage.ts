@@ -17,7 +17,7 @@ export interface StageOptions {
   directory: string;
   /** Setting queue_local. */
   local: "away" | "always" | "never";
-  /** Whether Redis persists its data. */
+  /** True if Redis persists its data. */
   redisKeeps: boolean;
   /** FASTA file for the corpus; by default the sample. */
   proteins?: string;

@@ -10,7 +10,7 @@ export interface Exchange {
   received: string;
   /** Status of each answer, in order. */
   statuses: number[];
-  /** Whether the server ended the connection. */
+  /** True if the server ended the connection. */
   closed: boolean;
   /** Milliseconds until the connection ended or everything that was waited for had come. */
   milliseconds: number;

@@ -41,7 +41,7 @@ const slowly = (text: string, size: number): Piece[] =>
 
 interface Answered {
   statuses: number[];
-  /** Whether the server ends the connection afterwards. */
+  /** True if the server ends the connection afterwards. */
   closed?: boolean;
   has?: string;
 }

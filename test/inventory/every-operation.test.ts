@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => lab.database.close());
 
-/** Whether a path is of a list other than locations, which stands for all: they come from the same declaration. */
+/** True if a path is of a list other than locations, which stands for all: they come from the same declaration. */
 const isOtherList = (path: string): boolean =>
   RESOURCES.some(({ segment }) => segment !== "locations" && path.startsWith(`/api/v2/${segment}`));
 

@@ -139,7 +139,7 @@ async function writeHistory(lab: Lab, seed: number): Promise<Moment[]> {
   return taken;
 }
 
-/** Whether a user with these groups could view a record as it was. */
+/** True if a user with these groups could view a record as it was. */
 const couldView = (
   user: string,
   groups: readonly unknown[],

@@ -10,7 +10,7 @@ function report(message: WorkerReport): void {
   self.postMessage(message);
 }
 
-/** Whether this worker has had a job. Of two workers the first gets it; the other only helps with searches. */
+/** True if this worker has had a job. Of two workers the first gets it; the other only helps with searches. */
 let hasHadJob = false;
 
 /** A search does what its query says, but only in the worker that helps. */

@@ -38,7 +38,7 @@ export interface ScoringAlone {
 }
 
 export interface HarnessOptions extends Partial<ScoringOptions> {
-  /** Whether the sample proteins are the corpus. */
+  /** True if the sample proteins are the corpus. */
   corpus?: boolean;
   reach?: PublicUrlOptions;
   allowedHosts?: string[];

@@ -30,11 +30,11 @@ interface Row {
   /** Of the request; null sends none. The default is text/xml in UTF-8. */
   contentType?: string | null;
   headers?: Record<string, string>;
-  /** Whether the service decides by what it knows besides the message: jobs, motif classes, patterns. */
+  /** True if the service decides by what it knows besides the message: jobs, motif classes, patterns. */
   decidedBy?: "service";
   /** Values that the message carries, where they differ from those of the accepted message of its operation. */
   values?: Record<string, unknown>;
-  /** Whether responses/ has the response byte by byte. */
+  /** True if responses/ has the response byte by byte. */
   response?: boolean;
   expect: Partial<Outcome>;
 }

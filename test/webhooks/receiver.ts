@@ -33,7 +33,7 @@ export function openReceiver(): Receiver {
   };
 }
 
-/** Whether a request is signed with the secret; the library refuses what is five minutes old. */
+/** True if a request is signed with the secret; the library refuses what is five minutes old. */
 export function isSigned(secret: string, { headers, text }: Receiver["got"][number]): boolean {
   try {
     new Webhook(secret).verify(text, Object.fromEntries(headers));

@@ -1,4 +1,4 @@
-/** What is special about Active Directory ([MS-ERREF] 2.2, [MS-ADTS] 2.2.16 and 3.1.1.4.5.17). */
+/** Peculiarities of Active Directory ([MS-ERREF] 2.2, [MS-ADTS] 2.2.16 and 3.1.1.4.5.17). */
 
 /** Why a password was rejected although it may be right. For administrators, not for the caller. */
 export interface DirectoryRejection {
@@ -25,7 +25,7 @@ const codeOf = (error: unknown): string =>
 /** Why Active Directory rejects a person whose password may be right; undefined if it is just wrong. */
 export const rejectionOf = (error: unknown): DirectoryRejection | undefined => REJECTIONS[codeOf(error)];
 
-/** The same in words; empty for other servers. */
+/** The reason for a rejection in words; empty for other servers. */
 export const describeRejection = (error: unknown): string =>
   rejectionOf(error)?.words ?? (WRONG.has(codeOf(error)) ? "the name or the password is wrong" : "");
 

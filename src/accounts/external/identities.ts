@@ -75,7 +75,7 @@ export class Identities {
       .all(...values) as Identity[];
   }
 
-  /** Whether an account is active and linked by a provider. */
+  /** True if an account is active and linked by a provider. */
   canSignIn(user: number, provider: Provider): boolean {
     const row = this.database
       .query(
@@ -86,7 +86,7 @@ export class Identities {
     return row !== null;
   }
 
-  /** Whether a typed name may be that of an external person: it is not that of an account without a link. */
+  /** True if a typed name may be that of an external person: it is not that of an account without a link. */
   mayBeExternal(username: string, provider: Provider): boolean {
     const user = this.accountOf(accountNameOf(username));
     return user === undefined || this.ofUserBy(user, provider) !== undefined;
@@ -140,7 +140,7 @@ export class Identities {
       .immediate();
   }
 
-  /** Whether a person could sign in, and to which account; null if it would be created. */
+  /** The reason why a person could not sign in, if any, and the account; null if the account would be created. */
   preview(person: Person, admission: Admission): { refusal: Rejection | undefined; account: string | null } {
     const known = this.find(person);
     const account = known ? this.accounts.actorOf(known.user).username : null;

@@ -13,7 +13,7 @@ const START_DELAY = 300_000;
 /** More accounts than this are disabled at once only if they are at most half of all. */
 const MAX_UNCHECKED = 3;
 
-/** What happened to one account. */
+/** The outcome for one account. */
 export interface Rechecked {
   username: string;
   outcome: "kept" | "enabled" | "disabled" | "unchanged";

@@ -34,7 +34,7 @@ import {
 import { cleanEmail, cleanText } from "../username.ts";
 import type { Admission, Person } from "./person.ts";
 
-/** Where people and groups are in a directory. */
+/** The search bases of people and groups in a directory. */
 export interface LdapOptions extends LdapServer, Admission {
   bindDn: string;
   bindPassword: string;
@@ -73,7 +73,7 @@ export const fillFilter = (filter: string, values: Readonly<Record<string, strin
       : placeholder,
   );
 
-/** Where to search for one entry. */
+/** The search for one entry: base, scope and filter. */
 interface Target {
   base: string;
   filter: LdapFilter;
@@ -128,7 +128,7 @@ export const findExcluded = (options: LdapOptions, username: string): Promise<Ld
     findEntry(connection, options, byAttribute(options, options.username, username)),
   );
 
-/** Whether an entry has this password, or why it is rejected. @throws Problem identity_unavailable */
+/** Checks the password of an entry: true, false, or the reason for a rejection. @throws Problem identity_unavailable */
 export const checkPassword = (
   options: LdapOptions,
   dn: string,

@@ -40,7 +40,7 @@ const PRIVATE = { "Cache-Control": "no-store" };
 
 interface Pending extends PendingAuthorization {
   next: string;
-  /** Whether the provider was asked to authenticate the person again. */
+  /** True if the provider was asked to authenticate the person again. */
   again: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   until: number;

@@ -17,13 +17,13 @@ export interface Person extends Subject {
   username: string;
   fullName: string;
   email: string;
-  /** Whether the provider vouches for the address. */
+  /** True if the provider vouches for the address. */
   isEmailVerified: boolean;
   groups: readonly string[];
   disabled?: boolean;
 }
 
-/** Who may sign in, and with which rights. Group names are compared without regard to case. */
+/** The people who may sign in, and their rights. Group names are compared without regard to case. */
 export interface Admission {
   newAccounts: boolean;
   /** Provider groups that may sign in; empty allows everybody. */
@@ -43,11 +43,11 @@ export function isInAnyGroup(groups: readonly string[], names: readonly string[]
   return groups.some((group) => known.has(fold(group)));
 }
 
-/** Whether a person with these provider groups may sign in. */
+/** True if a person with these provider groups may sign in. */
 export const isAllowed = ({ allowed }: Admission, groups: readonly string[]): boolean =>
   allowed.length === 0 || isInAnyGroup(groups, allowed);
 
-/** Whether the person is a member of each mapped local group, in the order of the map. */
+/** For each mapped local group, in the order of the map: true if the person is a member. */
 export function membershipsBy(map: Admission["map"], groups: readonly string[]): Map<string, boolean> {
   const memberships = new Map<string, boolean>();
   for (const [external, local] of map)

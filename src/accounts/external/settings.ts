@@ -9,7 +9,7 @@ const anything = (allowed: string, sentence: string): Setting<string> =>
 const filter = (fallback: string, sentence: string): Setting<string> =>
   text(fallback, "a filter in parentheses", /^\(.*\)$/s, { sentence });
 
-/** Who of a directory or a provider may sign in. */
+/** The people of a directory or a provider who may sign in. */
 export const SIGN_IN_SETTINGS = {
   new_accounts: choice<"ldap" | "oidc" | "all" | "off">("ldap", ["ldap", "oidc", "all", "off"], {
     sentence:

@@ -43,7 +43,7 @@ const allowOf = (known: ReadonlySet<Method>): string =>
     ", ",
   );
 
-/** Where the lists for clients share their routes, relative to the root. */
+/** The path, relative to the root, at which the lists for clients share their routes. */
 const SHARED_PATH = "~/";
 
 /** The lists that share a route, by resource. */

@@ -10,7 +10,7 @@ export interface Batch<Value> {
   kind: BatchKind;
   /** Row of the batch that this one undoes. */
   undoes?: number;
-  /** What the work would do, if that was computed beforehand. */
+  /** The planned writes, if they were computed beforehand. */
   planned?: readonly RecordWrite[] | undefined;
   work(writer: RecordWriter): Value;
   respond(value: Value): Response;

@@ -39,7 +39,7 @@ interface CallOptions {
   store: Store;
   /** @throws Problem unauthenticated */
   authenticate: (request: Request) => Actor;
-  /** Whether callers without credentials may read public records. */
+  /** True if callers without credentials may read public records. */
   anonymousRead: boolean;
   maxBytes: number;
 }
@@ -61,7 +61,7 @@ export function openCall(
   return { ...openAnonymousCall(options, request, context), actor };
 }
 
-/** The same without authentication. */
+/** Opens a call without authentication. */
 export function openAnonymousCall(
   { store, maxBytes }: Pick<CallOptions, "store" | "maxBytes">,
   request: Request,
@@ -172,11 +172,11 @@ export function findRecord(
   return rid;
 }
 
-/** The same including deleted records. */
+/** Finds a record, deleted ones included. */
 export const findAny = (call: Call, resource: Resource, id: string): number =>
   findRecord(call, resource, id, and());
 
-/** The same, selected by the parameter `deleted`; `reader` may read the past. */
+/** Finds the record that the parameter `deleted` selects; `reader` may read the past. */
 export function findRequested(call: Call, resource: Resource, id: string, reader: RecordReader): number {
   const rid = reader.find(resource, id, parseDeletedFilter(resource, call.url.searchParams), call.actor);
   if (rid === undefined) throw noSuchRecord(resource, id);

@@ -14,7 +14,7 @@ import type { Call } from "./call.ts";
  * column such as `Sample[age]` for each type of annotation that the samples, assays and datasets of the table have.
  */
 
-/** What the columns show of a file. */
+/** Facts about a file in the columns. */
 const OF_FILE: Readonly<Record<string, string>> = {
   Study: "dataset__studies",
   Project: "dataset__assay__experiment__project__name",
@@ -45,7 +45,7 @@ const SAMPLES = "dataset__samples";
 /** For assays that name only their run. */
 const MODEL_OF_RUN = "dataset__assay__instrumentrun__instrument__instrumentmodel__name";
 
-/** What the columns show of a sample. */
+/** Facts about a sample in the columns. */
 const OF_SAMPLE: Readonly<Record<string, string>> = {
   "Sample ID": "id",
   Sample: "name",

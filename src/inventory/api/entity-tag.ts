@@ -30,7 +30,7 @@ const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"|\*/g)
 const opaque = (tag: string): string => tag.replace(/^W\//, "");
 const versionOf = (tag: string): string => opaque(tag).replace(/^"(\d+)(?:-[^"]*)?"$/, "$1");
 
-/** Whether the client has this response (If-None-Match, weak comparison). */
+/** True if the client has this response (If-None-Match, weak comparison). */
 export function isKnown(call: Call, tag: string): boolean {
   const header = call.request.headers.get("if-none-match");
   if (header === null || (call.method !== "GET" && call.method !== "HEAD")) return false;

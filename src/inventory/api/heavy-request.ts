@@ -31,7 +31,7 @@ const VISITS = /^(SEARCH|SCAN) t\b/;
 const SELECTS =
   /^SEARCH t USING (INTEGER PRIMARY KEY|(COVERING )?INDEX \S+ \((?!(kind=\?)?( AND )?(deleted=\?)?( AND public=\?)?\)))/;
 /**
- * What takes long for every row of a large table: reading it instead of an index, sorting, and reading other tables than
+ * Steps that take long for every row of a large table: reading it instead of an index, sorting, and reading other tables than
  * that of grants.
  */
 const TAKES_LONG = /^(SEARCH|SCAN) t\b(?! USING COVERING)|TEMP B-TREE FOR ORDER BY|\bt_(?!grants\b)/;
@@ -50,7 +50,7 @@ export const isHeavyRead = ({ url: { searchParams } }: Call): boolean =>
   searchParams.get("format") === "eln";
 
 /**
- * Whether a list is heavy; a promise if it will be light once what it needs is in memory, which is being read.
+ * True if a list is heavy; a promise if it will be light once what it needs is in memory, which is being read.
  * @throws Problem for parameters that the list would refuse, too
  */
 export function isHeavyList(call: Call, resource: RoutedResource): boolean | Promise<boolean> {
@@ -86,7 +86,7 @@ async function isHeavyAfter(
   return missing()?.length !== 0;
 }
 
-/** Whether the response holds many records. */
+/** True if the response holds many records. */
 function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean {
   const isFile = isFileFormat(format);
   const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");

@@ -15,7 +15,7 @@ import type { OperationAbout, PathParts } from "../../platform/operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
-/** The same for parameters that operations share. */
+/** A parameter that several operations share. */
 const shared = (name: string, description: string, schema?: TSchema, $id = name): Parameter => ({
   $id,
   ...inQuery(name, description, schema),
@@ -190,7 +190,7 @@ export interface Operation<
   accepts?: readonly Accepts[];
   /** Schema of a JSON body, which is validated. */
   body?: Body;
-  /** Whether the handler refuses unknown parameters, because filters are among them. */
+  /** True if the handler refuses unknown parameters, because filters are among them. */
   parses?: true;
   /** A body that the handler parses. */
   sends?: Sends;
@@ -202,13 +202,13 @@ export interface Operation<
   /** Error statuses besides the usual ones. */
   errors?: readonly ErrorStatus[];
   signedIn?: boolean;
-  /** Whether it takes no credentials. */
+  /** True if it takes no credentials. */
   anonymous?: true;
-  /** Whether a POST changes nothing, so that anonymous callers and read-only tokens may send it. */
+  /** True if a POST changes nothing, so that anonymous callers and read-only tokens may send it. */
   reads?: true;
-  /** Whether `Allow` leaves the method out. */
+  /** True if `Allow` leaves the method out. */
   unlisted?: boolean;
-  /** Whether the request may take long, so that another process answers it. `sent`: a body that the handler parses. */
+  /** True if the request may take long, so that another process answers it. `sent`: a body that the handler parses. */
   heavy?:
     true | ((context: Context<Query, Body>, sent: Uint8Array | undefined) => boolean | Promise<boolean>);
   run(context: Context<Query, Body>): Response | Promise<Response>;

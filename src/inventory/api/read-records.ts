@@ -194,7 +194,7 @@ interface Export {
   status: 200 | 201;
   headers: Record<string, string>;
   reader: RecordReader;
-  /** What `reader` reads; closed at the end. */
+  /** Rows that `reader` reads; closed at the end. */
   snapshot?: Snapshot | undefined;
 }
 

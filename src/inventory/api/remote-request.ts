@@ -12,9 +12,9 @@ export interface RemoteRequest {
   kind: "request";
   /** File of the database. */
   database: string;
-  /** Whether the request may write. */
+  /** True if the request may write. */
   writes: boolean;
-  /** Whether to make a checkpoint after a write; false leaves it to Litestream. */
+  /** True to make a checkpoint after a write; false leaves it to Litestream. */
   checkpoints: boolean;
   /** Method and path pattern of the operation. */
   operation: string;

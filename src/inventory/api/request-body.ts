@@ -25,7 +25,7 @@ export async function readPairs(request: Request, maxBytes: number): Promise<Jso
 export interface Upload {
   name: string;
   type: string;
-  /** Whether the client named the file. */
+  /** True if the client named the file. */
   named: boolean;
   bytes: Uint8Array;
   fields: [string, string][];
@@ -76,7 +76,7 @@ function typeOfFile(bytes: Uint8Array, contentType: string): string | undefined 
   return undefined;
 }
 
-/** Whether the body is a form without files. */
+/** True if the body is a form without files. */
 export const isForm = (request: Request): boolean =>
   mediaType(request) === "application/x-www-form-urlencoded";
 

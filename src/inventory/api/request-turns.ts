@@ -5,7 +5,7 @@ const COMPUTING = 4;
 /** Of these, the most for one caller, and for callers without credentials together. */
 export const COMPUTING_PER_CALLER = 2;
 const COMPUTING_ANONYMOUS = 3;
-/** The same with responses that wait for their readers, which need a process, but hardly any time. */
+/** Limits of responses that wait for their readers, which need a process, but hardly any time. */
 const OPEN = 6;
 const OPEN_PER_CALLER = 4;
 const OPEN_ANONYMOUS = 4;

@@ -193,7 +193,7 @@ function addFile(
   });
 }
 
-/** Where a bare list is in the whole, as GitHub and others say it (RFC 8288). */
+/** The links of a bare list to the rest of the whole, as GitHub and others give them (RFC 8288). */
 function pageHeaders({ previous, next, total }: PageInfo): Record<string, string> {
   const links = [previous && `<${previous}>; rel="prev"`, next && `<${next}>; rel="next"`].filter(Boolean);
   return { "X-Total-Count": String(total), ...(links.length === 0 ? {} : { Link: links.join(", ") }) };

@@ -243,7 +243,7 @@ function sendDatafiles(call: Call): Promise<Response> {
 
 const PERIODS: Readonly<Record<string, string>> = { day: "%Y-%m-%d", month: "%Y-%m", year: "%Y" };
 
-/** Who used the service, from the audit log: how many users in each period, or each of them with their actions. */
+/** Users of the service, from the audit log: their number in each period, or each of them with their actions. */
 function usage({ store, url }: Call): { columns: string[]; rows: Row[] } {
   const { searchParams } = url;
   const resolution = searchParams.get("resolution") ?? "month";

@@ -221,7 +221,7 @@ function showOne(
   return showValue(call, isFlat ? { results: shown } : shown, { status, version: Number(shown.version) });
 }
 
-/** Whether the parameter `deleted` selects a record as it is shown. */
+/** True if the parameter `deleted` selects a record as it is shown. */
 export const matchesFilter = (shown: { [name: string]: Json }, { deletedFilter }: ReadableParent): boolean =>
   deletedFilter === "all" || shown.deleted === (deletedFilter === "deleted");
 

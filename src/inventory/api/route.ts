@@ -30,7 +30,7 @@ export interface InventoryOptions {
   database: Database;
   clock: Clock;
   accounts: Accounts;
-  /** Whether callers without credentials may read public records. */
+  /** True if callers without credentials may read public records. */
   anonymousRead: boolean;
   /** Records to try labd with, which administrators may load into an empty inventory. */
   sample?: InventorySample;

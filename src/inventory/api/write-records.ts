@@ -199,10 +199,10 @@ const FILTERS = new Set<string>(["query_expression", "deleted", ...RIGHTS_PARAME
 const isFilter = (name: string): boolean =>
   !WRITE_PARAMETERS.has(name) && (FILTERS.has(name) || !Object.hasOwn(LIST_PARAMETERS, name));
 
-/** Whether a bulk operation selects records by filters. */
+/** True if a bulk operation selects records by filters. */
 export const isFiltered = (parameters: URLSearchParams): boolean => [...parameters.keys()].some(isFilter);
 
-/** Whether a filter matches every record, as that of a script whose variable is empty. */
+/** True if a filter matches every record, as that of a script whose variable is empty. */
 const matchesAll = ([name, value]: [string, string]): boolean =>
   value.trim() === "" &&
   /^(name|description|query|query_expression)$|__i?(contains|startswith|endswith)$/.test(name);
@@ -232,7 +232,7 @@ function namedIds(parameters: URLSearchParams, body: Json): string[] {
   return [...new Set(ids.map((id) => id.toLowerCase()).filter((id) => id !== ""))];
 }
 
-/** What LabID's client sends as the type of records that have none. */
+/** The type that LabID's client sends for records that have none. */
 const NO_TYPE = "DEFAULT";
 
 /** The body with the model type that the parameter or the member `type` names, where it has none itself. */

@@ -40,7 +40,7 @@ export interface Archive extends Pick<Crate, "name" | "title" | "publisher" | "a
 /** Files of every record that are no attachments. */
 export const RECORD_FILES = ["record.json", "history.json"] as const;
 
-/** What precedes the name of an annotation type in the name of a property. */
+/** The prefix before the name of an annotation type in the name of a property. */
 export const ANNOTATION_PROPERTY = "annotations.";
 
 /** Fields that are no measured values: they have terms of schema.org, or concern access. */

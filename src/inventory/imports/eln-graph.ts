@@ -21,7 +21,7 @@ const isMetadata = ({ name }: ZipMember): boolean => /^(?:[^/]+\/)?ro-crate-meta
 /** Left by macOS beside packed folders. */
 const isJunk = ({ name }: ZipMember): boolean => name.startsWith("__MACOSX/") || name.endsWith("/.DS_Store");
 
-/** Whether a ZIP file is an RO-Crate, or at least no spreadsheet. */
+/** True if a ZIP file is an RO-Crate, or at least no spreadsheet. */
 export const isArchive = (members: readonly ZipMember[]): boolean =>
   members.some(isMetadata) || !members.some(({ name }) => name.startsWith("xl/"));
 
@@ -144,7 +144,7 @@ const scalarText = (value: Json | undefined): string => {
 const MAX_SHOWN = 200;
 const shown = (name: string): string => JSON.stringify(name.slice(0, MAX_SHOWN).toWellFormed());
 const pathOf = (id: string): string => id.replace(/^\.\//, "");
-/** The same for a folder with and without a slash. */
+/** A key that is equal for a folder with and without a slash. */
 const keyOf = (id: string): string => pathOf(id).replace(/\/+$/, "");
 
 /** A path without percent-encoding. */

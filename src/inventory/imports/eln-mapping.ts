@@ -2,11 +2,11 @@ import type { ElnArchive, ElnColumn } from "./eln-reader.ts";
 import { type Column, PATH, readColumns } from "./import-mapping.ts";
 import { COMMON, type Resource, type Resources } from "../model/resource.ts";
 
-/** What a column of an archive may become besides a field: text in a note, or values of a new annotation type. */
+/** Targets of an archive's column besides fields: text in a note, or values of a new annotation type. */
 const KEPT = "notes";
 const NEW_TYPE = "new";
 
-/** What becomes of the properties of an archive. */
+/** The mapping of the properties of an archive. */
 export interface ElnMapping {
   archive: ElnArchive;
   /** The field of every header; null for those that have none. */

@@ -38,7 +38,7 @@ export function bytesOf(pieces: Iterable<Uint8Array<ArrayBuffer>>): ReadableStre
   });
 }
 
-/** The same stream, letting other requests run between its pieces. `end` is called once it ends or is cancelled. */
+/** Lets other requests run between the pieces of a stream. `end` is called once it ends or is cancelled. */
 export function yieldBetweenChunks(
   stream: ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>,
   end = (): void => {},
@@ -74,7 +74,7 @@ const csvRows = (names: readonly string[], rows: readonly Row[]): string =>
 export const csvText = (names: readonly string[], rows: readonly Row[]): string =>
   csvLine([...names]) + csvRows(names, rows);
 
-/** The same in UTF-8, for any number of records. */
+/** A CSV file in UTF-8, for any number of records. */
 export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
   function* texts(): Generator<string> {
     yield csvLine([...names]);

@@ -33,7 +33,7 @@ export class ChangeList {
 
   constructor(private readonly listsAll: boolean) {}
 
-  /** Whether the next change is listed. */
+  /** True if the next change is listed. */
   get isOpen(): boolean {
     return this.listsAll || this.shown.length < SHOWN;
   }

@@ -29,7 +29,7 @@ export interface ReadOptions {
   onProgress: (rows: number) => void;
   /** Called every few MB; what it throws ends the import. */
   check: () => void;
-  /** Whether files of an archive are to be stored; their checksums are known anyway. */
+  /** True if files of an archive are to be stored; their checksums are known anyway. */
   stores: boolean;
 }
 

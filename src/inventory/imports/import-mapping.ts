@@ -163,7 +163,7 @@ function parsedCell(cell: Cell): { value?: Json; error?: string } {
 export const spelled = (cell: Cell, { pattern }: Field): Cell =>
   pattern?.ofWords && typeof cell === "string" ? pattern.ofWords(cell) : cell;
 
-/** Whether a cell holds what an export of the value holds. */
+/** True if a cell holds what an export of the value holds. */
 export function isUnchanged(cell: Cell, value: Json): boolean {
   const exported = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
   return String(cell ?? "") === exported;

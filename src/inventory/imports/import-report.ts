@@ -11,7 +11,7 @@ export interface ImportOptions {
   dryRun: boolean;
   /** With "none", each row without an id creates a record. */
   matching: Match;
-  /** Whether to list the changes of all records as a table. */
+  /** True to list the changes of all records as a table. */
   listsChanges: boolean;
   /** Other names for headers; null ignores a column. */
   mapping: ReadonlyMap<string, string | null>;
@@ -20,7 +20,7 @@ export interface ImportOptions {
 const EFFECT = Type.Enum(["created", "updated", "unchanged"]);
 export type Effect = Type.Static<typeof EFFECT>;
 
-/** What an import of an archive did, or would do, besides values. */
+/** The outcome of an imported archive, or of its preview, besides values. */
 const ARCHIVE = Type.Object(
   {
     source: Type.String({ description: "Program that wrote the archive." }),
@@ -50,7 +50,7 @@ const ARCHIVE = Type.Object(
 );
 export type ArchiveReport = Type.Static<typeof ARCHIVE>;
 
-/** What an import did, or would do. An answer that refuses one has a message and a code, too. */
+/** The outcome of an import or of its preview. A refusal has a message and a code, too. */
 export const REPORT = Type.Object(
   {
     dry_run: Type.Boolean(),

@@ -27,7 +27,7 @@ import type { Store } from "../records/store.ts";
 import { hasPosition } from "../resources/position.ts";
 import { Problem } from "../../problem.ts";
 
-/** Where rows are written, by whom, and how. */
+/** The target of imported rows, with author and options. */
 export interface ImportTarget {
   store: Store;
   resource: Resource;
@@ -187,7 +187,7 @@ export class RowImporter {
     return rid;
   }
 
-  /** Whether anything was to be changed. With the number of the row, the change is listed. */
+  /** True if anything was to be changed. With the number of the row, the change is listed. */
   change(rid: number, given: readonly Cell[], number?: number): boolean {
     const { resource, writer, actor } = this.target;
     const body = this.#bodyOf(this.#cellsOf(given), rid);
@@ -334,6 +334,6 @@ export function matchedFields({ fields, key, nameFields }: Resource, matching: M
 const textOf = (cells: ReadonlyMap<string, Cell>, name: string): string =>
   String(cells.get(name) ?? "").trim();
 const idOf = (cells: ReadonlyMap<string, Cell>): string => textOf(cells, "id");
-/** Whether a row names its location by its path. */
+/** True if a row names its location by its path. */
 const isPath = (cells: ReadonlyMap<string, Cell>): boolean =>
   idOf(cells) === "" && partsOf(textOf(cells, PATH)).length > 0;

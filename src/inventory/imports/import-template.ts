@@ -21,7 +21,7 @@ const OWN_COLUMNS: Record<string, string> = {
 interface List {
   name: string;
   choices: string[];
-  /** Whether other values are rejected. */
+  /** True if other values are rejected. */
   strict: boolean;
 }
 

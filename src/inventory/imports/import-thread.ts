@@ -24,7 +24,7 @@ export interface ImportRequest {
 export interface ImportTask extends ImportRequest {
   /** File of the database. */
   path: string;
-  /** Whether to make a checkpoint afterwards; false leaves it to Litestream. */
+  /** True to make a checkpoint afterwards; false leaves it to Litestream. */
   checkpoints: boolean;
   /** Id in the table import_file, if the import is stored there. */
   stored: string | null;

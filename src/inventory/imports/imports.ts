@@ -56,7 +56,7 @@ export interface ImportRun {
 interface Entry extends ImportRun {
   user: number | null;
   cancelled: SharedArrayBuffer;
-  /** Whether the request is stored in the table import_file. */
+  /** True if the request is stored in the table import_file. */
   stored: boolean;
 }
 
@@ -99,7 +99,7 @@ export class Imports {
     return this.#start(clock.newId(), clock.now(), { ...request, origin: currentOrigin() }, false);
   }
 
-  /** The same, but the import survives the end of the process. @throws Problem busy */
+  /** Accepts an import that survives the end of the process. @throws Problem busy */
   async accept(request: ImportRequest): Promise<ImportStatus> {
     await this.#lock.free();
     const { database } = this;

@@ -37,13 +37,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const LAST_CODE_POINT = 0x10ffff;
 
-/** Whether a text has tags or entities. */
+/** True if a text has tags or entities. */
 export const isHtml = (text: string): boolean =>
   /<\/?(?:p|div|br|h[1-6]|[uo]l|li|table|span|strong|em|a|img|pre|code|[bius])[\s/>]|&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8});/i.test(
     text,
   );
 
-/** Whether HTML has parts that plain text cannot show. */
+/** True if HTML has parts that plain text cannot show. */
 export const isRich = (html: string): boolean =>
   /<(?:table|img|svg|math|video|audio|iframe)[\s/>]/i.test(html);
 

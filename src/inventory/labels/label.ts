@@ -73,5 +73,5 @@ export function labelsOf(
   });
 }
 
-/** Whether Code 128 can hold the text without escapes. */
+/** True if Code 128 can hold the text without escapes. */
 const fitsCode128 = (text: string): boolean => /^[\x20-\x7e]{1,48}$/.test(text);

@@ -62,7 +62,7 @@ export async function labelPdf(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Where a label is printed, in points without its margin, and whether it is the first of its page. */
+/** The place at which a label is printed, in points without its margin, and whether it is the first of its page. */
 function positionOf({ grid, label }: Sheet, index: number): { isFirst: boolean; area: Area } {
   const { columns, rows, left, top, across, down } = grid ?? ROLL;
   const place = index % (columns * rows);

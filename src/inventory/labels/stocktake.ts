@@ -33,7 +33,7 @@ const MAX_ITEMS = 50_000;
 const MAX_SCANS = 50_000;
 const MAX_CODE_LENGTH = 1000;
 
-/** What `apply` does with missing items: nothing, set their status to MISSING, or clear their location. */
+/** Actions of `apply` on missing items: none, set their status to MISSING, or clear their location. */
 export const MISSING = ["keep", "status", "clear"] as const;
 export type MissingAction = (typeof MISSING)[number];
 const MISSING_STATUS = "MISSING";

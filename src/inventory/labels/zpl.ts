@@ -14,7 +14,7 @@ const ASPECT = 0.52;
 const moduleDots = (label: Label, sheet: Sheet, symbol: Symbology, dpi: number): number =>
   Math.min(10, Math.floor((moduleOn(sheet.label, symbol, modulesOf(label, symbol)) / 25.4) * dpi + 0.01));
 
-/** Whether scanners can read the symbol of this label at this resolution. */
+/** True if scanners can read the symbol of this label at this resolution. */
 export const fitsZpl = (...print: Parameters<typeof moduleDots>): boolean => moduleDots(...print) >= MIN_DOTS;
 
 /** Concatenated labels, in UTF-8. */

@@ -19,7 +19,7 @@ export interface Query {
 /** The column that an operator works on, as SQL. */
 export interface Operand {
   plain: string;
-  /** The same text for comparisons that ignore case. */
+  /** The text for comparisons that ignore case. */
   folded: string;
   /** Where the text index has the text, if it has it: its table, and the row number to look up. */
   index?: { table: string; row: string; choose?: ChooseTrigrams };
@@ -102,7 +102,7 @@ const [containsPlain, containsFolded] = textOperators(
 const contains: Operator = {
   ...containsPlain,
   sql(operand, value) {
-    // What follows may combine with the last letter when the text is folded; before it nothing can change.
+    // The next characters may combine with the last letter when the text is folded; before it nothing can change.
     const typed = String(value);
     const indexable = /^[ -~]+$/.test(typed) ? foldCase(typed.slice(0, -1)) : "";
     return among(operand, indexable, containsPlain.sql(operand, value));
@@ -167,7 +167,7 @@ export function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** The same of a column as SQL. ASCII text takes a third of the time of `fold`, which calls JavaScript for each row. */
+/** Folds a column in SQL. ASCII text takes a third of the time of `fold`, which calls JavaScript for each row. */
 export const foldedText = (column: string): string =>
   `iif(length(${column}) = octet_length(${column}), lower(${column}), fold(${column}))`;
 

@@ -59,7 +59,7 @@ export class RowSet {
     return total;
   }
 
-  /** Those of these rows that are in the set, from the `offset`-th on; `limit` -1 means all. */
+  /** Row numbers in the set, from the `offset`-th on; `limit` -1 means all. */
   select(rids: Uint32Array, offset: number, limit: number): number[] {
     const words = this.#words;
     const { length } = rids;

@@ -7,7 +7,7 @@ import { TRIGRAM } from "./text-index.ts";
 /** Characters of an excerpt. */
 const EXCERPT = 120;
 
-/** What somebody searches for. */
+/** The search that a person asked for. */
 export interface SearchQuery {
   /** Barcodes that are meant exactly: as typed, and in upper case. */
   codes: readonly string[];
@@ -21,7 +21,7 @@ export interface SearchQuery {
   indexed: readonly string[];
 }
 
-/** Whether the text index can find the word. */
+/** True if the text index can find the word. */
 export const isIndexed = (word: string): boolean => Array.from(word).length >= TRIGRAM;
 
 export function parseSearch(typed: string): SearchQuery {
@@ -66,7 +66,7 @@ export function placeFields({ fields }: Resource): string[] {
   return paths.length > 0 && "position" in fields ? [...paths, "position"] : paths;
 }
 
-/** Where a record is: `Rack 2 › Box 1, B8`. A position without its location says nothing. */
+/** The place of a record: `Rack 2 › Box 1, B8`. A position without its location says nothing. */
 export function whereIn(places: readonly string[], record: Readonly<Record<string, unknown>>): string {
   const shown = places
     .filter((name) => record[name] && (name !== "position" || record[places[0]]))
@@ -100,7 +100,7 @@ const compareBarcode = (
   codes: readonly string[],
 ): Condition[] => ("barcode" in fields ? codes.map((code) => compare(["barcode"], operator, code)) : []);
 
-/** What a record was found by. */
+/** The parts of a record in which the search can find it. */
 export const FOUND_BY = ["barcode", "id", "name", "description", "annotation", "note", "attachment"] as const;
 export type FoundBy = (typeof FOUND_BY)[number];
 
@@ -108,10 +108,10 @@ export type FoundBy = (typeof FOUND_BY)[number];
 const RANKS = ["code", "name", "beginning", "word", "part of the name", "other text"] as const;
 const rank = (name: (typeof RANKS)[number]): number => RANKS.indexOf(name);
 
-/** Whether a record has the barcode or id that was typed. */
+/** True if a record has the barcode or id that was typed. */
 export const isCode = (found: number): boolean => found === rank("code");
 
-/** What decides about the rank of a record. */
+/** Properties that decide the rank of a record. */
 export interface RankedTexts {
   id: string;
   barcode: string;
@@ -138,7 +138,7 @@ export function rankOf(
   return { rank: rank("other text"), by: undefined };
 }
 
-/** Whether a word of the text begins with the phrase. */
+/** True if a word of the text begins with the phrase. */
 function beginsWord(text: string, phrase: string): boolean {
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1))
     if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1])) return true;

@@ -4,7 +4,7 @@ import type { Field } from "./field.ts";
 import { type Operand, OPERATORS, type Sql } from "./operator.ts";
 import { columnOf, type Resource } from "./resource.ts";
 
-/** Where the paths of one statement lead. Only names that a declaration holds can come out of it. */
+/** The targets of the paths of one statement. Only names that a declaration holds can come out of it. */
 export interface Plan {
   /** The column at the end of a path. Walks references by joins, which filters and ordering of a statement share. */
   operand(path: readonly string[]): Operand & { field: Field };
@@ -44,7 +44,7 @@ export type OrderTerm =
   { path: readonly string[]; descending: boolean; natural?: true } | { first: Condition };
 type PathTerm = Extract<OrderTerm, { path: readonly string[] }>;
 
-/** What a term compares. */
+/** The SQL expression that a term is ordered by. */
 function orderedBy({ path, natural }: PathTerm, plan: Plan): string {
   const { plain, folded } = plan.operand(path);
   return natural ? naturalKey(folded) : plain;
@@ -152,7 +152,7 @@ export function rowsStatement(resource: Resource, condition: Condition, plan: Pl
   };
 }
 
-/** The same of a JSON list of row numbers (first argument), by a lookup of each; by default it selects their row numbers. */
+/** A statement over a JSON list of row numbers (first argument), by a lookup of each; by default it selects their row numbers. */
 export function amongStatement(
   resource: Resource,
   condition: Condition,

@@ -80,7 +80,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     return seen.length === 0 ? [] : this.#select(actor, ALWAYS, tail, [JSON.stringify(seen)]);
   }
 
-  /** Whether a record that the actor may view has a value of the type: others must not show in what a list offers. */
+  /** True if a record that the actor may view has a value of the type: others must not show in what a list offers. */
   #isSeen(resource: Resource, type: number, actor: Actor): boolean {
     const joined = plan(this.resources, resource, actor);
     const where = selecting(resource, compile(visibleOnly(resource, actor, ALIVE), joined));

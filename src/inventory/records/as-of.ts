@@ -10,13 +10,13 @@ import { type LinkOptions, RecordReader } from "./record-reader.ts";
 import type { ReadStatements, Statements } from "./statements.ts";
 import { couldView, type PastState } from "../model/visible-then.ts";
 
-/** What determines today how the past is read. */
+/** Today's facts that determine how the past is read. */
 export interface Present {
   declared: Resources;
   subResources: readonly Resource[];
   reader: RecordReader;
   actor: Actor;
-  /** What must be true today of the records of one resource, such as that the caller may change them. */
+  /** A condition on the present state of a resource's records, such as that the caller may change them. */
   today: { resource: Resource; condition: Condition };
 }
 
@@ -114,7 +114,7 @@ class PastReader extends RecordReader {
     return super.texts(this.#unindexed(resource), representation, this.everyone, rids, links);
   }
 
-  /** What is unique changes with time, and reading the past of all places would take long. */
+  /** Paths change with time, and computing the past of all places would take long. */
   override uniquePaths(): Map<number, string> {
     return new Map();
   }
@@ -149,7 +149,7 @@ function unindexed(resource: Resource): Resource {
   return made;
 }
 
-/** What shadows one table, for a WITH clause whose argument ?1 is the row number of the batch. Made at first use. */
+/** Common table expression that shadows one table; its argument ?1 is the row number of the batch. Made at first use. */
 interface Shadow {
   table: string;
   make(): Sql;

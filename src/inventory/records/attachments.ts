@@ -26,7 +26,7 @@ export const contentOf = (bytes: Uint8Array): FileContent => ({
 /** A file as a request sends it. */
 export interface Upload {
   name: string;
-  /** Whether the request named the file. */
+  /** True if the request named the file. */
   named: boolean;
   type: string;
   content: FileContent;

@@ -6,7 +6,7 @@ import type { Statements } from "./statements.ts";
 import type { AuditDetail, AuditLog } from "../../accounts/audit.ts";
 import { DECLARED } from "../resources/index.ts";
 
-/** What one write did to one record. */
+/** The effect of one write on one record. */
 export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
 
 /** The kind of request that a batch came from. */
@@ -29,7 +29,7 @@ export interface RecordWrite {
 /** Changes that an entry lists; the history of the batch has them all. */
 const MAX_CHANGES = 20;
 
-/** What an entry of the audit log will say about one action in a batch. */
+/** The future entry of the audit log about one action in a batch. */
 interface Entry {
   count: number;
   /** How many, by the name of their resource. */

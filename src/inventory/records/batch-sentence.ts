@@ -41,7 +41,7 @@ const PART_VERBS = {
   purge: ["removed", "from"],
 } as const;
 const PARTS: Readonly<Record<string, string>> = { note: "note", attachment: "file" };
-/** Where a record is: fields that a move changes. */
+/** The place of a record: fields that a move changes. */
 const PLACE = new Set(["location", "position"]);
 const TREE = new Set(["parent", "place", "equipment"]);
 const MAX_FIELDS = 3;
@@ -53,7 +53,7 @@ function countOf({ name }: { name: string }, count: number): string {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : many}${name === "equipment" ? " of equipment" : ""}`;
 }
 
-/** What a batch did, after who did it: `moved 9 consumables to Box 1`. */
+/** The action of a batch, as read after the name of its author: `moved 9 consumables to Box 1`. */
 export function batchSentence(facts: BatchFacts, query: Query, viewer: Viewer): string {
   if (facts.counts.length === 0) return "changed records that no longer exist";
   const nameOf = readableNames(query, viewer);
@@ -132,7 +132,7 @@ class RecordSentence {
   #update(): string {
     const changes = this.facts.first.filter(({ op }) => op === "update");
     const objects = this.#objects("update");
-    // What only some of the changes did is not said of all.
+    // A field that only some of the changes set is not said of all.
     const isKnown = changes.length === this.#total("update") && changes.every(({ before }) => before);
     const fields = new Set(changes.flatMap(({ before }) => changedNames(before ?? {})));
     if (!isKnown || fields.size === 0) return `changed ${objects}`;
@@ -167,7 +167,7 @@ const recordName = ({ resource, after }: Change): string =>
 const changedNames = (before: object): string[] =>
   Object.keys(before).filter((name) => !BOOKKEEPING.has(name));
 
-/** What was changed of records that did not move. */
+/** Describes changed fields of records that did not move. */
 function describeFields(changes: readonly Change[], fields: ReadonlySet<string>, objects: string): string {
   const [{ resource, before, after }] = changes;
   const [field] = fields;
@@ -183,7 +183,7 @@ function describeFields(changes: readonly Change[], fields: ReadonlySet<string>,
   return `changed ${LIST.format(names.map((name) => name.toLowerCase()))} of ${objects}`;
 }
 
-/** What was done to notes, files, metadata, rights and members. */
+/** Describes changes of notes, files, metadata, rights and members. */
 function partSentence({ counts, first }: BatchFacts, resources: Resources, nameOf: NameOf): string {
   const phrases = Map.groupBy(counts, ({ resource }) => resource);
   const all = [...phrases].map(([resource, groups]) => {

@@ -39,7 +39,7 @@ const PLACED = RESOURCES.flatMap((resource) =>
   ),
 );
 
-/** What is directly in a location, in the order of its slots. */
+/** Records directly in a location, in the order of its slots. */
 function inside({ statements, resources }: Store, location: number, actor: Actor): Inside[] {
   return PLACED.flatMap(({ resource, field }) => {
     const there = clause(`t.${columnOf(resource, field)} = ? AND t.deleted = 0`, [location]);

@@ -43,12 +43,12 @@ function exposedByGrant({ before, after }: RecordWrite, statements: Statements):
   return { resource, rid, versions: Number(record.version), group: after.group };
 }
 
-/** What becomes visible of a record, and to whom; and what stays hidden, as it is from before. */
+/** The fields of a record that become visible, and to whom; and those that stay hidden because they are older. */
 export type Exposure = {
   resource: string;
   id: Json;
   name: Json;
-  /** Whether everyone could view it; otherwise `group` could. */
+  /** True if everyone could view it; otherwise `group` could. */
   public: boolean;
   group: Json;
   /** Numbers of sub-resources, by segment. */

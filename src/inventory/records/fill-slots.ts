@@ -132,7 +132,7 @@ export function slotsFor(
       "start",
       `${shownName(start!)} is not a position of the location. Its positions: ${rangeOf(grid!)}.`,
     );
-  // Whether the named location itself may be used is checked when the records are written.
+  // The right to use the named location itself is checked when the records are written.
   const filled =
     start === undefined
       ? usableSpaces(store, spaces, own, actor)

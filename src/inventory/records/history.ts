@@ -37,7 +37,7 @@ export interface HistoryPage {
 export interface Batch {
   row: number;
   id: string;
-  /** Whether it changed records that the actor may not view. */
+  /** True if it changed records that the actor may not view. */
   partly: boolean;
   /** The batch that undid it, unless that was undone, too. */
   undoneBy: Stored;
@@ -85,7 +85,7 @@ const BEFORE: PastState = { rid: RECORD_ROW, upTo: "p.seq < c.seq" };
 /** Recorded changes of records that the actor may view today and could view when they were made. */
 export class History {
   readonly #guarded: readonly Resource[];
-  /** Those of them whose records are known to have changes. */
+  /** Resources whose records are known to have changes. */
   readonly #changed = new Set<Resource>();
   /** Names of sub-resources, as a list of SQL, whose history only those who may change the parent may read. */
   readonly #restricted: string;
@@ -118,7 +118,7 @@ export class History {
     offset: number,
   ): HistoryPage {
     const own = clause("c.object_kind = ? AND c.object_rid = ?", [resource.name, rid]);
-    // What changed in a write that is new to the actor stays hidden, as in answers.
+    // Records in a write that are new to the actor stay hidden, as in answers.
     const seen = this.#couldViewBefore(actor);
     const changed = clause(`c.before IS NULL OR json_type(c.before, ?) IS NOT NULL OR NOT ${seen.text}`, [
       `$.${field}`,
@@ -229,7 +229,7 @@ export class History {
     return this.#printChanges(found, actor)[0];
   }
 
-  /** What writes did, as answers show it; for dry runs, within their transaction. */
+  /** Effects of writes, as answers show them; for dry runs, within their transaction. */
   preview(written: readonly RecordWrite[], actor: Actor): Json {
     const names = this.#referencePrinter();
     return written.map(({ resource, op, version, before, after }) => {
@@ -339,7 +339,7 @@ export class History {
     const references = this.#referencePrinter();
     return found.map((row) => {
       const { resource, op, version, after, ...change } = this.#changeOf(row);
-      // What was written before the reader could view the record stays hidden, so that all is new to the reader.
+      // Values written before the reader could view the record stay hidden, so that all is new to the reader.
       const before = row.saw_before === 1 ? change.before : undefined;
       const names = Object.keys(before ?? after);
       const print = (values: StoredRecord) => this.#printValues(resource, values, names, references, actor);
@@ -403,7 +403,7 @@ export class History {
     return { row: Number(row.rid), id: String(row.batch_id), partly, undoneBy, shown };
   }
 
-  /** What the actor may view of a batch. */
+  /** The part of a batch that the actor may view. */
   #factsOf({ rid, kind }: Row, actor: Actor) {
     const ofBatch = clause("c.batch = ?", [rid]);
     const where = join("and", [ofBatch, this.#visibleChanges(actor)]);
@@ -428,7 +428,7 @@ export class History {
     return { counted, facts: { kind: String(kind), counts, first } };
   }
 
-  /** What a batch did, in words; of one that undid others, what the first of these had done. */
+  /** Describes the changes of a batch in words; for one that undid others, those of the first of these. */
   #did(row: Row, facts: BatchFacts, actor: Actor): string {
     const viewer = { resources: this.resources, actor };
     const { root, kind, undos } = this.statements.get({
@@ -456,7 +456,7 @@ export class History {
   }
 }
 
-/** Who wrote when. The token is named only to its owner and to administrators. */
+/** Author and time of a write. The token is named only to its owner and to administrators. */
 function author(row: Row, actor: Actor): JsonObject {
   const mine = actor.superuser || actor.user === row.user_rid;
   return {

@@ -7,12 +7,12 @@ import type { Resource } from "../model/resource.ts";
 import type { RecordText } from "./record-text.ts";
 import type { Statements } from "./statements.ts";
 
-/** What is recorded about a batch. */
+/** The record of a batch. */
 export interface BatchInfo {
   kind: BatchKind;
   /** Row of the batch that this one undoes. */
   undoes?: number;
-  /** Whether `written` stays empty, to save memory if nobody reads it. */
+  /** True if `written` stays empty, to save memory if nobody reads it. */
   skipsEvents?: boolean;
 }
 

@@ -31,7 +31,7 @@ const SURROUNDINGS = [
   ],
 ];
 
-/** Whether the path of a location, with its equipment, room and building, ends so. @param at leads to the location */
+/** True if the path of a location, with its equipment, room and building, ends so. @param at leads to the location */
 function endsWith(parts: readonly string[], at: readonly string[] = []): Condition {
   const label = compare([...at, "label"], "==", parts.at(-1)!);
   const outer = parts.slice(0, -1);
@@ -69,7 +69,7 @@ export class LocationPaths {
     return this.#created.size;
   }
 
-  /** Whether a location was created here; then it no longer counts as such. */
+  /** Tells if a location was created here, and forgets it. */
   adopt(rid: number): boolean {
     return this.#created.delete(rid);
   }

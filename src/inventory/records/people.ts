@@ -44,7 +44,7 @@ const secret = () =>
 const list = () =>
   json("", { check: (value) => (Array.isArray(value) ? undefined : "Expected a list of items.") });
 
-/** What bodies may contain, besides read-only fields, which are ignored. */
+/** Members of bodies, besides read-only fields, which are ignored. */
 const BODIES: Record<Kind, Resource> = {
   user: {
     ...PEOPLE.user,
@@ -73,7 +73,7 @@ const BODIES: Record<Kind, Resource> = {
 
 /** Columns of an account that a body sets as they are. */
 const COLUMNS = ["full_name", "email", "is_superuser", "is_staff"];
-/** What users may change of their own account. */
+/** Fields of their own account that users may change. */
 const OWN = new Set(["full_name", "email", "password", "current_password"]);
 /** Created by the migrations. */
 const SYSTEM_GROUP = 1;
@@ -97,7 +97,7 @@ function rowOf(query: Query, kind: Kind, typed: string): number | undefined {
   return row === null ? undefined : Number(row.rid);
 }
 
-/** What the body of an account asks for. */
+/** The changes in the body of an account. */
 interface UserChange {
   values: Map<string, string | number | null>;
   groups: Set<number> | undefined;
@@ -231,7 +231,7 @@ export class People {
   }
 
   /**
-   * Whether somebody could use a change to stay for good: a password, rights, an enabled account, a group, or the address to
+   * True if somebody could use a change to stay for good: a password, rights, an enabled account, a group, or the address to
    * which e-mails go. Users give their current password with a new one.
    */
   #givesAccess(

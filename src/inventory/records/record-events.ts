@@ -65,7 +65,7 @@ export class RecordEvents {
     });
   }
 
-  /** Whether the filter matches the record of an event now, and the actor may view it. */
+  /** True if the filter matches the record of an event now, and the actor may view it. */
   matches(seq: number, actor: Actor, filter: RecordFilter): boolean {
     return this.store.statements.reading(() => {
       const change = this.store.history.change(seq, actor);

@@ -17,7 +17,7 @@ import { UniquePaths } from "./unique-path.ts";
 
 export type Rights = RenderContext["rights"];
 
-/** Where links in records lead. */
+/** The target of links in records. */
 export type LinkOptions = Pick<RenderContext, "base" | "format">;
 
 export interface ListPage {
@@ -123,7 +123,7 @@ export class RecordReader {
     return this.records(resource, representation, actor, rids, { base: "", format: undefined }).values;
   }
 
-  /** The same records as JSON texts; cached if they are the same for every caller. */
+  /** The records as JSON texts; cached if they are equal for every caller. */
   texts(
     resource: Resource,
     representation: Representation,
@@ -165,7 +165,7 @@ export class RecordReader {
     return texts;
   }
 
-  /** What the actor may do with each of the records besides viewing. */
+  /** Actions that the actor may take on each of the records besides viewing. */
   rights(resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> {
     if (actor.user === null) return new Map(rids.map((rid) => [rid, NOTHING]));
     if (actor.superuser) return new Map(rids.map((rid) => [rid, EVERYTHING]));
@@ -188,13 +188,13 @@ export class RecordReader {
     return this.#paths.of(resource, rids, actor);
   }
 
-  /** What judges values that contain other records. */
+  /** The context that judges values with other records in them. */
   contextOf(actor: Actor): ReadContext {
     return { query: this.statements, resources: this.resources, actor };
   }
 
   /**
-   * What is being read before a page of the list needs no statement that visits many rows, which `isScan` tells;
+   * Row sets that are being read before a page of the list needs no statement that visits many rows, which `isScan` tells;
    * undefined if it cannot be kept in memory.
    */
   missing(
@@ -218,7 +218,7 @@ export class RecordReader {
     return this.#index!.holding({ resource, actor }, visibleOnly(resource, actor, condition));
   }
 
-  /** What another process is reading so that `rowSet` has little to read. */
+  /** Row sets that another process is reading so that `rowSet` has little to read. */
   loadingRowSet(resource: Resource, condition: Condition, actor: Actor): Promise<void>[] {
     this.#refresh();
     return this.#index!.loading({ resource, actor }, visibleOnly(resource, actor, condition));

@@ -21,7 +21,7 @@ interface Source {
   text: string;
   /** Names of the fields that the text of a record depends on. */
   fields: readonly string[];
-  /** Whether its rows belong to other records, and are purged with them. */
+  /** True if its rows belong to other records, and are purged with them. */
   isPart: boolean;
   /** Row numbers of the texts of a record. */
   rowsOf: (rid: number, record: Readonly<StoredRecord>) => number[];

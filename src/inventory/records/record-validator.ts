@@ -219,7 +219,7 @@ export class RecordValidator {
   #checkNesting(resource: Resource, record: StoredRecord, { rid, before }: Draft, errors: Errors): void {
     const { table } = resource;
     for (const [name, field] of Object.entries(resource.fields)) {
-      // Where the limit was passed before there was one, other fields can still be changed.
+      // If the limit was exceeded before it existed, other fields can still be changed.
       if (field.to !== resource.name || record[name] === null || record[name] === before?.[name]) continue;
       const column = columnOf(resource, name);
       const outer =

@@ -263,7 +263,7 @@ export class RecordWriter {
     return this.#validator.exists(`SELECT 1 FROM ${resource.table} AS t WHERE ${text}`, ...args);
   }
 
-  /** What the rules of a sub-resource may look at. */
+  /** Context of the rules of a sub-resource. */
   contextOf(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext {
     const { kind, rid } = resource.parent(record);
     const parent = { resource: this.resources.get(kind)!, rid };
@@ -325,7 +325,7 @@ export class RecordWriter {
     return microsecondsOf(this.clock);
   }
 
-  /** Whether a record that is not deleted refers to one of these. */
+  /** True if a record that is not deleted refers to one of these. */
   isAnyReferenced(resource: Resource, rids: readonly number[]): boolean {
     const list = clause("SELECT value FROM json_each(?)", [JSON.stringify(rids)]);
     return [...this.resources.values()].filter(isGuarded).some((other) =>

@@ -23,7 +23,7 @@ export interface Registration {
 }
 type Described = JsonObject;
 
-/** What was created, by list; and the assays whose data are registered now. */
+/** Created records, by list; and the assays whose data are registered now. */
 export type Registered = Record<"collections" | "samples" | "datasets" | "assays", Named[]> & {
   datafiles: number;
 };

@@ -125,7 +125,7 @@ export class Reminders {
     });
   }
 
-  /** Whether the record of an event is still due, the filter selects it, and the actor may view it. */
+  /** True if the record of an event is still due, the filter selects it, and the actor may view it. */
   matches(seq: number, actor: Actor, filter: RecordFilter): boolean {
     return this.store.statements.reading(() => {
       const row = this.#get("SELECT * FROM reminder WHERE seq = ?", seq);

@@ -39,7 +39,7 @@ const SMALL_TABLE = 5000;
 
 type Terms = readonly Extract<OrderTerm, { path: readonly string[] }>[];
 
-/** What is kept of a resource: the rows for which a condition holds, or all rows in order. */
+/** A cached row set of a resource: the rows for which a condition holds, or all rows in order. */
 export type Content = { holding: Condition } | { inOrder: Terms };
 
 export interface RowsRequest {
@@ -51,7 +51,7 @@ export interface RowsRequest {
 /** Reads row numbers elsewhere, without blocking this thread. */
 export type LoadRows = (request: RowsRequest) => Promise<Uint32Array>;
 
-/** What is in memory, as of a position in the writes of its resource and of those that it depends on. */
+/** Rows in memory, as of a position in the writes of its resource and of those that it depends on. */
 interface Kept {
   value: RowSet | Order;
   position: number;
@@ -117,7 +117,7 @@ export class RowIndex {
   }
 
   /**
-   * What must be read, and is being read, before a page needs no statement that visits many rows, which `isScan` tells;
+   * Row sets that must be read before a page needs no statement that visits many rows, which `isScan` tells;
    * undefined if it cannot be kept in memory.
    */
   missing(
@@ -137,7 +137,7 @@ export class RowIndex {
       isNarrow ||
       (sets.length > 0 && !isScan(rowsStatement(scope.resource, and(...rest), this.#plan(scope))));
     const terms = order.filter((term) => "path" in term);
-    // Whether the order is needed is known once the rows are.
+    // The rows must be known first: only their number tells if the order is needed.
     if (!isLight) return rest.map((part) => this.#load(load, scope, { holding: part }));
     const isSorted = isNarrow || known.count <= NARROW || this.#order(scope, terms) !== undefined;
     return isSorted ? [] : [this.#load(load, scope, { inOrder: terms })];
@@ -312,7 +312,7 @@ export class RowIndex {
     return value;
   }
 
-  /** What is kept under this name and still holds but for the writes since; it becomes the most recently used. */
+  /** Returns the cached rows of this name, valid but for the writes since; they become the most recently used. */
   #take(kind: "sets" | "orders", scope: Scope, content: Content): Kept | undefined {
     const key = this.#key(scope, content);
     const kept = this.#kept[kind].get(key);
@@ -454,7 +454,7 @@ export class RowIndex {
     return this.statements.numbers(this.#rowsStatement(scope, condition));
   }
 
-  /** Those of the rows for which the condition holds. */
+  /** Selects the rows for which the condition holds. */
   #among(scope: Scope, rids: readonly number[], condition: Condition): Uint32Array {
     const eachRow = this.#plan(scope, EACH_ROW);
     return this.statements.numbers(amongStatement(scope.resource, condition, eachRow, JSON.stringify(rids)));

@@ -87,7 +87,7 @@ export function loadInventory(
 }
 
 /**
- * The same within a batch that the caller opens. With `restores`, deleted records of the sample are restored.
+ * Adds the sample within a batch that the caller opens. With `restores`, deleted records of the sample are restored.
  */
 export function addSample(
   store: Store,

@@ -26,7 +26,7 @@ export interface PartsFound {
   records: Map<string, Set<number>>;
   /** Maximum number of parts. */
   most: number;
-  /** Whether some were not looked at. */
+  /** True if some were not looked at. */
   more: boolean;
 }
 
@@ -66,7 +66,7 @@ const textsOf = (by: FoundBy, table: string, text: string): Source => ({
   where: ALIVE,
 });
 
-/** What belongs to records and is searched for whole and partial words. */
+/** Sub-resources whose texts are searched for whole and partial words. */
 export class SearchedParts {
   readonly #annotations: Source;
   readonly #sources: readonly Source[];
@@ -121,7 +121,7 @@ export class SearchedParts {
     return counted.toSorted((a, b) => a.count - b.count).map(({ word }) => word);
   }
 
-  /** Those of these records of a kind that have a part with the word. */
+  /** Selects the records of a kind that have a part with the word. */
   among(kind: string, rids: readonly number[], word: string): Set<number> {
     const rows = this.#sources.flatMap((source) =>
       this.#partsOf(kind, rids, source, this.#test(source, word)),
@@ -149,7 +149,7 @@ export class SearchedParts {
     return String(row?.text ?? "");
   }
 
-  /** Whether the part `p` has the word, or is a term with it in its name. */
+  /** True if the part `p` has the word, or is a term with it in its name. */
   #test(source: Source, word: string): Sql {
     const contains: Sql = { text: `instr(${source.folded}, ?) > 0`, args: [word] };
     if (source !== this.#annotations) return contains;
@@ -191,7 +191,7 @@ export class SearchedParts {
     return more;
   }
 
-  /** Whether there are more records with the term as value of the type than were added. */
+  /** True if there are more records with the term as value of the type than were added. */
   #findTerm(of: [kind: string, type: number, id: string], found: PartsFound): boolean {
     const [kind, , id] = of;
     const text =
@@ -206,7 +206,7 @@ export class SearchedParts {
     return this.#addNewest(found, "rid", ofKind, (before, size) => ({ text, args: [...of, before, size] }));
   }
 
-  /** Whether there are more parts with the word than were added. */
+  /** True if there are more parts with the word than were added. */
   #findIn(source: Source, word: string, found: PartsFound): boolean {
     const { table, where } = source;
     const index = textTable(table);

@@ -51,7 +51,7 @@ export interface SearchResult {
   id: string;
   name: string;
   by: FoundBy;
-  /** Whether it has the barcode or id that was typed. */
+  /** True if it has the barcode or id that was typed. */
   exact: boolean;
   /** Of its description, or of what it was found by. */
   text: string;
@@ -62,7 +62,7 @@ export interface SearchResult {
 export interface SearchGroup {
   resource: Resource;
   total: number;
-  /** Whether there are more than `total`. */
+  /** True if there are more than `total`. */
   more: boolean;
   results: SearchResult[];
 }
@@ -94,12 +94,12 @@ export class Search {
     private readonly reader: RecordReader,
   ) {}
 
-  /** What another process is reading so that the search takes little time here. */
+  /** Rows that another process is reading so that the search takes little time here. */
   loading({ resources, limitOf, actor }: SearchRequest): Promise<void>[] {
     return resources.flatMap((resource) => this.reader.loadingRowSet(resource, limitOf(resource), actor));
   }
 
-  /** What is found, by list: the lists with the best results first. */
+  /** Found records, by list: the lists with the best results first. */
   find(request: SearchRequest): SearchGroup[] {
     return this.statements.reading(() => {
       const { actor, limitOf } = request;
@@ -303,7 +303,7 @@ class ListSearch {
     return this.#among(this.viewable.toArray(), condition);
   }
 
-  /** Those of the rows for which the condition holds. */
+  /** Selects the rows for which the condition holds. */
   #among(rids: readonly number[], condition: Condition): readonly number[] {
     if (rids.length === 0 || (condition.kind === "constant" && condition.value)) return rids;
     const { resource } = this;

@@ -13,7 +13,7 @@ interface Entry {
   given: Partial<Rights>;
 }
 
-/** What a body asks for. */
+/** A sharing request, parsed from its body. */
 export interface SharingRequest {
   public: boolean | undefined;
   user: Entry[] | undefined;

@@ -144,7 +144,7 @@ export function divide(
   );
 }
 
-/** Where aliquots go: to free slots of the location, if it has any kind of slots. */
+/** The destination of aliquots: free slots of the location, if it has any kind of slots. */
 function slotsOf(
   store: Store,
   { location, count }: { location: string | null; count: number },

@@ -37,7 +37,7 @@ export interface WriteOptions extends BatchInfo {
   previewLimit?: number;
   /** The digest of a dry run: do exactly that. */
   confirm: string | null;
-  /** What the work would do, if that is known: a dry run then needs no lock. */
+  /** The planned writes, if they are known: a dry run then needs no lock. */
   planned?: readonly RecordWrite[] | undefined;
 }
 
@@ -177,7 +177,7 @@ export class Store {
   }
 
   /**
-   * What the parameter `as_of` asks for: a reader of that time, the other parameters without those that concern today's
+   * Parses the parameter `as_of`: a reader of that time, the other parameters without those that concern today's
    * rights, and the condition that these set on a record today. @throws Problem invalid_request
    */
   past(resource: Resource, parameters: URLSearchParams, actor: Actor) {
@@ -269,7 +269,7 @@ function checkConfirmed(
 const GENERATED = new Set(["id", "created", "created_by", "deleted_date", "deleted_by"]);
 
 /**
- * What confirms a dry run: a digest (SHA-256, base64url) of who wrote, of every record with its version before, and of
+ * The token that confirms a dry run: a digest (SHA-256, base64url) of the writer, of every record with its version before, and of
  * its new values, and of what becomes visible. The same request gives the same digest if and only if it would do the same.
  */
 function digestOf(

@@ -13,7 +13,7 @@ import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 
-/** What is read: the present, or the past as `Past` gives it with its own statements, reader and actor. */
+/** The source of records: the present, or the past as `Past` gives it with its own statements, reader and actor. */
 export interface RecordSource {
   statements: Query;
   reader: RecordReader;
@@ -45,7 +45,7 @@ export class SubResourceRecords {
   ): { total: number; current: number; results: JsonObject[] } {
     const own = [compare(["object_kind"], "==", resource.name), compare(["object_rid"], "==", source.rid)];
     const condition = and(...own, listing.condition);
-    // Those written at the same time follow each other as they were written.
+    // Events written at one time follow each other as they were written.
     const last = listing.order.at(-1);
     const descending = last !== undefined && "path" in last && last.descending;
     const order = [...listing.order, { path: ["rid"], descending }];

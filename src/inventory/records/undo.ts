@@ -134,7 +134,7 @@ export class Undo {
   }
 }
 
-/** Where a record is: the position means nothing without the location. */
+/** The place of a record: the position means nothing without the location. */
 const PLACE = ["location", "position"];
 
 /** Names of the fields that changes of one record set, and that no longer have the values that these left. */

@@ -21,7 +21,7 @@ export interface PlannedUpdate {
   write: () => boolean;
 }
 
-/** The same new values for many records. */
+/** One set of new values for many records. */
 interface UniformUpdate {
   resource: Resource;
   /** By column, with the folded copies. */
@@ -37,7 +37,7 @@ export const FEW = 100;
 /** Rows with different values that are written by one statement. */
 export const ROWS = 20_000;
 
-/** Whether values of these fields depend on no other record, and no other record depends on them. */
+/** True if values of these fields depend on no other record, and no other record depends on them. */
 const areIndependent = (resource: Resource, names: readonly string[]): boolean =>
   isGuarded(resource) &&
   "version" in resource.fields &&
@@ -49,7 +49,7 @@ const areIndependent = (resource: Resource, names: readonly string[]): boolean =
 const isPlain = (resource: Resource, { values, pending, given, errors }: ParsedBody): boolean =>
   given.size > 0 && errors.size === 0 && pending.length === 0 && areIndependent(resource, [...values.keys()]);
 
-/** Whether a record is valid as it is; the rules of some resources also change values. */
+/** True if a record is valid as it is; the rules of some resources also change values. */
 function keepsRules(
   { rules }: Resource,
   record: StoredRecord,
@@ -106,7 +106,7 @@ export class UniformUpdates {
     return writes && { rids, writes, write: () => this.#write({ resource, columns, writes }, actor) };
   }
 
-  /** The same for a deletion; once it is written, nothing may refer to the records. */
+  /** Plans a deletion; once it is written, nothing may refer to the records. */
   planDeletion(resource: Resource, rids: readonly number[], actor: Actor): PlannedUpdate | undefined {
     const isFew = rids.length > 0 && rids.length <= LIMITS.records.max;
     if (!isFew || !areIndependent(resource, [])) return undefined;
@@ -223,7 +223,7 @@ export function recordAll(
   }
 }
 
-/** Whether all of the rows still have these versions. */
+/** True if all of the rows still have these versions. */
 export function areUnchanged(
   statements: Statements,
   table: string,

@@ -97,7 +97,7 @@ export class UniquePaths {
     return places;
   }
 
-  /** What may enclose a record. */
+  /** Records that may enclose a record. */
   #around({ resource, inside }: Place): [Resource, number][] {
     return Object.entries(inside).flatMap(([field, rid]): [Resource, number][] =>
       rid === null ? [] : [[targetOf(this.resources, resource.fields[field]), rid]],

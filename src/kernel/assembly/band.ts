@@ -224,7 +224,7 @@ export function scoreBand(
         c = f64x2.add(c, f64x2.mul(frequency, v128.load(column, 32)));
         d = f64x2.add(d, f64x2.mul(frequency, v128.load(column, 48)));
       }
-      // What is written beyond the end of a row is replaced by the next row.
+      // Values written beyond the end of a row are replaced by the next row.
       v128.store(scores + at, a);
       v128.store(scores + at, b, 16);
       v128.store(scores + at, c, 32);

@@ -28,7 +28,7 @@ function gather(at: usize, stride: i32): v128 {
   return v128.load8_lane(at + stride, v, 15);
 }
 
-/** The same for eight subjects, in the low eight bytes. */
+/** Gathers the scores of eight subjects in the low eight bytes. */
 function gatherHalf(at: usize, stride: i32): v128 {
   let v = i8x16.splat(0);
   v = v128.load8_lane(at, v, 0);

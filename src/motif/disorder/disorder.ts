@@ -3,7 +3,7 @@ import { WEIGHTS } from "./weights.ts";
 
 /** Predictions for each residue of a chain, 0..1. */
 export interface DisorderPrediction {
-  /** Whether the residue belongs to a disordered region; metapredict V3's threshold is 0.5. */
+  /** True if the residue belongs to a disordered region; metapredict V3's threshold is 0.5. */
   disorder: Float32Array;
   /** AlphaFold's confidence (pLDDT) divided by 100, as metapredict predicts it: high in folded domains. */
   order: Float32Array;

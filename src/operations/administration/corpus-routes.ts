@@ -215,7 +215,7 @@ function classesInUse(tables: MotifTables): Static<typeof ClassesInUse> {
   };
 }
 
-/** What an import of a table would do with each row. */
+/** Preview of an imported table, row by row. */
 function checkTable(classes: MotifTables, bytes: Uint8Array): Static<typeof CheckedTable> {
   const { rows, ...table } = classes.check(bytes);
   const known = new Map(

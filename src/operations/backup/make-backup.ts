@@ -34,7 +34,7 @@ export interface BackupOptions {
   now: number;
   /** Corpora and features that the destination has; by default those in `to`. */
   kept?: (file: string) => FileEntry | undefined;
-  /** Whether the destination has a backup of this name. */
+  /** True if the destination has a backup of this name. */
   isTaken?: (name: string) => boolean;
 }
 
@@ -310,7 +310,7 @@ function sweep(to: string, from: string): void {
     if (hasEnded(from, name)) rmSync(lockOf(from, name));
 }
 
-/** Whether the process that made a backup has ended without removing its lock. */
+/** True if the process that made a backup has ended without removing its lock. */
 function hasEnded(from: string, name: string): boolean {
   if (!existsSync(lockOf(from, name))) return false;
   const lock = lockBackup(from, name);

@@ -30,7 +30,7 @@ export interface Manifest {
   corpora: FileEntry[];
   /** Imported features. Missing in backups of older versions. */
   features?: FileEntry[];
-  /** What was damaged already, and is damaged in the backup, or missing from it, too. */
+  /** Files that were damaged already, and are damaged in the backup, or missing from it, too. */
   damaged?: string[];
   /** Calibrations of the corpora, which may change. Missing in backups of older versions. */
   calibrations?: { /** Path from the data directory. */ file: string; text: string }[];

@@ -9,7 +9,7 @@ interface ScheduleOptions {
   hours: number;
   clock: Clock;
   log: Log;
-  /** Where failures are reported. */
+  /** Receives failures. */
   failure: BackupFailure;
   /** Starts a backup in another process, so that requests do not wait for it. */
   make: () => Bun.Subprocess<"ignore", "pipe", "pipe">;

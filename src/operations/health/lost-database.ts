@@ -121,7 +121,7 @@ function readCommitted(path: string): Committed | undefined {
   }
 }
 
-/** What only a labd with a database leaves behind. */
+/** Files that only a labd with a database leaves behind. */
 function tracesOf({ path, backups }: Place): string[] {
   const data = dirname(path);
   const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);

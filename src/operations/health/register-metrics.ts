@@ -14,9 +14,9 @@ export interface MetricSources {
   database: string;
   dataDirectory: string;
   backupDirectory: string;
-  /** Whether the last scheduled backup failed. */
+  /** True if the last scheduled backup failed. */
   backupFailed: () => boolean;
-  /** Whether the database is damaged, so that nothing is written. */
+  /** True if the database is damaged, so that nothing is written. */
   isDamaged: () => boolean;
   /** Jobs by state. */
   jobs: () => Readonly<Record<string, number>>;

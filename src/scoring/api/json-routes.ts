@@ -297,7 +297,7 @@ function openNames(corpus: () => Corpus): void {
   try {
     findProteins(corpus(), "protein human", 1);
   } catch {
-    // Those who search see the error.
+    // The people who search see the error.
   }
 }
 

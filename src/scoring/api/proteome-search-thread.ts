@@ -135,7 +135,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
   return JSON.stringify(object);
 }
 
-/** What a cancelled search shows of a computation that others wait for. */
+/** The part of a computation, needed by other searches, that a cancelled search shows. */
 const NOTHING: ProteomeTable = { searched: 0, missing: 0, matching: 0, rows: [] };
 
 /** The rows that were last filtered by what is known at them: notes of all take longer than those of a page. */

@@ -41,7 +41,7 @@ const ofJob = {
   errors: [404, 409, 410, 503],
 } as const;
 
-/** What a job has found, in several forms. */
+/** The result of a job, in several forms. */
 export const resultOperations = [
   operation("GET /api/scoring/jobs/:id/result", {
     ...ofJob,

@@ -38,7 +38,7 @@ interface SoapOptions extends ReadingContext {
   handlers: Handlers;
   log: Log;
   namespace: string;
-  /** What a message may contain; its bytes are the setting max_message_bytes. */
+  /** Limits of a message; its bytes are the setting max_message_bytes. */
   limits: MessageLimits;
   /** Milliseconds within which a message must arrive. */
   receiveTimeout: number;
@@ -46,7 +46,7 @@ interface SoapOptions extends ReadingContext {
   clientOf: (request: Request) => string;
   guards: Guards;
   ownership: Ownership;
-  /** Whether public_url is set, so that the Host header does not matter. */
+  /** True if public_url is set, so that the Host header does not matter. */
   hasPublicUrl: boolean;
 }
 
@@ -194,7 +194,7 @@ async function perform(options: SoapOptions, request: Request): Promise<Response
   }
 }
 
-/** Whether the message is compressed. @throws Problem unsupported_media_type */
+/** True if the message is compressed. @throws Problem unsupported_media_type */
 function isGzip({ headers }: Request): boolean {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding === "gzip" || encoding === "x-gzip") return true;

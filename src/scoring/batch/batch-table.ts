@@ -161,7 +161,7 @@ class BatchReader {
   }
 }
 
-/** Whatever parses as an expression is one; anything else must be the name of a motif class. */
+/** Any text that parses as an expression is one; anything else must be the name of a motif class. */
 function findPattern(pattern: string, classes: MotifClasses): PatternRequest {
   try {
     return readExpression(pattern, PATTERN.path);

@@ -25,7 +25,7 @@ export interface Scored {
   /** The query, if the corpus has it. */
   protein: ProteinObject | null;
   prediction: Prediction;
-  /** What is known at each match; absent if no features are imported. */
+  /** Features at each match; absent if no features are imported. */
   notes?: readonly MatchNotes[];
 }
 

@@ -4,7 +4,7 @@ export interface CharacterClass {
   readonly ranges: readonly `${string}-${string}`[];
   /** Further single characters. */
   readonly singles: string;
-  /** Whether space, tab, CR and LF are allowed. */
+  /** True if space, tab, CR and LF are allowed. */
   readonly whiteSpace: boolean;
   /** The characters in words, to follow "allowed are". */
   readonly words: string;
@@ -31,5 +31,5 @@ export function describeCharacter(text: string): string {
   return code > 0x20 && code < 0x7f ? `${name} '${String.fromCodePoint(code)}'` : name;
 }
 
-/** Whether a text is white space of XML; JavaScript's `trim` removes more. */
+/** True if a text is white space of XML; JavaScript's `trim` removes more. */
 export const isXmlSpace = (text: string): boolean => !/[^ \t\r\n]/.test(text);

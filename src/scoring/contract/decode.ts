@@ -60,7 +60,7 @@ export class RequestDecoder {
   operation: OperationName | null = null;
   /** The request, once its element is closed. */
   request: Request | null = null;
-  /** Whether a value is being read: processing instructions are not allowed there. */
+  /** True if a value is being read: processing instructions are not allowed there. */
   isInValue = false;
   #slots: readonly Slot[] = [];
   /** Values by slot. */
@@ -176,7 +176,7 @@ export class RequestDecoder {
     return `expected ${names.length > 1 ? "one of " : ""}${names.join(", ")}`;
   }
 
-  /** Whether the attribute is an xsi:type that names the declared type or the string that it restricts. */
+  /** True if the attribute is an xsi:type that names the declared type or the string that it restricts. */
   #namesType({ uri, local, value }: Attribute, type: TextType, resolve: Resolve): boolean {
     if (uri !== XSI || local !== "type") return false;
     const [, prefix = "", name] = /^[ ]*(?:([^: ]+):)?([^: ]+)[ ]*$/.exec(value) ?? [];

@@ -69,7 +69,7 @@ interface EnvelopeReader {
   fail(error: unknown): void;
   /** Ends the message. */
   finish(): Envelope;
-  /** Whether a problem has been found already. */
+  /** True if a problem has been found already. */
   readonly isDone: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { capitalized } from "../../platform/words.ts";
 import { Problem } from "../../problem.ts";
 
-/** What one message may contain. Each limit is enforced while the message arrives. */
+/** Limits of one message. Each limit is enforced while the message arrives. */
 export interface MessageLimits {
   /** Bytes of the whole message. */
   bytes: number;

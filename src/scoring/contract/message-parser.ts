@@ -140,7 +140,7 @@ export class MessageParser {
     this.#finishEndTag();
   }
 
-  /** Where reading stands. */
+  /** The current position of reading. */
   get place(): Place {
     return { line: this.#sax.line, column: this.#sax.column + 1 };
   }

@@ -56,7 +56,7 @@ export function calibrationOf(request: Request, { path, hash }: CorpusInfo): Res
   return new Response(Bun.file(calibrationPath(path)), { headers });
 }
 
-/** Whether If-None-Match has a tag (weak comparison). */
+/** True if If-None-Match has a tag (weak comparison). */
 export const namesTag = (header: string | null, tag: string): boolean =>
   header !== null &&
   (header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));

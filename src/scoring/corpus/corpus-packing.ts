@@ -38,7 +38,7 @@ export interface Packed extends PackedCorpus {
   source: string;
 }
 
-/** Where in the input a segment ends. Stored as the segment's name, so that both reach the disk together or not at all. */
+/** The end of a segment in the input. Stored as the segment's name, so that both reach the disk together or not at all. */
 interface SegmentEnd {
   /** Number of bytes read, and their SHA-256. */
   read: number;

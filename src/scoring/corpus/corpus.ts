@@ -44,12 +44,12 @@ export interface CorpusInfo {
   bytes: number;
   /** Milliseconds since 1970-01-01 UTC. */
   added: number;
-  /** Whether jobs are scored against it. */
+  /** True if jobs are scored against it. */
   active: boolean;
   path: string;
 }
 
-/** What a result depends on besides the request. */
+/** The versions and data on which a result depends besides the request. */
 export interface ScoringVersion {
   /** Content hash of the corpus. */
   corpus: string;
@@ -129,7 +129,7 @@ function mapOrRead(path: string): Uint8Array {
   }
 }
 
-/** Whether an earlier version of labd packed it, without names of genes; false for a file that cannot be read. */
+/** True if an earlier version of labd packed it, without names of genes; false for a file that cannot be read. */
 export function isEarlierFormat(path: string): boolean {
   try {
     const head = new Uint8Array(12);
@@ -344,7 +344,7 @@ export class Corpora {
     return existsSync(path) ? readFileSync(path, "utf8") : null;
   }
 
-  /** Whether its file is unchanged and of the current format; others are written again. */
+  /** True if its file is unchanged and of the current format; others are written again. */
   #isCurrent(info: CorpusInfo): boolean {
     try {
       return verifyCorpusFile(info.path, info.hash).version === CORPUS_VERSION;

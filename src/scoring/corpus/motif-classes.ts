@@ -18,7 +18,7 @@ export interface MotifClass {
 /** Motif classes by all of their names. */
 export interface MotifClasses {
   readonly classes: readonly MotifClass[];
-  /** Those that a scan of all classes tests. */
+  /** Classes that a scan of all classes tests. */
   readonly scanned: readonly MotifClass[];
   /** @throws Problem unknown_motif_class with near names */
   find(name: string): MotifClass;

@@ -11,7 +11,7 @@ import { openCorpusFile } from "../corpus/corpus.ts";
 import { type Feature, isInstance, isPhosphosite } from "./feature.ts";
 import { digestOf, FeatureFiles, type Flagged, type ProteinFeatures } from "./feature-files.ts";
 
-/** Where features are found; can be sent to a thread. */
+/** The files with features; can be sent to a thread. */
 export interface FeatureSource {
   dataDirectory: string;
   /** Path of the corpus in use; null without one. */
@@ -31,7 +31,7 @@ export interface HomologInstance {
   logic: string;
 }
 
-/** What is known at a match. */
+/** Features at a match. */
 export interface MatchNotes {
   /** Instances of the motif at the match. */
   instances: Feature[];
@@ -47,7 +47,7 @@ export interface MatchNotes {
 /** A prediction with what is known at each of its matches, in the order of their numbers. */
 export type AnnotatedReport = PredictionReport & { notes?: readonly MatchNotes[] };
 
-/** What is known of the query of a result, and at its matches. */
+/** Features of the query of a result, and at its matches. */
 export interface ResultFeatures {
   /** Protein of the corpus whose features these are; null if it is unknown or has none. */
   protein: string | null;
@@ -63,7 +63,7 @@ interface Span {
 
 const overlapOf = (a: Span, b: Span): number => Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
 const lengthOf = ({ start, end }: Span): number => end - start + 1;
-/** Whether two places overlap by half of the shorter one. */
+/** True if two places overlap by half of the shorter one. */
 const coincide = (a: Span, b: Span): boolean => overlapOf(a, b) * 2 >= Math.min(lengthOf(a), lengthOf(b));
 
 /** Names of domains that contain at least half of a place. */
@@ -83,7 +83,7 @@ export function phosphositeDistance(features: readonly Feature[], { start, end }
   return distances.length === 0 ? null : Math.min(...distances);
 }
 
-/** Whether an instance is of the motif; an expression is compared by its place only. */
+/** True if an instance is of the motif; an expression is compared by its place only. */
 type IsSameMotif = (instance: Feature) => boolean;
 
 export function sameMotif(name: string | null, synonyms: FeatureSource["synonyms"]): IsSameMotif {
@@ -107,7 +107,7 @@ export function featureFilesIn(dataDirectory: string): FeatureFiles {
 }
 const opened = new Map<string, FeatureFiles>();
 
-/** What is known of the query of a prediction, and at its matches. */
+/** Features of the query of a prediction, and at its matches. */
 export function annotate(
   { identifier, prediction }: PredictionReport,
   source: FeatureSource,

@@ -154,7 +154,7 @@ export class FeatureFiles {
     return this.#current().length === 0;
   }
 
-  /** Where an import writes before `adopt`. */
+  /** The folder into which an import writes before `adopt`. */
   temporaryPath(name: string): string {
     createDirectory(this.directory);
     return `${this.#path(name)}.${process.pid}${PART}`;

@@ -6,7 +6,7 @@ export interface FeatureRecord {
   /** Its names in the order in which they are tried: accessions, entry name, secondary accessions. */
   names: readonly string[];
   features: Feature[];
-  /** What the file says of the sequence to which the positions belong. */
+  /** Facts in the file about the sequence to which the positions belong. */
   sequence?: SequenceCheck | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What is known about residues of a protein, as imported files say it. */
+/** Features of residues of a protein, from imported files. */
 export interface Feature {
   group: FeatureGroup;
   /** The source's word for it, such as `Modified residue`. */
@@ -40,7 +40,7 @@ export const isInstance = ({ group, logic }: Feature): boolean => group === "mot
 const PHOSPHO =
   /phosphorylat|phospho-?(ser|thr|tyr|his|arg|asp|cys|site|residue)|aspartylphosphate|\bp-?(Ser|Thr|Tyr|[STY])-?\d/i;
 
-/** Whether a modification is a phosphorylation, by its name. */
+/** True if a modification is a phosphorylation, by its name. */
 export const isPhosphosite = ({ group, name, type }: Feature): boolean =>
   group === "ptm" && (PHOSPHO.test(name) || PHOSPHO.test(type));
 

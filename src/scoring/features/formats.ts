@@ -5,9 +5,9 @@ import { readUniProtFlat } from "./uniprot-flat.ts";
 import { readUniProtJson } from "./uniprot-json.ts";
 
 interface FeatureFormat {
-  /** What it is called. */
+  /** Name of the format. */
   title: string;
-  /** Whether a file that begins so has this format. @param lines those with content, without comments */
+  /** True if a file that begins so has this format. @param lines those with content, without comments */
   detect(head: string, lines: readonly string[]): boolean;
   /** @param head the beginning of the file */
   read(emit: Emit, head: string): FeatureReader;

@@ -12,7 +12,7 @@ import {
 } from "./annotation.ts";
 import { digestOf, type FeatureFiles, type ProteinFeatures } from "./feature-files.ts";
 
-/** What is known at a match in a protein of the corpus; homologs are not looked at. */
+/** Features at a match in a protein of the corpus; homologs are not looked at. */
 export type RowNotes = Pick<MatchNotes, "instances" | "domains" | "phosphosite">;
 
 /** A match in a protein of the corpus. */

@@ -64,7 +64,7 @@ export class UniProtEntry {
   }
 }
 
-/** What pages call the keys of flat files. */
+/** Names on pages of the keys of flat files. */
 const NAMES: Readonly<Record<string, string>> = {
   ACT_SITE: "Active site",
   BINDING: "Binding site",

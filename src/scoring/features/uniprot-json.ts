@@ -9,7 +9,7 @@ interface Position {
   value?: number;
   modifier?: string;
 }
-/** What is read of an entry; every field may be absent or of another kind. */
+/** The members of an entry that are read; every field may be absent or of another kind. */
 interface JsonEntry {
   primaryAccession?: string;
   uniProtkbId?: string;

@@ -4,7 +4,7 @@ import { Problem } from "../../problem.ts";
 /** The client of reruns. */
 export const SERVICE = "labd";
 
-/** Whether a client is a network instead of an account. */
+/** True if a client is a network instead of an account. */
 export const isAnonymous = (client: string): boolean => client !== SERVICE && !client.startsWith("user ");
 
 const MB = 1_000_000;
@@ -15,7 +15,7 @@ const LIMITS = {
   models: { own: 100 * MB, all: 1000 * MB, of: "structure models" },
 } as const;
 
-/** What is stored for callers without an account. Triggers keep the numbers of bytes. */
+/** Data stored for callers without an account. Triggers keep the numbers of bytes. */
 export class AnonymousStorage {
   constructor(private readonly database: Database) {}
 

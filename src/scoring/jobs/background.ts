@@ -65,7 +65,7 @@ export class BackgroundTask implements IdleTask {
     return Atomics.load(this.#stop, 0) === 1;
   }
 
-  /** Whether a remote worker may have it, which has only the corpus in use. */
+  /** True if a remote worker may have it, which has only the corpus in use. */
   isRemote(corpusPath: string): boolean {
     const { task } = this;
     return "members" in task && task.corpusPath === corpusPath && this.#remoteLosses < MAX_LOSSES;

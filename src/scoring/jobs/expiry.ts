@@ -6,7 +6,7 @@ import { transitionSql, type State } from "./job.ts";
 const EXPIRE = transitionSql("expire");
 const DAY = 86_400_000;
 
-/** Whether a watched query needs the result. */
+/** True if a watched query needs the result. */
 const IS_WATCHED =
   "(rid IN (SELECT job FROM watched_query) OR rid IN (SELECT rerun FROM watched_query WHERE rerun IS NOT NULL))";
 

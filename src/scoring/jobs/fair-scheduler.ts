@@ -56,7 +56,7 @@ export class FairScheduler {
     return { ...lease, request: JSON.parse(request) as JobRequest };
   }
 
-  /** Whether a job waits that is not offered; cheaper than looking for one that can start. */
+  /** True if a job waits that is not offered; cheaper than looking for one that can start. */
   mayOffer(): boolean {
     const waiting =
       "SELECT 1 FROM job INDEXED BY job_turn WHERE state = 'queued' AND twin = 0 AND worker IS NULL";

@@ -13,7 +13,7 @@ export type { Offer } from "./fair-scheduler.ts";
 export interface Farm {
   /** Call it whenever a job was accepted, or another corpus was taken into use. */
   wake(): void;
-  /** Whether the pool of this process may take jobs now. */
+  /** True if the pool of this process may take jobs now. */
   poolMayWork(): boolean;
   /** Progress of a job; null if no remote worker has it. */
   progress(id: string): Progress | null;

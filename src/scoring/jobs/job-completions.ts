@@ -16,7 +16,7 @@ export interface JobCompletions {
   last(): number;
   /** Ends after a cursor, of one client or of all. */
   since(cursor: number, client: string | undefined, limit: number): { ends: JobCompletion[]; cursor: number };
-  /** Whether a job belongs to the client. */
+  /** True if a job belongs to the client. */
   belongsTo(row: number, client: string): boolean;
   /** Deletes those up to a cursor, except the last one, which keeps the numbering. */
   discardUntil(cursor: number): void;

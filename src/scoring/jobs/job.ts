@@ -42,7 +42,7 @@ export const TRANSITIONS = {
 } as const satisfies Record<string, Transition>;
 export type JobEvent = keyof typeof TRANSITIONS;
 
-/** Whether a job in this state has ended. */
+/** True if a job in this state has ended. */
 export const hasEnded = (state: State): boolean => state !== "queued" && state !== "running";
 
 /** `SET` and `WHERE` of a transition in SQL. */

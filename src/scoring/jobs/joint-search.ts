@@ -39,7 +39,7 @@ export class JointSearch {
     } else for (const [i, own] of hits.entries()) this.#hits[i] = this.#hits[i].concat(own);
   }
 
-  /** Whether all workers have finished. */
+  /** True if all workers have finished. */
   get isOver(): boolean {
     return this.#isExhausted && this.#searching === 0;
   }

@@ -56,7 +56,7 @@ export interface PoolOptions {
   whenWritable?: () => Promise<void> | undefined;
   /** Called when a job starts, reaches another stage, or may have ended. */
   changed?: () => void;
-  /** What workers do while there is no job for them. */
+  /** Work of workers while there is no job for them. */
   background?: IdleWork;
   /** Sequences from which on idle workers help to search the corpus. */
   minSharedSequences?: number;
@@ -68,13 +68,13 @@ interface Slot {
   job: Running | null;
   /** The job of another worker whose search this one helps with. */
   helps: Running | null;
-  /** What it does until a job comes. A job that interrupts it waits for the worker's answer. */
+  /** Work until a job comes. A job that interrupts it waits for the worker's answer. */
   background: { ticket: number; task: IdleTask } | null;
 }
 
 /** The state of one worker. */
 interface WorkerStatus {
-  /** Whether it has been started. */
+  /** True if it has been started. */
   alive: boolean;
   /** The job that it scores, and the one whose search it helps with. */
   job: string | null;
@@ -115,7 +115,7 @@ export class Pool {
   readonly #memoryLimit: number;
   #guard: Timer | undefined;
   readonly #retries = new Set<Timer>();
-  /** Whether a `wake` is among the retries. */
+  /** True if a `wake` is among the retries. */
   #wakes = false;
   #tickets = 0;
   #closed = false;

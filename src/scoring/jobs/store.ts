@@ -96,7 +96,7 @@ export class JobStore {
   readonly #changes: GroupCommit<Submitted | Finished, string>;
   /** False once a lease has found nothing, until a job is queued or another ends. */
   #mayLease = true;
-  /** Whether the jobs that a former process left are still to be recovered: the disk was full at start. */
+  /** True if the jobs that a former process left are still to be recovered: the disk was full at start. */
   #mustRecover = false;
 
   constructor(options: StoreOptions) {
@@ -249,7 +249,7 @@ export class JobStore {
       const { client } = job;
       const waits = `SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${IS_WAITING} LIMIT 1`;
       if (this.#row(waits, digest, client) === null) return true;
-      // Those that wait are scored with the current version, which may have changed while this one ran.
+      // Waiting jobs are scored with the current version, which may have changed while this one ran.
       const result = resultOf(this.#database, digest, this.#options.scoringVersion());
       if (result === null) this.#promoteTwin(digest, client);
       else this.#end("reuse", { result }, `digest = ? AND client = ? AND ${IS_WAITING}`, digest, client);

@@ -6,7 +6,7 @@ import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
 import type { Form, Parts } from "./packed-prediction.ts";
 
-/** Where the client's name of the query belongs: it is not stored, because identical questions share their result. */
+/** The place of the client's name of the query: it is not stored, because identical questions share their result. */
 const NAME = Buffer.from("<p:identifier></p:identifier>");
 const NAME_START = NAME.indexOf("</");
 
@@ -67,7 +67,7 @@ function* gzipPieces({ count, member }: StoredResult, head: string, tail: string
   yield joined(joiner.add(gzipMember(joined(tail))), joiner.end());
 }
 
-/** Whether a result is sent in gzip as it is stored; one part is sent as a whole, and compressed like other responses. */
+/** True if a result is sent in gzip as it is stored; one part is sent as a whole, and compressed like other responses. */
 export const isSentInGzip = ({ count }: StoredResult, { headers }: Request): boolean =>
   count > 1 && acceptsGzip(headers.get("accept-encoding"));
 

@@ -18,7 +18,7 @@ export interface WorkerTask extends CorpusSource {
   request: JobRequest;
   /** Replace the defaults of the method. */
   options?: Partial<Options>;
-  /** Whether the prediction is returned packed for the store, instead of as JSON text. */
+  /** True if the prediction is returned packed for the store, instead of as JSON text. */
   pack?: boolean;
   /** The query's hits, if they have been found. */
   hits?: Hit[] | undefined;
@@ -71,6 +71,6 @@ export interface FamiliesReport {
   ticket: number;
   kind: "families";
   families: StoredFamily[];
-  /** Whether some members are left. */
+  /** True if the worker gave the task up and some members are left. */
   isInterrupted?: boolean;
 }

@@ -39,7 +39,7 @@ export interface Build {
   organism: string | null;
   /** Number of the names; null for all proteins. */
   proteins: number | null;
-  /** Who started it. */
+  /** The user who started it. */
   username: string;
   state: (typeof BUILD_STATES)[number];
   submitted: number;

@@ -72,7 +72,7 @@ export class OwnSearches {
     );
   }
 
-  /** Those that former versions started have the identifier of their computation, and no owner. */
+  /** Finds a search. Searches that former versions started have the identifier of their computation, and no owner. */
   find(id: string): OwnSearch {
     try {
       return show(this.tasks.find(id, [this.#kind.name]));
@@ -92,7 +92,7 @@ export class OwnSearches {
     return this.tasks.remove(id);
   }
 
-  /** Whether all searches that need a computation were cancelled. */
+  /** True if all searches that need a computation were cancelled. */
   isAbandoned(computation: string): boolean {
     const searches = this.tasks.sharing(this.#kind, computation);
     return searches.length > 0 && searches.every(({ state }) => state === "cancelled");

@@ -84,7 +84,7 @@ const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) 
 export const secondsOf = (lengths: readonly number[], { residues }: Pick<CorpusInfo, "residues">): number =>
   sumOf(lengths) * (SEARCH_SECONDS * residues + ALIGNMENT_SECONDS);
 
-/** The same for finding out whether they are unchanged. @param changed as in CarryOver */
+/** Estimated seconds for finding out whether families are unchanged. @param changed as in CarryOver */
 export const secondsOfCheck = (lengths: readonly number[], changed: number): number =>
   sumOf(lengths) * (SEARCH_SECONDS * changed + CHECK_SECONDS);
 

@@ -254,7 +254,7 @@ function requireFamilies({ corpus: { name, hash }, organism }: SearchRequest, pa
 const ofOrganism = (message: string): Problem =>
   new Problem("invalid_request", `organism: ${message}`, { fields: { organism: [message] } });
 
-/** The same for equal requests to the same families. */
+/** An id that is equal for equal requests to the same families. */
 function idOf({ corpus, pattern, model, organism }: SearchRequest, path: string): string {
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const identity = [corpus.hash, calibrationStamp(path), families, pattern, model, organism];
@@ -267,7 +267,7 @@ const TABLE_SHARE = 0.1;
 class Search implements ProteomeSearch {
   state: SearchState = "queued";
   total = 0;
-  /** Who started it, as a key; empty after a restart. */
+  /** The client who started it, as a key; empty after a restart. */
   client = "";
   failure: string | null;
   readonly request: SearchRequest;

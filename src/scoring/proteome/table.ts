@@ -13,7 +13,7 @@ export interface ProteomeRow
   protein: ProteinObject;
   /** Name of the motif class, or the expression. */
   motif: string;
-  /** What is known at the match; added by `withRowNotes`. */
+  /** Features at the match; added by `withRowNotes`. */
   notes?: RowNotes | null;
 }
 

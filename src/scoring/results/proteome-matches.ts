@@ -10,7 +10,7 @@ export interface MatchQuery extends TableView {
 
 const { proteome: TABLE } = MATCH_TABLES;
 
-/** Whether a filter or the order depends on imported features of matches, which must then have notes. */
+/** True if a filter or the order depends on imported features of matches, which must then have notes. */
 export const needsNotes = (view: TableView): boolean => dependsOnFeatures(TABLE, view);
 
 /** Matches that pass a filter, in some order. */

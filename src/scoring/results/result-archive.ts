@@ -115,7 +115,7 @@ const SOFTWARE_AUTHOR = "#publisher";
 /** Matches and motifs that the text of the dataset lists; the files have all. */
 const MAX_LINES = 100;
 
-/** What the numbers depend on. */
+/** The data and versions that the numbers depend on. */
 function properties({ identifier, protein, prediction }: AnnotatedReport, job: ArchivedJob): CrateNode[] {
   const { method, model, queryLength, corpus, homologs, patterns } = prediction;
   const values: Record<string, unknown> = {

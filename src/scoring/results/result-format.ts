@@ -37,11 +37,11 @@ export interface PrintTask extends NamedQuery {
     | { scan: ScanFormatName; view: TableView }
     /** The rows of the result, or the best of each motif, as JSON. */
     | { rows: "all" | "best" }
-    /** What is known of the query and its matches, as JSON. */
+    /** Features of the query and its matches, as JSON. */
     | { features: true }
     /** The result in an archive. */
     | { archive: ArchivedJob };
-  /** Where features of proteins are. */
+  /** The folder with features of proteins. */
   source: FeatureSource;
 }
 

@@ -16,7 +16,7 @@ export interface ModelChain {
 /** The protein chains of a structure model, the first model of several. */
 export interface ModelFile {
   format: ModelFormat;
-  /** Whether its B factors are confidences (pLDDT) of a predicted structure. */
+  /** True if its B factors are confidences (pLDDT) of a predicted structure. */
   isPrediction: boolean;
   chains: ModelChain[];
 }
@@ -76,7 +76,7 @@ export function readModel(text: string): ModelFile {
 const letterOf = ({ component, isHetero }: Atom): string | undefined =>
   LETTERS.get(component) ?? (isHetero ? undefined : "X");
 
-/** Whether the B factors are percentages. */
+/** True if the B factors are percentages. */
 function areConfidences(chains: readonly ModelChain[]): boolean {
   const values = chains.flatMap(({ residues }) => residues.map(({ bFactor }) => bFactor));
   return values.every((value) => value >= 0 && value <= 100) && values.some((value) => value > 1);

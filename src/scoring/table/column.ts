@@ -17,7 +17,7 @@ interface Named {
   choices?: readonly string[];
   /** Name in JSON objects of matches; columns without one are members of a nested object. */
   json?: string;
-  /** Whether the value is never null in JSON. */
+  /** True if the value is never null in JSON. */
   required?: boolean;
   /** The value by which rows are ordered, if it is not the cell. */
   order?: (row: MatchRow) => string | number | null | undefined;

@@ -56,7 +56,7 @@ export const speciesOf = ({ protein }: QueryPart): string =>
 export const isDisordered = ({ disorder }: Pick<MatchRow, "disorder">): boolean | null =>
   disorder == null ? null : disorder > DISORDERED;
 
-/** Whether a match is a known instance of its motif; null if no features are imported. */
+/** True if a match is a known instance of its motif; null if no features are imported. */
 export const isKnown = ({ notes }: Pick<MatchRow, "notes">): boolean | null =>
   notes ? notes.instances.some(({ logic }) => logic === "true positive") : null;
 

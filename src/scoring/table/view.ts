@@ -79,7 +79,7 @@ export const viewRows = <Row extends TableRow>(
   { values, order }: TableView,
 ): readonly Row[] => orderRows(table, filterRows(rows, table.filters, values), order);
 
-/** Whether a view needs imported features. */
+/** True if a view needs imported features. */
 export const dependsOnFeatures = (table: MatchTable, { values, order = "" }: TableView): boolean =>
   orderColumn(table, order)?.of === "features" ||
   table.columns.some(

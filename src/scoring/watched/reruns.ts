@@ -34,9 +34,9 @@ export class Reruns {
   readonly #options: RerunOptions;
   readonly #timer: Timer;
   #running: Promise<void> | undefined;
-  /** Whether `advance` was called while it ran. */
+  /** True if `advance` was called while it ran. */
   #again = false;
-  /** Whether a query is scored again, or waits for that. */
+  /** True if a query is scored again, or waits for that. */
   #isWaiting = false;
   #soon: Timer | undefined;
   #isClosed = false;

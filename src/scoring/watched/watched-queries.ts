@@ -103,7 +103,7 @@ export class WatchedQueries {
     if (changes === 0) throw new Problem("not_found", "You watch no query with this identifier.");
   }
 
-  /** Those of a user, newest first. */
+  /** Lists the watched queries of a user, newest first. */
   list(owner: string): WatchedQuery[] {
     return this.#select("WHERE q.owner = ? ORDER BY q.rid DESC", owner);
   }

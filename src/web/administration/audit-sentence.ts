@@ -62,7 +62,7 @@ function nameIn(entry: AuditEntry): string | null {
   return countIn(entry) > 1 ? null : (found ?? null);
 }
 
-/** Who did what to what: "admin", "deleted consumable", and the name of the object if it is known. */
+/** An action with its author and object: "admin", "deleted consumable", and the name of the object if it is known. */
 export function sentenceOf(entry: AuditEntry): { who: string; did: string; name: string | null } {
   const name = nameIn(entry);
   const isSelf = entry.action === "sign_in" || entry.action === "sign_out";

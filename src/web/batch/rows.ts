@@ -31,13 +31,13 @@ function missingIn(outcome: Outcome) {
   return { missing: outcome.kind === "done" ? ("no match" as const) : ("waiting" as const) };
 }
 
-/** Whether a row has a text in a name of the protein or motif, ignoring case. */
+/** True if a row has a text in a name of the protein or motif, ignoring case. */
 export const isNamed = ({ query, protein, motif }: Row, text: string): boolean =>
   [query, protein?.accession, protein?.gene, protein?.name, protein?.organism, motif].some((name) =>
     name?.toLowerCase().includes(text),
   );
 
-/** What rows can be filtered by: verdicts, and states without one. */
+/** Filters of rows: verdicts, and states without one. */
 export const KINDS = [...VERDICT_ORDER, ...(Object.keys(MISSING) as (keyof typeof MISSING)[])];
 export type Kind = (typeof KINDS)[number];
 

@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { Field, type FieldProps } from "./field.tsx";
 import { pause, useLoaded } from "./loaded.tsx";
 
-/** What was found for a text, and a remark below it. */
+/** Results for a text, and a remark below them. */
 export interface Found<Option> {
   options: readonly Option[];
   note?: string | undefined;
@@ -112,7 +112,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
                 setAsked(true);
               }}
               onClick={({ currentTarget }) => {
-                // What is typed then replaces the choice.
+                // Typing then replaces the choice.
                 if (text === null) currentTarget.select();
                 setAsked(true);
               }}

@@ -23,7 +23,7 @@ let open: ((confirmation: Confirmation) => void) | undefined;
 /** Asks before it acts; an error appears in the dialog. The shell holds the dialog. */
 export const confirm = (confirmation: Confirmation): void => open?.(confirmation);
 
-/** Where `confirm` asks. */
+/** The dialog of `confirm`. */
 export function ConfirmDialog() {
   const [asked, setAsked] = useState<Confirmation | null>(null);
   useEffect(() => {

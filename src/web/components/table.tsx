@@ -13,7 +13,7 @@ export interface Column<Row> {
   /** The cell that names the row. */
   heading?: boolean;
   sortable?: boolean;
-  /** What rows are ordered by, instead of the key. */
+  /** The order of rows, instead of the key. */
   order?: string;
   /**
    * On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `line` shows it without

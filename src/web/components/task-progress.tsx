@@ -14,9 +14,9 @@ export function TaskProgress(props: {
   message: string;
   /** 0 to 1; without it the end is unknown. */
   fraction?: number | null | undefined;
-  /** Whether it waits for its turn. */
+  /** True if it waits for its turn. */
   isWaiting?: boolean;
-  /** Whether it goes on without the page, which can be closed. */
+  /** True if it goes on without the page, which can be closed. */
   isShared?: boolean;
   /** Absent for those who may not cancel it. */
   onCancel?: (() => Promise<unknown>) | undefined;

@@ -19,7 +19,7 @@ interface Toast {
 const SECONDS = 8;
 let last = 0;
 let shown: Toast[] = [];
-/** Where toasts may appear: the page, and each open dialog, outside of which nothing can be clicked. The last one has them. */
+/** The regions of toasts: the page, and each open dialog, outside of which nothing can be clicked. The last one has them. */
 const outlets: ((shown: Toast[]) => void)[] = [];
 
 const show = (toasts: Toast[]): void => {
@@ -45,7 +45,7 @@ export async function withErrorToast(work: () => Promise<unknown>): Promise<void
 
 const dismiss = (id: number): void => show(shown.filter((toast) => toast.id !== id));
 
-/** Where toasts appear. The live region must exist before the first message. */
+/** The region of toasts. The live region must exist before the first message. */
 export function Toasts() {
   const [own, setOwn] = useState<Toast[]>([]);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What the pages keep on this device for work without a network, in IndexedDB: one value under each key. */
+/** Data that the pages keep on this device for work without a network, in IndexedDB: one value under each key. */
 export interface DeviceStore {
   read<T>(key: string): Promise<T | undefined>;
   /** Replaces a value in one step; undefined removes it. @returns the new value */

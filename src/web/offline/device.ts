@@ -19,11 +19,11 @@ export const deviceStore = (): DeviceStore => (opened ??= openDeviceStore(href("
 /** Browsers have service workers on HTTPS pages and on the server's machine only. */
 export const canWorkOffline = (): boolean => globalThis.isSecureContext && "serviceWorker" in navigator;
 
-/** Whether the person at this device has switched it on. An installed application has it on until it is switched off. */
+/** True if the person at this device has switched it on. An installed application has it on until it is switched off. */
 export const worksOffline = (): boolean =>
   canWorkOffline() && readStored<boolean>("offline", matchMedia("(display-mode: standalone)").matches);
 
-/** Whether it has ever been switched on, so that the device may keep something. */
+/** True if it has ever been switched on, so that the device may keep something. */
 const wasOffline = (): boolean => canWorkOffline() && readStored("offline", null) !== null;
 
 export async function startOffline(person: Person): Promise<void> {
@@ -55,7 +55,7 @@ export async function keepSnapshotOf(person: string | null): Promise<void> {
   await deviceStore().update<Snapshot>(SNAPSHOT, (kept) => (kept?.person.id === person ? kept : undefined));
 }
 
-/** What this device knows, after the moves that wait. */
+/** The records on this device, after the moves that wait. */
 export async function snapshot(): Promise<Snapshot | undefined> {
   if (!worksOffline()) return undefined;
   const kept = await deviceStore().read<Snapshot>(SNAPSHOT);

@@ -37,7 +37,7 @@ export function slotsIn(known: Snapshot, box: KnownRecord): Slots {
     space: grid ? space : null,
     next: free[0]?.position ?? null,
     slots,
-    // What the server refuses is shown after sending.
+    // Refusals of the server are shown after sending.
     use: true,
     hidden: null,
     others: stored.filter(({ position }) => !slots.some((slot) => slot.position === position)),

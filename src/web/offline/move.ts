@@ -10,7 +10,7 @@ export interface Move {
   records: readonly MovedRecord[];
 }
 export interface MovedRecord extends Movable {
-  /** Where it goes; empty in a location without a grid. */
+  /** The destination; empty in a location without a grid. */
   position: string;
 }
 

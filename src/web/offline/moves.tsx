@@ -14,7 +14,7 @@ interface Logged {
 
 const MOST = 20;
 
-/** Where the next item goes. */
+/** The destination of the next item. */
 interface Target {
   place: Found;
   /** Empty in a location without a grid, and in a full one. */

@@ -2,17 +2,17 @@ import type { Grid } from "../../inventory/model/grid.ts";
 import type { Count } from "../inventory/stocktake-parts.tsx";
 import type { Move } from "./move.ts";
 
-/** Where a device keeps it. */
+/** The key under which a device keeps the snapshot. */
 export const SNAPSHOT = "snapshot";
 
-/** What scanning needs to know of the inventory without a network: the records that this person may view. */
+/** The part of the inventory that scanning needs without a network: the records that this person may view. */
 export interface Snapshot {
   person: { id: string; username: string };
   /** Milliseconds since 1970. */
   at: number;
   records: readonly KnownRecord[];
   stocktakes: readonly KnownStocktake[];
-  /** What the server counted last, by the id of the stocktake. */
+  /** The last counts of the server, by the id of the stocktake. */
   counts?: Readonly<Record<string, Count>>;
   /** Records on the server that are not in it, because there are too many. */
   left: number;
@@ -32,7 +32,7 @@ export interface KnownRecord {
   room: string;
   /** Of a location. */
   grid?: Grid;
-  /** Whether the person may change it. */
+  /** True if the person may change it. */
   change?: true;
   /** Its move waits for the network. */
   waits?: true;
@@ -171,7 +171,7 @@ function locationsAround(snapshot: Snapshot, record: KnownRecord): KnownRecord[]
   return found;
 }
 
-/** Where a record is, such as `A 002 › -80 North › Rack 2 › Box 7, A3`; empty if that is not known. */
+/** The place of a record, such as `A 002 › -80 North › Rack 2 › Box 7, A3`; empty if it is unknown. */
 export function whereIs(snapshot: Snapshot, record: KnownRecord): string {
   const around = locationsAround(snapshot, record);
   const outer = around[0] ?? record;

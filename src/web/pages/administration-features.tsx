@@ -76,7 +76,7 @@ export const administrationFeaturesPage = administrationPage({
   ],
 });
 
-/** What matched no protein, and what belongs to other sequences. */
+/** Names that matched no protein, and features of other sequences. */
 function NotShown({ file: { unmatched, flagged } }: { file: FeatureFile }) {
   const reasons = Object.entries(flagged);
   if (unmatched.features === 0 && reasons.length === 0) return <>–</>;

@@ -23,7 +23,7 @@ const PROGRAM_LINKS = [
   { name: "Readiness", path: "/readyz" },
 ] as const;
 
-/** Whether there is stock that the reader may view; undefined until that is known. */
+/** True if there is stock that the reader may view; undefined until that is known. */
 function useHasStock(): boolean | undefined {
   const { value } = useLoaded("stock", async (signal) => {
     const lists = ["stocks/consumables", "stocks/specimen"];

@@ -118,7 +118,7 @@ const Inside = ({ records }: { records: readonly KnownRecord[] }) => (
 );
 const SHOWN = 100;
 
-/** What this device keeps, and the switch. */
+/** Data kept on this device, and the switch. */
 function ThisDevice({ person, unsent }: { person: Snapshot["person"]; unsent: number }) {
   const [kept, setKept] = useState<Snapshot>();
   const [busy, setBusy] = useState(false);

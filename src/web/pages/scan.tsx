@@ -17,7 +17,7 @@ interface Match {
   segment: string;
   id: string;
   name: string;
-  /** Where it is, as far as this device knows without a network. */
+  /** The place, as far as this device knows without a network. */
   where?: string;
 }
 

@@ -156,7 +156,7 @@ function OpenStocktake({ id }: { id: string }) {
   );
 }
 
-/** What this device knows of a stocktake; leads to its page on the server if it was begun here and has been sent. */
+/** The state of a stocktake on this device; leads to its page on the server if it was begun here and has been sent. */
 async function openOffline(id: string, error: unknown): Promise<OfflineStocktake | undefined> {
   if (!worksOffline()) return undefined;
   const sent = await idOnServer(deviceStore(), id);

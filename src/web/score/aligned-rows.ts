@@ -87,7 +87,7 @@ export function lettersOf(row: AlignedRow, slots: Slots, { from, to }: Range): s
   });
 }
 
-/** What is in view after scrolling, enlarged to whole blocks so that it changes rarely. */
+/** The visible range after scrolling, enlarged to whole blocks so that it changes rarely. */
 export function visible(scrolled: number, size: number, cell: number, count: number, block: number): Range {
   const from = Math.floor(Math.max(0, scrolled) / cell / block) * block;
   const to = Math.ceil((Math.max(0, scrolled) + size) / cell / block) * block;

@@ -72,7 +72,7 @@ export function AlignmentRows(props: RowsProps) {
   );
 }
 
-/** Whether a residue of the match is kept; undefined outside it and at wildcards. */
+/** The CSS class of a residue of a match: kept or lost, null without a match nearby; undefined at wildcards. */
 function matchLook(
   residue: string,
   column: number,
@@ -203,7 +203,7 @@ const LOOKS: Readonly<Record<Scheme, Readonly<Record<string, string>>>> = {
 
 const STATE_NAMES = Object.entries(STATES) as [State, string][];
 
-/** What marks, lines and colours mean. */
+/** The legend of marks, lines and colours. */
 export const AlignmentLegend = ({ scheme, hasInsertions }: { scheme: Scheme; hasInsertions: boolean }) => (
   <ul class="legend">
     {STATE_NAMES.map(([state, name]) => (

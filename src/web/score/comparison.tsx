@@ -13,7 +13,7 @@ import { VerdictTag } from "./verdict.tsx";
 type Numbers = NonNullable<ComparedMatch["a"]>;
 type Homolog = ComparedMatch["responsible"][number];
 
-/** What the two results are called. */
+/** Names of the two results. */
 export type SideNames = readonly [first: string, second: string];
 
 /** Corpus, choice and homologs of one of the results. */

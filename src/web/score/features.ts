@@ -35,7 +35,7 @@ export const flaggedTexts = ({ flagged }: ResultFeatures): string[] =>
     ([flag, count]) => `${countOf(count, "feature")} not shown: ${FLAGS[flag as Flag]}.`,
   );
 
-/** What is known of a result; null while the job has not finished. */
+/** Features of a result; null while the job has not finished. */
 export const useFeatures = (job: string | null): Loadable<ResultFeatures> =>
   useLoaded(job && `${job} features`, (signal) =>
     get<ResultFeatures>(`${jobPath(job!)}/features`, {}, signal),
@@ -85,7 +85,7 @@ export function inLanes(features: readonly Feature[]): (Feature & { lane: number
 /** Residues beside a match where modifications are listed, too. */
 const NEAR = 5;
 
-/** What is known at a match: features that overlap it, and modifications near it, in the order of the groups. */
+/** Features that overlap a match, and modifications near it, in the order of the groups. */
 export const featuresAt = (features: readonly Feature[], { from, to }: Span): Feature[] => {
   const reach = ({ group }: Feature): number => (group === "ptm" ? NEAR : 0);
   return features

@@ -121,7 +121,7 @@ const draftIn = (query: URLSearchParams): ChoiceDraft =>
     string
   >;
 
-/** Where homologs come from, a search with a choice or an alignment, starting with what is in the address or was entered in this tab. */
+/** The source of homologs, a search with a choice or an alignment, starting with the one in the address or entered in this tab. */
 export function useHomologs(query: URLSearchParams) {
   const [draft, setDraft] = useState(() => draftIn(query));
   const [own, setOwn] = useState<OwnAlignment>({ text: "", query: "" });

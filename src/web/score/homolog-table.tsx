@@ -59,7 +59,7 @@ export function HomologTable({ result, match }: { result: Result; match: Numbere
   );
 }
 
-/** What a homolog has at the site of a match. */
+/** The residues of a homolog at the site of a match. */
 export const STATES: Readonly<Record<State, string>> = {
   conserved: "kept",
   shifted: "nearby",

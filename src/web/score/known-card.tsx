@@ -15,7 +15,7 @@ import type { NumberedMatch } from "./result.ts";
 /** Features at a match that are listed. */
 const LISTED = 12;
 
-/** What imported files say of the selected match, and of the whole protein as a table. */
+/** Imported features of the selected match, and of the whole protein as a table. */
 export function KnownCard({ known, match }: { known: ResultFeatures | undefined; match: NumberedMatch }) {
   if (!known) return null;
   const notes = known.notes[match.number - 1];

@@ -23,7 +23,7 @@ import {
 
 type Contributions = NonNullable<MatchScore["contributions"]>;
 
-/** What the parts of z are called; the bars add up to z. */
+/** Names of the parts of z; the bars add up to z. */
 const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }>> = {
   conservation: {
     name: "Conservation",
@@ -51,7 +51,7 @@ const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }
   },
 };
 
-/** What is known about one match: verdict, homologs, and the evidence behind both. */
+/** All facts about one match: verdict, homologs, and the evidence behind both. */
 export function MatchPanel(props: {
   match: NumberedMatch;
   onPrevious: (() => void) | undefined;

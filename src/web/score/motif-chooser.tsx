@@ -169,7 +169,7 @@ export function PatternList(props: {
 interface Check {
   explanation?: string;
   informationContent?: number;
-  /** What the author may have meant. */
+  /** The expression that the author may have intended. */
   suggestions?: readonly string[];
   error?: string;
   /** Of the character that is wrong, counted from 1. */

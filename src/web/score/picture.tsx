@@ -9,7 +9,7 @@ import { showToast } from "../components/toast.tsx";
 export function Picture(props: {
   title: string;
   note?: string;
-  /** What the buttons say they save. */
+  /** The picture that the buttons save. */
   name: string;
   /** Of the saved file, without extension. */
   fileName: string;

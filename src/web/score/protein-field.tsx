@@ -17,7 +17,7 @@ export function ProteinField(props: {
   onInput: (text: string) => void;
   errors?: readonly string[] | undefined;
   rows?: number;
-  /** Whether the proteins that are chosen by name are added to the others. */
+  /** True if proteins that are chosen by name are added to the others. */
   many?: boolean;
 }) {
   const { input, onInput } = props;

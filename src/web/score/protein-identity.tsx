@@ -11,7 +11,7 @@ const titleOf = ({ name, gene, entryName, accession }: ProteinObject): string =>
 /** The query of a job in a heading. */
 export const titleOfJob = (job: Job | null, otherwise: string): string => titleOfQuery(job, otherwise);
 
-/** The same of what else names a query. */
+/** The heading for anything that names a query. */
 export const titleOfQuery = (query: Pick<Job, "identifier" | "protein"> | null, otherwise: string): string =>
   query?.protein ? titleOf(query.protein) : query?.identifier || otherwise;
 

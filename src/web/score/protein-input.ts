@@ -71,7 +71,7 @@ function readFasta(text: string): ProteinInput {
   return { kind: "proteins", entries: [first, ...others] };
 }
 
-/** What is wrong, and where: the character, and the line if there are several. */
+/** The problem and its place: the character, and the line if there are several. */
 function wrong(text: string, position: number, reason: string): ProteinInput {
   const { line, character } = placeOf(text, position);
   const place = /[\r\n]/.test(text) ? `line ${line}, character ${character}` : `character ${character}`;
@@ -84,7 +84,7 @@ function nameIn(header: string): string {
   return word.match(/^(?:sp|tr|ref|gb|emb)\|([^|]+)/)?.[1] ?? word;
 }
 
-/** Whether all sequences look like DNA or RNA; the service warns as well. */
+/** True if all sequences look like DNA or RNA; the service warns as well. */
 export function looksLikeNucleotides(entries: readonly Entry[]): boolean {
   return entries.every(({ sequence }) => sequence !== null && /^[ACGTUN]{30,}$/.test(sequence));
 }

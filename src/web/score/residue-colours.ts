@@ -11,7 +11,7 @@ export type Scheme = keyof typeof SCHEMES;
 
 export const isScheme = (name: string): name is Scheme => Object.hasOwn(SCHEMES, name);
 
-/** What a scheme knows about a column. */
+/** The facts about a column that a colour scheme uses. */
 export interface ColumnFacts {
   query: string;
   /** Share of homologs with the query's residue; null if none covers the column. */

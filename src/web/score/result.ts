@@ -33,7 +33,7 @@ export const REACHED = {
 
 export const percent = (part: number): string => `${Math.round(part * 100)}\u00A0%`;
 
-/** What the verdicts mean: how many known motifs and random matches get each. */
+/** Explains the verdicts: how many known motifs and random matches get each. */
 export const VERDICT_HELP: readonly (readonly [verdict: string, meaning: string])[] = [
   [
     VERDICTS["likely functional"].name,

@@ -94,7 +94,7 @@ const columnsOf = (
   { name: "coverage", title: "Coverage", numeric: true, cell: ({ coverage }) => percent(coverage) },
 ];
 
-/** The same query, motifs and model, as a job takes them. */
+/** A request for a new job with the query, motifs and model of this one. */
 export const requestOf = ({ patterns }: Job, { identifier, model }: Result) => ({
   identifier,
   scoringModel: model,
@@ -102,7 +102,7 @@ export const requestOf = ({ patterns }: Job, { identifier, model }: Result) => (
   motifClasses: patterns.flatMap(({ name }) => name ?? []),
 });
 
-/** Where the homologs come from: the rows that are left of an alignment, or a search with a choice. */
+/** The source of the homologs: the rows that are left of an alignment, or a search with a choice. */
 function chosen(
   result: Result,
   { isOwn, draft, unticked }: { isOwn: boolean; draft: ChoiceDraft; unticked: ReadonlySet<number> },

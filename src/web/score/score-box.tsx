@@ -39,7 +39,7 @@ const entriesOf = (text: string): readonly Entry[] => {
 
 const isSequence = (text: string): boolean => (entriesOf(text)[0]?.sequence?.length ?? 0) >= SHORTEST;
 
-/** What the field shows of sequences. */
+/** The sequences that the field shows. */
 function shownOf(text: string): string {
   const entries = entriesOf(text);
   if (entries.length > 1) return countOf(entries.length, "protein");

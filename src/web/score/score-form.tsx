@@ -139,7 +139,7 @@ export function ScoreForm(props: {
   );
 }
 
-/** Whether it is known that no corpus is in use. */
+/** True if it is known that no corpus is in use. */
 export function useNoCorpus(): boolean {
   const { error } = useLoaded("corpus", (signal) => get("/api/scoring/corpus", {}, signal));
   return error instanceof ApiError && error.status === 404;

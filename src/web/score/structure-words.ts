@@ -16,7 +16,7 @@ const identical = (identity: number): string => `${Math.floor(1000 * identity) /
 
 const spanText = ({ start, end }: Place): string => (start === end ? `${start}` : `${start}–${end}`);
 
-/** What the model is and how it differs from the query, in sentences. */
+/** Describes the model and its differences from the query, in sentences. */
 export function describeModel(model: StructureModel): string[] {
   const { chain, chains, identity, residues, mismatches, missing, isPrediction } = model;
   const covered = residues.filter((number) => number !== null).length;
@@ -33,7 +33,7 @@ export function describeModel(model: StructureModel): string[] {
   ];
 }
 
-/** Where a match is in the model, in a sentence. */
+/** Describes the place of a match in the model, in a sentence. */
 export function describeMatch({ residues, pLddt }: StructureModel, { start, end }: Place): string {
   const numbers = residues.slice(start - 1, end);
   const present = numbers.filter((number) => number !== null);

@@ -24,7 +24,7 @@ import {
 
 import type { TrackChoice } from "./tracks-menu.tsx";
 
-/** What a track shows; to add a kind, add its data here and its drawing to `DRAWN`. */
+/** The content of a track; to add a kind, add its data here and its drawing to `DRAWN`. */
 export type TrackData =
   /** A value per residue, 0..1, or null. */
   | { kind: "bars"; values: readonly (number | null)[] }
@@ -37,15 +37,15 @@ export type TrackData =
       title: string;
     }
   | { kind: "matches"; matches: readonly NumberedMatch[] }
-  /** What is known of the protein. */
+  /** Facts about the protein. */
   | ({ kind: "features" } & FeatureLanes);
 
 export type Track = { label: string; note: string; choice?: TrackChoice } & TrackData;
 
-/** What drawings share. */
+/** Context that drawings share. */
 export interface TrackContext {
   plot: Plot;
-  /** Whether each match is a tab stop. */
+  /** True if each match is a tab stop. */
   areStops: boolean;
   selected: NumberedMatch | undefined;
   onSelect: (number: number) => void;

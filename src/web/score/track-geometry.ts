@@ -35,7 +35,7 @@ export function zoomed(span: Span, factor: number, at: number, length: number): 
   return clamped(at - ((at - span.from) * residues) / residuesOf(span), residues, length);
 }
 
-/** What of the brush over the whole protein is dragged: an edge, all of it, or a new one from outside. */
+/** The dragged part of the brush over the whole protein: an edge, all of it, or a new one from outside. */
 export type BrushPart = "start" | "end" | "window" | "outside";
 
 /** The part of the brush at a residue; edges can be grabbed `reach` residues to either side, a small brush only moved. */
@@ -71,7 +71,7 @@ export function pinched(
   return clamped(residues[0] - left * count, count, length);
 }
 
-/** Where a track is drawn: its residues, its edges in pixels, and pixels per residue. */
+/** The geometry of a track: its residues, its edges in pixels, and pixels per residue. */
 export interface Plot {
   span: Span;
   left: number;
@@ -141,7 +141,7 @@ export function ticksOf({ from, to }: Span, scale: number): number[] {
   return Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, i) => first + i * step);
 }
 
-/** Where values reach a threshold, such as `1–93, 290–324`; `nowhere`, or the first ten of more. */
+/** Ranges in which values reach a threshold, such as `1–93, 290–324`; `nowhere`, or the first ten of more. */
 export function regionsFrom(
   values: readonly (number | null)[],
   threshold: number,

@@ -20,7 +20,7 @@ interface ViewOptions {
   span: Span;
   /** Null for the whole protein. */
   onSpan: (span: Span | null) => void;
-  /** What zooming keeps in view. */
+  /** The span that zooming keeps in view. */
   kept: Span | undefined;
 }
 

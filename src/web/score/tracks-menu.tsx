@@ -7,7 +7,7 @@ export interface TrackChoice {
   name: string;
   /** Its name in the address. */
   key: string;
-  /** Whether it is shown unless people choose otherwise. */
+  /** True if it is shown unless people choose otherwise. */
   shown: boolean;
 }
 

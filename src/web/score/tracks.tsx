@@ -102,7 +102,7 @@ interface TracksProps {
   selected: NumberedMatch | undefined;
   onSelect: (number: number) => void;
   fileName: string;
-  /** What is known of the protein. */
+  /** Facts about the protein. */
   known: readonly Feature[] | undefined;
 }
 

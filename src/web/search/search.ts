@@ -13,7 +13,7 @@ interface Proteins {
   results: ProteinObject[];
 }
 
-/** What both services find; undefined for one that does not answer, or not to this caller. */
+/** The results of both services; undefined for one that does not answer, or not to this caller. */
 export interface FoundAnywhere {
   records: Found | undefined;
   proteins: Proteins | undefined;

@@ -6,7 +6,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   attachment: "File",
 };
 
-/** Where a record is, then the words that it was found by, unless they are in its name. */
+/** The place of a record, then the words by which it was found, unless they are in its name. */
 export function Where({ of: { where, by, text } }: { of: Result }) {
   const found = [SOURCES[by], text].filter(Boolean).join(": ");
   return <small>{[where, found].filter(Boolean).join(" · ")}</small>;

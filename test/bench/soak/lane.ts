@@ -68,7 +68,7 @@ export async function send(
   }
 }
 
-/** Whether the server was killed and has not been seen ready since. */
+/** True if the server was killed and has not been seen ready since. */
 let isDown = false;
 
 async function untilReady(url: string): Promise<void> {

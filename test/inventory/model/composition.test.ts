@@ -120,7 +120,7 @@ const PREDICATES: Partial<
   icontains: (stored, value) => String(stored).toLowerCase().includes(String(value).toLowerCase()),
 };
 
-/** Whether a condition of this test is true of a row. */
+/** True if a condition of this test is true of a row. */
 function matches(condition: Condition, row: Row): boolean {
   if (condition.kind === "not") return !matches(condition.part, row);
   if (condition.kind === "and") return condition.parts.every((part) => matches(part, row));
