@@ -65,7 +65,7 @@ export async function pageForMissing(request: Request, context: PageContext): Pr
   return wantsPage ? show(missingPage, request, context, 404) : undefined;
 }
 
-/** The page that shows JSON of an API, with links; status and other headers stay. No cache keeps it, because it names the caller. */
+/** The page that shows JSON of an API, with links; status and other headers stay. It has no entity tag, because it names the caller. */
 export async function pageForJson(
   request: Request,
   response: Response,
@@ -80,8 +80,7 @@ export async function pageForJson(
   const page = await show(apiPage, request, { ...context, content }, response.status);
   const headers = new Headers(response.headers);
   headers.delete("etag");
-  for (const [name, value] of page.headers) headers.set(name, value);
-  headers.set("Cache-Control", "no-store");
+  for (const name of ["content-type", "content-security-policy"]) headers.set(name, page.headers.get(name)!);
   return new Response(page.body, { status: response.status, headers });
 }
 
