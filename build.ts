@@ -34,7 +34,7 @@ async function compile(outfile: string, version: string, target?: (typeof TARGET
     root: "src",
     // Identifiers stay for stack traces, which have no source map to go by.
     minify: { whitespace: true, syntax: true, identifiers: false },
-    // What is imported dynamically is loaded at first use only.
+    // Dynamic imports are loaded at first use only.
     splitting: true,
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.

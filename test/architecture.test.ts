@@ -6,7 +6,7 @@ import { basename, dirname, join, normalize, relative } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** What a folder or file may import besides itself: folders and files, and packages (`node:` means all of Node's). */
+/** Allowed imports of a folder or file besides itself: folders and files, and packages (`node:` means all of Node's). */
 interface Rule {
   files: string[];
   packages: string[];

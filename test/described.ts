@@ -62,14 +62,14 @@ export const propertiesOf = ({ properties = {}, allOf = [] }: Schema): Record<st
 
 const checks = new WeakMap<Schema, ReturnType<typeof Compile>>();
 
-/** What a schema says against a value; nothing, as it should be. */
+/** Lists the violations of a schema by a value. */
 export function errorsOf(schema: Schema, value: unknown): string[] {
   const check = checks.get(schema) ?? Compile(schema as never);
   checks.set(schema, check);
   return [...check.Errors(value as never)].map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** What the document says against this answer; nothing, as it should be. */
+/** Lists the violations of the document by this answer. */
 export function complaints(
   operation: Operation,
   method: string,

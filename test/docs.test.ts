@@ -10,7 +10,7 @@ import { PROBLEMS } from "../src/problem.ts";
 import { REMOVED_SETTINGS } from "../src/removed-settings.ts";
 import manifest from "../package.json";
 
-/** What the documentation says of settings, verbs and problems is what the program has. */
+/** Settings, commands and problems in the documentation are those of the program. */
 
 const ROOT = join(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");

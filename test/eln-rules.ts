@@ -149,7 +149,7 @@ function checkHead(nodes: ReadonlyMap<string, ElnNode>, fault: Report): void {
   });
 }
 
-/** What holds for every entity. */
+/** Rules for every entity. */
 function checkNode({ "@id": id, "@type": type, name, text, url }: ElnNode, fault: Report): void {
   const isData = ["Dataset", "File"].includes(type) || id === "ro-crate-metadata.json";
   demand(fault, String(id), {
@@ -162,7 +162,7 @@ function checkNode({ "@id": id, "@type": type, name, text, url }: ElnNode, fault
   });
 }
 
-/** What holds for every property. */
+/** Rules for every property. */
 function checkTerm(
   { node: { "@id": id }, term, value }: { node: ElnNode; term: string; value: unknown },
   { nodes, linked }: { nodes: ReadonlyMap<string, ElnNode>; linked: Set<string> },

@@ -10,7 +10,7 @@ import { complaints, exampleCall } from "./described.ts";
 import { EveryOperation, rankOf } from "./fixtures/every-operation.ts";
 import type { Json } from "./fixtures/service.ts";
 
-/** What holds for every operation of the OpenAPI document, whatever the service, with records that exist. */
+/** Rules for every operation of the OpenAPI document, whatever the service, with records that exist. */
 
 setDefaultTimeout(600_000);
 
@@ -231,7 +231,7 @@ test("every operation responds as documented to every caller, about records that
     const { method, path, operation } = each;
     let call = await every.callOf(each);
     for (const [i, caller] of callers.entries()) {
-      // Those before may have removed the record.
+      // Earlier calls may have removed the record.
       if (i > 1 && method !== "GET") call = await every.callOf(each);
       const { address, body, type } = call;
       for (const sent of i > 1 && typeof body === "string" ? ["{}", body] : [body]) {

@@ -38,7 +38,7 @@ test("the example of docs/library.md prints the documented output", () => {
         page.replace(printed, () => said),
       );
     else expect(said).toBe(printed);
-    // What is no export stays inside.
+    // Modules that are not exported cannot be imported.
     writeFileSync(join(folder, "inside.ts"), 'import "labd/src/motif/tree.ts";');
     expect(Bun.spawnSync([process.execPath, "inside.ts"], { cwd: folder }).exitCode).not.toBe(0);
   } finally {

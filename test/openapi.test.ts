@@ -190,7 +190,7 @@ function keepSession(response: Response, body: string): void {
   if (cookie) session = { Cookie: cookie, "X-CSRFToken": JSON.parse(body).csrf_token };
 }
 
-/** What later examples need of the response to an earlier one. */
+/** Values from an example's response that later examples need. */
 const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
   async submitScoringJob({ id }) {
     const starts = [

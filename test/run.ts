@@ -115,7 +115,7 @@ async function main(words: readonly string[]): Promise<Outcome> {
   const runSlow = async (): Promise<Outcome> => ((await succeeds(BUILD)) ? run(slow, 1) : failedIn("build"));
   // One more than there are processors, because some of them wait.
   const runInMemory = () => run(inMemory, navigator.hardwareConcurrency + 1);
-  // What starts the executable waits much of the time. All of it measures memory and times, and runs alone.
+  // Tests of the executable mostly wait. With --all they measure memory and times, so they run alone.
   const outcomes = words.includes("--all")
     ? [await runInMemory(), await runSlow()]
     : await Promise.all([runInMemory(), runSlow()]);

@@ -5,8 +5,8 @@ import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
 import { LOGIN_WINDOW, Throttle } from "./throttle.ts";
 
 /**
- * How somebody signs in. `check` only verifies the local password of a signed-in user; `confirm` accepts the password of
- * the directory too.
+ * The methods of signing in. `check` only verifies the local password of a signed-in user; `confirm` accepts the
+ * password of the directory too.
  */
 export type SignInMethod = "token-auth" | "session" | "basic" | "check" | "confirm";
 

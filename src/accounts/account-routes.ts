@@ -77,7 +77,7 @@ const TokenList = pageSchema(
 const All = Type.String({ description: "1: include expired and revoked tokens." });
 const TokenQuery = Type.Object({ all: Type.Optional(All) });
 
-/** What the operations of accounts use. */
+/** Dependencies of the operations of accounts. */
 export interface AccountParts {
   accounts: Accounts;
 }

@@ -24,7 +24,7 @@ export function scoringOptions(config: Config) {
   };
 }
 
-/** How clients reach the service: `public_url` may have a path, which is the base path. */
+/** The public address of the service: `public_url` may have a path, which is the base path. */
 export function publicUrlOptions({ public_url, trust_proxy }: Config): PublicUrlOptions {
   const url = public_url === "" ? undefined : new URL(public_url);
   return {

@@ -36,7 +36,7 @@ export async function printScored(
   await output.finish(tail(output.digest()));
 }
 
-/** The same results; their warnings are printed, each once. */
+/** Passes results on and prints their warnings, each once. */
 async function* withWarnings(call: Call, results: Results, shown: () => void): AsyncGenerator<Scored> {
   const warned = new Set<string>();
   for await (const result of results) {

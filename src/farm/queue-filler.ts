@@ -12,7 +12,7 @@ const MIN_PER_SLOT = 2;
 /** With so many, a full reconciliation delays the server's responses by some 0.3 s. */
 const MOST = 32_768;
 
-/** How many jobs should wait in the queue for so many slots. */
+/** The number of jobs that should wait in the queue for so many slots. */
 export const targetLength = (slots: number, withPool: boolean): number =>
   withPool ? slots * MIN_PER_SLOT : Math.max(slots * MIN_PER_SLOT, Math.min(slots * PER_SLOT, MOST));
 

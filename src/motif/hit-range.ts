@@ -6,7 +6,7 @@ export type SizeRange = readonly [least: number, most: number];
 
 type Size = Pick<Corpus, "residueCount" | "offsets">;
 
-/** How far above the limit E-values are known: until the corpus has half of its residues. */
+/** The factor above the limit up to which E-values are known: until the corpus has half of its residues. */
 export const KNOWN_E_VALUES = 2;
 
 /** Far more than the rounding errors of E-values. */

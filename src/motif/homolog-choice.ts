@@ -42,7 +42,7 @@ export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): 
 
 const normalized = (organism: string): string => organism.trim().toLowerCase();
 
-/** How a species can be given: scientific name, also without strain, NCBI's number and UniProt's mnemonic; in lower case. */
+/** The names of a species that requests may use: scientific name, also without strain, NCBI's number and UniProt's mnemonic; in lower case. */
 function namesOf(corpus: Corpus, index: number): string[] {
   const organism = corpus.organism(index) ?? "";
   // Of a taxon or, without one, of a mnemonic.

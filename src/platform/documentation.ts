@@ -58,7 +58,7 @@ export function documentation(options: Documentation, app: AnyElysia) {
 
 /** `detail` of a route whose description takes memory and is made only for the document. */
 export interface DeferredDetail {
-  /** What the route takes; undefined if its handler checks that. */
+  /** Schemas of the input; undefined if the handler validates it. */
   input: DeclaredInput | undefined;
   /** The operations that the route answers, with their paths; none if another route has described them. */
   describe(): readonly { path: string; detail: object }[];

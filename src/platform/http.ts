@@ -31,7 +31,7 @@ export interface HttpOptions {
   isUpload?: (path: string) => boolean;
   /** Runs before a request to a service is routed. @throws Problem with which it is rejected */
   admit: (request: Request, path: string) => void | Promise<void>;
-  /** How clients reach the server; by default as their requests say. */
+  /** The public address of the server; by default that of each request. */
   reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
   notReadyReasons: () => string[];

@@ -2,7 +2,7 @@
 export interface Limit {
   max: number;
   of: string;
-  /** How to get by with less. */
+  /** Advice for requests that need less. */
   instead: string;
 }
 

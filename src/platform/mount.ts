@@ -44,7 +44,7 @@ export function mount<Dependencies>(
   return plugin;
 }
 
-/** What Elysia gives a handler, as far as it is used: handing on its whole context makes it prepare all parts. */
+/** The used parts of Elysia's context: a handler that takes the whole context makes Elysia prepare all parts. */
 interface Picked {
   request: Request;
   params?: Record<string, string | null>;

@@ -12,7 +12,7 @@ export type Method = (typeof METHODS)[number];
 export type OperationKey = `${Method} /${string}`;
 
 /**
- * Who may use an operation.
+ * The callers that may use an operation.
  *
  * - `withoutCredentials`: everybody; the caller proves the right to it otherwise, such as with the key of a link.
  * - `public`: everybody; credentials are not needed and not looked at.
@@ -87,7 +87,7 @@ type ValueOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 /** The declared answer, or one of the alternatives. */
 type AnswerOf<Answer, Others> = ValueOf<Answer> | ValueOf<Others[keyof Others]>;
 
-/** What a handler gets. */
+/** The input of a handler. */
 export interface Given<A, Params, Query, Body> {
   caller: CallerOf<A>;
   params: Params;
@@ -105,7 +105,7 @@ export class Reply<Value> {
   ) {}
 }
 
-/** What a handler returns. A `Response` is sent as it is. */
+/** The result of a handler. A `Response` is sent as it is. */
 type Returned<Answer> = Answer | Reply<Answer> | Response | (Answer extends undefined ? void : never);
 
 export interface Definition<
@@ -157,7 +157,7 @@ export interface Definition<
   ): Returned<AnswerOf<Answer, Others>> | Promise<Returned<AnswerOf<Answer, Others>>>;
 }
 
-/** What a client sends and gets. */
+/** The types of a request and its response. */
 export interface CallTypes {
   params: object;
   query: object;

@@ -3,7 +3,7 @@ import type { Problem } from "../problem.ts";
 import { SMALL } from "./limits.ts";
 import { baseOf, basePathOf, callerAddress, DIRECT, networkOf, type PublicUrlOptions } from "./origin.ts";
 
-/** How the caller authenticated; `service` is the server itself. */
+/** The kind of authentication; `service` is the server itself. */
 export type Via = "token" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
 
 /** The author of a change, for the audit log. Plain values: it can be sent to a thread and stored. */

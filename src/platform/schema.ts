@@ -64,7 +64,7 @@ export function parse<Output>(shape: StandardSchema<Output>, value: unknown): Ou
   throw new Problem("invalid_request", mistakesIn(fields)[0], { fields });
 }
 
-/** What a value has wrong by a schema, one sentence for each field; nothing if it matches. */
+/** Lists the violations of a schema by a value, one sentence for each field; empty if it matches. */
 export function findMistakes(shape: StandardSchema<unknown>, value: unknown): string[] {
   const result = shape["~standard"].validate(value);
   return "value" in result ? [] : mistakesIn(issuesByField(result.issues));

@@ -12,7 +12,7 @@ export interface SocketOptions extends CertificateFiles {
   port: number;
   /** Path of a Unix socket, instead of host and port; else empty. */
   unix: string;
-  /** How many ports to try, from `port` on. */
+  /** Number of ports to try, from `port` on. */
   attempts: number;
 }
 

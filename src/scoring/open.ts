@@ -76,7 +76,7 @@ export interface ScoringOptions {
   farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
   /** The client of a request, as a key for fair scheduling; by default all are one client. */
   clientOf?: (request: Request) => string;
-  /** Who may use operations; by default everybody may use all. */
+  /** Access to operations; by default everybody may use all. */
   guards?: Guards;
   /** Permission to change jobs and searches; by default their clients have it. */
   ownership?: Ownership;

@@ -38,7 +38,7 @@ export const TaskAnswer = answerSchema(
 );
 const TaskList = pageSchema("The caller's tasks, newest first; all tasks for administrators.", TaskAnswer);
 
-/** What the operations of tasks use. */
+/** Dependencies of the operations of tasks. */
 export interface TaskParts {
   tasks: Tasks;
   events: EventStreams;

@@ -8,7 +8,7 @@ export interface Task {
   kind: string;
   /** The name of a corpus or backup, or the size of a batch; empty if the kind says it all. */
   subject: string;
-  /** Who started it: `user NAME`, or a network. */
+  /** The client that started it: `user NAME`, or a network. */
   client: string;
   /** Key of the owner, who may cancel it: that of the account, or the hash of a secret. */
   owner: string;
@@ -32,7 +32,7 @@ export interface StoredTask<Request = unknown> extends Task {
   shared: string | null;
 }
 
-/** What is asked for. */
+/** A task to be started. */
 export interface NewTask<Request = unknown> {
   subject: string;
   /** `user NAME`, or a network. */
@@ -57,7 +57,7 @@ export interface Report {
   signal: AbortSignal;
 }
 
-/** How a task ended: a sentence, and data. */
+/** The outcome of a task: a sentence, and data. */
 export interface Outcome {
   message: string;
   result?: unknown;
@@ -78,7 +78,7 @@ export interface TaskKind<Request = unknown> {
   name: string;
   /** For people, before the subject: `Verifying`. */
   title: string;
-  /** Who may read a task: everybody who has its address, or only its owner and administrators. */
+  /** The readers of a task: everybody who has its address, or only its owner and administrators. */
   readers: "link" | "owner";
   /** Another one while one runs: runs too, waits for its turn, or is refused. */
   whileRunning: "run" | "wait" | "refuse";

@@ -35,7 +35,7 @@ type Declared = (
   | typeof webhookOperations
 )[number];
 
-/** What pages send to operations and get from them, by method and path: the types of the server's declarations. */
+/** The types of requests and responses, by method and path, from the server's declarations. */
 export type Operations = {
   [Each in Declared as Each["key"]]: NonNullable<Each["types"]>;
 } & InventoryOperations;

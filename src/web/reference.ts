@@ -70,7 +70,7 @@ function operationsOf({ paths }: OpenApi): Listed[] {
   );
 }
 
-/** What a search looks in. The path of an operation of several lists begins with the parameter `list`. */
+/** The fields that a search covers. The path of an operation of several lists begins with the parameter `list`. */
 function searchText({ method, path, operation }: Listed, document: OpenApi): string {
   const lists = operation.parameters
     ?.map((parameter) => resolve(parameter, document))

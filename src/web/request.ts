@@ -119,7 +119,7 @@ export async function requestJson<T>(method: string, path: string, options: Requ
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
-/** What a page may leave out, it may also give as undefined. */
+/** A request whose optional members may also be undefined. */
 type Loose<T> = T extends Blob | FormData ? T : { [Name in keyof T]: T[Name] | LooseMember<T, Name> };
 type LooseMember<T, Name extends keyof T> = Nothing extends Pick<T, Name> ? undefined : never;
 

@@ -68,7 +68,7 @@ const Paging = Type.Object({
   ),
 });
 
-/** What the operations of webhooks use. */
+/** Dependencies of the operations of webhooks. */
 export interface WebhookParts {
   store: WebhookStore;
   management: WebhookManagement;

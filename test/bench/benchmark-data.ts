@@ -235,7 +235,7 @@ export function familyIn(corpus: Corpus, accession: string, cache: string): Fami
   );
 }
 
-/** The same from a given alignment in FASTA, query first; null if it is missing. */
+/** Reads a family from an alignment in FASTA, query first; null if it is missing. */
 export function familyFromFile(path: string): Family | null {
   if (!existsSync(path)) return null;
   const rows = readFileSync(path, "utf8")

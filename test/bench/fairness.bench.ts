@@ -1,5 +1,5 @@
 /**
- * How long a small read waits while others ask for much, and the memory that this takes.
+ * The waiting time of a small read during large requests, and the memory that they take.
  *
  *   bun run build && bun run test/bench/fairness.bench.ts [LOAD ...]
  *   LABD=/path/of/another/labd bun run test/bench/fairness.bench.ts

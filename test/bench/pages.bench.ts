@@ -129,7 +129,7 @@ const wait = async (act: string, shown: string): Promise<number> => {
   );
 };
 
-/** The same for opening an address, without script compilation and evaluation. */
+/** Waiting time for opening an address, without script compilation and evaluation. */
 async function waitToOpen(path: string, shown: string): Promise<number> {
   await page.tracing.start({ categories: ["devtools.timeline", "v8", "disabled-by-default-v8.compile"] });
   const { identifier } = await page.evaluateOnNewDocument((expression) => {

@@ -50,7 +50,7 @@ interface Scored {
   pValues: { conservation: number; overall: number };
 }
 
-/** What a table covers. */
+/** The coverage of a table. */
 interface Rows {
   title: string;
   has: (one: Scored) => boolean;
@@ -210,7 +210,7 @@ function addHeldOutScores(rows: readonly Scored[]): void {
   }
 }
 
-/** What each term adds to the others. */
+/** The contribution of each term. */
 function printAblation(rows: readonly Scored[]): void {
   printHead("family and class held out, all matches, without one term", rows);
   for (const term of TERMS) {

@@ -1,5 +1,5 @@
 /**
- * What scans find: known instances among the matches of proteins that have some, by q and by rank.
+ * Findings of scans: known instances among the matches of proteins that have some, by q and by rank.
  *
  *   LABD_BENCH_DATA=DIR bun run test/bench/scan-quality.bench.ts PROTEINS.fasta [COUNT]
  *

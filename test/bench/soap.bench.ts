@@ -68,7 +68,7 @@ async function startNpmSoap(): Promise<Peer | null> {
   return node === null ? null : start("npm soap", [node, ...NPM_SOAP], ROOT);
 }
 
-/** The same with stored jobs. */
+/** Starts the npm soap server with stored jobs. */
 function startNpmSoapKept(): Promise<Peer> {
   const words = [process.execPath, ...NPM_SOAP, join(directory, "npm-soap.sqlite")];
   return start("npm soap + SQLite", words, ROOT);

@@ -38,7 +38,7 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
   await page.waitForSelector("details[open] table");
   expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
 
-  // What a person would save, caught on its way.
+  // The file that a person would save, intercepted.
   await page.evaluate(() => {
     const saved: { name: string; blob: Promise<string>; size: number }[] = [];
     const blobs = new Map<string, Blob>();

@@ -63,7 +63,7 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   expect([retinoblastoma![2], retinoblastoma![4]]).toEqual(["Likely functional", "LYCYE 22"]);
   await checkPage(opened, "batch-done");
 
-  // The same as a heat map, by keyboard, and as a workbook.
+  // The table as a heat map, by keyboard, and as a workbook.
   await press(page, "button", "Heat map");
   await seeText(page, "Colour by");
   await checkPage(opened, "batch-heat-map");

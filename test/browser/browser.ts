@@ -296,7 +296,7 @@ export async function press(page: Page, role: string, name: string): Promise<voi
     const element = await named(page, role, name);
     try {
       await element.evaluate(async (shown) => {
-        // What is still loading above it would move it.
+        // Content that is still loading above the element would move it.
         for (let [last, y] = [NaN, shown.getBoundingClientRect().y]; last !== y;) {
           await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
           [last, y] = [y, shown.getBoundingClientRect().y];

@@ -34,7 +34,7 @@ browserTest("previews a file cell by cell, maps its columns, and undoes the impo
     await checkPage(opened, "inventory-import-verdict");
     await file.uploadFile(right);
     await seeText(page, "2 new");
-    // What needs no decision is folded.
+    // Columns that need no decision are folded.
     await seeText(page, "All 4 recognised");
     await page.waitForFunction(
       () => document.querySelector(".disclosed select")?.checkVisibility() === false,

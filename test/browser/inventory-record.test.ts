@@ -78,7 +78,7 @@ browserTest(
     await seeText(page, "It will be hidden from lists.");
     await page.click("dialog .btn-danger");
     await seeText(page, "Deleted by admin");
-    // What it was and where is still there, but nothing changes it.
+    // The amount and the place are still shown, but nothing changes them.
     await seeText(page, "0.25");
     await page.waitForSelector("nav[aria-label=Location] a");
     const offered = await page.$$eval("main .record button", (all) => all.map(({ innerText }) => innerText));
@@ -185,7 +185,7 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   await choose(page, "Person or group", "SYS", "SYSTEM_GROUP");
   await page.click("dialog form.share-form button[type=submit]");
   await seeText(page, "Shared with SYSTEM_GROUP.");
-  // What is outside of an open dialog cannot be clicked.
+  // Elements outside an open dialog cannot be clicked.
   await page.click("dialog .toast:last-child button");
   await seeText(page, "Undone.");
   await page.waitForFunction(() => !document.querySelector(".shares select"));

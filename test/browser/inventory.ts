@@ -3,7 +3,7 @@ import type { Page } from "puppeteer-core";
 import { scratch } from "../executable/labd.ts";
 import { press } from "./browser.ts";
 
-/** What people do on the pages of the inventory. */
+/** Steps of people on the pages of the inventory. */
 
 /** Types like a barcode scanner: each key at once, then Enter. */
 export async function scan(page: Page, code: string): Promise<void> {

@@ -45,7 +45,7 @@ async function addRecord(page: Page): Promise<void> {
   await named(page, "heading", NAME);
 }
 
-/** What a person is shown on the overview, in the list and its export, by the search, and at an address. */
+/** The records that a person sees on the overview, in the list and its export, by the search, and at an address. */
 async function look(page: Page, address: string): Promise<string[]> {
   const shown: string[] = [];
   const read = async (expected: RegExp): Promise<void> => {

@@ -8,7 +8,7 @@ setDefaultTimeout(300_000);
 const classesOf = (page: Page): Promise<string[]> =>
   page.$$eval("tbody th a", (links) => links.map((link) => link.firstChild!.textContent ?? ""));
 
-/** What a link downloads, as lines. */
+/** Downloads a link's target, as lines. */
 async function downloaded(page: Page, name: string): Promise<string[]> {
   const link = await named(page, "link", name);
   const text = await link.evaluate(async (each) => (await fetch((each as HTMLAnchorElement).href)).text());

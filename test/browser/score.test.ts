@@ -36,7 +36,7 @@ browserTest("leads from an example to its result", async () => {
   expect(await page.$eval("mark", (mark) => mark.textContent)).toBe("(");
   await checkPage(opened, "score-filled");
   await press(page, "button", "Remove pattern 2");
-  // What is short is in the address; the sequence outlives a reload, but only here.
+  // Short inputs are in the address; the sequence survives a reload, but only in this tab.
   await page.waitForFunction(() => location.search === "?class=MDM2-SWIB&pattern=P..P");
   await page.reload();
   await seeText(page, "P04637, 393 residues");
@@ -153,7 +153,7 @@ browserTest("restores match, filter, order and residues from a link", async () =
   await page.goBack();
   await page.waitForFunction(() => document.querySelector("#match")?.textContent === "PAAP 77–80");
 
-  // What is drawn over with the mouse is shown larger.
+  // Dragging over a range zooms in on it.
   const box = (await (await page.waitForSelector(".tracks svg"))!.boundingBox())!;
   await page.mouse.move(box.x + 128 + (box.width - 128) * 0.25, box.y + 60);
   await page.mouse.down();

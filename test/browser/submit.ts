@@ -9,7 +9,7 @@ export async function submitted(submission: object): Promise<string> {
   return ((await answer.json()) as { id: string }).id;
 }
 
-/** The same, once it has ended. */
+/** Submits a job and waits until it has ended. */
 export async function scored(submission: object): Promise<string> {
   const id = await submitted(submission);
   const { url } = await site();

@@ -7,7 +7,7 @@ import { runCommand } from "../../src/commands/run-command.ts";
 import { scratch } from "./labd.ts";
 
 /**
- * How to add a command: one file such as `src/commands/residues.ts` with this declaration, and its name in the list of
+ * Steps to add a command: one file such as `src/commands/residues.ts` with this declaration, and its name in the list of
  * `src/commands/main.ts`. Help, parsing, usage errors and docs come from the declaration.
  */
 const residues: Command = {

@@ -124,7 +124,7 @@ test.skipIf(process.platform === "win32")(
       mkdirSync(data, { mode: 0o700 });
       chownSync(data, 65_534, 65_534);
     }
-    /** Whatever others may access, or belongs to another user than the data directory. */
+    /** Files that others may access, or that belong to another user than the data directory. */
     const open = (...directories: string[]): string[] =>
       directories
         .flatMap((directory) =>
@@ -194,7 +194,7 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(await labd(["restore", path, "--data-dir", data])).toMatchObject({ code: 0, stderr: "" });
     expect(others()).toEqual([]);
     expect(readdirSync(data)).toEqual(expect.arrayContaining(["corpora", "backups", "labd.sqlite"]));
-    // What is none of ours stays whose it is.
+    // Other files keep their owner.
     writeFileSync(join(data, "notes.txt"), "");
     await labd(["corpus", "list", "--data-dir", data]);
     expect(others()).toEqual(["notes.txt"]);

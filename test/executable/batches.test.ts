@@ -90,7 +90,7 @@ test.skipIf(!hasParallel)(
     await run(command);
     const expected = await whole("few pairs.tsv");
     expect(text("by parallel.tsv")).toBe(expected);
-    // What is there already is not computed again, and what was lost is.
+    // Existing files are not computed again; lost ones are.
     rmSync(join(directory, "by parallel.tsv"));
     rmSync(join(directory, "by parallel.tsv.2"));
     const kept = Bun.file(join(directory, "by parallel.tsv.1")).lastModified;

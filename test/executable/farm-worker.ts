@@ -110,6 +110,6 @@ export function resultsOf(directory: string): Record<string, string> {
   );
 }
 
-/** How many jobs of a data directory have finished. */
+/** Counts the finished jobs of a data directory. */
 export const finishedJobs = (directory: string): number =>
   jobsOf(directory).filter(({ state }) => state === "finished").length;

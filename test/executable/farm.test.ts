@@ -94,7 +94,7 @@ withRedis(
       expect(record).toMatchObject({ corpusName: "sample", scoringVersion: { method: "labd-3" } });
       expect(mixed).toEqual([expect.stringContaining("accepts no jobs. The server scores on sample")]);
       expect(workers.filter(({ fits }) => fits).map(({ concurrency }) => concurrency)).toEqual([2]);
-      // What each says of itself is up to a second old.
+      // The status of each worker is up to a second old.
       await until("nobody is busy", async () => {
         const { stdout } = await labd(["farm", "status"], { env });
         expect(stdout).not.toContain("farm-secret");

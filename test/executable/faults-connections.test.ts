@@ -66,7 +66,7 @@ test("1,000 idle connections use little memory and delay no client", async () =>
 test("200 simultaneous failed sign-ins are limited by address, while reads and jobs continue", async () => {
   const before = memory();
   const seen = { most: 0, reads: 0, jobs: 0 };
-  /** What goes on while somebody at an address of their own tries passwords. */
+  /** Normal traffic while somebody at another address tries passwords. */
   const flood = async (number: number): Promise<void> => {
     const address = `192.0.2.${100 + number}`;
     const waiting = { count: 200 };
@@ -105,7 +105,7 @@ test("200 simultaneous failed sign-ins are limited by address, while reads and j
   expect(seen.most - before).toBeLessThan(200);
   expect(seen.reads).toBeGreaterThan(20);
   expect(seen.jobs).toBeGreaterThan(1);
-  // Who comes from elsewhere is not concerned.
+  // Clients at other addresses are not affected.
   const right = await fetch(`${server.url}/api/v2/token-auth/`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Forwarded-For": "192.0.2.2" },
@@ -135,7 +135,7 @@ test("a server killed while adding a corpus adds it after a restart", async () =
   await until(child);
   await server.end("SIGKILL");
   server = await start();
-  // What was begun may have gone on by itself; a file that is there already is told so.
+  // The import may have continued; then the upload reports that the file exists.
   for (let i = 0; ; i++) {
     expect(i).toBeLessThan(400);
     const again = await upload("many");

@@ -66,7 +66,7 @@ const LONG = "x".repeat(4000);
 const rows = (name: string): string =>
   `label,description\n${Array.from({ length: 60 }, (_, i) => `${name} ${i},${LONG}`).join("\n")}\n`;
 
-/** What writes more than a disk without room has, by name. Each is refused with this code. */
+/** Writes that need more than a full disk has, by name. Each is refused with this code. */
 async function refusals(lab: Lab, record: string): Promise<Record<string, Said>> {
   const form = new FormData();
   form.set("file", new File([new Uint8Array(400_000)], "a.bin"));
@@ -121,7 +121,7 @@ test.skipIf(!CAN_MOUNT)(
     const filler = join(disk.directory, "filler");
     fill(filler);
     expect(statSync(filler).size).toBeGreaterThan(100_000);
-    // What is in the log's own room may still be taken; then nothing of this size is.
+    // Writes may still succeed in the reserve of the log; afterwards none of this size does.
     let answer: Said = { status: 201, text: "" };
     for (let i = 0; i < 3000 && answer.status === 201; i++) {
       answer = await lab.ask("POST", LIST, { label: `record ${i}`, description: LONG });

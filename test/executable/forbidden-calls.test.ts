@@ -5,7 +5,7 @@ import { LABD } from "./labd.ts";
 // strace stops the process at each call that it looks at.
 setDefaultTimeout(180_000);
 
-/** What service managers and containers forbid (seccomp's EPERM), forbidden by strace. */
+/** System calls that service managers and containers forbid (seccomp's EPERM), forbidden here by strace. */
 const strace = (...words: string[]): string[] => ["strace", "-f", "-qq", "-e", "signal=none", ...words];
 const mayTrace =
   Bun.which("strace") !== null && Bun.spawnSync(strace("-e", "trace=none", "true")).exitCode === 0;

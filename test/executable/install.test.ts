@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch } from "./labd.ts";
 
-/** What `labd install` writes, below a directory as packages are made. */
+/** The files of `labd install`, below a directory as packages are made. */
 
 const onLinux = process.platform === "linux";
 const SETTINGS = "etc/labd/labd.toml";

@@ -95,7 +95,7 @@ export function scratch(): { directory: string } & Disposable {
 export interface Server extends AsyncDisposable {
   url: string;
   process: Bun.Subprocess<"ignore", "pipe", "pipe">;
-  /** What was written to standard error so far: the log. */
+  /** The standard error so far: the log. */
   log(): string;
   /** Sends a signal and waits for the end. @returns exit code, or the signal's negative number */
   end(signal: NodeJS.Signals): Promise<number>;

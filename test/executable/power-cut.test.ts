@@ -117,7 +117,7 @@ async function submitJobs(visitor: Visitor, rounds: number): Promise<void> {
   }
 }
 
-/** What an administrator adds: corpora, features, families, a backup, and a webhook, whose secret is encrypted. */
+/** Data that an administrator adds: corpora, features, families, a backup, and a webhook, whose secret is encrypted. */
 async function administrate(visitor: Visitor): Promise<void> {
   const hook = await visitor.send("POST", "/api/webhooks/", { url: "http://127.0.0.1:9/hook" });
   expect(hook.status).toBe(201);

@@ -30,7 +30,7 @@ function* readCalls(trace: string): Generator<Call> {
     const [, thread, at, text] = found as unknown as [string, string, string, string];
     if (text.endsWith("<unfinished ...>")) {
       unfinished.set(thread, text.slice(0, -"<unfinished ...>".length));
-      // What is written while an fsync runs may not be part of it.
+      // An fsync may not include writes made while it runs.
       if (/^(fsync|fdatasync)\(/.test(text))
         yield {
           at: Number(at),

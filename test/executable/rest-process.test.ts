@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serve, type Server } from "./labd.ts";
 
-/** What only the process itself shows: another language's client, its memory, and its sudden end. */
+/** Behaviour that only the process itself shows: another language's client, its memory, and its sudden end. */
 
 const PYTHON = "/usr/bin/python3";
 const place = scratch();

@@ -133,7 +133,7 @@ test("stopping the server does not wait for clients of event streams", async () 
   const started = performance.now();
   const code = await other.end("SIGTERM");
   expect(code).toBe(0);
-  // Who is waited for has thirty seconds.
+  // Open event streams have thirty seconds to end.
   expect(performance.now() - started).toBeLessThan(29_000);
   const text = await watching;
   expect(text).toMatch(/^retry: \d+\n\nevent: state\n/);

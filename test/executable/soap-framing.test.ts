@@ -15,7 +15,7 @@ import {
 } from "./labd.ts";
 import { dial, exchange, type Exchange, inChunks, type Piece } from "./raw-http.ts";
 
-/** How messages are framed in HTTP, well and badly, byte by byte to the executable. */
+/** Well and badly framed HTTP messages, sent byte by byte to the executable. */
 
 const place = scratch();
 let server: Server;

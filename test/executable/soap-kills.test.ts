@@ -34,7 +34,7 @@ interface Held extends Question {
 const key = ({ sequence, patterns }: Question): string => `${patterns[0]} ${sequence}`;
 const messageOf = ({ sequence, patterns }: Question): string => runJobMessage({ sequence, patterns });
 
-/** What a client does until the service goes. Its connection may break anywhere. */
+/** The work of a client until the service stops. Its connection may break anywhere. */
 async function visit(url: string, next: Random, held: Held[], counts: Counts): Promise<void> {
   for (;;) {
     const asked = question(next, counts.submissions++);
@@ -82,7 +82,7 @@ test(
       const begun = performance.now();
       const server = await serve(place.directory, ["--workers", "2", "--log", "off"]);
       slowestStart = Math.max(slowestStart, performance.now() - begun);
-      // What was held over the kill is asked for first, the newest above all.
+      // Ask first for the results held over the kill, the newest above all.
       for (const { job } of held.slice(-20))
         expect((await ask(server.url, "GetStatus", job)).status).toBe(200);
       const errors: unknown[] = [];

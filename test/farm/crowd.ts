@@ -7,7 +7,7 @@ import {
 } from "../../src/farm/redis-records.ts";
 
 export interface Crowd extends Disposable {
-  /** What the server says of itself. */
+  /** The server's report about itself. */
   server: ServerRecord;
   link: Redis;
 }

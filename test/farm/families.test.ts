@@ -179,7 +179,7 @@ test("gives the task of a vanished worker to another, and ignores what the first
   expect(given.filter((members) => String(members) === String(taken!.members))).toHaveLength(2);
 });
 
-/** What a worker delivers for a request. */
+/** The result that a worker delivers for a request. */
 const deliver = (request: FamilyRequest, other: Partial<FamilyDelivery> = {}): FamilyDelivery => {
   const { families } = compute(request.members);
   const { id, method } = request;

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 /** A Redis (or Valkey) of the test's own. */
 
 const PROGRAM = Bun.which("redis-server") ?? Bun.which("valkey-server");
-/** What the name of a test says that needs it. */
+/** True if a Redis or Valkey server is installed; tests that need it are skipped otherwise. */
 export const hasRedis = PROGRAM !== null;
 
 export async function freePort(): Promise<number> {

@@ -108,7 +108,7 @@ class Recorder {
   ) {
     rmSync(folder, { recursive: true, force: true });
     this.recording = new Recording(folder);
-    // The same length always, for what is wrapped or measured.
+    // The name always has this length, because some output is wrapped or measured.
     this.directory = `/tmp/labd-record-${String(process.pid).padStart(8, "0")}`;
     this.recording.hide(this.directory, "DIRECTORY");
     this.environment = { PATH: "", LABD_DATA_DIR: join(this.directory, "data"), COLUMNS: "100" };

@@ -55,7 +55,7 @@ export const bodyOf = (item: Item): Json =>
 
 interface Filter {
   type: Type;
-  /** What follows the name of the type. */
+  /** The part after the name of the type. */
   suffix: string;
   values: string[];
   holds(items: readonly Item[], caller: Caller): boolean;
@@ -203,7 +203,7 @@ export function randomExpression(depth: number, usable: readonly Type[]): { expr
   return { expression: { category, operator: lookup ?? "==", value: values[0] }, holds: holdsOf(filter) };
 }
 
-/** What the list is ordered by: the first value. */
+/** The sort key of the list: the first value. */
 export function keyOf({ kind }: Type, [item]: readonly Item[], caller: Caller): string | number | null {
   if (item === undefined) return null;
   if (isTarget(item)) return item.viewers.includes(caller) ? item.name : null;

@@ -16,7 +16,7 @@ import { type Lab, openLab } from "./harness.ts";
 const RECORDS = 2000;
 const directory = mkdtempSync(join(tmpdir(), "labd-bulk-"));
 const pool = new RequestPool({ version: VERSION, log: openLog("off", () => {}, Date.now) });
-/** The same records: in a file, and in memory, where everything is written on the thread of the server. */
+/** Equal records: in a file, and in memory, where everything is written on the thread of the server. */
 let lab: Lab;
 let reference: Lab;
 let away: Answer;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => lab.database.close());
 
 const ENVELOPE = ["previous", "next", "current", "total", "total_pages", "results"];
-/** Those that the client reads in ways of their own, of which other tests tell. */
+/** Models that the client reads in their own ways, which other tests cover. */
 const OTHERS = new Set(["attachment"]);
 
 test.each(Object.keys(ADDRESSES).filter((model) => !OTHERS.has(model)))(
@@ -53,7 +53,7 @@ test.each(Object.keys(NEW))("fetches, finds, resolves and annotates %s", async (
   ]);
   const files = `attachments/?app=${app_name}&model=${model}&object_id=${id}`;
   expect((await lab.bytes("POST", files, { as: "alice", body: "x" })).status).toBe(201);
-  // What was read can be sent back; records that others may not view stay hidden from them.
+  // A record that was read can be sent back; records that others may not view stay hidden from them.
   const again = await call("PUT", `${listOf(model)}${id}?${FLAT}`, item.body);
   expect([again.status, { ...(again.body.results as object), modified: 0 }]).toEqual([
     200,
@@ -91,7 +91,7 @@ test("lists the dropboxes that the caller may view, bare unless a page is reques
   expect(await paths("bob", "admin")).toEqual(["/data/shared", "/data/genomics"]);
   expect((await lab.send("admin", "DELETE", membership)).status).toBe(204);
   expect(await paths("bob", "admin")).toEqual([]);
-  // Who is a member of a group is not public.
+  // The members of a group are not public.
   const asked = await lab.ask("GET", "data_management/dropbox/?page=1&members__username=alice");
   expect([asked.status, asked.body.total]).toEqual([200, 0]);
   expect((await call("GET", `data_management/dropbox/?${FLAT}&nothing=1`)).status).toBe(400);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 
-/** What `stocks-cli register assays` sends. */
+/** The requests of `stocks-cli register assays`. */
 const registration = () => ({
   input_dir: "/data/genomics/run7",
   allow_pooled_samples: true,

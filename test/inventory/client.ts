@@ -3,7 +3,7 @@ import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** What LabID's command line client (stocks-cli 0.3.1) asks, and a record of each model that it has created. */
+/** Requests of LabID's command line client (stocks-cli 0.3.1), and a record of each model that it has created. */
 
 /** Parameters of all its reading requests. */
 export const FLAT = "response_format=flat&deleted=False";

@@ -203,7 +203,7 @@ describe("properties", () => {
     const { values, annotations, notes } = await recordOf("A");
     expect(values).toMatchObject({ supplier: "ACME", barcode: "5", public: false });
     expect(annotations).toEqual({ host: "goat" });
-    // Who may view a record is for its owner to say.
+    // Only the owner of a record decides who may view it.
     expect(notes[0]).toEndWith("./a/\npublic: true");
   });
 

@@ -200,7 +200,7 @@ test("of all lists move an installation record by record, and change nothing whe
     const { bytes } = await target.bytes("POST", `${list}/import/?match=${match}`, { as: "admin", body });
     return JSON.parse(new TextDecoder().decode(bytes)) as ImportReport;
   };
-  /** What an archive says of the records: names, texts and properties. */
+  /** The records in an archive: names, texts and properties. */
   const saidOf = (bytes: Uint8Array) => {
     const { graph, node } = openEln(bytes);
     return graph

@@ -137,7 +137,7 @@ const OTHER_STATUSES: Record<string, number> = {
   registerDatasetsOfInstrumentRun: 400,
 };
 
-/** What is wrong with the response to an example. */
+/** Lists the mistakes in the response to an example. */
 async function errorsOf({ method, path, operation }: Listed): Promise<string[]> {
   if (path === "/api/v2/session" && method !== "POST") await call("POST", path);
   const named = path.endsWith("bulk_delete") ? path.replace("bulk_delete", "{id}") : path;

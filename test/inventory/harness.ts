@@ -72,13 +72,13 @@ export interface Lab {
       unconfirmed?: boolean;
     },
   ): Promise<Answered>;
-  /** The same as a user, in short. */
+  /** Sends a request as a user. */
   send(as: string, method: string, path: string, body?: unknown): Promise<Answered>;
   /** Answers without a socket, on the same database, with heavy requests sent to the pool. */
   through(pool: RequestPool | undefined): Answer;
   /** The response itself, whose body is yet to be read. */
   get(path: string, as?: string): Promise<Response>;
-  /** The same for bytes, in both directions: a file, or a form with one. */
+  /** Sends and receives bytes: a file, or a form with one. */
   bytes(
     method: string,
     path: string,
@@ -145,7 +145,7 @@ interface Filled {
   tokens: Lab["tokens"];
 }
 
-/** What most labs begin with. Filling a database takes as long as all requests of most tests. */
+/** The initial database of most labs. Filling a database takes as long as all requests of most tests. */
 let usual: Filled | undefined;
 
 /** A database with accounts and the sample. */

@@ -79,7 +79,7 @@ test("a heavy list is light once another process has read what it needs", async 
   expect(isHeavy(path, "alice")).toBe(false);
   await lab.send("alice", "POST", "locations/", { label: "Box of today" });
   expect([isHeavy(path, "alice"), reads]).toEqual([false, first]);
-  // What another process wrote is not known.
+  // Writes of another process are unknown here.
   reader.forget();
   reader.loadRowsWith(() => Promise.reject(new Error("Too busy.")));
   expect(await isHeavy(path, "alice")).toBe(true);

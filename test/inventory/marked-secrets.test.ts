@@ -392,7 +392,7 @@ test("no filter matches the mark of a record that the caller may not view", asyn
         ...new Set([...texts, ...lists.map((name) => `${name}__description`), ...ownPaths(resource)]),
       ].map((name) => `${name}__icontains`);
       for (const name of [...names, "name", "query", "description", "notes__content__icontains"]) {
-        // What a value contains of other records may have any mark.
+        // Data of other records within a value may have any mark.
         const field = resource.fields[name.replace("__icontains", "")];
         const isJson = field?.kind === "json" && field.listOf === undefined;
         const asked = isJson

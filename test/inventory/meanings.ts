@@ -1,4 +1,4 @@
-/** What filters mean, as a plain model for differential tests. */
+/** A plain model of filters for differential tests. */
 
 export const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
 export const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

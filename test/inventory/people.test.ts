@@ -83,7 +83,7 @@ test("users may change their own name, e-mail address and password, and nothing 
     full_name: "Alice B. Archer",
     email: "a@b.example",
   });
-  // What was read can be sent back.
+  // A record that was read can be sent back.
   const read = (await get("users/alice/", as)).body;
   await expectStatuses(lab, as, [["PUT users/alice/", 200, { ...read, full_name: "Alice Archer" }]]);
   for (const body of [

@@ -124,7 +124,7 @@ describe("a location that the caller may only view, as everyone may", () => {
 test("those with whom it is shared may use a location, and members of its group", async () => {
   await share({ view: true });
   expect((await send("bob", "PATCH", `${LIST}/${tube}/`, { location: box })).status).toBe(200);
-  // What is there already may be changed without the right.
+  // Items already in the location may be changed without the right.
   await share({ view: false });
   await expectStatuses(lab, "bob", [[`PATCH ${LIST}/${tube}/`, 200, { status: "USED", location: box }]]);
   const own = await made("alice", "locations/", { label: "Box of Genomics" });

@@ -188,7 +188,7 @@ test("users with only the permission to change may not restore a permission of a
   await expectStatuses(lab, "bob", [
     [`POST ${path}permissions/${grant}/restore/`, 403, {}],
     [`POST batches/${removed.headers.get("batch-id")}/undo/`, 403, {}],
-    // What was there already can be sent back.
+    // Existing permissions can be sent back.
     [`PUT ${path}permissions/`, 200, back],
   ]);
   await expectStatuses(lab, "alice", [[`POST ${path}permissions/${grant}/restore/`, 200, {}]]);

@@ -88,7 +88,7 @@ const TABLES: Readonly<Record<string, string>> = {
 };
 const STOCK = ["consumable", "specimen"];
 
-/** What people do. Each returns a request, or nothing where there is nothing to do it with. */
+/** Random actions. Each returns a request, or undefined if it lacks a record to act on. */
 export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
   create: (b) => ({
     method: "POST",

@@ -234,7 +234,7 @@ test.each<[string, object, object]>([
 ])("%s with %j is shown as %j", async (path, given, shown) => {
   const made = await call("POST", `${path}/?response_format=flat`, { results: { name: "x", ...given } });
   expect([made.status, made.body.results]).toEqual([201, expect.objectContaining(shown)]);
-  // What was read can be sent back.
+  // A record that was read can be sent back.
   const { id } = made.body.results as { id: string };
   const again = await call("PUT", `${path}/${id}/?response_format=flat`, made.body);
   expect([again.status, again.body.results]).toEqual([200, expect.objectContaining(shown)]);

@@ -171,7 +171,7 @@ test("respects the permissions of the caller", async () => {
   const share = { users: [{ user: "alice", view: true, change: true }] };
   await expectStatuses(lab, "bob", [[`PATCH ${own}permissions/`, 200, share]]);
   expect(await scan(own, "alice", ["ffffffff"])).toEqual(["Hidden on the shelf: misplaced"]);
-  // What alice scanned would reveal the id of a record that bob may not view.
+  // Alice's scan would reveal the id of a record that bob may not view.
   expect((await count(own, "bob")).unknown).toEqual([]);
 });
 
@@ -231,7 +231,7 @@ test("shows each reader only the visible part of an applied report", async () =>
       400,
     ],
   ]);
-  // What a record was called before it was published stays hidden, as its history does.
+  // A record's names before its publication stay hidden, as does its history.
   const published = { public: true, name: "Shown on the shelf" };
   await expectStatuses(lab, "admin", [[`PATCH stocks/consumables/${id("f")}/`, 200, published]]);
   const later = await lab.send("bob", "GET", `${of}count/`);

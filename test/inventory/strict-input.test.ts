@@ -46,7 +46,7 @@ test("refuses several values of a parameter that has one", async () => {
     ["GET locations/?page_size=1&page_size=2", 400],
     [`GET locations/${IDS.shelf}/?response_format=flat&response_format=nested`, 400],
     [`PATCH locations/${IDS.shelf}/?dry_run=0&dry_run=1`, 400, { label: "x" }],
-    // What repeats itself or adds up is no contradiction.
+    // Repeated or additive parameters are no contradiction.
     ["GET locations/?can_change=true&can_change=true", 200],
     ["GET locations/?ordering=label&ordering=-created", 200],
     ["GET locations/?owned_by=Genomics&owned_by=Imaging", 200],
@@ -235,7 +235,7 @@ test("does not confirm the name of a hidden record, and keeps visible names uniq
     expect((await lab.send("bob", "PATCH", path, { name: "Project Zebra" })).body.name).toEqual([
       expect.stringContaining("already exists"),
     ]);
-    // Who sees both has to say which one is meant.
+    // Callers who see both types must choose one by its id.
     const type = { name: `z${more.kind}`, type: "TEXT", label: "Z", field_meta: "organ" };
     const named =
       segment === "fieldmeta"

@@ -39,7 +39,7 @@ function dump(lab: Lab): Map<string, Map<string, Row>> {
   );
 }
 
-/** How the tables differ from what they were. Records created since may exist if they are deleted. */
+/** The differences of the tables from before. Records created since may exist if they are deleted. */
 function differences(before: ReturnType<typeof dump>, lab: Lab): unknown[] {
   return [...dump(lab)].flatMap(([table, now]) => {
     const then = before.get(table)!;
@@ -66,7 +66,7 @@ interface Run {
   failure: unknown;
   log: string[];
   kinds: Map<string, number>;
-  /** Those of the plan that were done. */
+  /** Steps of the plan that were taken. */
   steps: number[];
 }
 

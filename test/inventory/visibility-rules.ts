@@ -95,7 +95,7 @@ export function expectedSearch(locations: readonly Location[], who: Caller, q: s
   return { total: ids.length, ids: ids.toSorted() };
 }
 
-/** The same in the answer to a search of locations. */
+/** Total and ids in the answer to a search of locations. */
 export function foundIn(body: Record<string, unknown>): ReturnType<typeof expectedSearch> {
   const [group] = body.groups as { total: number; results: { id: string }[] }[];
   return { total: group?.total ?? 0, ids: (group?.results ?? []).map(({ id }) => id).toSorted() };

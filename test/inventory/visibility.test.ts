@@ -249,7 +249,7 @@ async function checkLists(who: Caller): Promise<number> {
   return found.length;
 }
 
-/** The same requests in every round: an outdated answer must not come from a cache. */
+/** Requests that every round repeats: an outdated answer must not come from a cache. */
 async function checkRepeated(who: Caller): Promise<void> {
   const seen = locations.filter((of) => views(who, of));
   const path = "locations/?page_size=max&fields=id,public,permissions,owner";

@@ -37,7 +37,7 @@ function runningMeans(gates: Rows, from: number, width: number): Rows {
   });
 }
 
-/** What src/kernel/network.ts computes, with ordinary loops in double precision: one row of outputs per residue. */
+/** Computes like src/kernel/network.ts, with ordinary loops in double precision: one row of outputs per residue. */
 export function predictPlainly(shape: NetworkShape, weights: Float32Array, residues: Uint8Array): Rows {
   const { span, width, blocks, outputs } = shape;
   const read = layerReader(weights);

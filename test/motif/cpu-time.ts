@@ -6,7 +6,7 @@ export function cpuTime(work: () => void): number {
   return (user + system) / 1000;
 }
 
-/** The same for an asynchronous function; includes other work of this process. */
+/** CPU time of an asynchronous function; includes other work of this process. */
 export async function cpuTimeOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -161,7 +161,7 @@ test.skipIf(quicktree === null)("has the topology of quicktree for non-additive 
   }
 });
 
-/** The same sides from a Newick text with leaves s0, s1, …. */
+/** The sides of each branch, from a Newick text with leaves s0, s1, …. */
 function sidesOf(text: string, leaves: number): string[] {
   const sides = new Set<string>();
   const open: number[][] = [];

@@ -94,7 +94,7 @@ describe("responses that clients have yet to read", () => {
     );
     for (const reader of readers) await reader.read();
     expect(() => respond("10.0.0.3", SMALL + 1)).toThrow(exceeded(LIMITS.responses));
-    // What was read to its end no longer counts.
+    // Bodies that were read to the end no longer count.
     while (!(await readers[0].read()).done);
     expect(await respond("10.0.0.3", SMALL + 1).bytes()).toHaveLength(SMALL + 1);
     await readers[1].cancel();

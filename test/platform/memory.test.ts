@@ -25,7 +25,7 @@ describe("own memory", () => {
     const path = join(directory, "corpus");
     writeFileSync(path, "");
     truncateSync(path, 64 * MEGABYTE);
-    // What earlier tests left is not released meanwhile.
+    // Release the memory of earlier tests first.
     Bun.gc(true);
     const [own, resident] = [ownMemory(), process.memoryUsage.rss()];
     const mapped = Array.from({ length: 4 }, () => Bun.mmap(path, { shared: false }));
@@ -44,7 +44,7 @@ describe("own memory", () => {
       "const bytes = new Uint8Array(100_000_000).fill(1); console.log(bytes.length); setTimeout(() => bytes, 60_000)";
     const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
     await child.stdout.getReader().read();
-    // What earlier tests left is not released meanwhile.
+    // Release the memory of earlier tests first.
     Bun.gc(true);
     const before = ownMemory();
     const ended: number[] = [];

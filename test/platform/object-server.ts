@@ -20,7 +20,7 @@ const { DUMMY_ACCOUNT } = require("@20minutes/s3rver/lib/models/account") as {
 };
 const KEY = { accessKey: "GKlab", secretKey: "a-secret-of-the-store" };
 
-/** What goes wrong with a request, once. */
+/** A fault of one request. */
 export interface Fault {
   when(method: string, url: string): boolean;
   /** Answer this instead. */
@@ -38,7 +38,7 @@ export interface Fault {
 
 export interface ObjectServer extends AsyncDisposable {
   access: StoreAccess;
-  /** The same as variables of labd. */
+  /** The settings as environment variables of labd. */
   variables: Record<string, string>;
   /** `s3://lab/…`: a prefix that nobody else uses. */
   address(): string;

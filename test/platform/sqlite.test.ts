@@ -175,7 +175,7 @@ test("only one process may use a data directory, and its lock ends with it", asy
   });
   await holder.stdout.getReader().read();
   expect(refusal(() => lockDirectory(directory)).code).toBe("already_running");
-  // Who waits has it as soon as it is free.
+  // A waiting process gets the lock as soon as it is free.
   setTimeout(() => holder.kill("SIGKILL"), 0);
   const waiting = Bun.spawn([process.execPath, "-e", taking(20_000)], { stdout: "pipe" });
   expect(await new Response(waiting.stdout).text()).toBe("held\n");

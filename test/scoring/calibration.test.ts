@@ -52,7 +52,7 @@ test("calibrates a corpus with equal results on one and two threads, and rejects
   expect(seen.at(-1)).toEqual([70, 70, made.matches]);
   expect(openCorpusFile(corpus.path).calibration).toEqual(made);
   const { hash } = readCalibration(corpus.path)!;
-  // What was computed with the other null is not given out as computed with this one.
+  // Results computed with the other null are not returned for this one.
   expect(corpora.scoringVersion()).toEqual({ corpus: corpus.hash, method: `${METHOD} ${hash}` });
 
   writeFileSync(calibrationPath(corpus.path), stored.replace(/\d(?=\])/, "9"));
@@ -61,7 +61,7 @@ test("calibrates a corpus with equal results on one and two threads, and rejects
   expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
   removeCalibrations(corpus.path);
   expect(openCorpusFile(corpus.path).calibration).toBeUndefined();
-  // What a killed removal leaves behind goes with the next addition; a null of a corpus that is there stays.
+  // The next addition deletes the remains of a killed removal; the null of an existing corpus stays.
   const orphan = join(directory, "corpora", `${"0".repeat(64)}.${METHOD}.null`);
   writeFileSync(orphan, "");
   writeFileSync(calibrationPath(corpus.path), stored);

@@ -6,7 +6,7 @@ import { readElmTable } from "../../src/scoring/corpus/elm-table.ts";
 const TABLE = readFileSync(join(import.meta.dir, "../fixtures/elm-classes.tsv"), "utf8");
 const HEAD = `"Accession"\t"ELMIdentifier"\t"Description"\t"Regex"`;
 
-/** What a refusal says, line by line. */
+/** The message of a refusal, line by line. */
 function refusal(text: string): string[] {
   try {
     readElmTable(text);

@@ -14,7 +14,7 @@ import { random } from "../fixtures/random-protein.ts";
 import { P53 } from "./scoring-harness.ts";
 import { openMigrated } from "../database.ts";
 
-/** The same four features of p53 (UniProt P04637, CC BY 4.0) in each of UniProt's formats. */
+/** Four features of p53 (UniProt P04637, CC BY 4.0) in each of UniProt's formats. */
 const FLAT = `ID   P53_HUMAN               Reviewed;         393 AA.
 AC   P04637; Q15086;
 DR   PDB; 1YCR; X-ray; 2.60 A; B=15-29.

@@ -22,7 +22,7 @@ import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
 
-/** What a prediction becomes in every form: golden files, `GOLDEN=write` writes them, and parsers of others. */
+/** A prediction in every format: golden files, `GOLDEN=write` writes them, and parsers of others. */
 
 const FOLDER = join(import.meta.dir, "../golden/scoring");
 

@@ -170,7 +170,7 @@ export const SAMPLE: PredictionReport = {
   },
 };
 
-/** The same question where nothing was found: no corpus, no homolog, no match. */
+/** A prediction without findings: no corpus, no homolog, no match. */
 export const EMPTY: PredictionReport = {
   identifier: "",
   prediction: {

@@ -5,7 +5,7 @@ import type { Declaration } from "../../src/web/inventory/declaration.ts";
 import { type Change, withStates } from "../../src/web/inventory/history.tsx";
 import { rowOf } from "../../src/web/inventory/record.tsx";
 
-/** What pages make of the history of a record. */
+/** The history of a record on pages. */
 
 const RECORD = "stocks/consumables";
 const change = (batch: number, changes: Partial<Change>): Change => ({

@@ -142,7 +142,7 @@ describe("events", () => {
     expect(mine).toEqual(["job.failed job-4", "job.finished job-2", "job.finished job-5"]);
     expect(all.got.map(({ data }) => data.id).toSorted()).toEqual(["job-2", "job-3", "job-4", "job-5"]);
     expect(stage.receiver.got[0].data.address).toStartWith("https://lab.example/labd/api/scoring/jobs/job-");
-    // Those that every webhook has seen are discarded, except the last.
+    // Events that every webhook has seen are discarded, except the last.
     await stage.webhooks.deliverer.poll();
     expect(stage.lab.database.query("SELECT count(*) AS n FROM job_end").get()).toEqual({ n: 1 });
   });

@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 /** A real server that webhooks call, on this machine; its signatures are verified by the specification's own library. */
 export interface Receiver extends AsyncDisposable {
   url: string;
-  /** What came, in order: the header webhook-id and the body. */
+  /** Received deliveries, in order: the header webhook-id and the body. */
   got: { id: string; type: string; data: Record<string, unknown>; headers: Headers; text: string }[];
   /** Statuses to answer with, one after the other; 200 when there are none left. */
   answers: number[];

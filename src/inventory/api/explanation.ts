@@ -17,8 +17,8 @@ import { Problem } from "../../problem.ts";
 type Past = ReturnType<Store["past"]>;
 
 /**
- * How a list was evaluated: the use of every parameter, the condition as an advanced filter, the rule of visibility, and
- * the statements with SQLite's query plans. It reveals nothing about records that the caller may not view: of statements
+ * Explains the evaluation of a list: the use of every parameter, the condition as an advanced filter, the rule of
+ * visibility, and the statements with SQLite's query plans. It reveals nothing about records that the caller may not view: of statements
  * the text and the plan, of results the caller's own count.
  */
 export function explainListing(

@@ -87,7 +87,7 @@ export interface ListOperations {
   "DELETE /api/v2/:list/:id/:part/:sub_id/": OnePartCall<undefined, undefined>;
 }
 
-/** What the functions that add operations return. */
+/** The union of the operations that the functions below add. */
 type Each = ReturnType<
   | typeof addHistory
   | typeof addImports

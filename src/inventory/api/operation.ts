@@ -146,7 +146,7 @@ type AnswerOf<Returns> = Returns extends () => unknown
     ? JsonOf<Returns>
     : undefined;
 
-/** What clients send to an operation and get from it. */
+/** The types of an operation's request and response. */
 interface Types<Path extends string, Query, Accepts, Others, Body, Sends, Returns> {
   params: { [Name in PathParts<Path>]: string };
   query: Query &
@@ -241,7 +241,7 @@ export function knownParameters(method: Method, { query, accepts = [], parses, .
 
 const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;
 
-/** Who may use an operation, for its description. */
+/** Describes the callers that may use an operation. */
 function accessOf({ anonymous, signedIn }: Operation, writes: boolean) {
   if (anonymous) return "withoutCredentials";
   return writes || signedIn ? "signedIn" : "anyone";

@@ -23,7 +23,7 @@ export interface Table {
   close(): void;
 }
 
-/** How a file is read. */
+/** Options of reading a file. */
 export interface ReadOptions {
   /** Gets the number of rows read so far. */
   onProgress: (rows: number) => void;

@@ -7,7 +7,7 @@ import { type Field, type Json, shownName } from "../model/field.ts";
 import { nullable } from "../../platform/schema.ts";
 import { nearest } from "../../problem.ts";
 
-/** How a column of a file is used: for a field of the record, `id`, or `path` of a location; null if ignored. */
+/** The target of a column of a file: a field of the record, `id`, or `path` of a location; null if ignored. */
 export const COLUMN = Type.Object(
   { header: Type.String(), field: nullable(Type.String()) },
   { $id: "ImportedColumn" },

@@ -8,7 +8,7 @@ import type { Store } from "../records/store.ts";
 /** Units by their names, for one actor and one transaction. Missing ones are created. */
 export class Units {
   readonly #known = new Map<string, string>();
-  /** How many were created. */
+  /** The number of created records. */
   created = 0;
 
   constructor(

@@ -18,7 +18,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
-/** How pages ask for a field, where they show it, and how they name its values. */
+/** The presentation of a field: its input, its place on pages, and the names of its values. */
 export interface FieldForm {
   /** By default the name of the field. */
   label?: string;
@@ -35,7 +35,7 @@ export interface FieldForm {
    * access or details, the picture of the box, or none.
    */
   shownIn?: "head" | "location" | "box" | "stock" | "access" | "details" | "none";
-  /** How pages show its values, where the kind does not say it. */
+  /** The presentation of its values, if the kind does not determine it. */
   look?: "state" | "amount" | "expiry" | "code";
   /** Lists have it as a column only where it is chosen. */
   column?: false;
@@ -345,7 +345,7 @@ export const KINDS: Record<KindName, Kind> = {
   },
 };
 
-/** How records show the values of a field. */
+/** The printer of a field's values. */
 export const printerOf = ({ kind, day }: Field): ((value: Stored) => Json) =>
   day ? printDay : KINDS[kind as "text"].print;
 

@@ -18,7 +18,7 @@ import {
   targetOf,
 } from "./resource.ts";
 
-/** How a value that a client typed is compared, or a sentence about why it cannot be. */
+/** The comparison with a value that a client typed, or a sentence about why there is none. */
 export type ParsedFilter = { condition: Condition } | { error: string };
 
 /** Conditions that a request may still have. */

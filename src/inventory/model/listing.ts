@@ -40,7 +40,7 @@ export type FileFormat = (typeof FILE_FORMATS)[number];
 export const isFileFormat = (format: string | undefined): format is FileFormat =>
   FILE_FORMATS.includes(format as FileFormat);
 
-/** How records are shown. */
+/** The representation of records in an answer. */
 export interface Representation {
   /** Undefined leaves it to the Accept header. */
   format: (typeof FORMATS)[number] | undefined;

@@ -6,7 +6,7 @@ export class PatternError extends Error {}
 const RANGE = /\{([^{}]*)\}/g;
 const FORMS = "Write {1..5}, {01..12} or {A..D}.";
 
-/** How many names a pattern stands for. @throws PatternError */
+/** Counts the names that a pattern stands for. @throws PatternError */
 export const countNames = (pattern: string): number =>
   rangesOf(pattern).reduce((count, { first, last }) => count * (last - first + 1), 1);
 

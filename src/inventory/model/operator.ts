@@ -21,7 +21,7 @@ export interface Operand {
   plain: string;
   /** The text for comparisons that ignore case. */
   folded: string;
-  /** Where the text index has the text, if it has it: its table, and the row number to look up. */
+  /** The location of the text in the text index, if it has it: the table, and the row number to look up. */
   index?: { table: string; row: string; choose?: ChooseTrigrams };
 }
 

@@ -2,7 +2,7 @@ import { checkMembers } from "../../platform/json-members.ts";
 import { Problem } from "../../problem.ts";
 import type { Json } from "./field.ts";
 
-/** How deep arrays and objects may nest. */
+/** The maximum nesting of arrays and objects. */
 const DEPTH = 64;
 
 /** The value of a JSON text (RFC 8259). @throws Problem malformed, beginning with `name`; too_large */

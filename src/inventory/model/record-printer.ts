@@ -22,7 +22,7 @@ import { namedRecords, printFor } from "./stored-record.ts";
 type Values = Record<string, unknown>;
 type Printer = (row: Values, context: RenderContext, reader: ReadContext) => Json;
 
-/** How the records of a page are read and shown: made once for a representation, used for every record. */
+/** Reads and prints the records of a page: made once for a representation, used for every record. */
 export interface RecordPrinter {
   /** Names of the values of a record, in order. */
   names: readonly string[];

@@ -79,7 +79,7 @@ export interface Resource {
   ) => Record<string, string>;
   /** Of a list as one caller requests it: the annotation types that it may name. */
   annotations?: OwnAnnotationTypes;
-  /** How one value is shown to one caller, in answers and in the history. */
+  /** Prints one value for one caller, in answers and in the history. */
   printValue?(name: string, value: Json, context: ReadContext): Json;
 }
 

@@ -17,7 +17,7 @@ export interface SearchQuery {
   phrase: string;
   /** Folded words, of which each must be found. */
   words: readonly string[];
-  /** Those that are long enough for the text index. Without one, only beginnings of names are searched. */
+  /** Words that are long enough for the text index. Without one, only beginnings of names are searched. */
   indexed: readonly string[];
 }
 
@@ -104,7 +104,7 @@ const compareBarcode = (
 export const FOUND_BY = ["barcode", "id", "name", "description", "annotation", "note", "attachment"] as const;
 export type FoundBy = (typeof FOUND_BY)[number];
 
-/** How well a record matches: best first. */
+/** Grades of a match between record and query, best first. */
 const RANKS = ["code", "name", "beginning", "word", "part of the name", "other text"] as const;
 const rank = (name: (typeof RANKS)[number]): number => RANKS.indexOf(name);
 

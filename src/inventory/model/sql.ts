@@ -99,7 +99,7 @@ const halves = (kind: "and" | "or", parts: readonly Condition[]): Condition[] =>
   ];
 };
 
-/** How many records the condition holds for; one row with `total`. */
+/** Counts the records for which the condition holds; one row with `total`. */
 export function countStatement(resource: Resource, condition: Condition, plan: Plan): Sql {
   const where = selecting(resource, compile(condition, plan));
   const joins = plan.joins();

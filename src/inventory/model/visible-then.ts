@@ -2,7 +2,7 @@ import { type Actor, GRANTS, visible } from "./access.ts";
 import type { Resource } from "./resource.ts";
 import { type Clause, clause, compile, type Plan } from "./sql.ts";
 
-/** How changes of grants are recorded: the resource, and the field of each column that rights compare. */
+/** The form of recorded changes of grants: the resource, and the field of each column that rights compare. */
 const GRANT = "grant";
 const GRANT_FIELDS: Readonly<Record<string, string>> = {
   user_rid: "user",

@@ -52,7 +52,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     return [...typesOf(used, true), ...typesOf(unused, false)];
   }
 
-  /** How many types that apply have each name. */
+  /** The number of types of each name that apply. */
   #timesNamed(resource: Resource, actor: Actor, rows: readonly Row[]): Map<Stored, number> {
     if (rows.length === 0) return new Map();
     const tail = " AND t.name IN (SELECT value FROM json_each(?))";

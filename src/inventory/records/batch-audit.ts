@@ -32,7 +32,7 @@ const MAX_CHANGES = 20;
 /** The future entry of the audit log about one action in a batch. */
 interface Entry {
   count: number;
-  /** How many, by the name of their resource. */
+  /** Number of records, by the name of their resource. */
   records: Record<string, number>;
   changes: AuditDetail[];
   first: { kind: string; id: string | null };

@@ -33,7 +33,7 @@ export interface Plan {
   levels: Level[];
 }
 
-/** How many records were created, by list, and the times of the first and the last. */
+/** Created records: their number by list, and the times of the first and the last. */
 export type Built = Record<LevelList, number> & { first_created: Json; last_created: Json };
 
 /** The records that a new one is in. */

@@ -67,7 +67,7 @@ function inside({ statements, resources }: Store, location: number, actor: Actor
   });
 }
 
-/** How many records are directly in a location that the actor may not view. */
+/** Counts the records directly in a location that the actor may not view. */
 export const countHidden = (store: Store, location: number, actor: Actor): number =>
   inside(store, location, actor).filter(({ record }) => record === null).length;
 

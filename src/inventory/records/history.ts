@@ -466,5 +466,5 @@ function author(row: Row, actor: Actor): JsonObject {
   };
 }
 
-/** How answers name a resource. */
+/** The name of a resource in answers. */
 const segmentOf = (resource: Resource): string => resource.segment ?? `${resource.name}s`;

@@ -64,7 +64,7 @@ export class LocationPaths {
     this.#location = resources.get("location")!;
   }
 
-  /** How many were created. */
+  /** The number of created records. */
   get created(): number {
     return this.#created.size;
   }

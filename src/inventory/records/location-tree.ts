@@ -64,7 +64,7 @@ export class LocationTree {
     return path;
   }
 
-  /** How many records outside the tree refer to this one, by list and field. */
+  /** The number of records outside the tree that refer to this one, by list and field. */
   contents(resource: RoutedResource, rid: number, actor: Actor) {
     const viewer = { resources: this.resources, actor };
     return this.#contents

@@ -30,7 +30,7 @@ interface Source {
 /** Row numbers whose texts are to be indexed. */
 interface Written {
   created: Set<number>;
-  /** Those that may be in the index already. */
+  /** Row numbers that may be in the index already. */
   changed: Set<number>;
 }
 

@@ -22,7 +22,7 @@ export const fieldsReferringTo = (resources: Resources, resource: Resource): Ref
         .map(([field]) => ({ resource: other, field })),
     );
 
-/** How many records, of those that the actor may view, refer by this field to each of the row numbers; zeros are left out. */
+/** Counts the records visible to the actor that refer by this field to each of the row numbers; zeros are left out. */
 export function countReferring(
   statements: Statements,
   viewer: Viewer,

@@ -166,7 +166,7 @@ function slotsOf(
   );
 }
 
-/** How many aliquots of the record the actor may view. */
+/** Counts the aliquots of the record that the actor may view. */
 function earlierAliquots(
   { statements, resources }: Store,
   { resource, rid }: StockItem,

@@ -7,7 +7,7 @@ import { hasPosition, occupiedIn } from "../resources/position.ts";
 import type { Statements } from "./statements.ts";
 import { type WayInto, waysInto } from "./tree-fields.ts";
 
-/** How many items fit into a record of the tree and are in it, also such as the caller may not view. */
+/** The capacity of a record of the tree and its number of items, including those that the caller may not view. */
 export interface Usage {
   capacity: number;
   used: number;
@@ -143,7 +143,7 @@ export class StorageSpace {
     });
   }
 
-  /** How often each location is selected. */
+  /** The number of times that each location is selected. */
   #count(locations: string, listed: string): Map<number, number> {
     const text = `SELECT location, count(*) AS total FROM (${locations}) GROUP BY location`;
     const rows = this.statements.all({ text, args: [listed] });

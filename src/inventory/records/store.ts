@@ -28,12 +28,12 @@ import type { Clock } from "../../platform/clock.ts";
 import { closeSnapshot, type Database, openSnapshot } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 
-/** How a batch is to be run. */
+/** Options of a batch. */
 export interface WriteOptions extends BatchInfo {
   actor: Actor;
   /** Change nothing, and return what would change. */
   dryRun: boolean;
-  /** How many changes a dry run lists, if not all; it counts them all. */
+  /** The maximum number of changes that a dry run lists; it counts them all. */
   previewLimit?: number;
   /** The digest of a dry run: do exactly that. */
   confirm: string | null;

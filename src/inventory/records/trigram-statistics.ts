@@ -22,7 +22,7 @@ interface Trigram {
   count: number;
 }
 
-/** How many rows have each trigram, to look up only rare ones of a text: common ones would return every row. */
+/** The number of rows with each trigram, to look up only rare ones of a text: common ones would return every row. */
 export class TrigramStatistics {
   readonly #known = new Map<string, number>();
 

@@ -13,7 +13,7 @@ const SHOWN: FieldForm["words"] = {
   NEVER: ["Never"],
 };
 
-/** How pages ask for an annotation type or a custom property type: the name, the kind of value and what follows from it. */
+/** The form of an annotation type or a custom property type: the name, the kind of value and its options. */
 export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   label: { label: "Name", hint: "Shown on forms and as a column, such as Host species." },
   name: { label: "Name for programs", derivedFrom: "label" },

@@ -22,7 +22,7 @@ export const positionField = (): Field =>
     pattern: { expression: /^(?:[A-Za-z]{1,2}[ -]?)?\d{1,5}$/, rule: "a position such as A1 or 17" },
   });
 
-/** How to get rid of what others put into a location; empty if the actor may change all that is directly in it. */
+/** Advice on items of others in a location; empty if the actor may change everything directly in it. */
 export function evictionHint({ query, resources, actor }: ReadContext, location: number): string {
   const isForeign = (resource: Resource, field: string): boolean => {
     const joined = plan(resources, resource, actor);

@@ -30,7 +30,7 @@ import { readCommon, readProtein, type SubmissionContext } from "./submission.ts
 /** Patterns, and motif classes, of one job. */
 const MAX_PER_JOB = 1000;
 
-/** What the operations of batches use. */
+/** Dependencies of the operations of batches. */
 export interface BatchParts extends SubmissionContext {
   batches: Batches;
   handlers: Pick<Handlers, "getPrediction">;

@@ -120,7 +120,7 @@ export const ItemQuery = Type.Object({
     }),
   ),
 });
-/** What of a batch is downloaded. */
+/** The downloaded part of a batch, and its format. */
 export const MatchesQuery = Type.Object({
   format: formatSchema(TABLE_FORMATS, { default: "tsv" }),
   rows: Type.Optional(

@@ -64,7 +64,7 @@ export interface JsonOptions {
   maxQueryLength: number;
 }
 
-/** What the operations of jobs and of what they need use. */
+/** Dependencies of the operations of jobs, and of data for jobs. */
 export interface JobParts extends JsonOptions {
   events: EventStreams;
 }

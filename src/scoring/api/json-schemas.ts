@@ -37,7 +37,7 @@ export const optional = <Value extends TSchema>(value: Value) =>
 const motifs = (item: string, description: string, maxItems = MAX_PATTERNS) =>
   optional(Type.Array(text(item), { description, maxItems }));
 
-/** What to look for, and how homologs count. @param most patterns, and motif classes */
+/** The motifs of a request, and the mode of counting homologs. @param most patterns, and motif classes */
 export const motifFields = (most = MAX_PATTERNS) => ({
   patterns: motifs("An expression.", "Motifs as regular expressions over residues.", most),
   motifClasses: motifs("A name or alias.", "Motif classes, by name.", most),

@@ -13,7 +13,7 @@ import { FILE, OWNER_KEY } from "./json-operations.ts";
 import { uuid } from "./json-schemas.ts";
 import { JobModelSchema } from "../structure/model-schemas.ts";
 
-/** What the operations of structure models use. */
+/** Dependencies of the operations of structure models. */
 interface ModelParts {
   handlers: Handlers;
   models: JobModels;

@@ -31,7 +31,7 @@ import {
   SearchId,
 } from "./proteome-schemas.ts";
 
-/** What the operations of proteome searches use. */
+/** Dependencies of the operations of proteome searches. */
 export interface ProteomeParts {
   client: ProteomeSearchClient;
   corpora: Corpora;
@@ -143,7 +143,7 @@ interface Shown {
   query?: Partial<Static<typeof PageParameters>>;
 }
 
-/** How the thread shows a search to the caller. */
+/** The view of a search that the thread prints for the caller. */
 function viewOf({ classes, ownership }: ProteomeParts, { search, request, baseUrl, query = {} }: Shown) {
   const { id, owner, isCancelled } = search;
   const { keys, isAdministrator } = ownership.identify(request);

@@ -35,7 +35,7 @@ export type ThreadCall =
   | ({ do: "show"; id: string } & View)
   | ({ do: "print"; id: string; format: ProteomeFormatName; view: TableView } & Pick<View, "synonyms">);
 
-/** How a search is shown, and to whom. */
+/** The view of a search for one caller. */
 interface View {
   /** The caller's search, whose computation this is. */
   own: Pick<OwnSearch, "id" | "isCancelled"> & { mayChange: boolean };

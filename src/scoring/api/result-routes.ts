@@ -27,7 +27,7 @@ import {
 import type { JointTask, PrintedFormatName, PrintTask } from "../results/result-format.ts";
 import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
-/** What the operations of results use. */
+/** Dependencies of the operations of results. */
 interface ResultParts {
   handlers: Handlers;
   featureSource: () => FeatureSource;

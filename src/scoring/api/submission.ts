@@ -55,7 +55,7 @@ interface CommonRequest extends Pick<JobRequest, "homologs" | "model"> {
   classes: PatternRequest[];
 }
 
-/** What the jobs of a batch have in common. Mistakes are added to `problems`. */
+/** Reads the settings that all jobs of a batch share. Mistakes are added to `problems`. */
 export function readCommon(
   { patterns = [], motifClasses = [], allMotifClasses = false, ...body }: CommonFields,
   { classes, corpus }: SubmissionContext,

@@ -11,7 +11,7 @@ import type { Reruns } from "../watched/reruns.ts";
 import { MAX_PER_OWNER, type WatchedQueries, type WatchedQuery } from "../watched/watched-queries.ts";
 import { instant, JobSchema, uuid } from "./json-schemas.ts";
 
-/** What the operations of watched queries use. */
+/** Dependencies of the operations of watched queries. */
 export interface WatchedParts {
   queries: WatchedQueries;
   reruns: Reruns | null;

@@ -12,7 +12,7 @@ import type { JobRunner } from "../jobs/handlers.ts";
 import type { JobStore } from "../jobs/store.ts";
 import { type BatchCounts, type BatchItem, BatchItems, type NewItem } from "./batch-items.ts";
 
-/** What the jobs of a batch have in common. */
+/** Settings that all jobs of a batch share. */
 export interface BatchRequest {
   model: ScoringModel;
   homologs?: HomologChoice | undefined;

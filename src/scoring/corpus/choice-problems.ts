@@ -1,7 +1,7 @@
 import { type Corpus, type HomologChoice, unknownOrganisms } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 
-/** What is wrong with a choice of homologs from a corpus, with paths in `homologs`. */
+/** Problems of a choice of homologs from a corpus, with paths in `homologs`. */
 export function choiceProblems(choice: HomologChoice, corpus: () => Corpus): Problem[] {
   const { organisms = [], leaveOut = [], minIdentity = 0, maxIdentity = 1 } = choice;
   const problem = (path: [keyof HomologChoice, number?], reason: string): Problem =>

@@ -2,7 +2,7 @@ import { Problem } from "../../problem.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "./worker-messages.ts";
 import type { WorkerReport } from "./worker-messages.ts";
 
-/** How often a worker may die with a task. */
+/** The number of workers that may die with a task. */
 const MAX_LOSSES = 3;
 
 type Task = FamiliesTask | CarryTask;

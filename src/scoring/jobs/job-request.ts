@@ -16,7 +16,7 @@ export interface JobSubmission extends PatternInput {
   alignment?: readonly AlignedText[] | undefined;
 }
 
-/** What validation depends on. */
+/** The context of validation. */
 export interface ReadingContext {
   classes: MotifClasses;
   /** Residues that a query may have. */

@@ -57,7 +57,7 @@ export function transitionSql(event: JobEvent): { set: string; where: string } {
 export const MAX_ATTEMPTS = 2;
 
 /**
- * How often the whole process may end while a job runs before the job counts as the cause. The number is high, because
+ * The number of times that the process may end while a job runs before the job counts as the cause. It is high, because
  * power cuts and upgrades are not its fault.
  */
 export const MAX_INTERRUPTIONS = 10;

@@ -11,7 +11,7 @@ import type { ProteinSelection } from "./protein-selection.ts";
 
 export const BUILD_STATES = ["queued", "running", "finished", "failed", "cancelled"] as const;
 
-/** What a build computes. */
+/** The kinds of data that builds compute. */
 interface BuildRequest {
   /** SHA-256 of the corpus. */
   corpus: string;

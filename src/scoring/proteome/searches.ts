@@ -25,7 +25,7 @@ export interface ProteomeSearch extends Readonly<AcceptedSearch> {
   table(): ProteomeTable;
 }
 
-/** How far a search is. */
+/** The progress of a search. */
 export interface SearchProgress {
   state: SearchState;
   failure: string | null;
@@ -140,13 +140,13 @@ export class ProteomeSearches {
     return search;
   }
 
-  /** How far a search is. @throws Problem not_found */
+  /** The progress of a search. @throws Problem not_found */
   progress(id: string): SearchProgress {
     const { state, failure, searched, total } = this.get(id) as Search;
     return { state, failure, place: this.place(id), searched, total };
   }
 
-  /** How many searches are before it, 1 for the next; null unless it waits. */
+  /** The search's place in the queue, 1 for the next; null unless it waits. */
   place(id: string): number | null {
     const index = this.#queue.findIndex((search) => search.id === id);
     return index < 0 ? null : index + 1;

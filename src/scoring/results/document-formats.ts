@@ -84,7 +84,7 @@ export const ARCHIVE_FORMAT: FileFormat = {
     "An archive for laboratory notebooks, with the query, the result in several forms, and checksums.",
 };
 
-/** How a document contains several predictions. */
+/** The layout of several predictions in one document. */
 export interface DocumentSeries {
   head: string;
   tail: string;

@@ -35,7 +35,7 @@ export const SCORE_FORMATS = [
 ] as readonly ScoreFormatName[];
 export type ScoreFormatName = TableFormatName | keyof typeof DOCUMENTS;
 
-/** Those that are text, in which shards are written. */
+/** Text formats, in which shards are written. */
 export const SERIES_FORMATS = SCORE_FORMATS.filter(
   (name) => !(name in TABLES && "isWorkbook" in TABLES[name]),
 );

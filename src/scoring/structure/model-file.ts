@@ -94,7 +94,7 @@ export function formatOf(text: string): ModelFormat {
   throw invalid("the file is neither mmCIF nor PDB. Expected _atom_site or ATOM records.");
 }
 
-/** Where errors of a model are in a request. */
+/** The path of a model in requests, for errors. */
 export const MODEL = { path: ["model"] };
 
 const invalid = (reason: string): Problem => new Problem("invalid_request", reason, MODEL);

@@ -64,7 +64,7 @@ export const isKnown = ({ notes }: Pick<MatchRow, "notes">): boolean | null =>
 export const instanceName = ({ id, logic }: { id: string; logic?: string }): string =>
   logic === undefined || logic === "true positive" ? id : `${id} (${logic})`;
 
-/** What rows without a match show instead of a verdict. */
+/** Texts that rows without a match show instead of a verdict. */
 export const MISSING = { "no match": "No match", failed: "Failed", waiting: "Waiting" };
 
 export const verdictFilter = (

@@ -84,7 +84,7 @@ export interface AdministrationPage<Data extends { results: readonly Row[] }, Ro
   tasks?: TaskKinds;
   /** Loads again every two seconds. */
   polls?: boolean;
-  /** How many rows appear at first, and what they are. */
+  /** The number of rows that appear at first, and a noun for them. */
   first?: { rows: number; of: string };
 }
 

@@ -11,7 +11,7 @@ export interface Batch {
   items: Item[];
 }
 
-/** What people call a motif: its name, or its expression. */
+/** The label of a motif: its name, or its expression. */
 export const nameMotif = ({ name, expression }: Batch["groups"][number][number]): string =>
   name ?? expression;
 

@@ -43,7 +43,7 @@ function readFormer(value: unknown): (Batch & Pick<FormerBatch, "id" | "created"
   }
 }
 
-/** Those of this browser, newest first. */
+/** Lists the former batches of this browser, newest first. */
 export const formerBatches = () =>
   storedParts("batch")
     .flatMap((id) => readFormer(readStored("batch", null, id)) ?? [])

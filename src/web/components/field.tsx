@@ -5,7 +5,7 @@ import { capitalized } from "../format.tsx";
 
 export interface FieldProps {
   label: string;
-  /** How to fill it in. */
+  /** Advice on filling it in. */
   hint?: ComponentChildren;
   /** Messages about the value. */
   errors?: readonly string[] | undefined;

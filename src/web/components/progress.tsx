@@ -12,7 +12,7 @@ export function Progress({ label, fraction }: { label: string; fraction?: number
   );
 }
 
-/** How much is there: shares of 0 to 1, with a line where it becomes too little. */
+/** Shows a level: shares of 0 to 1, with a line at the minimum. */
 export const Meter = ({
   label,
   share,

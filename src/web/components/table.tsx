@@ -38,7 +38,7 @@ interface TableProps<Row> {
   active?: string | number | undefined;
   /** Buttons at the end of a row. */
   actions?: (row: Row) => ComponentChildren;
-  /** How many rows appear before "Show all", and what they are. */
+  /** The number of rows before "Show all", and a noun for them. */
   first?: { rows: number; of: string };
 }
 

@@ -7,10 +7,10 @@ import { Progress } from "./progress.tsx";
  * builds, imports, batches and tasks of administrators look the same.
  */
 export function TaskProgress(props: {
-  /** What it is, for screen readers; shown before the message if `isNamed`. */
+  /** The name of the task, for screen readers; shown before the message if `isNamed`. */
   name: string;
   isNamed?: boolean;
-  /** What it does now. */
+  /** The current step. */
   message: string;
   /** 0 to 1; without it the end is unknown. */
   fraction?: number | null | undefined;

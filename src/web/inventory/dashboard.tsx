@@ -107,7 +107,7 @@ function Amount({ of, row }: Item) {
   );
 }
 
-/** How many records of each list of stock the filters find, without lists of none. */
+/** The number of records that the filters find in each list of stock; lists without any are left out. */
 async function readTotals(filters: Record<string, string>, signal: AbortSignal): Promise<Total[]> {
   // An order that other panels need, too.
   const query = { ...filters, ordering: "-modified", fields: "id", page_size: "1" };

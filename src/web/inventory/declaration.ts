@@ -24,7 +24,7 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   sortable: boolean;
   /** Only clients of LabID need it: forms leave it out. */
   for_clients: boolean;
-  /** How pages ask for it. */
+  /** Its part of the form. */
   form?: FieldForm | null;
   /** A flag's value in new records. */
   initial?: boolean | null;

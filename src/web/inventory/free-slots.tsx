@@ -6,7 +6,7 @@ import { formatCount } from "../format.tsx";
 import { get } from "../request.ts";
 import { api, pageOf } from "./declaration.ts";
 
-/** How much is free in a place, a piece of equipment or a location, and inside it; undefined if nothing there has slots. */
+/** The free slots of a place, a piece of equipment or a location, and of the tree below it; undefined if nothing there has slots. */
 export function useFreeSlots(segment: string, id: string): Free | undefined {
   const found = useLoaded(id === "" ? null : `${segment} ${id}`, (signal) =>
     get<Free>(api(segment, `${id}/free_slots/`), { count: "1" }, signal),
@@ -14,7 +14,7 @@ export function useFreeSlots(segment: string, id: string): Free | undefined {
   return id !== "" && found.value && found.value.capacity > 0 ? found.value : undefined;
 }
 
-/** How full something is, if it has slots. */
+/** The occupancy of a place that has slots. */
 export function Capacity({ space }: { space: Pick<Free, "capacity" | "used" | "free"> | null }) {
   if (!space) return null;
   const { used, capacity, free } = space;

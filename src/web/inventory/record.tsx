@@ -299,7 +299,7 @@ export const State = ({ values }: { values: StockValues }) => (
 const SOON = 30;
 const WEEK = 7;
 
-/** How far away an expiry is, if that is not long. */
+/** The time until an expiry, if it is near. */
 export function ExpiryTag({ day }: { day: string }) {
   const days = daysTo(day);
   if (days > SOON) return null;

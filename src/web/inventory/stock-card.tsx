@@ -10,7 +10,7 @@ import { api, type Declaration, type FieldInfo, isSuffix } from "./declaration.t
 import { asText, type Row, rowOf, shortageOf, suffixOf, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
-/** How much is left of a record, what happened to it, and taking some out. */
+/** The amount of a record, its history, and a form to withdraw some. */
 
 interface StockProps {
   of: Declaration;
@@ -131,7 +131,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
   );
 }
 
-/** How much is left of what there was, with the minimum. */
+/** The remaining amount as a share of the initial one, with the minimum. */
 function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number | undefined }) {
   const { amount, minimum_amount: minimum } = row.values;
   if (typeof amount !== "number") return <dd class="hint">No amount recorded</dd>;

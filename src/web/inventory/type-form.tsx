@@ -161,7 +161,7 @@ function useExamples({ annotation, choices, form }: FieldInfo, category = ""): r
   return choices?.map((choice) => form!.words![choice][0]) ?? EXAMPLES[annotation!.type] ?? [];
 }
 
-/** How the type looks on forms, on records and in lists. */
+/** Preview of the type in forms, records and lists. */
 export function TypePreview({ of, values }: { of: Declaration; values: Values }) {
   const { type, cv_category, unit_category, choices_target, model_name } = values;
   const key = [type, cv_category, unit_category, choices_target].join();

@@ -10,7 +10,7 @@ import { findCode, findRecord, type KnownStocktake, SNAPSHOT, type Snapshot, wit
 export interface OfflineStocktake {
   stocktake: KnownStocktake;
   place: string;
-  /** What the server counted last; undefined if this device has never seen it. */
+  /** The last counts of the server; undefined if this device has never seen them. */
   count: Count | undefined;
   person: string;
   /** Its changes that the server has not taken. */

@@ -44,7 +44,7 @@ function ProteomePage() {
   );
 }
 
-/** How to build what is missing. */
+/** Instructions for building the missing data. */
 const NoFamilies = ({ corpus }: { corpus: string }) => (
   <Empty title="No protein can be searched yet" icon="dna">
     <p>

@@ -94,7 +94,7 @@ export function visible(scrolled: number, size: number, cell: number, count: num
   return { from: Math.min(from, count), to: Math.min(to, count) };
 }
 
-/** How far to scroll so that a range is in the middle, or starts near the edge if it is longer than the view. */
+/** The scroll position that centres a range, or starts it near the edge if it is longer than the view. */
 export function scrollTo({ from, to }: Range, size: number, cell: number): number {
   const length = (to - from) * cell;
   return Math.max(0, from * cell - (length > size ? 2 * cell : (size - length) / 2));

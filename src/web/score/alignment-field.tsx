@@ -67,7 +67,7 @@ export function AlignmentField(props: {
   );
 }
 
-/** How many rows FASTA has. */
+/** The number of rows in FASTA. */
 function rowsText(text: string): string {
   const rows = text.match(/^>/gm)?.length ?? 0;
   return rows === 0 ? "" : `${rows.toLocaleString("en")} ${rows === 1 ? "row" : "rows"}`;

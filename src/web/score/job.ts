@@ -6,7 +6,7 @@ import type { Entry } from "./protein-input.ts";
 
 /** A job, as `GET /api/scoring/jobs/{id}` returns it. */
 export type Job = JobObject;
-/** How retention in a homolog counts. */
+/** The modes of counting retention in a homolog. */
 export type Model = NonNullable<Job["scoringModel"]>;
 
 /** Patterns, and named motifs, in one job at most; SOAP takes fewer. */

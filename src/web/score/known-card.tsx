@@ -89,7 +89,7 @@ function KnownItem(props: { feature: Feature; match: NumberedMatch; isInstance: 
   );
 }
 
-/** How far outside the match a feature lies. */
+/** The distance of a feature from the match. */
 function distance({ start, end }: Feature, match: NumberedMatch): string {
   const before = match.start - end;
   const after = start - match.end;

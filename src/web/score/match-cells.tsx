@@ -8,7 +8,7 @@ import { formatCount } from "../format.tsx";
 import { conservationName, decimal, pText, shortNumber, type Verdict } from "./result.ts";
 import { Kept, VerdictTag } from "./verdict.tsx";
 
-/** How a page shows a column: what differs from the registry. */
+/** A column on a page, where it differs from the registry. */
 export type PageColumn<Row> = Partial<Omit<TableColumn<Row>, "name">>;
 
 /** Cells that are more than a text or a number. */

@@ -112,7 +112,7 @@ function Parts({ match }: { match: NumberedMatch }) {
   );
 }
 
-/** How many homologs keep the match, and whether that is more than its surroundings explain. */
+/** The number of homologs that keep the match, and whether its surroundings explain it. */
 function Conservation({ match }: { match: NumberedMatch }) {
   const { verdict, score, expected, pValue, pValueIs, kept, homologs } = match;
   const { shifted, missing } = tally(match);

@@ -36,7 +36,7 @@ interface Props<Row extends TableRow> {
   keyOf: (row: Row) => string | number;
   /** Names of the columns that are shown unless people choose others; the first one names the row. */
   columns: readonly string[];
-  /** How the page shows columns, where that differs from the registry. */
+  /** Columns that the page shows differently from the registry. */
   own?: Readonly<Record<string, PageColumn<Row>>>;
   download?: MatchDownload | undefined;
   /** Formats of tables. */
@@ -215,7 +215,7 @@ function Downloads(props: {
   );
 }
 
-/** What the shown columns mean. */
+/** Explains the shown columns. */
 function ColumnMeanings<Row extends TableRow>(props: Props<Row>) {
   const [query] = useQuery();
   const shown = shownColumns(props, query);

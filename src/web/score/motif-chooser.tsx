@@ -260,7 +260,7 @@ export const Suggestions = (props: {
     </div>
   ) : null;
 
-/** How often a pattern with so many bits matches by chance. */
+/** The frequency of chance matches of a pattern with so many bits. */
 export function rarityText(bits: number): string {
   if (bits >= 33) return `${bits.toFixed(1)} bits: matches by chance are very rare.`;
   const residues = 2 ** bits;

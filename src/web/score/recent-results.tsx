@@ -101,7 +101,7 @@ const motifsOf = ({ patterns }: Job): string =>
     ? countOf(patterns.length, "motif")
     : patterns.map(({ name, expression }) => name ?? expression).join(", ");
 
-/** How many matches have the best verdict that occurs. */
+/** Counts the matches with the best verdict that occurs. */
 function Answer({ of: { matches } }: { of: Scan }) {
   const best = VERDICT_ORDER.find((verdict) => matches.some((match) => labelOf(match) === verdict));
   const count = matches.filter((match) => labelOf(match) === best).length;

@@ -148,7 +148,7 @@ export function oddsText({ p, is }: PValue, [one, several]: readonly [one: strin
   return `${is === "at most" ? "At most 1" : "1"} in ${Math.round(1 / p)} random matches ${one}.`;
 }
 
-/** How many homologs have a match nearby, and how many do not reach it. */
+/** The numbers of homologs with a match nearby, and of those that do not reach it. */
 export function tally({ atHomologs }: Pick<MatchScore, "atHomologs">): Record<"shifted" | "missing", number> {
   const count = (wanted: State): number => atHomologs.filter(({ state }) => state === wanted).length;
   return { shifted: count("shifted"), missing: count("missing") };

@@ -24,7 +24,7 @@ interface ViewOptions {
   kept: Span | undefined;
 }
 
-/** How long the wheel has rested when the address follows, in milliseconds: browsers limit how often it may change. */
+/** Delay in milliseconds after the last turn of the wheel before the address changes: browsers limit such changes. */
 const REST = 200;
 
 /** The residues in view, and ways to change them. While something is dragged, only the tracks follow. */

@@ -84,7 +84,7 @@ const featureTracks = (known: readonly Feature[], sequence: string): Track[] =>
     return [{ kind: "features", label: name, note, choice, group, features: inLanes(features), sequence }];
   });
 
-/** How many of a track's matches are in view. */
+/** Counts the matches of a track that are in view. */
 function noteOf(track: Track, span: Span): string {
   if (track.kind !== "matches") return track.note;
   const all = track.matches.length;

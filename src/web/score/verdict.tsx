@@ -25,7 +25,7 @@ export const VerdictTag = ({ verdict }: { verdict: Verdict }) => (
   </span>
 );
 
-/** How many homologs keep a match: "20 of 24", the same as a bar, and whether that is more than expected. */
+/** The number of homologs that keep a match: "20 of 24", a bar, and whether that is more than expected. */
 export const Kept = ({ kept, of, words }: { kept: number; of: number; words: string }) => (
   <span class="kept">
     {of > 0 && (
@@ -70,7 +70,7 @@ export function VerdictChips<Kind extends string>(props: {
   );
 }
 
-/** How many rows have each kind, in the order of `kinds`. */
+/** Counts the rows of each kind, in the order of `kinds`. */
 export function countKinds<Row, Kind extends string>(
   rows: readonly Row[],
   kinds: readonly Kind[],

@@ -55,7 +55,7 @@ export async function open(
     const query = new URL(url).searchParams;
     return query.get("refused") ?? `${whoIs(jar)} ${url.slice(LAB.length)}`;
   };
-  /** What the provider says of who signed out there. @returns status, and the error where there is one */
+  /** The provider's notice about the person who signed out there. @returns status, and the error where there is one */
   const tell = async (token: string | readonly string[]): Promise<string> => {
     const body = new URLSearchParams([token].flat().map((one) => ["logout_token", one]));
     const response = await answer(

@@ -41,7 +41,7 @@ test("ends the sessions that the provider signed out, and no others", () =>
     expect(left()).toBe("out kim1 kim1 out");
     expect(await lab.tell(await provider.logoutToken())).toBe(ENDED);
     expect(left()).toBe("out out out out");
-    // What does not come from there goes on.
+    // Sessions that did not come from the provider continue.
     expect(isOwn()).toBe(true);
     expect(
       lab.accounts.audit.log.latest({ action: "session.end" }, 9).map(({ detail }) => detail),

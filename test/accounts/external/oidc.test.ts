@@ -72,7 +72,7 @@ test("signs in through the pages of a real provider and reads its groups", async
   await passProvider(start, "max", other, open2.visit);
   expect(open2.whoIs(other)).toBe("max");
 
-  // Whoever says no there is told so here.
+  // A person who declines at the provider is told so here.
   expect(await passProvider(start, null, new Jar(), lab.visit)).toBe(
     signInPage("refused", "/inventory/locations?page=2"),
   );
@@ -177,7 +177,7 @@ test("accepts state, cookie and code once, and only from the browser that starte
     expect((await browse(second, mine, visit)).url).toBe(`${LAB}/score`);
     expect((await browse(back, mine, visit)).url).toBe(`${LAB}/inventory`);
     expect(whoIs(mine)).toBe("kim");
-    // The same again.
+    // The callback cannot be repeated.
     expect((await browse(back, mine, visit)).url).toContain("refused=expired");
     // A code that was used already, in a sign-in of its own.
     const other = new Jar();
@@ -239,7 +239,7 @@ test("reads nested claims and claims of the userinfo endpoint", () =>
     provider.changes.userinfo = { realm_access: { roles: ["staff"] }, name: "Somebody else" };
     expect(await pass()).toBe("kim /inventory");
     expect(provider.requests["/me"]).toBe(2);
-    // What is signed counts.
+    // Only signed data count.
     expect(accounts.list().find(({ username }) => username === "kim")?.full_name).toBe("Kim Kuhn");
     provider.changes.userinfo = { sub: "another", realm_access: { roles: ["staff"] } };
     expect(await pass()).toBe("invalid");
@@ -292,7 +292,7 @@ test.skipIf(Bun.which("openssl") === null)("trusts the certificate authorities o
   const at = (file: string): string => join(directory, file);
   const read = (file: string): string => readFileSync(at(file), "utf8");
   using provider = await FakeProvider.open({ cert: read("own-cert.pem"), key: read("own-key.pem") });
-  // What stands for the browser trusts everybody.
+  // The stand-in for the browser trusts every certificate.
   const there = async (request: Request): Promise<Response> =>
     fetch(request, { tls: { rejectUnauthorized: false } } as RequestInit);
   for (const [authority, outcome] of [

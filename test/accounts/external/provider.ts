@@ -6,7 +6,7 @@ import type Provider from "oidc-provider";
 
 /** A real provider of OpenID Connect (the npm package oidc-provider) on a free port, with a page to sign in. */
 
-/** What it says of people, by the name that they type there. */
+/** The provider's claims about people, by the name that they type there. */
 export type People = Record<string, Record<string, unknown>>;
 
 export interface RealProvider extends AsyncDisposable {

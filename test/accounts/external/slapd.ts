@@ -78,7 +78,7 @@ ${group("labd-admins", "lee")}
 ${group("genomics", "kim", "o'brien(x)*", "smith, j")}
 `;
 
-/** Where somebody is: the commas and the like of a name are escaped (RFC 4514). */
+/** The distinguished name of a person: commas and the like in a name are escaped (RFC 4514). */
 export const dnOf = (uid: string): string => `uid=${uid.replace(/[,+"\\<>;=]/g, "\\$&")},ou=people,${BASE}`;
 
 export function person(uid: string, name: string, mail: string, password = `${uid}'s password`): string {

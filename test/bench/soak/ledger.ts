@@ -1,6 +1,6 @@
 import { appendFileSync, openSync } from "node:fs";
 
-/** What a client knows about its requests, kept outside the server and compared with it afterwards. */
+/** A client's own record of its requests, compared with the server afterwards. */
 
 /**
  * `unknown`: the connection broke before the reply, so the request may or may not have been executed.

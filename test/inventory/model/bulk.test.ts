@@ -213,7 +213,7 @@ describe("dry runs", () => {
       },
     });
     expect(dry.headers.get("batch-id")).toBeNull();
-    // What is told can be less than what is counted and confirmed.
+    // A response may list fewer changes than it counts and confirms.
     const few = (await ask("PATCH", `${path}&dry_run=1&changes=1`, { label: "Case" }))
       .body as typeof dry.body;
     expect(few).toMatchObject({ count: 4, confirm: (dry.body as { confirm: string }).confirm });

@@ -32,7 +32,7 @@ test("uploads, lists, downloads and deletes a file", async () => {
   const file = await lab.bytes("GET", `attachments/${entry.id}`, { as: "alice" });
   expect(new TextDecoder().decode(file.bytes)).toBe("<b>1</b>");
   expect(file.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%C3%A4%20x.html");
-  // What somebody uploads is no page and no script of this server.
+  // Uploaded files must not run as pages or scripts of this server.
   expect(file.headers.get("content-type")).toBe("application/octet-stream");
   expect(file.headers.get("content-security-policy")).toStartWith("sandbox;");
   expect(file.headers.get("cache-control")).toBe("private, no-cache");

@@ -74,7 +74,7 @@ test("lets editors share, but not grant a delete permission that they lack", asy
     expect([refused.status, refused.body.users]).toEqual([400, [expect.stringContaining("right to delete")]]);
   }
   expect(await remove("bob")).toBe(403);
-  // What somebody has already can be sent back.
+  // Existing permissions can be sent back.
   await share("alice", { users: [{ user: "carol", delete: true }] });
   const read = (await share("bob", undefined, "GET")).body;
   expect((await share("bob", read, "PUT")).body).toEqual(read);

@@ -84,7 +84,7 @@ const featurePath = (): string => {
   return join(data, "features", name);
 };
 
-/** What is known of the protein in the feature files of a directory. */
+/** Features of the protein in the feature files of a directory. */
 function namesIn(directory: string): string[] {
   const files = new FeatureFiles(directory);
   const names =
@@ -171,7 +171,7 @@ test.each(FAULTS)(
     const files = whole.manifest.features!.concat(whole.manifest.corpora).map(({ file }) => file);
     damage();
     if (what !== "a corpus") expect(await deep()).toEqual([expect.stringContaining(`${name}`)]);
-    // What an earlier backup has is not copied again.
+    // Files of an earlier backup are not copied again.
     if (what === "a corpus")
       for (const file of files.filter((one) => one.endsWith(".labc.zst"))) rmSync(join(backups, file));
     const made = [];

@@ -103,7 +103,7 @@ test("uploads in parts, verifies, sends corpora once, and restores despite broke
   expect(path).toMatch(/^s3:\/\/lab\/p\d+\/deep\/labd-\d{8}T\d{6}Z\.json$/);
   expect(server.asked.filter((line) => /^PUT .*sqlite.zst\?partNumber=/.test(line)).length).toBe(2);
   const before = server.asked.length;
-  // The same second: another name. What is there already is not sent again.
+  // A backup in the same second gets another name. Existing objects are not sent again.
   const again = await backUp(NOW + 5);
   expect(again.path).toBe(path.replace(".json", "-2.json"));
   expect(

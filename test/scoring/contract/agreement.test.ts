@@ -24,11 +24,11 @@ function ours(xml: string): { accepted: boolean; text: string } {
   return { accepted: problem === null, text: problem?.message ?? "" };
 }
 
-/** What stands outside the root is judged otherwise inside an envelope. */
+/** True if the document has content outside the root, which an envelope cannot contain. */
 const isBareOnly = (xml: string): boolean => /^\s|<\?xml/.test(xml);
 
 /**
- * Where the two differ on purpose: xsi:type may name the declared type or the string that it is made of, and nothing
+ * Intended differences of the two: xsi:type may name the declared type or the string that it is made of, and nothing
  * else; the schema allows types derived from the declared one, and those only. An empty CDATA section leaves an
  * element empty, so that its default counts (XML Schema part 1, section 3.3.4); libxml2 sees content in it.
  */

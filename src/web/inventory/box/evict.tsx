@@ -37,7 +37,7 @@ export const EvictButton = ({ position, ...props }: EvictProps & { position: str
     </div>
   );
 
-/** How many records in the box the person may not view, with a button that takes them out. */
+/** The number of records in the box that the person may not view, and a button that removes them. */
 export function HiddenRecords(props: EvictProps) {
   const { hidden } = props.box;
   if (!hidden) return null;

@@ -166,7 +166,7 @@ function LevelFields(props: {
   );
 }
 
-/** How many records each level makes, and their first names. */
+/** The number of records that each level makes, and their first names. */
 function Preview({ levels, previews }: { levels: readonly DraftLevel[]; previews: readonly LevelPreview[] }) {
   return (
     <Table
