@@ -1,6 +1,7 @@
 /**
  * Compiles the program to one executable: `bun run build` for this machine, `bun run build --all` for every
- * platform with checksums, `bun run build --deb` for a Debian package. Whatever the bundler says is a failure, and the executable is run once before the build counts.
+ * platform with checksums, `bun run build --deb` for a Debian package. Any message of the bundler
+ * is a failure, and the executable is run once before the build counts.
  */
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";

@@ -26,7 +26,11 @@ const server = (status: number, exitCode: number, meaning: string): Answer =>
   row(status, "Server", exitCode, meaning);
 
 export const PROBLEMS = {
-  invalid_request: client(400, 65, "A value, parameter or message violates a rule, which the message names."),
+  invalid_request: client(
+    400,
+    65,
+    "A value, parameter or message breaks a rule; the message names the rule.",
+  ),
   malformed: client(
     400,
     65,

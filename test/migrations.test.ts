@@ -62,7 +62,7 @@ test("gives a fresh database the schema of schema.sql (SCHEMA=write rewrites it)
   expect(readFileSync(file, "utf8")).toBe(schema);
 });
 
-test("making categories and field metas anew keeps their records and what refers to them", () => {
+test("rebuilding the tables of categories and field metas keeps their records and references", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
     const path = join(directory, "labd.sqlite");
@@ -89,7 +89,7 @@ test("making categories and field metas anew keeps their records and what refers
   }
 });
 
-test("making assays anew keeps them", () => {
+test("rebuilding the table of assays keeps its records", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
     const path = join(directory, "labd.sqlite");
@@ -221,7 +221,7 @@ test.each(MIGRATIONS.slice(0, -1).map(({ name }, i) => [name, i + 1] as const))(
   },
 );
 
-test("making deliveries to webhooks anew keeps them", () => {
+test("rebuilding the table of webhook deliveries keeps its records", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
     const path = join(directory, "labd.sqlite");

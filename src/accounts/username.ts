@@ -74,5 +74,5 @@ export const cleanText = (value: string, maxLength = MAX_NAME): string =>
     .slice(0, maxLength)
     .join("");
 
-/** Likewise an address; empty if it is none. */
+/** Makes an e-mail address from a text; empty if it is not valid. */
 export const cleanEmail = (value: string): string => (EMAIL.expression.test(value) ? value : "");

@@ -15,7 +15,7 @@ import { COMMIT, VERSION } from "../version.ts";
 import { backupDirectory } from "./data-directory.ts";
 import { type App, open } from "./open.ts";
 import { environmentOf } from "./options.ts";
-import { settingMistakes } from "./setting-mistakes.ts";
+import { findInvalidSettings } from "./setting-mistakes.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
@@ -44,7 +44,7 @@ export async function listen(
   config: Config,
   { otherPort = false, backupInterval }: { otherPort?: boolean; backupInterval?: number } = {},
 ): Promise<Listening> {
-  refuseMistakes(settingMistakes(config));
+  refuseMistakes(findInvalidSettings(config));
   const service = await open(config);
   fillReserve(config.data_dir);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);

@@ -12,7 +12,7 @@ import { readNetworks } from "../webhooks/index.ts";
  * The settings with which `labd serve` does not start although each has an allowed value: some fit only together, or name
  * files. Each text begins with the name of a setting.
  */
-export const settingMistakes = (config: Config): string[] => [
+export const findInvalidSettings = (config: Config): string[] => [
   ...directoryMistakes(config),
   ...urlMistakes(config),
   ...passwordMistakes(config),

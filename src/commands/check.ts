@@ -1,4 +1,4 @@
-import { settingMistakes } from "../app/setting-mistakes.ts";
+import { findInvalidSettings } from "../app/setting-mistakes.ts";
 import {
   changedSettings,
   readConfig,
@@ -42,7 +42,7 @@ export const check: Command = {
         .split(" and ")
         .some((name) => unread.has(name));
     const host = socketPath(config) === "" ? hostMistake(config.host) : undefined;
-    const together = [...(host === undefined ? [] : [host]), ...settingMistakes(config)].filter(isRead);
+    const together = [...(host === undefined ? [] : [host]), ...findInvalidSettings(config)].filter(isRead);
     refuseMistakes([...mistakes, ...together]);
     const name = call.value("--ldap");
     if (name !== undefined) {

@@ -176,7 +176,7 @@ function resultOf({ searched, missing, matching, rows }: ProteomeTable): string 
   const found = `${counted(rows.length, "match", "matches")} in ${count(matching)} of ${counted(searched, "protein", "proteins")}.`;
   return missing === 0
     ? found
-    : `${found} Without a family, and not searched: ${counted(missing, "protein", "proteins")}. Run labd proteome build.`;
+    : `${found} ${counted(missing, "protein without a family was", "proteins without a family were")} not searched. Run labd proteome build.`;
 }
 
 async function list(call: Call): Promise<void> {

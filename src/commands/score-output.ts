@@ -111,7 +111,7 @@ export function openOutput(path: string, request: string, resume: boolean): Scor
   };
 }
 
-/** The checkpoint to continue from; null to start anew. @throws Problem conflict */
+/** The checkpoint to continue from; null to start again. @throws Problem conflict */
 function resumable(path: string, request: string, resume: boolean): Checkpoint | null {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new Problem("usage", `${path} is a directory; expected a file.`);

@@ -33,10 +33,10 @@ const READY_INTERVAL = 250;
 async function notifyWhenReady({ notReadyReasons, log }: Listening): Promise<void> {
   const socket = process.env.NOTIFY_SOCKET;
   if (!socket) return;
-  let said = "";
+  let status = "";
   for (let why = notReadyReasons().join(" "); why !== ""; why = notReadyReasons().join(" ")) {
-    if (why !== said) notifySystemd(`STATUS=Not ready: ${why}`);
-    said = why;
+    if (why !== status) notifySystemd(`STATUS=Not ready: ${why}`);
+    status = why;
     await Bun.sleep(READY_INTERVAL);
   }
   feedWatchdog();

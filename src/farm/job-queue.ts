@@ -190,7 +190,7 @@ function watchStream(redis: Redis, key: string, log: Log, changed: () => void): 
     let logged = "";
     while (!closing.signal.aborted) {
       try {
-        // Read anew each time: a Redis that was emptied counts from the beginning.
+        // Read again each time: an emptied Redis counts from the beginning.
         const [[newest] = ["0-0"]] = await connection.xrevrange(key, "+", "-", "COUNT", 1);
         changed();
         await connection.xread("COUNT", 1, "BLOCK", BLOCK, "STREAMS", key, newest);

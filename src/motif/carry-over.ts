@@ -1,7 +1,7 @@
 import type { Corpus } from "./corpus.ts";
 import type { CorpusChange } from "./corpus-change.ts";
 import { moveFamily } from "./family-record.ts";
-import { KNOWN_E_VALUES, leastSize, type SizeRange } from "./hit-range.ts";
+import { KNOWN_E_VALUES, minSize, type SizeRange } from "./hit-range.ts";
 import { findDecisiveHits, groupQueries } from "./homologs.ts";
 import { DEFAULTS } from "./options.ts";
 import { residuesOf } from "./search.ts";
@@ -54,7 +54,7 @@ export function* carryOver(
       yield {
         protein: change.indexes[protein],
         record: moveFamily(record, queries[k].length, (index) => change.indexes[index]),
-        sizes: [Math.max(least, leastSize(added[k], corpus, maxEValue)), most],
+        sizes: [Math.max(least, minSize(added[k], corpus, maxEValue)), most],
       };
     }
   }

@@ -26,13 +26,13 @@ export function sizeRange(hits: readonly Hit[], corpus: Size, maxEValue: number)
   // No number of residues makes a hit of E-value 0 weaker.
   const most = weakest === 0 ? Infinity : ((residueCount * maxEValue) / weakest) * (1 - PRECISION);
   return [
-    leastSize(hits, corpus, maxEValue),
+    minSize(hits, corpus, maxEValue),
     Math.max(Math.floor(Math.min(most, Number.MAX_SAFE_INTEGER)), residueCount),
   ];
 }
 
-/** Residues of the smallest corpus in which those above the limit are no hits. */
-export function leastSize(
+/** Residues of the smallest corpus in which hits above the limit stay above it. */
+export function minSize(
   hits: readonly Hit[],
   { residueCount }: Pick<Corpus, "residueCount">,
   maxEValue: number,

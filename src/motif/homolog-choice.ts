@@ -42,7 +42,7 @@ export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): 
 
 const normalized = (organism: string): string => organism.trim().toLowerCase();
 
-/** The names of a species that requests may use: scientific name, also without strain, NCBI's number and UniProt's mnemonic; in lower case. */
+/** Names of a species in requests: scientific name, also without strain, NCBI's number, UniProt's mnemonic; lower case. */
 function namesOf(corpus: Corpus, index: number): string[] {
   const organism = corpus.organism(index) ?? "";
   // Of a taxon or, without one, of a mnemonic.

@@ -39,7 +39,7 @@ export interface PValue {
 }
 
 /** Properties by which matches are comparable: homologs at the match, and mean predicted order around it. */
-export interface Surroundings {
+export interface MatchContext {
   homologs: number;
   order: number;
 }
@@ -54,7 +54,7 @@ export function pValueOf(
   name: keyof Statistics,
   value: number,
   model: ScoringModel,
-  { homologs, order }: Surroundings,
+  { homologs, order }: MatchContext,
   calibration: Calibration | null = null,
 ): PValue | null {
   const row = (calibration?.rows[model] ?? NULL_QUANTILES[model])[binOf(homologs, order)];

@@ -74,7 +74,7 @@ export function makeRoom(database: Database): void {
   writeBack(database);
 }
 
-/** Writes the log back, which then begins anew in the room that it has. */
+/** Writes the log back, which then starts again in the space that it has. */
 function writeBack(database: Database): void {
   if (!makesCheckpoints(database)) return;
   try {

@@ -35,7 +35,7 @@ export interface HttpOptions {
   reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
   notReadyReasons: () => string[];
-  /** Problems that an administrator must look at although the service takes requests. */
+  /** Problems that need an administrator although the service takes requests. */
   warnings?: () => string[];
   documentation: Documentation;
   /** Names by which clients may reach the service; empty, the default, for any. */

@@ -15,7 +15,7 @@ export type OperationKey = `${Method} /${string}`;
  * The callers that may use an operation.
  *
  * - `withoutCredentials`: everybody; the caller proves the right to it otherwise, such as with the key of a link.
- * - `public`: everybody; credentials are not needed and not looked at.
+ * - `public`: everybody; credentials are ignored.
  * - `anyone`: callers without credentials, or with valid ones.
  * - `signedIn`: callers with an account; tokens must be allowed to write where the operation writes.
  * - `enrolling`: the same, and sessions that must set up a second factor first.

@@ -134,7 +134,7 @@ function firstFree<T>({ host, port: first, attempts }: SocketOptions, listen: (p
       const code = String((error as { code?: string }).code);
       if (code === "EADDRINUSE" && port + 1 < first + attempts && port > 0) continue;
       const hint = listenHint(code, port) ?? (error as Error).message;
-      // Another process may let go of the port, and an address may come up after the start of the machine.
+      // Another process may free the port, and an address may come up after the start of the machine.
       const passes = code === "EADDRINUSE" || code === "EADDRNOTAVAIL";
       throw new Problem(
         passes ? "cannot_listen" : "invalid_setting",

@@ -211,7 +211,7 @@ interface Applied {
   checksum: string;
 }
 
-/** Without foreign keys, so that a migration can make a table anew; they are checked before it is committed. */
+/** Without foreign keys, so that a migration can rebuild a table; they are checked before it is committed. */
 function migrate(database: Database, migrations: readonly Migration[]): void {
   database.run("PRAGMA foreign_keys = OFF");
   database.run(

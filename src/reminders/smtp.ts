@@ -162,10 +162,10 @@ function failureOf({ host, port, from }: SmtpServer, to: string, error: SmtpErro
   const text = `${code} ${message}`;
   const failure = FAILURES.find(([pattern]) => pattern.test(text))?.[1] ?? "It cannot be used";
   const address = { "MAIL FROM": ` ${from}`, "RCPT TO": ` ${to}` }[command] ?? "";
-  const said = (response ?? message).replace(/\p{Cc}+/gu, " ").slice(0, 500);
+  const answer = (response ?? message).replace(/\p{Cc}+/gu, " ").slice(0, 500);
   const isRecipient = command === "RCPT TO" || (code === "EENVELOPE" && command !== "MAIL FROM");
   return new EmailFailure(
-    `Mail server ${host}:${port}: ${REJECTIONS[command] ?? failure}${address}: ${said}`,
+    `Mail server ${host}:${port}: ${REJECTIONS[command] ?? failure}${address}: ${answer}`,
     {
       isRecipient,
       mayBeDelivered: response === undefined && /ETIMEDOUT|ECONNECTION|ECONNRESET|EPIPE/.test(text),

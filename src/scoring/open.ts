@@ -93,7 +93,7 @@ export async function openScoring(options: ScoringOptions) {
   const corpora = new Corpora(options.dataDirectory, database, clock);
   const classes = new MotifTables(database, clock);
   const features = featureFilesIn(options.dataDirectory);
-  features.settle(auditOf(database, clock));
+  features.adoptFinished(auditOf(database, clock));
   const featureSource = (): FeatureSource => ({
     dataDirectory: options.dataDirectory,
     corpusPath: corpora.active()?.path ?? null,

@@ -24,7 +24,7 @@ export const browserTest = test.skipIf(CHROMIUM === undefined);
 
 /** Screenshots; not part of the repository. */
 export const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
-/** Pictures of the documentation; `DOCS=write` makes them anew. */
+/** Pictures of the documentation; `DOCS=write` takes them again. */
 const PICTURES = join(import.meta.dir, "../../docs/images");
 const PICTURE_HEIGHTS: Readonly<Record<string, number>> = { result: 1290, "inventory-list": 660 };
 
@@ -210,7 +210,7 @@ export async function checkPage({ page, faults }: Opened, name: string): Promise
   expect({ name, found, faults }).toEqual({ name, found: [], faults: [] });
 }
 
-/** Takes the picture of this page in the documentation anew. */
+/** Takes the picture of this page for the documentation again. */
 async function writePicture(page: Page, name: string): Promise<void> {
   const height = PICTURE_HEIGHTS[name];
   if (process.env.DOCS !== "write" || height === undefined) return;

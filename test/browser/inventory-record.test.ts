@@ -167,7 +167,7 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
     new URL(import.meta.url).pathname,
   );
   await seeText(page, "Added inventory-record.test.ts.");
-  // A picture, and one that is none.
+  // A picture, and a file that only claims to be one.
   const picture = artefact("plate-photo");
   await page.screenshot({ path: picture });
   const broken = artefact("plate-broken");

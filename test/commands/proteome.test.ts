@@ -82,7 +82,7 @@ test("asks for a build, then builds shards and the rest, once", async () => {
   const human = await run(search);
   expect(new Set(rowsOf(human.stdout).map((row) => row.protein)).size).toBeGreaterThan(3);
   expect(human.stderr).toContain("of 8 proteins");
-  expect(human.stderr).toContain("Without a family, and not searched: 16 proteins. Run labd proteome build.");
+  expect(human.stderr).toContain("16 proteins without a family were not searched. Run labd proteome build.");
 
   expect((await run(["build", "--organism", "9606"])).stderr).toContain("no family is missing. Existing: 8.");
   const all = await whileUnlocked(run(["build"]));

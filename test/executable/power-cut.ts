@@ -170,7 +170,7 @@ export class Disk {
     unlinkat: ([directory, path]) => this.#name(absolute(directory!, path!), undefined),
     mkdir: ([path]) => this.#name(unquote(path!), new Directory()),
     mkdirat: ([directory, path]) => this.#name(absolute(directory!, path!), new Directory()),
-    // SQLite makes the index of its log anew after a crash; nothing else may write through memory.
+    // SQLite rebuilds the index of its log after a crash; nothing else may write through memory.
     mmap: ([, , protection, flags, handle]) =>
       /MAP_SHARED\b/.test(flags!) && /PROT_WRITE/.test(protection!) && !pathIn(handle!).endsWith("-shm")
         ? this.#refuse("mmap", [handle!])
@@ -218,7 +218,7 @@ export class Disk {
   #change(path: string, write: Write): boolean {
     const file = this.#file(path);
     file?.pending.push(write);
-    // SQLite makes the index of its log anew, and the lock has no content.
+    // SQLite rebuilds the index of its log, and the lock has no content.
     return file !== undefined && !/-shm$|\.lock/.test(path);
   }
 

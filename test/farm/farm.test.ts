@@ -291,7 +291,7 @@ withRedis("after a change of corpus waiting jobs use the new one, running jobs t
   await using lab = open();
   lab.serve();
   const go = join(lab.directory, "go");
-  // One that is held to be lost because the machine is slow would be scored anew, on the new one.
+  // A job that counts as lost on a slow machine would be scored again, by the new worker.
   await lab.addWorker({ lock: 60_000 });
   const before = lab.corpora.scoringVersion();
   const slow = await lab.submit(`until ${go}`);

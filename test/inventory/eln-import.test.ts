@@ -196,7 +196,7 @@ describe("properties", () => {
       }),
     );
 
-  test("become values of fields and annotation types of their names", async () => {
+  test("columns are matched to fields and annotation types by name", async () => {
     await send(
       properties(["supplier", "ACME"], ["host", "goat"], ["x/y", 5, { name: "barcode" }], ["public", true]),
     );

@@ -48,7 +48,7 @@ export interface Answered {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; an empty object where it is none. */
+  /** The body as JSON; an empty object for other bodies. */
   body: Record<string, Json>;
 }
 

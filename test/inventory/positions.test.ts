@@ -236,7 +236,7 @@ test("moves nothing if the caller may not change one of the records", async () =
   expect([refused.status, await where(CONSUMABLES, 14)]).toEqual([403, "Heap"]);
 });
 
-test("imports and exports know positions, which rows may exchange", async () => {
+test("imports and exports include positions; rows of one import may swap theirs", async () => {
   const read = async () =>
     (
       await lab.send(

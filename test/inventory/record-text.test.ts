@@ -94,7 +94,7 @@ const withField = (name: string, field: string, searchable: true | undefined): R
   return [...new Map(DECLARED).set(name, { ...resource, fields }).values()];
 };
 
-test("adding and removing a searchable field of a declaration indexes its table anew", async () => {
+test("adding or removing a searchable field of a declaration rebuilds the index of its table", async () => {
   const lab = await openLab();
   const statements = new Statements(lab.database);
   const more = withField("location", "barcode", true);
@@ -106,7 +106,7 @@ test("adding and removing a searchable field of a declaration indexes its table 
   lab.database.close();
 });
 
-test("a failure while the index is made anew changes nothing", async () => {
+test("a failure while the index is rebuilt changes nothing", async () => {
   const lab = await openLab();
   const statements = new Statements(lab.database);
   const sources = () => lab.database.query("SELECT * FROM record_text_source ORDER BY source").all();

@@ -9,7 +9,7 @@ import type { Database } from "../../src/platform/sqlite.ts";
 /** Resources whose fields may be searchable. */
 export const INDEXED = [...DECLARED.values(), DECLARED.annotationValue!, ...Object.values(SUB_RESOURCES)];
 
-/** Indexes all texts anew, after rows were written past the API. */
+/** Rebuilds the text index after rows were written past the API. */
 export function indexTexts(database: Database): void {
   database.run("DELETE FROM record_text_source");
   const resources = [...DECLARED.values(), ...Object.values(SUB_RESOURCES)];

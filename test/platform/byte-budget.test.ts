@@ -65,7 +65,7 @@ describe("bodies in flight", () => {
     expect(await open("10.0.0.3").send(SMALL + 1)).toBe(exceeded(LIMITS.bodies));
   });
 
-  test("leave room for one of the largest message", async () => {
+  test("leave room for one message of the maximum size", async () => {
     expect(await open("10.0.0.1", MAX_MESSAGE).send(MAX_MESSAGE + SMALL)).toBeUndefined();
     expect(await open("10.0.0.1", MAX_MESSAGE).send(SMALL + 1)).toBe(perClient("bodies", MAX_MESSAGE));
   });

@@ -102,7 +102,7 @@ describe("the write-ahead log of a large transaction", () => {
     expect(size()).toBeGreaterThan(60_000_000);
     expect(reader.query("SELECT count(*) AS n FROM b").get()).toEqual({ n: 1 });
     closeSnapshot(reader);
-    // The first makes the checkpoint, the second begins the log anew.
+    // The first makes the checkpoint, the second starts the log again.
     for (let i = 0; i < 2; i++) database.run("INSERT INTO b VALUES (NULL)");
     expect(size()).toBeLessThan(34_000_000);
     expect(database.query("SELECT count(*) AS n FROM b").get()).toEqual({ n: 63 });

@@ -55,7 +55,7 @@ test.each<[string, (zip: Buffer) => Buffer, string]>([
   ["too many entries", (zip) => (zip.writeUInt16LE(0xffff, endOf(zip) + 10), zip), "ZIP64"],
   ["a directory too far away", (zip) => (zip.writeUInt32LE(0xffffffff, endOf(zip) + 16), zip), "ZIP64"],
   ["an entry outside", (zip) => (zip.writeUInt32LE(zip.length - 29, centralOf(zip) + 42), zip), "damaged"],
-  ["an entry that is none", (zip) => (zip.writeUInt32LE(1, centralOf(zip) + 42), zip), "damaged"],
+  ["an invalid entry", (zip) => (zip.writeUInt32LE(1, centralOf(zip) + 42), zip), "damaged"],
   [
     "one content for many entries",
     (zip) => (zip.writeUInt32LE(zip.length, centralOf(zip) + 20), zip),

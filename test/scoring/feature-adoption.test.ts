@@ -41,7 +41,7 @@ test("keeps the former file if the import cannot be recorded, or is killed befor
     const part = join(files.directory, `${made}.999999999.part`);
     renameSync(join(files.directory, made), part);
     if (!isRecorded) audit.record({ action: "features.remove", subject: { kind: "features", id: name } });
-    files.settle(audit);
+    files.adoptFinished(audit);
     expect(existsSync(part)).toBe(false);
     expect(files.list().some((one) => one.name === name)).toBe(isRecorded);
   }

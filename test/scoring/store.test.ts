@@ -263,7 +263,7 @@ describe("results are computed once", () => {
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
   });
 
-  test("computes a job that another client has finished, waits for, or fails anew", async () => {
+  test("computes a job again that another client has finished, waits for or failed", async () => {
     const { store, database, insert, states, finishNext } = openQueue();
     await insert("a A");
     finishNext();

@@ -12,7 +12,7 @@ import { openReceiver, type Receiver } from "./receiver.ts";
 
 export const HOUR = 3_600_000;
 
-/** Opened anew for each test, except the folder. */
+/** Opened again for each test, except the folder. */
 interface Stage {
   folder: string;
   lab: Lab;

@@ -264,7 +264,7 @@ export class LdapPasswords implements ExternalPasswords {
   ): Promise<number | ExternalRejection | undefined> {
     const isTypable = username !== "" && username.length <= 150 && !NOT_TYPABLE.test(username);
     if (!this.identities.mayBeExternal(username, "ldap")) {
-      // Searches all the same: the time must not tell which local accounts exist.
+      // Search nevertheless: the time must not tell which local accounts exist.
       if (isTypable) await this.semaphore.run(() => this.search(username)).catch(() => {});
       return undefined;
     }

@@ -18,8 +18,8 @@ type Past = ReturnType<Store["past"]>;
 
 /**
  * Explains the evaluation of a list: the use of every parameter, the condition as an advanced filter, the rule of
- * visibility, and the statements with SQLite's query plans. It reveals nothing about records that the caller may not view: of statements
- * the text and the plan, of results the caller's own count.
+ * visibility, and the statements with SQLite's query plans. It reveals nothing about records that the caller may not
+ * view: of statements the text and the plan, of results the caller's own count.
  */
 export function explainListing(
   { actor, store, url: { searchParams } }: Call,

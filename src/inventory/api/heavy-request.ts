@@ -76,7 +76,7 @@ export function isHeavyList(call: Call, resource: RoutedResource): boolean | Pro
   return isHeavyAfter(reading, missing).catch(() => true);
 }
 
-/** Waits for the rows that are being read, then for their order. What others write meanwhile makes it heavy after all. */
+/** Waits for the rows that are being read, then for their order. Concurrent writes can make it heavy after all. */
 async function isHeavyAfter(
   reading: Promise<void>[],
   missing: () => Promise<void>[] | undefined,

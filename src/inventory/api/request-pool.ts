@@ -280,7 +280,7 @@ class RequestProcess {
       stdio: ["ignore", "ignore", "pipe"],
       serialization: "advanced",
       ipc: (message: FromProcess) => {
-        if (message.kind !== "ready") this.#settle()?.resolve(message);
+        if (message.kind !== "ready") this.#takeReply()?.resolve(message);
         else if (message.version === options.version) ready.resolve();
         else {
           ready.reject(busy("Another version of labd was installed. Restart the service.", 60));
@@ -292,7 +292,7 @@ class RequestProcess {
         const cause = `exit code ${code}, signal ${signal}`;
         if (!this.isEnding) options.log.problem("request process ended", { cause });
         ready.reject(busy(ended, 5));
-        this.#settle()?.reject(busy(ended, 5));
+        this.#takeReply()?.reject(busy(ended, 5));
         this.#uncount();
         onEnd(this);
       },
@@ -347,7 +347,7 @@ class RequestProcess {
     const { deadline = this.writes ? WRITE_DEADLINE : DEADLINE } = this.options;
     this.#timer = setTimeout(() => {
       const problem = new Problem("too_expensive", tooExpensive(deadline, describe(), this.writes));
-      this.#settle();
+      this.#takeReply();
       reject(problem);
       this.end();
     }, deadline * 1000);
@@ -374,7 +374,7 @@ class RequestProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #settle(): PromiseWithResolvers<FromProcess> | undefined {
+  #takeReply(): PromiseWithResolvers<FromProcess> | undefined {
     const reply = this.#reply;
     this.#reply = undefined;
     clearTimeout(this.#timer);

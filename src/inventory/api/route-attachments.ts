@@ -35,7 +35,7 @@ import {
   presentOf,
   readableParent,
   recordsOf,
-  refuseUnseen,
+  requireVisible,
   shownSchema,
 } from "./route-sub-resources.ts";
 import { binary, content, page as htmlPage, pageOf, TEXT, UPLOAD } from "./schema.ts";
@@ -209,7 +209,7 @@ function addDownload(api: Api, files: Attachments): void {
     run({ call, params }) {
       const { rid, parent } = files.find(params.id);
       const source = readableParent(call, parent.resource, parent.id);
-      refuseUnseen(call, attachment, { resource: parent.resource, rid: source.rid }, rid);
+      requireVisible(call, attachment, { resource: parent.resource, rid: source.rid }, rid);
       const shown = recordsOf(call).show(attachment, rid, source, call.base);
       if (!shown || !matchesFilter(shown, source)) throw notFound();
       const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");

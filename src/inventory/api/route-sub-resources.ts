@@ -146,7 +146,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
       const rid = recordsOf(call).find(sub, parent, source.rid, params.sub_id);
-      refuseUnseen(call, sub, { resource: parent, rid: source.rid }, rid);
+      requireVisible(call, sub, { resource: parent, rid: source.rid }, rid);
       return showOne(call, sub, rid, 200, source);
     },
   });
@@ -196,7 +196,7 @@ export function checkCurrent(call: Call, writer: RecordWriter, sub: SubResource,
 }
 
 /** @throws Problem not_found for one that was deleted before the caller could view its record */
-export function refuseUnseen(
+export function requireVisible(
   { actor, store }: Call,
   sub: SubResource,
   parent: { resource: Resource; rid: number },

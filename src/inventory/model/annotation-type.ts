@@ -51,7 +51,7 @@ export function findAnnotation(resource: Resource, name: string): NamedAnnotatio
   return { error: unknownAnnotation(resource, words), isUnknown: true };
 }
 
-/** The error for a name that is none of a type, with those that are near. */
+/** The error for a name that no type has, with similar names. */
 function unknownAnnotation(resource: Resource, words: readonly string[]): string {
   const names = [...new Set(resource.annotations?.offered().map(({ name }) => name))];
   const near = [...new Set([...nearest(words.join("__"), names), ...nearest(words[0], names)])].slice(0, 3);

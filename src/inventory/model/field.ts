@@ -138,7 +138,7 @@ export interface Field {
   needsRights?: true;
   /** Computed: names of the fields that it reads, and the computation. */
   from?: readonly string[];
-  compute?: (record: Record<string, unknown>, surroundings: RenderContext) => Json;
+  compute?: (record: Record<string, unknown>, context: RenderContext) => Json;
 }
 
 /** Context of a computed field besides its record. */

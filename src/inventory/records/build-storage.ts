@@ -36,8 +36,8 @@ export interface Plan {
 /** Created records: their number by list, and the times of the first and the last. */
 export type Built = Record<LevelList, number> & { first_created: Json; last_created: Json };
 
-/** The records that a new one is in. */
-type Surroundings = Partial<Record<"place" | "equipment" | "parent", Json>>;
+/** The records that enclose a new one. */
+type EnclosingRecords = Partial<Record<"place" | "equipment" | "parent", Json>>;
 
 export const MAX_BUILT = 10_000;
 
@@ -64,20 +64,20 @@ class Builder {
   }
 
   run(): Built {
-    const surroundings = this.#given();
-    this.#checkNew(surroundings);
-    this.#build(0, surroundings);
+    const enclosing = this.#given();
+    this.#checkNew(enclosing);
+    this.#build(0, enclosing);
     return { ...this.#built, first_created: this.#firstCreated, last_created: this.#lastCreated };
   }
 
-  #build(depth: number, surroundings: Surroundings): void {
+  #build(depth: number, enclosing: EnclosingRecords): void {
     if (depth === this.plan.levels.length) return;
     const { list = "locations", name: _, ...fields } = this.plan.levels[depth];
     const { levels: _levels, place: _place, equipment: _equipment, parent: _parent, ...access } = this.plan;
     for (const name of this.#names[depth]) {
-      const body = { ...access, ...fields, ...insideOf(list, surroundings), [LEVEL_LISTS[list]]: name };
+      const body = { ...access, ...fields, ...insideOf(list, enclosing), [LEVEL_LISTS[list]]: name };
       const rid = within(`levels[${depth}]`, () => this.writer.create(RESOURCE[list], body, this.actor));
-      this.#build(depth + 1, next(list, this.#count(list, rid), surroundings));
+      this.#build(depth + 1, next(list, this.#count(list, rid), enclosing));
     }
   }
 
@@ -90,7 +90,7 @@ class Builder {
   }
 
   /** The records that the plan names, and those around them. */
-  #given(): Surroundings {
+  #given(): EnclosingRecords {
     const { place = null, equipment = null, parent = null } = this.plan;
     if (parent !== null) {
       const fields = ["place", "equipment"];
@@ -101,17 +101,17 @@ class Builder {
     return { ...around, ...(place === null ? {} : { place }), ...(equipment === null ? {} : { equipment }) };
   }
 
-  #read(list: LevelList, field: string, id: string, fields: readonly string[]): Surroundings {
+  #read(list: LevelList, field: string, id: string, fields: readonly string[]): EnclosingRecords {
     const rid = this.store.reader.find(RESOURCE[list], id, ALIVE, this.actor);
     if (rid === undefined) throw invalidField(field, "There is no such record, or you may not view it.");
-    return this.store.reader.values(RESOURCE[list], fields, this.actor, [rid])[0] as Surroundings;
+    return this.store.reader.values(RESOURCE[list], fields, this.actor, [rid])[0] as EnclosingRecords;
   }
 
   /** Checks that the outermost records are not there yet: their names would be ambiguous in paths. */
-  #checkNew(surroundings: Surroundings): void {
+  #checkNew(enclosing: EnclosingRecords): void {
     const { list = "locations" } = this.plan.levels[0];
     const resource = RESOURCE[list];
-    const inside = Object.entries(insideOf(list, surroundings)).map(([field, id]) =>
+    const inside = Object.entries(insideOf(list, enclosing)).map(([field, id]) =>
       id === null ? compare([field, "rid"], "==", null) : compare([field, "id"], "==", id as string),
     );
     for (const name of this.#names[0]) {
@@ -174,13 +174,13 @@ function readPattern<T>(depth: number, read: () => T): T {
 /** The fields that say where a record of a list is. */
 function insideOf(
   list: LevelList,
-  { place = null, equipment = null, parent = null }: Surroundings,
+  { place = null, equipment = null, parent = null }: EnclosingRecords,
 ): JsonObject {
   if (list === "places") return {};
   return list === "equipment" ? { place } : { place, equipment, parent };
 }
 
-function next(list: LevelList, id: string, surroundings: Surroundings): Surroundings {
+function next(list: LevelList, id: string, enclosing: EnclosingRecords): EnclosingRecords {
   if (list === "places") return { place: id };
-  return list === "equipment" ? { ...surroundings, equipment: id } : { ...surroundings, parent: id };
+  return list === "equipment" ? { ...enclosing, equipment: id } : { ...enclosing, parent: id };
 }

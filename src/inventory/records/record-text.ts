@@ -88,8 +88,8 @@ export class RecordText {
   }
 
   /**
-   * Indexes the tables anew whose declared searchable fields are not those of the index, as in the first start after an
-   * upgrade; in one transaction, so that a start that is killed changes nothing.
+   * Rebuilds the index of tables whose declared searchable fields are not those of the index, as in the first start
+   * after an upgrade; in one transaction, so that a killed start changes nothing.
    */
   update(): void {
     const declared = new Map([...this.#sources.values()].map((source) => [source.table, source]));

@@ -26,7 +26,7 @@ export interface PartsFound {
   records: Map<string, Set<number>>;
   /** Maximum number of parts. */
   most: number;
-  /** True if some were not looked at. */
+  /** True if some records were not examined. */
   more: boolean;
 }
 

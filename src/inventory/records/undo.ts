@@ -14,7 +14,7 @@ import { hasPosition, isFree } from "../resources/position.ts";
 /** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. Who deleted a record when is lost. */
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
 
-/** Changes of a batch that are looked at to say whether it can be undone. */
+/** Changes of a batch that are examined to tell whether it can be undone. */
 const CHECKED = 50;
 
 /** Restores earlier states, each within a batch that the caller opens. All throw a Problem. */

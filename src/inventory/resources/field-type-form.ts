@@ -58,7 +58,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   model_name: {
     label: "Used for",
-    hint: "The records that can have it; all if it is empty.",
+    hint: "Record types that may have this annotation; an empty list means all.",
     words: MODELS_IN_WORDS,
   },
   model_type: {

@@ -104,12 +104,12 @@ const choiceFields: Resource["fields"] = {
   choices_api: address(
     "List of choices, for types VOCABULARYTERM and OBJECT.",
     ["type", "cv_category", "choices_target", "choices_value", "choices_label"],
-    (record, surroundings) => {
-      if (record.type === "VOCABULARYTERM") return terms(surroundings, record.cv_category);
+    (record, context) => {
+      if (record.type === "VOCABULARYTERM") return terms(context, record.cv_category);
       if (record.type !== "OBJECT" || record.choices_target === "") return null;
       const [path, query] = String(record.choices_target).split("?");
       const fields = `fields=${String(record.choices_value)},${String(record.choices_label)}`;
-      return `${surroundings.base}${path}/?${query ? `${query}&` : ""}page_size=max&${fields}&response_format=flat`;
+      return `${context.base}${path}/?${query ? `${query}&` : ""}page_size=max&${fields}&response_format=flat`;
     },
   ),
   preferred_view_widget: widget("Widget for viewing; by default that of the type."),
@@ -136,8 +136,7 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   unit_choices_api: address(
     "List of units to choose from, for type NUMBERUNIT.",
     ["type", "unit_category"],
-    ({ type, unit_category }, surroundings) =>
-      type === "NUMBERUNIT" ? terms(surroundings, unit_category) : null,
+    ({ type, unit_category }, context) => (type === "NUMBERUNIT" ? terms(context, unit_category) : null),
   ),
   type: text("Kind of value.", { write: "required", blank: false, choices: TYPES }),
   label: text("Label; by default the name."),

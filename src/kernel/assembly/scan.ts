@@ -197,7 +197,7 @@ function numbersOf(at: usize): v128 {
  * returns the end of the list. Words may contain codes from 20 on, and cross the ends of sequences.
  */
 function findWords(at: usize, length: i32): usize {
-  // Local copies, since globals are read anew each time.
+  // Local copies, since globals are read again each time.
   const filter_ = filter;
   const outer_ = outer;
   const numbers = lists;

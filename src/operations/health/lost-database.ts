@@ -81,7 +81,7 @@ export function refuseLostDatabase(place: Place): void {
   throw new Problem(
     "bad_database",
     `${path} is ${size === undefined ? "missing" : "empty"}, but there was a database: ${dirname(path)} has ${traces.join(", ")}. ` +
-      `Nothing was changed. To begin anew without its records and accounts, first move all of these elsewhere. ${restoring(place)}`,
+      `Nothing was changed. To start again without its records and accounts, first move all of these elsewhere. ${restoring(place)}`,
   );
 }
 

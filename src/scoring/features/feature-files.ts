@@ -168,7 +168,7 @@ export class FeatureFiles {
   }
 
   /** Adopts files whose import was killed after it was recorded, and removes what others left. */
-  settle(audit: AuditLog): void {
+  adoptFinished(audit: AuditLog): void {
     if (!existsSync(this.directory)) return;
     for (const part of readdirSync(this.directory).filter((one) => one.endsWith(PART))) {
       const path = join(this.directory, part);

@@ -57,7 +57,7 @@ export async function importFeatures(
   const others = files.list().filter((one) => one.name !== name);
   if (others.length >= MAX_FILES)
     throw new Problem("conflict", `${MAX_FILES} files are imported already. Remove one, or join files.`);
-  files.settle(auditOf(database, clock));
+  files.adoptFinished(auditOf(database, clock));
   const path = files.temporaryPath(name);
   const store = createStore(path, SCHEMA);
   try {

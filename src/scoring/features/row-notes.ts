@@ -12,7 +12,7 @@ import {
 } from "./annotation.ts";
 import { digestOf, type FeatureFiles, type ProteinFeatures } from "./feature-files.ts";
 
-/** Features at a match in a protein of the corpus; homologs are not looked at. */
+/** Features at a match in a protein of the corpus, regardless of homologs. */
 export type RowNotes = Pick<MatchNotes, "instances" | "domains" | "phosphosite">;
 
 /** A match in a protein of the corpus. */

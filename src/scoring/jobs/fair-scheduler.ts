@@ -33,7 +33,7 @@ export interface Offer {
   request: string;
 }
 
-type Taken = Pick<Offer, "client" | "request">;
+type LeasedJob = Pick<Offer, "client" | "request">;
 
 /**
  * Round robin between clients with waiting jobs, each with its oldest job, so that a client that submits thousands delays
@@ -69,10 +69,10 @@ export class FairScheduler {
   }
 
   /** Changes the next job: the oldest of the next client, else of the first. */
-  #take<Row>(set: string, columns: string, values: number[]): (Row & Taken) | null {
+  #take<Row>(set: string, columns: string, values: number[]): (Row & LeasedJob) | null {
     for (const clientRange of ["client > ?", "client <= ?"] as const) {
       const sql = `UPDATE job SET ${set} WHERE rid = (${nextJobSql(clientRange)}) RETURNING ${columns}`;
-      const row = this.database.query(sql).get(...values, this.#last) as (Row & Taken) | null;
+      const row = this.database.query(sql).get(...values, this.#last) as (Row & LeasedJob) | null;
       if (!row) continue;
       this.#last = row.client;
       return row;

@@ -72,8 +72,8 @@ class FamilyBuild {
       const { among, change } = tasks[ticket];
       this.progress.carried += families.length;
       this.#store(families);
-      const anew = among.map((index) => change.indexes[index]).filter((index) => this.#left.has(index));
-      this.progress.left += secondsOf(this.#lengthsOf(anew), this.plan.corpus);
+      const again = among.map((index) => change.indexes[index]).filter((index) => this.#left.has(index));
+      this.progress.left += secondsOf(this.#lengthsOf(again), this.plan.corpus);
       this.#advance(seconds);
     }
   }

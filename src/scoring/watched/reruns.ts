@@ -100,7 +100,7 @@ export class Reruns {
     const hash = corpus();
     const next = current || hash === null ? null : queries.next(hash);
     this.#isWaiting = current !== null || next !== null;
-    if (current) return this.#settle(current);
+    if (current) return this.#finish(current);
     return next !== null && this.#start(next);
   }
 
@@ -115,7 +115,7 @@ export class Reruns {
     return true;
   }
 
-  async #settle({ rid, job, rerun }: WatchedQuery): Promise<boolean> {
+  async #finish({ rid, job, rerun }: WatchedQuery): Promise<boolean> {
     const { queries, corpus } = this.#options;
     const { id, state, failure } = rerun!;
     if (!hasEnded(state)) return false;

@@ -6,7 +6,7 @@ import { formatCount } from "../format.tsx";
 import { get } from "../request.ts";
 import { api, pageOf } from "./declaration.ts";
 
-/** The free slots of a place, a piece of equipment or a location, and of the tree below it; undefined if nothing there has slots. */
+/** The free slots in a place, piece of equipment or location, and inside it; undefined if nothing there has slots. */
 export function useFreeSlots(segment: string, id: string): Free | undefined {
   const found = useLoaded(id === "" ? null : `${segment} ${id}`, (signal) =>
     get<Free>(api(segment, `${id}/free_slots/`), { count: "1" }, signal),

@@ -39,7 +39,7 @@ export const pairsOf = ({ of, row, names }: PropertiesProps) =>
     return [field.label, <Value key={name} {...shown} />] as const;
   });
 
-/** Fields that few people look at. */
+/** Fields that few people need. */
 export const ClosedProperties = ({ title, ...props }: PropertiesProps & { title: string }) =>
   props.names.length === 0 ? null : (
     <ClosedCard title={title}>

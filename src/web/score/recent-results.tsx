@@ -13,7 +13,7 @@ import { VerdictGlyph } from "./verdict.tsx";
 
 /** Results that the card shows. */
 const SHOWN = 6;
-/** Milliseconds until a running job is looked at again. */
+/** Milliseconds between two checks of a running job. */
 const POLL = 2000;
 /** Motifs that are named; more are counted. */
 const NAMED = 3;

@@ -100,7 +100,7 @@ test.each([
     one("dataset", "=", "a"),
     '"dataset" is not a field of annotation_type',
   ],
-  ["a column that is none of the fields", one("owner__password_hash", "=", "a"), "is not a field"],
+  ["a column that is not a field", one("owner__password_hash", "=", "a"), "is not a field"],
   ["an internal field", one("rid", "=", "1"), "is not a field"],
   ["a computed field", one("url", "=", "a"), "is not a field"],
   ...Object.getOwnPropertyNames(Object.prototype).map((name) => [
@@ -114,9 +114,9 @@ test.each([
     '"~" is not an operator. Choices: ==, =, >=, >, <=, <, contains',
   ],
   ["an operator of texts on a flag", one("public", "contains", "t"), "does not apply to this field"],
-  ["a flag that is none", one("public", "=", "maybe"), "Expected true or false"],
-  ["a time that is none", one("created", ">", "soon"), "Expected a date"],
-  ["an id that is none", one("id", "=", "1"), "Enter a valid UUID"],
+  ["an invalid flag", one("public", "=", "maybe"), "Expected true or false"],
+  ["an invalid time", one("created", ">", "soon"), "Expected a date"],
+  ["an invalid id", one("id", "=", "1"), "Enter a valid UUID"],
   ["an object for a value", one("name", "=", {}), "expected a string under value"],
   [
     "nesting without end",

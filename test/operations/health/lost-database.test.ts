@@ -75,7 +75,7 @@ test("a directory without a trace of a database gets a new one", () => {
 });
 
 test.each(["corpora/1.labc", "features/1.features", "second-factor.key", COMMITTED, "labd.sqlite-wal"])(
-  "a missing or empty database beside %s is not made anew",
+  "a missing or empty database beside %s is not recreated",
   (trace) => {
     mkdirSync(join(directory, trace, ".."), { recursive: true });
     writeFileSync(join(directory, trace), "x");
@@ -83,7 +83,7 @@ test.each(["corpora/1.labc", "features/1.features", "second-factor.key", COMMITT
       const said = refusal();
       expect(said).toContain(`${path} is ${state}`);
       expect(said).toContain(trace.split("/")[0]);
-      expect(said).toContain("To begin anew");
+      expect(said).toContain("To start again");
       expect(existsSync(join(directory, trace))).toBe(true);
       writeFileSync(path, "");
     }

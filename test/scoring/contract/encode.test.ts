@@ -266,7 +266,7 @@ describe("faults", () => {
     expect(described).toEqual(isDeclared ? ["What <was> wrong & where."] : []);
   });
 
-  test("faults stay small", () => {
+  test("limits the length of fault messages", () => {
     expect(
       encodeFault(new Problem("invalid_request", "&".repeat(1e6)), "1.1", namespace).body.length,
     ).toBeLessThan(15_000);
